@@ -116,6 +116,17 @@ describe('writeWholeFile', () => {
   });
 });
 
+test.each<[string, () => unknown, string]>([
+  ['an unknown option', () => writeWholeFile(join(folder, 'a'), 'x', { durabel: true } as object), 'durabel'],
+  ['permissions that are none', () => writeWholeFile(join(folder, 'a'), 'x', { mode: -1 }), 'mode'],
+  ['a limit of lines that is none', () => createLineReader(() => {}, { maxBytes: 0.5 }), 'maxBytes'],
+  ['a duration that is none', () => lockFile(join(folder, 'lock'), { stale: '1 minute' as '1m' }), 'stale'],
+])('%s is refused before anything is written', async (_, act, name) => {
+  const refused = expect(async () => act()).rejects;
+  await refused.toMatchObject({ code: 'invalid_option', message: expect.stringContaining(name) });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
 describe('lockFile', () => {
   test('it keeps a second run out until it is released', async () => {
     const path = join(folder, 'lock');

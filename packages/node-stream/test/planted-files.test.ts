@@ -47,7 +47,7 @@ async function cut(path: string): Promise<void> {
   const sink = fileSink(path, { durable: false, resume: true });
   sink.on('error', () => {});
   sink.write('one\n');
-  const mark = new Mark({ checkpoint: { version: 1 } as Checkpoint, from: null, until: null });
+  const mark = new Mark({ checkpoint: { version: 1 } as Checkpoint, from: null, to: null });
   await new Promise((resolve) => sink.write(mark, resolve));
   sink.destroy();
   await new Promise((resolve) => sink.once('close', resolve));

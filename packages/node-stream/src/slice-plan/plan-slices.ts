@@ -18,7 +18,7 @@ import { Totals } from './totals.ts';
  * requests totals only, little more than one for each slice. Of a filter with a range of `date_added`, that range is cut.
  *
  * @example
- * const plan = await planSlices(client, { until: '2026-11-01 00:00:00', records: 50_000 });
+ * const plan = await planSlices(client, { to: '2026-11-01 00:00:00', records: 50_000 });
  * for (const slice of plan.slices) {
  *   const filter = sliceFilter('', slice, plan.bounds, client.version);
  *   const calls = createCallStream(client, { filter, window: { bounds: plan.bounds } });
