@@ -144,6 +144,18 @@ describe('calls report', () => {
   const stage = openStage();
   afterAll(() => stage.close());
 
+  test('as data, two groups that are no time have a row for each pair that occurs, and no others', async () => {
+    const cwd = stage.folder();
+    const all = ['report', '--by', 'keyword,sid', '--format', 'csv'];
+    const { code, stdout } = await stage.quick(all, { cwd });
+    const [header, ...rows] = stdout.trimEnd().split(/\r?\n/);
+    expect([code, header]).toEqual([0, 'keyword,sid,calls']);
+    // One for each call, of which the API leaves out those through call extensions.
+    expect(rows.length).toBeGreaterThan(500);
+    expect(rows.length).toBeLessThanOrEqual(600);
+    expect(rows.every((row) => row.endsWith(',1'))).toBe(true);
+  });
+
   test('it prints a table, and the same figures as data', async () => {
     const { code, stdout, stderr } = await stage.quick([
       'report',

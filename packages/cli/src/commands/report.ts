@@ -216,10 +216,14 @@ function flat(report: Report): Record<string, unknown>[] {
     const { calls, talkMinutes, share } = group;
     if (!across)
       return [{ [rows.name]: group.key, calls, talk_minutes: talkMinutes, share: Number(share.toFixed(6)) }];
-    return axis.map((key, at) => ({
+    const rowOf = (key: string, calls: number) => ({
       [rows.name]: group.key,
       [across.name]: key,
-      calls: group.series[at] ?? 0,
-    }));
+      calls,
+    });
+    // Time has no gaps. Of other keys only those that occur together: all pairs may be many times as many as there are calls.
+    return across.time
+      ? axis.map((key) => rowOf(key, group.spread.get(key) ?? 0))
+      : [...group.spread].map(([key, calls]) => rowOf(key, calls));
   });
 }

@@ -45,7 +45,7 @@ export function reportPage(report: Report, text: PageText): string {
   const vertical = report.rows.time || report.across?.time === true;
   const names = legend(report);
   const groups = report.rest ? [...report.groups, report.rest] : report.groups;
-  const total = figures({ key: 'All calls', series: [], ...report.total });
+  const total = figures({ key: 'All calls', ...report.total });
   const draw = vertical ? columnsSvg : barsSvg;
   // Of a long stretch of time the latest part is what one looks at first.
   const folds = groups.length > mostRows + 5;

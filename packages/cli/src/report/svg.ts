@@ -130,7 +130,7 @@ function columns(report: Report): {
   const groups = report.rest ? [...report.groups, report.rest] : [...report.groups];
   const own = groups.length > colors ? groups.slice(0, colors - 1) : groups;
   const others = groups.slice(own.length);
-  const rest = report.axis.map((_, at) => others.reduce((sum, group) => sum + (group.series[at] ?? 0), 0));
+  const rest = report.axis.map((key) => others.reduce((sum, group) => sum + (group.spread.get(key) ?? 0), 0));
   return {
     keys: report.axis,
     stacks: [

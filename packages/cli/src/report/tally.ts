@@ -14,7 +14,9 @@ export interface Measures {
 /** One group of the report. */
 export interface Group extends Measures {
   readonly key: string;
-  /** Its calls by the keys of `axis`, in that order; empty with one dimension. */
+  /** Its calls by those keys of `axis` that it has, in that order; empty with one dimension. */
+  readonly spread: ReadonlyMap<string, number>;
+  /** The same for all keys of `axis`. Made when it is asked for: all groups by all keys may be far more than there are calls. */
   readonly series: readonly number[];
 }
 
@@ -54,7 +56,6 @@ export interface Tally {
 interface Sum {
   calls: number;
   tenths: number;
-  readonly across: Map<string, number>;
 }
 
 /** What the rows of a report are, and what goes across. Of two dimensions, time goes across, whichever came first. */
@@ -93,44 +94,75 @@ const cellOf = (sums: { row: unknown; column: unknown; calls: number; minutes: n
   column: String(sums.column),
 });
 
-/** The report of what was counted: the `top` rows with the most calls, and the others as one more row. */
-export function reportOf(cells: Iterable<Cell>, { rows, across }: Layout, top: number): Report {
+/**
+ * The report of what was counted: the `top` rows with the most calls, and the others as one more row. The work grows with the cells,
+ * not with rows by columns.
+ */
+export function reportOf(counted: Iterable<Cell>, { rows, across }: Layout, top: number): Report {
+  const cells = [...counted];
   const sums = new Map<string, Sum>();
   const columns = new Map<string, number>();
-  const total: Sum = { calls: 0, tenths: 0, across: columns };
+  const total: Sum = { calls: 0, tenths: 0 };
   for (const { row, column, calls, minutes } of cells) {
-    const own = sums.get(row) ?? { calls: 0, tenths: 0, across: new Map() };
+    const own = sums.get(row) ?? { calls: 0, tenths: 0 };
     sums.set(row, own);
     for (const part of [own, total]) {
       part.calls += calls;
       part.tenths += Math.round(minutes * 10);
-      part.across.set(column, (part.across.get(column) ?? 0) + calls);
     }
+    columns.set(column, (columns.get(column) ?? 0) + calls);
   }
   const axis = across ? inOrder(across, columns) : [];
-  const measures = ({ calls, tenths }: Sum): Measures => ({
-    calls,
-    talkMinutes: tenths / 10,
-    share: total.calls === 0 ? 0 : calls / total.calls,
-  });
-  const groups = inOrder(rows, new Map([...sums].map(([key, { calls }]) => [key, calls]))).map(
-    (key): Group => {
-      const own = sums.get(key) ?? { calls: 0, tenths: 0, across: new Map() };
-      return { key, ...measures(own), series: axis.map((column) => own.across.get(column) ?? 0) };
-    },
-  );
+  const keys = inOrder(rows, new Map([...sums].map(([key, { calls }]) => [key, calls])));
   // Time is always shown completely: a chart needs all of its days.
-  const shown = rows.time ? groups : groups.slice(0, top);
-  const more = groups.slice(shown.length);
+  const shown = new Set(rows.time ? keys : keys.slice(0, top));
+  const more = keys.filter((key) => !shown.has(key));
+  const spreads = spreadOver(axis, cells, (row) => (shown.has(row) ? row : null));
+  const groupOf = (key: string, name: string | null, { calls, tenths }: Sum): Group => {
+    const spread = spreads.get(name) ?? new Map<string, number>();
+    return {
+      key,
+      ...measuresOf({ calls, tenths }, total),
+      spread,
+      get series() {
+        return axis.map((column) => spread.get(column) ?? 0);
+      },
+    };
+  };
+  const nothing: Sum = { calls: 0, tenths: 0 };
   return {
     rows,
     across,
     axis,
-    groups: shown,
+    groups: [...shown].map((key) => groupOf(key, key, sums.get(key) ?? nothing)),
     restCount: more.length,
-    rest: more.length === 0 ? null : addUp(more),
-    total: measures(total),
+    rest: more.length === 0 ? null : groupOf(`${more.length} more`, null, addUp(more, sums)),
+    total: measuresOf(total, total),
   };
+}
+
+const measuresOf = ({ calls, tenths }: Sum, total: Sum): Measures => ({
+  calls,
+  talkMinutes: tenths / 10,
+  share: total.calls === 0 ? 0 : calls / total.calls,
+});
+
+/** The calls of each group by the keys of the axis that it has, in the order of the axis. */
+function spreadOver<Name>(
+  axis: readonly string[],
+  cells: readonly Cell[],
+  groupOf: (row: string) => Name,
+): Map<Name, Map<string, number>> {
+  const places = new Map(axis.map((key, place) => [key, place]));
+  const placeOf = ({ column }: Cell): number => places.get(column) ?? -1;
+  const spreads = new Map<Name, Map<string, number>>();
+  for (const cell of cells.filter((one) => placeOf(one) >= 0).sort((a, b) => placeOf(a) - placeOf(b))) {
+    const name = groupOf(cell.row);
+    const spread = spreads.get(name) ?? new Map<string, number>();
+    spreads.set(name, spread);
+    spread.set(cell.column, (spread.get(cell.column) ?? 0) + cell.calls);
+  }
+  return spreads;
 }
 
 /** Time in its order and without gaps, other keys by their number of calls. */
@@ -139,13 +171,11 @@ function inOrder(dimension: Dimension, calls: ReadonlyMap<string, number>): stri
   return [...calls].sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1)).map(([key]) => key);
 }
 
-function addUp(groups: readonly Group[]): Group {
-  const total = (of: (group: Group) => number): number => groups.reduce((all, group) => all + of(group), 0);
-  return {
-    key: `${groups.length} more`,
-    calls: total((group) => group.calls),
-    talkMinutes: total((group) => Math.round(group.talkMinutes * 10)) / 10,
-    share: total((group) => group.share),
-    series: (groups[0]?.series ?? []).map((_, at) => total((group) => group.series[at] ?? 0)),
-  };
+function addUp(keys: readonly string[], sums: ReadonlyMap<string, Sum>): Sum {
+  const all: Sum = { calls: 0, tenths: 0 };
+  for (const key of keys) {
+    all.calls += sums.get(key)?.calls ?? 0;
+    all.tenths += sums.get(key)?.tenths ?? 0;
+  }
+  return all;
 }

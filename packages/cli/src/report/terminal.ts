@@ -3,7 +3,7 @@ import { count } from '../term/numbers.ts';
 import type { Style } from '../term/style.ts';
 import { fitTable } from '../term/table.ts';
 import { textWidth } from '../term/width.ts';
-import type { Group, Report } from './tally.ts';
+import type { Group, Measures, Report } from './tally.ts';
 
 /** The report as lines for a terminal: figures, and for each group a bar or its development along the second dimension. */
 export function reportLines(report: Report, options: { width: number | null; style: Style }): string[] {
@@ -39,7 +39,7 @@ export function reportLines(report: Report, options: { width: number | null; sty
 }
 
 /** The figures of a group as strings: key, calls, share, talk minutes, mean. */
-export function figures(group: Group): string[] {
+export function figures(group: Pick<Group, 'key' | keyof Measures>): string[] {
   const mean = group.calls === 0 ? '' : (group.talkMinutes / group.calls).toFixed(1);
   return [
     group.key,
@@ -65,8 +65,8 @@ function pictureTitle(report: Report): string {
 function drawing(report: Report, group: Group, most: number, width: number): string {
   if (!report.across) return bar(group.calls, most, width);
   if (report.across.time) return sparkline(squeeze(group.series, width));
-  const parts = report.axis
-    .map((key, at) => ({ key, calls: group.series[at] ?? 0 }))
+  const parts = [...group.spread]
+    .map(([key, calls]) => ({ key, calls }))
     .filter((part) => part.calls > 0)
     .sort((a, b) => b.calls - a.calls);
   const shown = parts.slice(0, 3).map((part) => `${part.key} ${count(part.calls)}`);
