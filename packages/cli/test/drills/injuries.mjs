@@ -77,7 +77,7 @@ const shares = {
   duckdb: 0.005,
 };
 /** A few hundred injuries are of the kinds that are made quickly. */
-const used = total < 1000 ? ['ndjson', 'csv', 'csv.gz', 'db'] : formats;
+const used = total < 1000 ? ['csv', 'ndjson.gz', 'db'] : formats;
 const periods = [
   ['--to', '2026-11-09'],
   ['--from', '2026-11-10'],
