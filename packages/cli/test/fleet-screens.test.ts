@@ -45,7 +45,7 @@ const minute = 60_000;
 const trouble = {
   keys: { kind: 'aside', code: 'unauthorized', message: 'the server refused the keys', forMs: minute },
   parcels: { kind: 'parcels', code: 'incomplete', message: null, forMs: minute },
-  ailing: { kind: 'ailing', code: 'server_error', message: null, forMs: 14 * minute },
+  failing: { kind: 'failing', code: 'server_error', message: null, forMs: 14 * minute },
 } as const;
 
 const status = (more: Partial<FleetStatus> = {}): FleetStatus => ({
@@ -70,7 +70,7 @@ const status = (more: Partial<FleetStatus> = {}): FleetStatus => ({
   accounts: [
     account('103', { phase: 'aside', trouble: trouble.keys }),
     account('118', { parcels: { done: 39, total: 41, aside: 2 }, trouble: trouble.parcels }),
-    account('122', { trouble: trouble.ailing }),
+    account('122', { trouble: trouble.failing }),
     account('125'),
   ],
   ...more,
@@ -92,7 +92,7 @@ test('a status says what runs, what is stuck, why, and which command helps', () 
       → calls fleet retry history --account 103
     118      reading    39 of 41  590,112  2 parcels set aside: incomplete
       → calls fleet retry history --account 118
-    122      ailing     12 of 40  590,112  server_error for 14 min; tried again"
+    122      failing    12 of 40  590,112  server_error for 14 min; tried again"
   `);
 });
 
@@ -139,7 +139,7 @@ test('a job without workers, a paused job and a job whose workers all rest say w
 
 test('ten accounts with trouble are shown, all of them with --all', () => {
   const accounts = Array.from({ length: 14 }, (_, i) =>
-    account(String(100 + i), { trouble: trouble.ailing }),
+    account(String(100 + i), { trouble: trouble.failing }),
   );
   const short = statusScreen(status({ accounts }), { width: 100, style });
   expect(short.at(-1)).toBe('and 4 more');

@@ -139,7 +139,7 @@ export async function openScene({
     parcels: parcels.length,
     total: times.length,
     by: null,
-    nb: 0,
+    notBefore: 0,
     tries: 0,
     rounds: 0,
     aside: null,

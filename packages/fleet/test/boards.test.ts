@@ -6,7 +6,7 @@ describe.each(boardKinds())('a board on $kind', ({ newBoard }) => {
   test('is seen by all, and lists what begins with a prefix', async () => {
     const open = await newBoard();
     const [one, two] = [await open(), await open()];
-    const lane = { next: 0, of: 7, again: [], aside: [[3, 'incomplete']], by: null };
+    const lane = { next: 0, parcels: 7, again: [], aside: [[3, 'incomplete']], by: null };
     const entry = await one.write('lane.10.0', lane, 0);
     await one.write('lane.1.0', lane, 0);
     await one.write('lane.10.1', lane, 0);

@@ -14,13 +14,13 @@ test('an account whose parcels add up to the total of the server is final, or is
   await using store = await openScene({ calls: fixtureCalls(8), kind: 'store', job: { sync } });
   await store.work();
   await store.close();
-  expect(store.account()).toMatchObject({ phase: 'syncing', nb: 0, by: null });
+  expect(store.account()).toMatchObject({ phase: 'syncing', notBefore: 0, by: null });
 
   // Files wait until a whole piece lies behind the end of the plan.
   await using files = await openScene({ calls: fixtureCalls(8), job: { sync } });
   await files.work();
   await files.close();
-  expect(files.account()).toMatchObject({ phase: 'syncing', nb: Date.UTC(2024, 0, 20, 1) });
+  expect(files.account()).toMatchObject({ phase: 'syncing', notBefore: Date.UTC(2024, 0, 20, 1) });
 });
 
 test('late and deleted records open their parcels again, and the account is closed once more', async () => {

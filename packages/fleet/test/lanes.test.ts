@@ -26,7 +26,7 @@ import type { LaneValue } from '../src/lanes/values.ts';
 import { newAccount } from './worker-scene.ts';
 
 const sums = { records: 7, requests: 2, bytes: 100 };
-const failure = { code: 'incomplete', isTry: true, at: 5, nb: 9 };
+const failure = { code: 'incomplete', isTry: true, at: 5, notBefore: 9 };
 
 /** A history of a lane: what its workers do, and who interferes. */
 type Step =
@@ -134,19 +134,19 @@ describe('lanes', () => {
   });
 
   it('remember trouble until the parcel is done', () => {
-    const ailing = later(later(take(newLane(1, 6), 'a'), failure), {
+    const failing = later(later(take(newLane(1, 6), 'a'), failure), {
       ...failure,
       code: 'server_error',
       isTry: false,
       at: 8,
     });
-    expect(ailing).toMatchObject({ by: null, nb: 9, tries: 1, why: 'server_error', ailing: 5 });
-    expect(advance(take(ailing, 'a'), 1, 2, sums)).toMatchObject({
+    expect(failing).toMatchObject({ by: null, notBefore: 9, tries: 1, why: 'server_error', failingSince: 5 });
+    expect(advance(take(failing, 'a'), 1, 2, sums)).toMatchObject({
       next: 3,
-      nb: 0,
+      notBefore: 0,
       tries: 0,
       why: null,
-      ailing: 0,
+      failingSince: 0,
     });
   });
 });
@@ -164,7 +164,7 @@ describe('accounts', () => {
     const syncing = proved(closing, verdict, true);
     const counts = { new: 2, changed: 1, pending: 5 };
     const twice = synced(takeToSync(synced(takeToSync(syncing, 'w'), counts, 8, 18), 'w'), counts, 19, 29);
-    expect(twice).toMatchObject({ phase: 'syncing', by: null, nb: 29 });
+    expect(twice).toMatchObject({ phase: 'syncing', by: null, notBefore: 29 });
     expect(twice.sync).toEqual({ runs: 2, new: 4, changed: 2, pending: 5, at: 19 });
     expect(continued(twice, 6, 30)).toMatchObject({ phase: 'reading', parcels: 6, total: 30, rounds: 0 });
     const aside = setAccountAside(takeToSync(twice, 'w'), why);
@@ -175,7 +175,7 @@ describe('accounts', () => {
 
   it('keep the last trouble until something works', () => {
     const twice = accountLater(accountLater(takeToClose(account, 'w'), why, 5), { ...why, at: 6 }, 9);
-    expect(twice).toMatchObject({ phase: 'closing', by: null, nb: 9, tries: 2, aside: { at: 6 } });
+    expect(twice).toMatchObject({ phase: 'closing', by: null, notBefore: 9, tries: 2, aside: { at: 6 } });
     expect(readAgain(twice)).toMatchObject({ tries: 0, aside: null });
   });
 });

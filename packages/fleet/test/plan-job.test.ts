@@ -89,7 +89,7 @@ test('a job is planned: parcels end to end in the target, lanes and accounts on 
       plan?.parcels.slice(0, -1).map(({ to }) => to),
     );
     expect(plan?.parcels.reduce((sum, { total }) => sum + total, 0)).toBe(value.total);
-    const lane = { of: value.parcels, again: [], aside: [], by: null, done: 0 };
+    const lane = { parcels: value.parcels, again: [], aside: [], by: null, done: 0 };
     expect(read<LaneValue>(board, `lane.${id}.0`)).toMatchObject({ ...lane, next: 0 });
     expect(read<LaneValue>(board, `lane.${id}.1`)).toMatchObject({ ...lane, next: 1 });
     parcels += value.parcels;
@@ -295,7 +295,7 @@ test('an account whose key is refused is set aside with the way back, and the ot
   expect(retried).toMatchObject({ outcome: 'again' });
   expect(retried?.parcels).toBeGreaterThan(1);
   expect(read<AccountValue>(board, 'account.102')).toMatchObject({ phase: 'reading', aside: null });
-  expect(read<LaneValue>(board, 'lane.102.1').of).toBe(retried?.parcels);
+  expect(read<LaneValue>(board, 'lane.102.1').parcels).toBe(retried?.parcels);
 
   await writeFile(join(keys, '104.json'), '{"accessKey":"test_access_101","secretKey":"test_secret_101"}', {
     mode: 0o600,

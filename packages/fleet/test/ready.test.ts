@@ -61,7 +61,7 @@ describe('what is ready', () => {
 
   it('is a sync whose time has come', async () => {
     const { account, clock, ready } = await openBoard();
-    await account('1.01', { phase: 'syncing', nb: clock.now + 500 });
+    await account('1.01', { phase: 'syncing', notBefore: clock.now + 500 });
     expect(ready()).toMatchObject({ names: [], next: clock.now + 500 });
     clock.now += 500;
     expect(ready().names).toEqual(['sync account.1=2E01']);
@@ -70,8 +70,8 @@ describe('what is ready', () => {
   it('is nothing that has to wait, and says until when', async () => {
     const { account, lane, clock, ready } = await openBoard();
     await account('101');
-    await lane('101', 0, { nb: clock.now + 2000 });
-    await lane('101', 1, { nb: clock.now + 1000 });
+    await lane('101', 0, { notBefore: clock.now + 2000 });
+    await lane('101', 1, { notBefore: clock.now + 1000 });
     expect(ready()).toMatchObject({ names: [], next: clock.now + 1000, isOver: false });
     clock.now += 1000;
     expect(ready()).toMatchObject({ names: ['parcel lane.101.1'], next: clock.now + 1000 });

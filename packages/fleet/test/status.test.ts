@@ -78,7 +78,7 @@ const account = (id: string, more: Partial<AccountValue> = {}): AccountValue => 
   parcels: 5,
   total: 500,
   by: null,
-  nb: 0,
+  notBefore: 0,
   tries: 0,
   rounds: 0,
   aside: null,
@@ -89,14 +89,14 @@ const account = (id: string, more: Partial<AccountValue> = {}): AccountValue => 
 
 const lane = (next: number, more: Partial<LaneValue> = {}): LaneValue => ({
   next,
-  of: 5,
+  parcels: 5,
   again: [],
   aside: [],
   by: null,
-  nb: 0,
+  notBefore: 0,
   tries: 0,
   why: null,
-  ailing: 0,
+  failingSince: 0,
   done: 0,
   records: 0,
   requests: 0,
@@ -129,8 +129,8 @@ test('parcels count once, however often they are read, and those set aside are t
       'lane.101.0': { value: lane(6, { again: [2], done: 4, records: 200 }) },
       'lane.101.1': { value: lane(3, { aside: [[1, 'incomplete']] }) },
       'account.a=2Eb': { value: account('a.b', { parcels: 4, total: 400 }) },
-      'lane.a=2Eb.0': { value: lane(0, { of: 4 }) },
-      'lane.a=2Eb.1': { value: lane(1, { of: 4, by: 'w-1' }) },
+      'lane.a=2Eb.0': { value: lane(0, { parcels: 4 }) },
+      'lane.a=2Eb.1': { value: lane(1, { parcels: 4, by: 'w-1' }) },
     }),
   );
   expect(status).toMatchObject({
@@ -145,9 +145,9 @@ test('parcels count once, however often they are read, and those set aside are t
   ]);
 });
 
-test('a lane is ailing after ten minutes of failures, not before, and what is set aside comes first', () => {
+test('a lane is failing after ten minutes of failures, not before, and what is set aside comes first', () => {
   const failing = (minutes: number) =>
-    lane(0, { tries: 3, why: 'server_error', ailing: now - minutes * minute });
+    lane(0, { tries: 3, why: 'server_error', failingSince: now - minutes * minute });
   const aside = { code: 'unauthorized', message: 'the server refused the keys', at: now - minute, by: 'w-1' };
   const { accounts, phases } = readStatus(
     boardWith({
@@ -162,7 +162,7 @@ test('a lane is ailing after ten minutes of failures, not before, and what is se
   );
   expect(accounts.map(({ id, trouble }) => [id, trouble])).toEqual([
     ['3', { kind: 'aside', code: 'unauthorized', message: 'the server refused the keys', forMs: minute }],
-    ['2', { kind: 'ailing', code: 'server_error', message: null, forMs: 14 * minute }],
+    ['2', { kind: 'failing', code: 'server_error', message: null, forMs: 14 * minute }],
     ['1', null],
   ]);
   expect(phases).toMatchObject({ reading: 2, aside: 1 });
@@ -219,7 +219,7 @@ test('a thousand lanes of a million parcels are read without the parcels', () =>
   for (let id = 0; id < 500; id++) {
     values[`account.${id}`] = { value: account(String(id), { parcels: 2000, total: 1e8 }) };
     for (const k of [0, 1])
-      values[`lane.${id}.${k}`] = { value: lane(1000 + k, { of: 2000, records: 25e6 }) };
+      values[`lane.${id}.${k}`] = { value: lane(1000 + k, { parcels: 2000, records: 25e6 }) };
   }
   const { parcels, records }: FleetStatus = readStatus(boardWith(values));
   expect(parcels).toEqual({ done: 500_000, total: 1e6, aside: 0 });

@@ -41,7 +41,7 @@ test('the first sync of a store finds what came late or changed while the backfi
   expect(scene.account()).toMatchObject({
     phase: 'syncing',
     by: null,
-    nb: scene.clock.now + day,
+    notBefore: scene.clock.now + day,
     sync: { runs: 1, at: scene.clock.now },
   });
 
@@ -118,7 +118,7 @@ test('files are continued by new parcels, and those that are not settled are rea
   scene.server.calls.push(
     ...Array.from({ length: 20 }, (_, i) => callAt(start + 18.5 * day + i * hour, `new-${i}`)),
   );
-  scene.clock.now = scene.account().nb;
+  scene.clock.now = scene.account().notBefore;
   await scene.sync();
   const after = scene.plan();
   expect(after.parcels.slice(0, before.parcels.length)).toEqual(before.parcels);
@@ -135,7 +135,7 @@ test('files are continued by new parcels, and those that are not settled are rea
   const inPlan = scene.server.calls.filter(({ date_added }) => date_added < after.to).length;
   expect(scene.account()).toMatchObject({
     phase: 'syncing',
-    nb: scene.clock.now + day,
+    notBefore: scene.clock.now + day,
     verdict: { records: inPlan, total: inPlan },
   });
 });
@@ -148,6 +148,10 @@ test('a round of files in which nothing can have changed writes nothing but its 
   scene.clock.now += 40 * day;
   await scene.set({ sync: { runs: 1, new: 0, changed: 0, pending: 0, at: scene.clock.now - day } });
   await scene.sync();
-  expect(scene.account()).toMatchObject({ phase: 'syncing', nb: scene.clock.now + day, sync: { runs: 2 } });
+  expect(scene.account()).toMatchObject({
+    phase: 'syncing',
+    notBefore: scene.clock.now + day,
+    sync: { runs: 2 },
+  });
   expect(await scene.work()).toEqual([]);
 });

@@ -127,7 +127,7 @@ export const newAccount = (id: string, parcels: number, total: number): AccountV
   parcels,
   total,
   by: null,
-  nb: 0,
+  notBefore: 0,
   tries: 0,
   rounds: 0,
   aside: null,

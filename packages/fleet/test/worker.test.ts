@@ -215,7 +215,7 @@ describe('trouble of a worker', () => {
     expect(sidsOn(shelf)).toEqual(all);
     expect(parcels.later).toBeGreaterThan(2);
     expect(parcels.aside).toBe(0);
-    expect(laneOn(board, '101', 0)).toMatchObject({ tries: 0, why: null, ailing: 0 });
+    expect(laneOn(board, '101', 0)).toMatchObject({ tries: 0, why: null, failingSince: 0 });
     expect(events).toContainEqual(expect.objectContaining({ kind: 'wait', for: 'server' }));
   });
 

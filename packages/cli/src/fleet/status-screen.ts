@@ -169,7 +169,7 @@ function accountLines(accounts: readonly AccountStatus[], job: string, options: 
 
 /** The command that helps, if one does: what ails is tried again anyway. */
 function helpOf({ id, trouble }: AccountStatus, job: string): string | null {
-  return trouble === null || trouble.kind === 'ailing' ? null : `calls fleet retry ${job} --account ${id}`;
+  return trouble === null || trouble.kind === 'failing' ? null : `calls fleet retry ${job} --account ${id}`;
 }
 
 interface Row {

@@ -56,7 +56,7 @@ export function phaseTexts({ phases, syncLagMs }: FleetStatus): readonly string[
 
 /** How an account is, in one or two words. */
 export function accountState({ phase, trouble }: AccountStatus): string {
-  if (trouble?.kind === 'ailing') return 'ailing';
+  if (trouble?.kind === 'failing') return 'failing';
   return phase === 'aside' ? 'set aside' : phase;
 }
 
@@ -65,7 +65,7 @@ export function whyText({ trouble, parcels }: AccountStatus): string {
   if (trouble === null) return '';
   const { kind, code, message, forMs } = trouble;
   const reason = reasonText(code, message);
-  if (kind === 'ailing') return `${code} for ${span(forMs)}; tried again`;
+  if (kind === 'failing') return `${code} for ${span(forMs)}; tried again`;
   if (kind === 'parcels') return `${plural(parcels.aside, 'parcel')} set aside: ${reason}`;
   return reason;
 }

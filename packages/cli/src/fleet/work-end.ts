@@ -18,7 +18,7 @@ export function sayEnd(status: FleetStatus, { isOwn }: { readonly isOwn: boolean
   const proved = phases.final + phases.syncing;
   const all = `${count(proved)} of ${plural(accounts.length, 'account')} proved`;
   say(io, `${job.name}: ${all}, ${plural(records.done, 'record')} in ${job.into}`);
-  const bad = accounts.filter(({ trouble }) => trouble !== null && trouble.kind !== 'ailing');
+  const bad = accounts.filter(({ trouble }) => trouble !== null && trouble.kind !== 'failing');
   for (const account of bad.slice(0, most)) {
     say(io, `  ${account.id}: ${whyText(account)}`);
     if (!isOwn) say(io, `  → calls fleet retry ${job.name} --account ${account.id}`);

@@ -23,7 +23,7 @@ export const proved = (
 ): AccountValue => ({
   ...wellAgain(account),
   phase: isSynced ? 'syncing' : 'final',
-  nb: 0,
+  notBefore: 0,
   rounds: 0,
   verdict,
 });
@@ -32,7 +32,7 @@ export const proved = (
 export const readAgain = (account: AccountValue): AccountValue => ({
   ...wellAgain(account),
   phase: 'reading',
-  nb: 0,
+  notBefore: 0,
   rounds: account.rounds + 1,
 });
 
@@ -40,21 +40,21 @@ export const readAgain = (account: AccountValue): AccountValue => ({
 export const continued = (account: AccountValue, parcels: number, total: number): AccountValue => ({
   ...wellAgain(account),
   phase: 'reading',
-  nb: 0,
+  notBefore: 0,
   rounds: 0,
   parcels,
   total,
 });
 
-/** It was synced; the next sync is due at the board time `nb`. */
+/** It was synced; the next sync is due at the board time `notBefore`. */
 export const synced = (
   account: AccountValue,
   counts: Pick<AccountSync, 'new' | 'changed' | 'pending'>,
   at: number,
-  nb: number,
+  notBefore: number,
 ): AccountValue => ({
   ...wellAgain(account),
-  nb,
+  notBefore,
   sync: {
     runs: (account.sync?.runs ?? 0) + 1,
     new: (account.sync?.new ?? 0) + counts.new,
@@ -64,11 +64,11 @@ export const synced = (
   },
 });
 
-/** Closing or syncing failed and is tried at the board time `nb`. */
-export const accountLater = (account: AccountValue, why: Aside, nb: number): AccountValue => ({
+/** Closing or syncing failed and is tried at the board time `notBefore`. */
+export const accountLater = (account: AccountValue, why: Aside, notBefore: number): AccountValue => ({
   ...account,
   by: null,
-  nb,
+  notBefore,
   tries: account.tries + 1,
   aside: why,
 });
@@ -78,12 +78,12 @@ export const setAccountAside = (account: AccountValue, why: Aside): AccountValue
   ...account,
   phase: 'aside',
   by: null,
-  nb: 0,
+  notBefore: 0,
   aside: why,
 });
 
 /** What it was set aside for is put right: it is read to its end and closed. */
 export const retried = (account: AccountValue): AccountValue =>
-  account.phase === 'aside' ? { ...wellAgain(account), phase: 'reading', nb: 0, rounds: 0 } : account;
+  account.phase === 'aside' ? { ...wellAgain(account), phase: 'reading', notBefore: 0, rounds: 0 } : account;
 
 const wellAgain = (account: AccountValue): AccountValue => ({ ...account, by: null, tries: 0, aside: null });

@@ -17,14 +17,14 @@ export interface ReopenedParcel extends Omit<ParcelSums, 'requests'> {
 /** Lane `k` of an account with so many parcels, before anything was read. */
 export const newLane = (k: number, parcels: number): LaneValue => ({
   next: k,
-  of: parcels,
+  parcels,
   again: [],
   aside: [],
   by: null,
-  nb: 0,
+  notBefore: 0,
   tries: 0,
   why: null,
-  ailing: 0,
+  failingSince: 0,
   done: 0,
   records: 0,
   requests: 0,
@@ -32,8 +32,8 @@ export const newLane = (k: number, parcels: number): LaneValue => ({
 });
 
 /** The parcel at hand; null at the end of the lane. */
-export const parcelAt = ({ again, next, of }: LaneValue): number | null =>
-  again[0] ?? (next < of ? next : null);
+export const parcelAt = ({ again, next, parcels }: LaneValue): number | null =>
+  again[0] ?? (next < parcels ? next : null);
 
 /** A worker takes the lane. */
 export const take = (lane: LaneValue, by: string): LaneValue => ({ ...lane, by });
@@ -66,17 +66,17 @@ export interface LaneTrouble {
   /** Board time of the failure. */
   readonly at: number;
   /** Board time of the next try. */
-  readonly nb: number;
+  readonly notBefore: number;
 }
 
 /** The parcel at hand failed and is tried later; the lane is given back. */
-export const later = (lane: LaneValue, { code, isTry, at, nb }: LaneTrouble): LaneValue => ({
+export const later = (lane: LaneValue, { code, isTry, at, notBefore }: LaneTrouble): LaneValue => ({
   ...lane,
   by: null,
-  nb,
+  notBefore,
   tries: lane.tries + (isTry ? 1 : 0),
   why: code,
-  ailing: lane.ailing === 0 ? at : lane.ailing,
+  failingSince: lane.failingSince === 0 ? at : lane.failingSince,
 });
 
 /**
@@ -93,7 +93,7 @@ export function reopen(
     ({ index }, i) =>
       index % lanes === k &&
       index < lane.next &&
-      index < lane.of &&
+      index < lane.parcels &&
       !lane.again.includes(index) &&
       parcels.findIndex((other) => other.index === index) === i,
   );
@@ -104,7 +104,7 @@ export function reopen(
     ...lane,
     again: [...lane.again, ...opened],
     aside: lane.aside.filter(([index]) => !opened.has(index)),
-    nb: open.length > 0 ? 0 : lane.nb,
+    notBefore: open.length > 0 ? 0 : lane.notBefore,
     // The board may have lost what was counted before.
     done: Math.max(0, lane.done - counted.length),
     records: Math.max(0, lane.records - sum(counted.map(({ records }) => records))),
@@ -115,11 +115,11 @@ export function reopen(
 /** The plan was continued: it has so many parcels now. */
 export const grow = (lane: LaneValue, parcels: number): LaneValue => ({
   ...lane,
-  of: Math.max(lane.of, parcels),
+  parcels: Math.max(lane.parcels, parcels),
 });
 
-const passes = ({ again, next, of }: LaneValue, index: number): boolean =>
-  again.includes(index) || (index === next && next < of);
+const passes = ({ again, next, parcels }: LaneValue, index: number): boolean =>
+  again.includes(index) || (index === next && next < parcels);
 
 /** The parcel is no longer at hand. */
 const pass = (lane: LaneValue, index: number, lanes: number): LaneValue => ({
@@ -127,10 +127,10 @@ const pass = (lane: LaneValue, index: number, lanes: number): LaneValue => ({
   again: lane.again.filter((other) => other !== index),
   next: index === lane.next ? lane.next + lanes : lane.next,
   by: null,
-  nb: 0,
+  notBefore: 0,
   tries: 0,
   why: null,
-  ailing: 0,
+  failingSince: 0,
 });
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);

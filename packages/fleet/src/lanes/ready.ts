@@ -41,9 +41,9 @@ export function readyWork(
   const now = board.now();
   const candidates: Candidate[] = [];
   let next: number | null = null;
-  const offer = (candidate: Candidate, { nb }: { readonly nb: number }): void => {
-    if (nb <= now) candidates.push(candidate);
-    else next = Math.min(next ?? nb, nb);
+  const offer = (candidate: Candidate, { notBefore }: { readonly notBefore: number }): void => {
+    if (notBefore <= now) candidates.push(candidate);
+    else next = Math.min(next ?? notBefore, notBefore);
   };
   const open = openLanes(board);
   let isOver = true;
@@ -56,7 +56,7 @@ export function readyWork(
     if (account.phase === 'final' || account.phase === 'aside') continue;
     isOver = false;
     const mine = open.get(entry.key);
-    const since = Math.max(entry.at, account.nb);
+    const since = Math.max(entry.at, account.notBefore);
     const isFree = !isMine(entry.key) && presence.isFree(account.by, entry.at);
     if (account.phase === 'syncing') {
       if (isFree) offer({ kind: 'sync', since, account, entry }, account);
@@ -69,7 +69,10 @@ export function readyWork(
     if (account.phase === 'reading' || isFree)
       for (const lane of mine?.withWork ?? []) {
         if (isMine(lane.key) || !presence.isFree(lane.value.by, lane.at)) continue;
-        offer({ kind: 'parcel', since: Math.max(lane.at, lane.value.nb), account, entry: lane }, lane.value);
+        offer(
+          { kind: 'parcel', since: Math.max(lane.at, lane.value.notBefore), account, entry: lane },
+          lane.value,
+        );
       }
   }
   return { candidates, next, accounts, isOver };

@@ -57,7 +57,7 @@ export interface AccountValue {
   /** Who closes or syncs it; null when nobody does. */
   readonly by: string | null;
   /** Board time before which nobody should (0: at once). */
-  readonly nb: number;
+  readonly notBefore: number;
   /** Failures in a row. */
   readonly tries: number;
   /** Rounds in which the sum of the parcels was not the total of the server. */
@@ -86,10 +86,10 @@ export interface AccountSync {
 
 /** Under `lane.<id>.<k>`: the parcels k, k + lanes, k + 2 lanes, ... of an account, which one worker at a time reads in order. */
 export interface LaneValue {
-  /** Index of the next parcel in the plan; at or above `of` when the lane is at its end. */
+  /** Index of the next parcel in the plan; at or above `parcels` when the lane is at its end. */
   readonly next: number;
   /** Parcels of the account's plan. */
-  readonly of: number;
+  readonly parcels: number;
   /** Parcels to be read again, before `next`. */
   readonly again: readonly number[];
   /** Parcels set aside, with the code of the error. */
@@ -97,13 +97,13 @@ export interface LaneValue {
   /** Name of the worker that holds it; null when nobody does. */
   readonly by: string | null;
   /** Board time before which nobody should take it (0: at once). */
-  readonly nb: number;
+  readonly notBefore: number;
   /** Failures of the parcel at hand. */
   readonly tries: number;
-  /** Code of the last failure while there is one: an ailing lane. */
+  /** Code of the last failure while there is one: a failing lane. */
   readonly why: string | null;
   /** Board time of the first of the failures in a row; 0 without one. */
-  readonly ailing: number;
+  readonly failingSince: number;
   /** Parcels that were committed in this lane. */
   readonly done: number;
   /** Their records. */

@@ -135,10 +135,10 @@ async function putBack(
   let outcome: 'again' | 'compared' = 'compared';
   for (let k = 0; k < lanes; k += 1)
     await changeEntry<LaneValue>(board, laneKey(id, k), (lane) => {
-      if (lane.aside.length === 0 && lane.nb === 0 && lane.tries === 0) return null;
+      if (lane.aside.length === 0 && lane.notBefore === 0 && lane.tries === 0) return null;
       if (lane.aside.length > 0) outcome = 'again';
       const parcels = lane.aside.map(([index]) => ({ index, records: 0, bytes: 0 }));
-      return { ...reopen(lane, k, lanes, parcels), nb: 0, tries: 0, why: null, ailing: 0 };
+      return { ...reopen(lane, k, lanes, parcels), notBefore: 0, tries: 0, why: null, failingSince: 0 };
     });
   await changeEntry<AccountValue>(board, accountKey(id), (account) => {
     if (account.phase === 'aside') outcome = 'again';
@@ -153,7 +153,7 @@ async function putBack(
 /** Parcels of an account that its lanes have not passed. */
 function openParcels(board: Board, id: string, lanes: number): number {
   return lanesOf(board, id, lanes)
-    .map(({ again, next, of }) => again.length + Math.max(0, Math.ceil((of - next) / lanes)))
+    .map(({ again, next, parcels }) => again.length + Math.max(0, Math.ceil((parcels - next) / lanes)))
     .reduce((sum, open) => sum + open, 0);
 }
 

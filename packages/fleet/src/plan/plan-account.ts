@@ -134,7 +134,7 @@ const entryOf = (account: JobAccount): AccountValue => ({
   parcels: 0,
   total: 0,
   by: null,
-  nb: 0,
+  notBefore: 0,
   tries: 0,
   rounds: 0,
   aside: null,

@@ -27,10 +27,10 @@ export interface AccountStatus {
 /** What keeps an account from getting on. */
 export interface AccountTrouble {
   /**
-   * `aside`: the account is out of the work until somebody acts; `parcels`: some of its parcels are, the others go on; `ailing`: it
+   * `aside`: the account is out of the work until somebody acts; `parcels`: some of its parcels are, the others go on; `failing`: it
    * has been failing for ten minutes or more, and is tried again.
    */
-  readonly kind: 'aside' | 'parcels' | 'ailing';
+  readonly kind: 'aside' | 'parcels' | 'failing';
   /** Code of the error. */
   readonly code: string;
   /** One sentence; null where only the code is known. */
@@ -50,7 +50,7 @@ interface LaneTotals {
   records: number;
   aside: [index: number, code: string][];
   workers: Set<string>;
-  ailing: { code: string; since: number } | null;
+  failing: { code: string; since: number } | null;
 }
 
 /** All accounts, those with the worst trouble first, then by id. */
@@ -79,7 +79,7 @@ export function readAccounts(board: Board, now: number, laneCount: number): Acco
 const recordsOf = ({ phase, verdict }: AccountValue, lanes: LaneTotals): number =>
   (phase === 'syncing' || phase === 'final') && verdict ? verdict.records : lanes.records;
 
-const kinds: readonly AccountTrouble['kind'][] = ['aside', 'parcels', 'ailing'];
+const kinds: readonly AccountTrouble['kind'][] = ['aside', 'parcels', 'failing'];
 const rankOf = ({ trouble }: AccountStatus): number =>
   trouble === null ? kinds.length : kinds.indexOf(trouble.kind);
 
@@ -89,7 +89,7 @@ const noLanes = (): LaneTotals => ({
   records: 0,
   aside: [],
   workers: new Set(),
-  ailing: null,
+  failing: null,
 });
 
 /** The lanes of each account, added up. */
@@ -104,15 +104,15 @@ function readLanes(board: Board, laneCount: number): Map<string, LaneTotals> {
     own.records += value.records;
     for (const [index, code] of value.aside) own.aside.push([index, code]);
     if (value.by !== null) own.workers.add(value.by);
-    if (value.ailing > 0 && value.why !== null && value.ailing < (own.ailing?.since ?? Infinity))
-      own.ailing = { code: value.why, since: value.ailing };
+    if (value.failingSince > 0 && value.why !== null && value.failingSince < (own.failing?.since ?? Infinity))
+      own.failing = { code: value.why, since: value.failingSince };
   }
   return sums;
 }
 
 /** Parcels that a lane has passed. Not what was committed in it: a parcel that is read again is committed twice. */
 function passedIn(lane: LaneValue, k: number, laneCount: number): number {
-  const end = Math.min(lane.next, lane.of);
+  const end = Math.min(lane.next, lane.parcels);
   const passed = end <= k ? 0 : Math.ceil((end - k) / laneCount);
   return Math.max(0, passed - lane.again.length - lane.aside.length);
 }
@@ -130,10 +130,10 @@ function troubleOf(value: AccountValue, at: number, lanes: LaneTotals, now: numb
   }
   const [first] = lanes.aside;
   if (first) return { kind: 'parcels', code: first[1], message: null, forMs: since(at) };
-  if (lanes.ailing && since(lanes.ailing.since) >= patience) {
-    return { kind: 'ailing', code: lanes.ailing.code, message: null, forMs: since(lanes.ailing.since) };
+  if (lanes.failing && since(lanes.failing.since) >= patience) {
+    return { kind: 'failing', code: lanes.failing.code, message: null, forMs: since(lanes.failing.since) };
   }
   if (tries >= failures && aside)
-    return { kind: 'ailing', code: aside.code, message: aside.message, forMs: since(aside.at) };
+    return { kind: 'failing', code: aside.code, message: aside.message, forMs: since(aside.at) };
   return null;
 }

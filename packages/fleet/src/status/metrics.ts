@@ -155,10 +155,10 @@ function jobFamilies(board: Board): MetricFamily[] {
     return [];
   }
   const { phases, parcels, records, syncLagMs, accounts } = status;
-  const ailing = accounts.filter(({ trouble }) => trouble?.kind === 'ailing').length;
+  const failing = accounts.filter(({ trouble }) => trouble?.kind === 'failing').length;
   return [
     labelled('gauge', 'fleet_job_accounts', 'Accounts of the job.', 'phase', phases),
-    gauge('fleet_job_accounts_ailing', 'Accounts that have been failing for ten minutes or more.', ailing),
+    gauge('fleet_job_accounts_failing', 'Accounts that have been failing for ten minutes or more.', failing),
     labelled('gauge', 'fleet_job_parcels', 'Parcels of the job.', 'state', {
       done: parcels.done,
       open: Math.max(0, parcels.total - parcels.done - parcels.aside),

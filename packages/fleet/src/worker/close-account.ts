@@ -40,7 +40,7 @@ export const closeAccount: AccountTurn = async (context, account) => {
     const waits = sync !== null && target.sync(id, holder) === null;
     const finish = (mine: AccountValue): AccountValue => {
       const after = proved(mine, verdict, sync !== null);
-      return waits ? { ...after, nb: nextPiece(mine, plan, sync.every) } : after;
+      return waits ? { ...after, notBefore: nextPiece(mine, plan, sync.every) } : after;
     };
     return giveAccount(context, id, finish, { outcome: 'proved', code: null });
   }

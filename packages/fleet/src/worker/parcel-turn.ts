@@ -66,7 +66,7 @@ class ParcelTurn {
     const index = this.#index;
     signal.throwIfAborted();
     const { id } = this.#account;
-    const { parcel, bounds } = parcelOf(await this.#context.planOf(id, this.#lane.of), id, index);
+    const { parcel, bounds } = parcelOf(await this.#context.planOf(id, this.#lane.parcels), id, index);
     const claim = await target.claim(id, parcel, holder);
     this.claim = claim;
     const verdict = claim.done ?? (await this.#commit(claim, parcel, bounds));
@@ -120,7 +120,10 @@ class ParcelTurn {
         } else await this.#later(trouble, (value) => retryWait(value.tries + 1));
         return null;
       default: {
-        const wait = serverWait(lane.ailing === 0 ? 0 : board.now() - lane.ailing, trouble.waitMs);
+        const wait = serverWait(
+          lane.failingSince === 0 ? 0 : board.now() - lane.failingSince,
+          trouble.waitMs,
+        );
         const waitsFor = trouble.kind === 'board' ? 'board' : 'server';
         this.#context.emit({ kind: 'wait', for: waitsFor, seconds: wait / 1000 });
         await this.#later(trouble, () => wait);
@@ -146,7 +149,7 @@ class ParcelTurn {
   #later({ code, kind }: Trouble, wait: (value: LaneValue) => number): Promise<void> {
     const change = (value: LaneValue): LaneValue => {
       const at = this.#context.board.now();
-      return later(value, { code, isTry: kind === 'parcel', at, nb: at + wait(value) });
+      return later(value, { code, isTry: kind === 'parcel', at, notBefore: at + wait(value) });
     };
     return this.end(change, { outcome: 'later', code });
   }

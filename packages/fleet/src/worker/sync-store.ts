@@ -34,7 +34,7 @@ export async function syncStore(
     summary = await bringUpToDate(context, account, plan, sync, sink);
   } catch (error) {
     if (!CallsError.is(error, 'claim_lost')) throw error;
-    const back = (mine: AccountValue) => ({ ...giveAccountBack(mine), nb: board.now() + sync.every });
+    const back = (mine: AccountValue) => ({ ...giveAccountBack(mine), notBefore: board.now() + sync.every });
     return giveAccount(context, id, back, { outcome: 'later', code: 'claim_lost' });
   }
   const at = board.now();

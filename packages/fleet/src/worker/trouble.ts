@@ -199,8 +199,8 @@ const second = 1000;
 export const retryWait = (failures: number): number => backOff(failures, second, 120 * second);
 
 /** How long a lane waits whose server has been away for so long: as long again, from 1 second up to 2 minutes. */
-export const serverWait = (ailingMs: number, askedMs: number): number =>
-  Math.max(askedMs, Math.min(120 * second, Math.max(second, ailingMs)));
+export const serverWait = (failingMs: number, askedMs: number): number =>
+  Math.max(askedMs, Math.min(120 * second, Math.max(second, failingMs)));
 
 /** How long a worker rests after so many failures of the target in a row. */
 export const restWait = (failures: number): number => backOff(failures, 5 * second, 60 * second);

@@ -108,7 +108,7 @@ test('files that are synced: what is not settled is read again, and what is new 
       scene.server.calls.push(
         ...Array.from({ length: 20 }, (_, i) => callAt(start + 18.5 * day + i * hour, `new-${i}`)),
       );
-      scene.clock.now = scene.account().nb;
+      scene.clock.now = scene.account().notBefore;
       isGone = await isGoneAfter(scene, left, (one) => one.sync());
       if (isGone) {
         tally.happened('workers gone');

@@ -240,7 +240,9 @@ describe.each(kinds)('into a $kind', (place) => {
 
   /** Once nobody syncs, time passes, and every account is synced once more. */
   async function round(border: Border, ms: number): Promise<void> {
-    await border.until(({ phase, by, nb }) => phase === 'syncing' && by === null && nb > border.now());
+    await border.until(
+      ({ phase, by, notBefore }) => phase === 'syncing' && by === null && notBefore > border.now(),
+    );
     const runs = border.accounts.map((id) => border.account(id).sync?.runs ?? 0);
     await border.pass(ms);
     await border.until(({ id, phase, sync: done }) => {

@@ -116,7 +116,7 @@ async function expectPlanned(job: Job, url: string): Promise<void> {
     });
     for (let k = 0; k < 3; k += 1)
       expect(board.get(`lane.${id}.${k}`)?.value as unknown as LaneValue).toMatchObject({
-        of,
+        parcels: of,
         next: k,
         by: null,
       });
