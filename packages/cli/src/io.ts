@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '@call-attribution/core';
+import { escapeControls } from '@call-attribution/core/errors';
 import type { Duration } from '@call-attribution/core/time';
 import { isAscii, toAscii } from './ascii.ts';
 import { CliError, ClosedPipe, systemCode, UsageError } from './errors.ts';
@@ -40,8 +41,34 @@ export interface Io {
 /** Called before something is written, so that a line about waiting goes away first. */
 export const beforeOutput = new AsyncLocalStorage<() => void>();
 
-/** Writes and waits until the bytes are written. A full disk or a closed pipe becomes an error with a class of its own. */
+// The colors of `styleFor`: no other control character reaches a terminal or a line for people.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const colors = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
+
+/** A line for people: what is in it from servers, files and names can do nothing to a terminal. */
+export function shownText(text: string, env: Io['env']): string {
+  const safe = text
+    .split(colors)
+    .map((part, at) => (at % 2 === 1 ? part : escapeControls(part)))
+    .join('');
+  return isAscii(env) ? toAscii(safe) : safe;
+}
+
+/**
+ * Writes data and waits until the bytes are written. On a terminal, control characters in it are escaped. A full disk or a closed
+ * pipe becomes an error with a class of its own.
+ */
 export function write(output: Output, chunk: string | Uint8Array, name = 'standard output'): Promise<void> {
+  const text = output.isTTY === true ? escapeControls(Buffer.from(chunk).toString()) : chunk;
+  return writeRaw(output, text, name);
+}
+
+/** The same for control characters that are meant. */
+export function writeRaw(
+  output: Output,
+  chunk: string | Uint8Array,
+  name = 'standard output',
+): Promise<void> {
   beforeOutput.getStore()?.();
   return new Promise((resolve, reject) => {
     output.write(chunk, (error) => (error ? reject(outputError(error, name)) : resolve()));
@@ -81,14 +108,13 @@ export function fileError(error: unknown, shown: string): unknown {
 
 /** Writes lines for people to stdout, in ASCII where the locale has nothing else. Data is written with `write`, as it is. */
 export function show(io: Io, lines: readonly string[]): Promise<void> {
-  const text = `${lines.join('\n')}\n`;
-  return write(io.stdout, isAscii(io.env) ? toAscii(text) : text);
+  return writeRaw(io.stdout, `${shownText(lines.join('\n'), io.env)}\n`);
 }
 
 /** Writes a line to stderr. A message is never worth failing for, so errors of that write are dropped. */
 export function say(io: Io, line: string): void {
   beforeOutput.getStore()?.();
-  io.stderr.write(isAscii(io.env) ? `${toAscii(line)}\n` : `${line}\n`, () => {});
+  io.stderr.write(`${shownText(line, io.env)}\n`, () => {});
 }
 
 /** Whether the path names a pipe or a device. */

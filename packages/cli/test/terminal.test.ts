@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isAscii, toAscii } from '../src/ascii.ts';
-import { type Io, type Output, say } from '../src/io.ts';
+import { type Io, type Output, say, show, write } from '../src/io.ts';
 import { bar, columnChart, sparkline, squeeze } from '../src/term/chart.ts';
 import { bytes, count, duration, plural } from '../src/term/numbers.ts';
 import { progressLine } from '../src/term/progress.ts';
@@ -52,6 +52,40 @@ test('a cut string fits, never splits a character and shows that something is mi
       },
     ),
   );
+});
+
+const hostile = 'a\u001b]0;title\u0007b\u001b[2Jc\u009b31md\u007f\u0000e\u202ef\u2066g\rh';
+const harmless = 'a\\u001b]0;title\\u0007b\\u001b[2Jc\\u009b31md\\u007f\\u0000e\\u202ef\\u2066g\\u000dh';
+
+test('no control character of a server, a file or a name reaches a terminal or a line for people; colors of our own do', async () => {
+  const [stdout, stderr] = [output(true), output(true)];
+  const io: Io = { ...({} as Io), stdout: stdout.stream, stderr: stderr.stream, env: { LANG: 'C.UTF-8' } };
+  const { red } = styleFor(stderr.stream, io.env);
+  say(io, `${red('calls:')} ${hostile}`);
+  expect(stderr.text()).toBe(`\u001b[31mcalls:\u001b[39m ${harmless}\n`);
+  await show(io, [red('x'), hostile, 'two\twords']);
+  expect(stdout.text()).toBe(`\u001b[31mx\u001b[39m\n${harmless}\ntwo\twords\n`);
+  say(io, JSON.stringify({ path: '/\u009b2J\u202e' }));
+  expect(JSON.parse(stderr.text().trimEnd().split('\n').at(-1) ?? '')).toEqual({ path: '/\u009b2J\u202e' });
+  expect(stderr.text()).not.toMatch(/\u009b|\u202e/);
+});
+
+test('data is written as it is, but not to a terminal', async () => {
+  const [pipe, terminal] = [output(false), output(true)];
+  for (const chunk of [hostile, Buffer.from(hostile), 'a,b\r\n']) {
+    await write(pipe.stream, chunk);
+    await write(terminal.stream, chunk);
+  }
+  expect(pipe.text()).toBe(`${hostile}${hostile}a,b\r\n`);
+  expect(terminal.text()).toBe(`${harmless}${harmless}a,b\r\n`);
+});
+
+test('a line about progress or waiting has no control characters but its own', async () => {
+  const stderr = output(true);
+  const line = progressLine(stderr.stream, { label: hostile, clock: { now: () => 0 } });
+  line.update({ done: 1, total: 2, rate: 1, note: hostile });
+  line.close();
+  expect(stderr.text().replaceAll('\r\u001b[2K', '')).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
 });
 
 test('text from outside cannot move the cursor, change colors or turn the direction', () => {

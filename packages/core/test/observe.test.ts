@@ -433,6 +433,15 @@ describe('the log', () => {
     expect(JSON.parse(written[1] as string)).toMatchObject({ level: 'warn', message: 'two words', b: 'c d' });
   });
 
+  test.each(['text', 'json'] as const)('no control character reaches a line in the form %s', (format) => {
+    const written: string[] = [];
+    const code = 'a\u001b]0;x\u0007\u009b2J\u007f\u202eb';
+    lineLogger(format, (line) => written.push(line)).warn(code, { code, plain: '\u001b[2J' });
+    expect(written[0]).not.toMatch(/\p{Cc}|\u202e/u);
+    expect(written[0]).toContain('\\u001b]0;x\\u0007\\u009b2J\\u007f\\u202eb');
+    if (format === 'json') expect(JSON.parse(written[0] ?? '')).toMatchObject({ message: code, code });
+  });
+
   test('something that is not a logger, and an unknown level, are refused', () => {
     const make = (options: object) => () =>
       createClient({ baseUrl: 'https://api.example.com', auth: apiKeys('a', 'b'), ...options });

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { escapeControls } from '@call-attribution/core/errors';
 import './stdio/stdout-guard.ts';
 import process from 'node:process';
 import { takeEnvironment } from '@call-attribution/core/settings';
@@ -14,7 +15,7 @@ const stopped = new Promise<void>((resolve) => {
 const code = await run(process.argv.slice(2), {
   env: takeEnvironment(),
   write: writeOut,
-  log: (line) => void process.stderr.write(`call-attribution-mcp: ${line}\n`),
+  log: (line) => void process.stderr.write(`call-attribution-mcp: ${escapeControls(line)}\n`),
   stopped,
 });
 await flushOut();

@@ -286,6 +286,27 @@ describe('a service in a server of the application', () => {
     expect((await fetch(`${url}/calls/readyz`)).status).toBe(503);
   });
 
+  test.each([
+    ['/\\\\evil.example', null],
+    ['/https:evil.example', null],
+    ['/%5c%5cevil.example', '%5c%5cevil.example/'],
+    ['//evil.example', 'evil.example/'],
+    ['/a/tenant?x=1', 'tenant/?x=1'],
+  ])('below a mount with a parameter, %s does not lead to another server', async (originalUrl, expected) => {
+    const service = createService({ store, accounts: [account] });
+    // As Express does with `app.use('/:tenant', handler)`: what it has cut off is in originalUrl only.
+    const url = await host((request, response) =>
+      service.handler(Object.assign(request, { url: '/', originalUrl }), response),
+    );
+    const response = await fetch(`${url}/`, { redirect: 'manual' });
+    expect(response.headers.get('location')).toBe(expected);
+    expect(response.status === 308).toBe(expected !== null);
+    const from = new URL(originalUrl.replaceAll('\\', '%5C'), 'http://calls.example');
+    if (expected !== null && !originalUrl.startsWith('//'))
+      expect(new URL(expected, from).host).toBe('calls.example');
+    await service.close();
+  });
+
   test('a form that the application has read is read again from request.body', async () => {
     const service = createService({ store, accounts: [account] });
     const url = await host(async (request: IncomingMessage & { body?: unknown }, response) => {

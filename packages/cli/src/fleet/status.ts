@@ -3,7 +3,7 @@ import { type Board, createStatusReader, type FleetStatus } from '@call-attribut
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type Io, show, write } from '../io.ts';
+import { type Io, show, shownText, write, writeRaw } from '../io.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { openSharedBoard, typedJob } from './place.ts';
@@ -71,7 +71,7 @@ function forPrograms(status: FleetStatus, args: Args): FleetStatus {
 /** Shows the status again and again, until the job is over or Ctrl-C. */
 async function watch(read: () => FleetStatus, args: Args, io: Io): Promise<number> {
   const repaints = io.stdout.isTTY === true && io.env.TERM !== 'dumb' && !args.flag('json');
-  if (repaints) await write(io.stdout, '\u001b[2J');
+  if (repaints) await writeRaw(io.stdout, '\u001b[2J');
   return whileWaiting(null, async () => {
     while (!io.signal.aborted) {
       const status = read();
@@ -89,5 +89,6 @@ async function watch(read: () => FleetStatus, args: Args, io: Io): Promise<numbe
 function paint(lines: readonly string[], io: Io): Promise<void> {
   const rows = io.stdout.rows ?? 24;
   const shown = lines.length < rows ? lines : lines.slice(0, rows - 1);
-  return show(io, [`\u001b[H${shown.map((line) => `${line}\u001b[K`).join('\n')}\u001b[J`]);
+  const text = shown.map((line) => `${shownText(line, io.env)}\u001b[K`).join('\n');
+  return writeRaw(io.stdout, `\u001b[H${text}\u001b[J\n`);
 }

@@ -1,7 +1,6 @@
 import type { Board, FleetStatus, WorkerEvent } from '@call-attribution/fleet';
 import type { Args } from '../args/command.ts';
-import { isAscii, toAscii } from '../ascii.ts';
-import { beforeOutput, type Io, say } from '../io.ts';
+import { beforeOutput, type Io, say, shownText } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
 import { fit, printable } from '../term/width.ts';
 import { rateTexts } from './words.ts';
@@ -31,7 +30,7 @@ export function workLine(
       if (!isTerminal) return say(io, text);
       beforeOutput.getStore()?.();
       const line = fit(text, Math.max(20, (stderr.columns ?? 80) - 1));
-      stderr.write(`\r\u001b[2K${isAscii(env) ? toAscii(line) : line}`, () => {});
+      stderr.write(`\r\u001b[2K${shownText(line, env)}`, () => {});
       isShown = true;
     },
     isTerminal ? repainted : logged,
@@ -65,9 +64,5 @@ function lineOf(name: string, status: FleetStatus, board: Board, io: Io): string
 export function logEvent(event: WorkerEvent, worker: string, io: Io): void {
   if (event.kind === 'board' || event.kind === 'wait') return;
   const { kind, ...facts } = event;
-  beforeOutput.getStore()?.();
-  io.stderr.write(
-    `${JSON.stringify({ time: new Date(io.clock.now()).toISOString(), kind, worker, ...facts })}\n`,
-    () => {},
-  );
+  say(io, JSON.stringify({ time: new Date(io.clock.now()).toISOString(), kind, worker, ...facts }));
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@call-attribution/core';
+import { escapeControls } from '@call-attribution/core/errors';
 import { beforeOutput, type Output } from '../io.ts';
 import { count, duration } from './numbers.ts';
 
@@ -38,7 +39,8 @@ export function progressLine(
   const show = (state: ProgressState): void => {
     shown = state;
     const text = line(options.label, state, terminal ? Math.max(20, (output.columns ?? 80) - 1) : null);
-    put(terminal ? `\r\u001b[2K${text}` : `${text}\n`);
+    const safe = escapeControls(text);
+    put(terminal ? `\r\u001b[2K${safe}` : `${safe}\n`);
   };
   return {
     update(state) {

@@ -3,8 +3,7 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestTrace, WaitTrace } from '@call-attribution/core';
 import { durationMillis } from '@call-attribution/core/time';
-import { isAscii, toAscii } from '../ascii.ts';
-import { beforeOutput, type Io } from '../io.ts';
+import { beforeOutput, type Io, shownText } from '../io.ts';
 import { fit } from './width.ts';
 
 const current = new AsyncLocalStorage<Waiting>();
@@ -153,16 +152,17 @@ class Waiting {
     const text = isPaused ? `${this.#pause?.reason}, next try in ${inSeconds(left)}` : `${item.doing}`;
     if (this.#isTerminal) {
       const line = isPaused ? text : `${text} (${inSeconds(now - item.since)})`;
-      this.#put(`\r\u001b[2K${fit(line, Math.max(20, (this.#io.stderr.columns ?? 80) - 1))}`);
+      const width = Math.max(20, (this.#io.stderr.columns ?? 80) - 1);
+      this.#put('\r\u001b[2K', fit(line, width));
       this.#isShown = true;
     } else if (this.#said !== item) {
       this.#said = item;
-      this.#put(`${text}\n`);
+      this.#put('', `${text}\n`);
     }
   }
 
-  #put(text: string): void {
-    this.#io.stderr.write(isAscii(this.#io.env) ? toAscii(text) : text, () => {});
+  #put(control: string, text = ''): void {
+    this.#io.stderr.write(control + shownText(text, this.#io.env), () => {});
   }
 }
 

@@ -11,3 +11,4 @@ export type {
   InputErrorCode,
   ResponseErrorCode,
 } from './codes.ts';
+export { escapeControls } from './escape-controls.ts';

@@ -1,3 +1,4 @@
+import { escapeControls } from '../errors/escape-controls.ts';
 import { safeCaller } from '../tracing/safe-caller.ts';
 
 /** From which level on something is logged; `off` is nothing. */
@@ -67,9 +68,10 @@ export function lineLogger(format: LogFormat = 'text', write: (line: string) => 
     (...line: unknown[]) => {
       const [message, fields] = line;
       const time = new Date().toISOString();
-      if (format === 'json') return write(JSON.stringify({ time, level, message, ...Object(fields) }));
+      if (format === 'json')
+        return write(escapeControls(JSON.stringify({ time, level, message, ...Object(fields) })));
       const values = Object.entries(Object(fields)).map(([name, value]) => ` ${name}=${shown(value)}`);
-      write(`${time} ${level} ${message}${values.join('')}`);
+      write(escapeControls(`${time} ${level} ${message}${values.join('')}`));
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }

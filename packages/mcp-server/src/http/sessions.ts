@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
@@ -9,6 +9,8 @@ import type { SessionSettings } from './options.ts';
 interface Session {
   readonly transport: StreamableHTTPServerTransport;
   readonly close: () => Promise<void>;
+  /** Of the credentials that began it: others cannot go on with it. */
+  readonly owner: string;
   lastUsed: number;
 }
 
@@ -17,6 +19,11 @@ export interface Sessions {
   handle(request: IncomingMessage, response: ServerResponse, body?: unknown): Promise<void>;
   close(): Promise<void>;
 }
+
+const ownerOf = ({ headers }: IncomingMessage): string =>
+  createHash('sha256')
+    .update(headers.authorization ?? '')
+    .digest('base64');
 
 /** Keeps one SDK server per session, with the SDK's own transport. */
 export function createSessions(
@@ -36,13 +43,13 @@ export function createSessions(
       if (sessions.size >= max || clock.now() - session.lastUsed > idleTimeout) await end(id);
     }
   };
-  const begin = async (): Promise<StreamableHTTPServerTransport> => {
+  const begin = async (owner: string): Promise<StreamableHTTPServerTransport> => {
     await endIdle();
     const connection = server.connect();
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
-        sessions.set(id, { transport, close: () => connection.close(), lastUsed: clock.now() });
+        sessions.set(id, { transport, close: () => connection.close(), owner, lastUsed: clock.now() });
       },
       onsessionclosed: (id) => void end(id),
     });
@@ -55,10 +62,11 @@ export function createSessions(
     async handle(request, response, body) {
       const id = request.headers['mcp-session-id'];
       if (id === undefined && isInitializeRequest(body)) {
-        await (await begin()).handleRequest(request, response, body);
+        await (await begin(ownerOf(request))).handleRequest(request, response, body);
         return;
       }
-      const session = typeof id === 'string' ? sessions.get(id) : undefined;
+      const found = typeof id === 'string' ? sessions.get(id) : undefined;
+      const session = found?.owner === ownerOf(request) ? found : undefined;
       if (!session) {
         const status = id === undefined ? 400 : 404;
         const message =

@@ -1,3 +1,4 @@
+import { escapeControls } from '@call-attribution/core/errors';
 import { listenHttp } from '../http/endpoint.ts';
 import { mount } from '../http/mount.ts';
 import type { HttpEndpoint, HttpMount, HttpOptions, MountOptions } from '../http/options.ts';
@@ -18,7 +19,7 @@ export function serveStdio(server: CallsMcpServer, streams: Partial<StdioStreams
   return connectStdio(createProtocolServer(server.definition), {
     input: streams.input ?? process.stdin,
     write: streams.write ?? ((line) => void process.stdout.write(line)),
-    log: streams.log ?? ((line) => void process.stderr.write(`${line}\n`)),
+    log: streams.log ?? ((line) => void process.stderr.write(`${escapeControls(line)}\n`)),
   });
 }
 

@@ -22,6 +22,26 @@ describe('a session', () => {
     expect((await use(url, id)).status).toBe(404);
   });
 
+  it('belongs to the token that began it', async () => {
+    const url = await start({ sessions: true, auth: { verify: async (token) => token.startsWith('of-') } });
+    const as = (token: string, headers: object = {}) => ({
+      ...plain,
+      authorization: `Bearer ${token}`,
+      ...headers,
+    });
+    const started = await send(url, { headers: as('of-one'), body: initialize() });
+    const id = String(started.headers['mcp-session-id']);
+    const asked = (token: string, method?: string) =>
+      send(url, {
+        headers: as(token, { 'mcp-session-id': id }),
+        ...(method === undefined ? { body: rpc('tools/list') } : { method }),
+      });
+    expect((await asked('of-two')).status).toBe(404);
+    expect((await asked('of-two', 'DELETE')).status).toBe(404);
+    expect((await asked('of-two', 'GET')).status).toBe(404);
+    expect((await asked('of-one')).status).toBe(200);
+  });
+
   it('ends when it has been idle for too long or when there are too many', async () => {
     let now = 0;
     const url = await start({ sessions: { max: 2, idleTimeout: 1000, clock: { now: () => now } } });

@@ -115,7 +115,9 @@ function withSlash(request: IncomingMessage, path: string): string | null {
   const originalUrl = typeof before === 'string' ? before : (request.url ?? '/');
   const original = pathOf(originalUrl);
   if (path !== '/' || original.endsWith('/') || !['GET', 'HEAD'].includes(request.method ?? '')) return null;
-  return `${original.slice(original.lastIndexOf('/') + 1)}/${originalUrl.slice(original.length)}`;
+  const last = original.slice(original.lastIndexOf('/') + 1);
+  // To a browser a backslash is a slash, and a colon may end a scheme: this link must stay on this server.
+  return /^[\w.~%-]+$/.test(last) ? `${last}/${originalUrl.slice(original.length)}` : null;
 }
 
 function refuse(response: ServerResponse): void {
