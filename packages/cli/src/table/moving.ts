@@ -168,7 +168,7 @@ export const movingCommands: readonly CommandSpec[] = [
         value: 'DURATION',
         text: 'read calls again that are younger than this: 24h, 7d',
       },
-      { name: 'restart', text: 'read all calls that match again, as after a change of the filter' },
+      { name: 'restart', text: 'read all calls that match again' },
       jsonOption,
       ...filterOptions,
       badRecordOption,

@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { openDrill, rounds } from '@call-attribution/test-tools/drill';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ShortServer, startShortServer } from '../short-server.ts';
+import { openStage } from '../stage.ts';
+
+// Over commands, HTTP and files only: what is underneath may change.
+
+const tally = openDrill({
+  name: 'short-lists',
+  kind: 'kills',
+  what: 'A server lists fewer calls than it counts while syncs are killed; no run says that the copy is whole, and one run after the server is well makes it equal',
+});
+const stage = openStage();
+const calls = fixtureCalls(1200).map((call) => ({ ...call, acct_id: '101' }));
+const sids = calls.map(({ sid }) => sid).sort();
+let server: ShortServer;
+beforeAll(async () => {
+  server = await startShortServer(calls, 50);
+});
+afterAll(async () => {
+  await server.close();
+  await stage.close();
+});
+
+const env = (cwd: string) => ({
+  PATH: process.env.PATH ?? '',
+  HOME: cwd,
+  CALLS_BASE_URL: server.url,
+  CALLS_ACCESS_KEY: 'a-key-of-many-letters',
+  CALLS_SECRET_KEY: 'a-secret-of-many-letters',
+});
+
+/** Runs `calls`; `killAt`: it is killed once the server has answered so many of its requests. */
+async function run(cwd: string, args: readonly string[], killAt = Number.POSITIVE_INFINITY) {
+  const child = spawn(process.execPath, [stage.bin, ...args], { cwd, env: env(cwd) });
+  const [out, err]: [string[], string[]] = [[], []];
+  child.stdout.on('data', (part: Buffer) => out.push(String(part)));
+  child.stderr.on('data', (part: Buffer) => err.push(String(part)));
+  const closed = once(child, 'close');
+  const limit = server.requests() + killAt;
+  while (child.exitCode === null && child.signalCode === null) {
+    if (server.requests() >= limit) child.kill('SIGKILL');
+    await Promise.race([closed, delay(5)]);
+  }
+  await closed;
+  return { code: child.exitCode, stdout: out.join(''), stderr: err.join('') };
+}
+
+/** The sids of a copy, by commands. */
+async function sidsOf(cwd: string, store: string): Promise<string[]> {
+  const args = store.startsWith('duckdb')
+    ? ['sql', 'select sid from calls', '--store', store, '--json', '--limit', '5000']
+    : ['store', 'export', '--account', '101', '--store', store];
+  const { stdout } = await run(cwd, args);
+  return [...stdout.matchAll(/"sid":"([^"]+)"/g)].map(([, sid]) => sid ?? '').sort();
+}
+
+const stores = ['sqlite:calls.db', 'duckdb:calls.duckdb'];
+const kills = rounds(1, 40);
+
+test.each(stores)(
+  'killed syncs of a list that is short for a while: %s',
+  { timeout: 600_000 },
+  async (store) => {
+    for (let round = 0; round < kills; round += 1)
+      await tally.run(async () => {
+        const cwd = stage.folder();
+        const sync = ['sync', '--store', store, '--account', '101'];
+        server.hidden = new Set(sids.filter((_, i) => i % (7 + round) === round % 7));
+        for (const killAt of [3 + round, 9 + 2 * round, 2]) {
+          const { code, stderr } = await run(cwd, sync, killAt);
+          expect([null, 3]).toContain(code);
+          if (code === 3) expect(stderr).toMatch(/the next run (reads them again|goes on there)/);
+          else tally.happened('kills');
+        }
+        const short = await run(cwd, sync);
+        expect([short.code, short.stderr]).toEqual([
+          3,
+          expect.stringMatching(new RegExp(`short: ${server.hidden.size} calls of 1,200 are missing`)),
+        ]);
+        server.hidden = new Set();
+        const well = await run(cwd, sync);
+        expect([well.code, well.stderr]).toEqual([0, expect.not.stringContaining('short:')]);
+        tally.compare(sids, await sidsOf(cwd, store));
+      });
+  },
+);
+
+test(
+  'a sync that repeats goes on, is not ready while the copy is short, and is ready once it is whole',
+  { timeout: 120_000 },
+  () =>
+    tally.run(async () => {
+      const cwd = stage.folder();
+      const port = await freePort();
+      server.hidden = new Set(sids.slice(100, 120));
+      const args = ['sync', '--store', 'sqlite:calls.db', '--account', '101', '--every', '1s'];
+      const child = spawn(process.execPath, [stage.bin, ...args, '--status-port', String(port)], {
+        cwd,
+        env: env(cwd),
+      });
+      const ready = await until(port, '/readyz', (text) => text.includes('not whole'));
+      expect(ready).toMatch(/^503 the copy is not whole: short: 20 calls of 1,200 are missing/);
+      expect(await ask(port, '/metrics')).toMatch(/^calls_sync_missing 20$/m);
+      server.hidden = new Set();
+      expect(await until(port, '/readyz', (text) => text.startsWith('200'))).toBe('200 ready\n');
+      expect(await ask(port, '/metrics')).toMatch(/^calls_sync_missing 0$/m);
+      const closed = once(child, 'close');
+      child.kill('SIGTERM');
+      await closed;
+      tally.compare(sids, await sidsOf(cwd, 'sqlite:calls.db'));
+    }),
+);
+
+async function ask(port: number, path: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null);
+  return response === null ? '' : `${response.status} ${await response.text()}`;
+}
+
+async function until(port: number, path: string, isIt: (text: string) => boolean): Promise<string> {
+  for (let text = await ask(port, path); ; text = await ask(port, path)) {
+    if (text !== '' && isIt(text)) return text;
+    await delay(50);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
