@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { takeEnvironment } from '@call-attribution/core/settings';
+import { takeEnvironment } from '@call-attribution/core/environment';
 import { exitCodes } from './exit-codes.ts';
 import { run } from './run.ts';
 

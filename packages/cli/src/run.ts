@@ -8,7 +8,6 @@ import { exitCodes } from './exit-codes.ts';
 import { type Io, show, write } from './io.ts';
 import { table } from './table/all.ts';
 import { widthOf } from './term/style.ts';
-import { withWaiting } from './term/waiting.ts';
 import { version } from './version.ts';
 
 /**
@@ -62,6 +61,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const { command } = found;
   const args = parseArgs(found.rest, command, sharedOptions, table.commands);
   const handler = await command.load();
+  const { withWaiting } = await import('./term/waiting.ts');
   return withWaiting(io, async () => {
     const output = command.printsRows ? args.text('output') : null;
     if (output === null || output === '-') return handler(args, io);

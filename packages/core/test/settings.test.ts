@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { createClient } from '@call-attribution/core';
+import { takeEnvironment } from '@call-attribution/core/environment';
 import {
   connectionOf,
   missingSettings,
   readAccounts,
   readSettings,
   type Settings,
-  takeEnvironment,
   userConfigFile,
 } from '@call-attribution/core/settings';
 import { describe, expect, test } from 'vitest';

@@ -2,7 +2,7 @@
 import { escapeControls } from '@call-attribution/core/errors';
 import './stdio/stdout-guard.ts';
 import process from 'node:process';
-import { takeEnvironment } from '@call-attribution/core/settings';
+import { takeEnvironment } from '@call-attribution/core/environment';
 import { run } from './setup/run.ts';
 import { flushOut, writeOut } from './stdio/stdout-guard.ts';
 

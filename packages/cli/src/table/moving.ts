@@ -68,7 +68,7 @@ export const movingCommands: readonly CommandSpec[] = [
     name: 'verify',
     summary: 'count what files and stores hold, and compare it with receipts and with the API',
     about:
-      'Reads every row of a file, of all files in a folder, or of a store, and counts it; no stored count is believed. A file is ' +
+      'Reads every row of a file, of all files in a folder, or of a store, and counts it; stored counts are not relied on. A file is ' +
       'compared with its receipt, which calls export --receipt writes, a store with its stored counts and with its receipt, ' +
       'if it has one. --against-api reads the calls of the API as well, and names stretches of time with calls that are ' +
       'missing, more or changed. Callers who were erased and calls that were purged count apart. The exit status is 0 when ' +
@@ -170,7 +170,7 @@ export const movingCommands: readonly CommandSpec[] = [
       },
       { name: 'restart', text: 'read all calls that match again' },
       jsonOption,
-      ...filterOptions,
+      ...filterOptions.filter(({ name }) => name !== 'include-extensions'),
       badRecordOption,
       ...connectionOptions,
     ],

@@ -2,7 +2,7 @@
 export { accountNameForm, accountNameWords, isAccountName } from './account-name.ts';
 export { type ConfigFile, userConfigFile } from './config-file.ts';
 export { type Connection, connectionOf, missingSettings } from './credentials.ts';
-export { type Environment, isInProject, readVariable, takeEnvironment } from './environment.ts';
+export { type Environment, isInProject, readVariable } from './environment.ts';
 export {
   findProblem,
   type InputIssue,
