@@ -177,6 +177,9 @@ function createQueue() {
       else first = after;
       if (after) after.before = before;
       else last = before;
+      // An old waiter that kept the next one would keep it from the quick collection of young objects, and so all of them.
+      waiter.before = undefined;
+      waiter.after = undefined;
     },
   };
 }
