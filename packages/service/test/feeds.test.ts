@@ -193,6 +193,24 @@ describe('a feed', () => {
   });
 });
 
+test('a feed of a copy that is not whole carries on, and its status says what the copy lacks', async () => {
+  let lacks: string | null = 'short: 1 call of 3 is missing before 2026-01-01 00:00:00';
+  const feedSource = {
+    async *calls() {
+      yield* [call(1)];
+    },
+    lacks: async () => lacks,
+  };
+  const { get } = await serving([feed], {}, { feedSource });
+  expect((await get(basic(), feed.path)).status).toBe(200);
+  expect(await (await get(basic(), '/feeds')).text()).toContain(`INCOMPLETE: ${lacks}`);
+  const asked = async () => (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
+  expect(await asked()).toMatchObject({ feeds: [{ incomplete: lacks }] });
+  lacks = null;
+  expect(await asked()).toMatchObject({ feeds: [{ incomplete: null }] });
+  expect(await (await get(basic(), '/feeds')).text()).not.toContain('INCOMPLETE');
+});
+
 describe('a feed that has each call once', () => {
   test('it has the same calls within a period, and only new ones in the next, also after a restart', async () => {
     const once = { ...feed, format: 'marin', path: '/feeds/marin.tsv', once: '1d', ledger: 'once.ledger' };
