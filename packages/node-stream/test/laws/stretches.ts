@@ -54,8 +54,9 @@ type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 /** A server that loses calls and gets them back, and remembers which of them its totals last counted. */
 class Model {
   readonly server: FakeServer;
-  /** Sids that the last total over their time counted. */
-  readonly counted = new Set<string>();
+  /** Sids that the last total over their time counted, in the runs that came to their end. */
+  counted: ReadonlySet<string> = new Set<string>();
+  #counting = new Set<string>();
   /** When each call was. */
   readonly known = new Map<string, string>();
   /** Calls that the server has lost. */
@@ -80,10 +81,10 @@ class Model {
           const matches = matcher(request.filter);
           const isCount = request.rows === 1;
           for (const record of [...server.records, ...this.#lost])
-            if (matches({ ...record })) this.counted.delete(record.sid);
+            if (matches({ ...record })) this.#counting.delete(record.sid);
           for (const { sid, ...record } of server.records)
             if (matches({ sid, ...record }) && (isCount || !this.#hidden.some((one) => one.sid === sid)))
-              this.counted.add(sid);
+              this.#counting.add(sid);
         },
         after: (page, { rows, page: index, filter }) => {
           if (rows === 1 || this.#hidden.length === 0) return page;
@@ -104,7 +105,13 @@ class Model {
 
   begin(happenings: History['rounds'][number]['happenings']): void {
     this.#requests = 0;
+    this.#counting = new Set(this.counted);
     this.happenings = happenings;
+  }
+
+  /** A run has come to its end: a copy knows nothing of what was counted for one that was killed. */
+  ended(): void {
+    this.counted = new Set(this.#counting);
   }
 
   /** From now on the server loses nothing, and its lists have what it counts. */
@@ -136,17 +143,18 @@ class Model {
 /** A copy that takes records and state together, and can die before a commit. */
 type Copy = ReturnType<typeof copyOf>;
 
-function copyOf() {
+function copyOf(model: Model) {
   let text = 'null';
   const copy = {
     rows: new Map<string, Call>(),
     dieAfter: Number.POSITIVE_INFINITY,
     load: async (): Promise<SyncState | null> => JSON.parse(text),
-    async commit({ calls, state }: SyncBatch) {
+    async commit({ calls, state, isLast }: SyncBatch) {
       copy.dieAfter -= 1;
       if (copy.dieAfter < 0) throw new Error('killed');
       text = JSON.stringify(state);
       for (const call of calls) copy.rows.set(call.sid, call);
+      if (isLast) model.ended();
     },
   };
   return copy;
@@ -165,7 +173,7 @@ export async function wholeIsWhole(numRuns: number, tally = new Tally(), seed?: 
 
 async function liveThrough({ calls, version, now, lookback, rounds }: History, tally: Tally): Promise<void> {
   const model = new Model(calls, version);
-  const copy = copyOf();
+  const copy = copyOf(model);
   let clock = start + now * hour;
   const settings = { rows: 10, lookback, settle: '3d', clock: { now: () => clock } } as const;
   for (const { happenings, dies, maxPages, from, filter, order, pause } of rounds) {
