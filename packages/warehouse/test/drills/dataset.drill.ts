@@ -60,8 +60,8 @@ describe('a folder of Parquet files', () => {
 
     const { warehouse: again } = await testWarehouse();
     expect(await again.loadParquet(folder)).toEqual([
-      { account: 'main', stored: 5, leftOut: 0 },
-      { account: 'second', stored: 1, leftOut: 0 },
+      { account: 'main', stored: 5, leftOut: 0, added: 5, changed: 0 },
+      { account: 'second', stored: 1, leftOut: 0, added: 1, changed: 0 },
     ]);
     expect(await storedCalls(again, 'main')).toEqual(await storedCalls(warehouse, 'main'));
     for (const each of some) expect(await again.get(each.sid)).toEqual(JSON.parse(JSON.stringify(each)));
@@ -193,7 +193,9 @@ describe('Parquet files that something else wrote', () => {
     ];
     await pipeline(calls, toParquet(), fileSink(file));
     const { warehouse } = await testWarehouse();
-    expect(await warehouse.loadParquet(file, 'main')).toEqual([{ account: 'main', stored: 2, leftOut: 0 }]);
+    expect(await warehouse.loadParquet(file, 'main')).toEqual([
+      { account: 'main', stored: 2, leftOut: 0, added: 2, changed: 0 },
+    ]);
     const found = await storedCalls(warehouse);
     for (const each of calls) {
       const all = Object.fromEntries(
