@@ -13,7 +13,7 @@ const documentOptions = defineOptions({
 });
 
 /** The shapes and limits of the service that the document describes. */
-export interface OpenApiOptions extends OptionsOf<typeof documentOptions>, Omit<ShapeOptions, 'rowsOver'> {}
+export interface OpenApiOptions extends Omit<ShapeOptions, 'rowsOver'>, OptionsOf<typeof documentOptions> {}
 
 /**
  * The OpenAPI 3.1 document of the API, made from the field table and the given options.
