@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { openWarehouse } from '@call-attribution/warehouse';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ShortServer, startShortServer } from './short-server.ts';
-import { openStage } from './stage.ts';
+import { nobody, openStage } from './stage.ts';
 
 const stage = openStage();
 const calls = fixtureCalls(1200).map((call) => ({ ...call, acct_id: '101' }));
@@ -68,3 +70,69 @@ test.each(['v2', 'v3'].flatMap((version) => Object.keys(stored).map((store) => [
     expect(await stored[store]?.(cwd)).toEqual(sids);
   },
 );
+
+describe('a warehouse of two accounts, of which one is short', () => {
+  const keys = { accessKeyEnv: 'CALLS_ACCESS_KEY', secretKeyEnv: 'CALLS_SECRET_KEY' };
+  const env = { ...nobody, CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' };
+  const lacks = 'short: 10 calls of 1,200 are missing between ';
+  const cwd = stage.folder();
+  const run = (...args: string[]) =>
+    stage.quick([...args, '--store', 'duckdb:two.duckdb'], {
+      cwd,
+      env: { ...env, CALLS_CONFIG: join(cwd, 'calls.config.json') },
+    });
+  const incomplete = (stderr: string): string[] =>
+    stderr.split('\n').filter((line) => line.startsWith('INCOMPLETE'));
+  let other: ShortServer;
+  beforeAll(async () => {
+    other = await startShortServer(
+      calls.slice(0, 300).map((call) => ({ ...call, sid: `well-${call.sid}`, acct_id: '102' })),
+      100,
+    );
+    const accounts = {
+      short: { id: '101', baseUrl: server.url, ...keys },
+      well: { id: '102', baseUrl: other.url, ...keys },
+    };
+    writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ accounts }));
+    server.hidden = hidden;
+    const both = await run('sync', '--all-accounts');
+    expect(both.code).toBe(3);
+    expect(both.stderr).toContain(`account 101: ${lacks}`);
+    expect(both.stderr).not.toContain('account 102: short');
+    expect([
+      (await run('sync', '--account', 'well')).code,
+      (await run('sync', '--account', 'short')).code,
+    ]).toEqual([0, 3]);
+  });
+  afterAll(() => other.close());
+
+  test.each([
+    ['count', ['count', '--include-extensions']],
+    ['list', ['list', '--limit', '5']],
+    ['list of all', ['list', '--all']],
+    ['report', ['report', '--by', 'day']],
+    ['sql', ['sql', 'SELECT count(*) FROM calls']],
+    ['export', ['export', '--format', 'csv', '--output', '-']],
+    ['export to a file', ['export', '--output', 'calls.csv']],
+    ['export of a dataset', ['export', '--format', 'parquet', '--partition', 'month', '--output', 'set']],
+    ['get', ['get', sids[0] ?? '']],
+  ])('%s says in one line what the copy lacks, and of which account', async (name, args) => {
+    const { code, stderr } = await run(...args);
+    expect([code, incomplete(stderr)]).toEqual([
+      0,
+      [expect.stringContaining(`INCOMPLETE, the copy of account 101 is not whole: ${lacks}`)],
+    ]);
+    if (['sql', 'export of a dataset', 'get'].includes(name)) return;
+    const of = async (account: string) => incomplete((await run(...args, '--account', account)).stderr);
+    expect(await of('short')).toHaveLength(1);
+    expect(await of('well')).toEqual([]);
+  });
+
+  test('of all accounts, the one that is short is named', async () => {
+    const { code, stderr } = await run('count', '--all-accounts');
+    expect([code, incomplete(stderr)]).toEqual([
+      0,
+      [expect.stringContaining('the copy of account 101 is not')],
+    ]);
+  });
+});

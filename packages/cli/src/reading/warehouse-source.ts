@@ -157,7 +157,8 @@ export class WarehouseSource implements Source {
     for (const { account } of used) {
       const verdict = await this.warehouse.verdict(account, period);
       const lacks = verdict === null ? null : describeCopy(verdict);
-      const of = used.length > 1 ? ` of account ${account}` : '';
+      // Of several accounts, or of those that were chosen, each is named.
+      const of = used.length > 1 || accounts.length > 0 ? ` of account ${account}` : '';
       if (lacks !== null)
         say(this.#io, `INCOMPLETE, the copy${of} is not whole: ${lacks}; calls sync reads them again`);
     }

@@ -118,7 +118,7 @@ export function saySync(
   const code = sayBadRecords(bad, summary.skipped, io);
   const lacks = describeCopy(summary);
   if (lacks === null) return code;
-  say(io, `${lacks}; the next run ${nextStep(summary)}`);
+  say(io, `account ${account}: ${lacks}; the next run ${nextStep(summary)}`);
   return exitCodes.incomplete;
 }
 
