@@ -24,7 +24,7 @@ const until = '2026-11-01 00:00:00';
 /** @type {Record<string, Screen>} */
 const screens = {
   demo: { command: 'calls demo', columns: 100, hidden: `--to '${until}'` },
-  list: { command: 'calls list --from 2026-10-30 --min-talk 2 -n 5', columns: 100 },
+  list: { command: 'calls list --from 2026-10-30 --min-talk 2m -n 5', columns: 100 },
   report: { command: 'calls report --by campaign,day --include-extensions', columns: 100 },
   sql: {
     command:

@@ -1,7 +1,8 @@
 import { type Call, fields } from '@call-attribution/core';
 import { describe, expect, it } from 'vitest';
 import { createView } from '../src/fields/view.ts';
-import { callTool, createServer, type Reveal } from '../src/index.ts';
+import { callTool, createServer } from '../src/index.ts';
+import type { Reveal } from '../src/privacy/masking.ts';
 import { createMasks } from '../src/privacy/masking.ts';
 import { replacePersonal } from '../src/privacy/patterns.ts';
 import { fakeClient } from './support/fake-client.ts';

@@ -25,8 +25,10 @@ export type {
   PlanSlicesOptions,
   SlicePlan,
 } from './slice-plan/slice-plan.ts';
+export type { Capacity } from './slicing/capacity.ts';
 export type { Trouble } from './slicing/judge.ts';
 export type { PageClient } from './slicing/run.ts';
+export type { Outlook, Pace } from './slicing/state.ts';
 export {
   type CallByteStream,
   type CallByteStreamOptions,

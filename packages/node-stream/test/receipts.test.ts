@@ -15,7 +15,7 @@ import {
   RowDigest,
   readFileContents,
   readReceipt,
-  receiptPath,
+  receiptEnding,
 } from '../src/receipts/index.ts';
 import { type Encoding, fileSink } from '../src/sinks/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
@@ -177,7 +177,7 @@ describe('the receipt of a file', () => {
       };
       const first = pipeline(createCallStream(server, options), stopping, sink(false));
       await expect(first).rejects.toThrow('stopped');
-      expect(existsSync(receiptPath(file('a.ndjson')))).toBe(false);
+      expect(existsSync(file('a.ndjson') + receiptEnding)).toBe(false);
       const second = sink(true);
       const { checkpoint } = second;
       expect(checkpoint).not.toBeNull();
@@ -206,12 +206,12 @@ describe('the receipt of a file', () => {
       pipeline(Readable.from(calls), fileSink(file('a'), { encode: toNdjson(), receipt }));
     await write(true);
     await write(false);
-    expect(existsSync(receiptPath(file('a')))).toBe(false);
+    expect(existsSync(file('a') + receiptEnding)).toBe(false);
     await write(true);
     await writeWholeFile(file('a'), 'something else');
-    expect(existsSync(receiptPath(file('a')))).toBe(false);
+    expect(existsSync(file('a') + receiptEnding)).toBe(false);
     await write(true);
-    const kept = readFileSync(receiptPath(file('a')), 'utf8');
+    const kept = readFileSync(file('a') + receiptEnding, 'utf8');
     const broken = Readable.from(calls).map((call) => {
       if (call === calls[20]) throw new Error('the source broke');
       return call;
@@ -219,18 +219,18 @@ describe('the receipt of a file', () => {
     const failing = pipeline(broken, fileSink(file('a'), { encode: toNdjson(), receipt: true }));
     await expect(failing).rejects.toThrow('the source broke');
     // The earlier file is still there, and so is its receipt.
-    expect(readFileSync(receiptPath(file('a')), 'utf8')).toBe(kept);
+    expect(readFileSync(file('a') + receiptEnding, 'utf8')).toBe(kept);
   });
 
   it('is refused when a letter of it was changed', async () => {
     await pipeline(Readable.from(calls), fileSink(file('a'), { encode: toNdjson(), receipt: true }));
-    const text = readFileSync(receiptPath(file('a')), 'utf8');
+    const text = readFileSync(file('a') + receiptEnding, 'utf8');
     for (const [from, to] of [
       ['"count": 40', '"count": 41'],
       ['"seal": "', '"seal": "0'],
       ['}', '} '],
     ] as const) {
-      writeFileSync(receiptPath(file('a')), text.replace(from, to));
+      writeFileSync(file('a') + receiptEnding, text.replace(from, to));
       expect(await readReceipt(file('a')), to).toEqual({ receipt: null, problem: expect.any(String) });
     }
     expect(await readReceipt(file('b'))).toBeNull();

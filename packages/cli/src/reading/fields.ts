@@ -28,7 +28,7 @@ export function fieldsNamed(names: readonly string[]): FieldSpec[] {
 }
 
 /** The field whose name, or what people call it, is nearest to a mistyped one: `campaign` is ppc_campaign. */
-export function nearestField(typed: string): string | undefined {
+function nearestField(typed: string): string | undefined {
   const named = new Map(
     fields.flatMap(({ name, v2, otherNames = [] }) =>
       [name, v2 ?? name, ...otherNames].map((each) => [each, name]),

@@ -10,7 +10,7 @@ export {
   type RequestDiagnostics,
 } from './google-data-manager.ts';
 export { dataManagerAccepts } from './google-events.ts';
-export type { Sending } from './http.ts';
+export type { SendingOptions } from './http.ts';
 export {
   createMicrosoftAds,
   type MicrosoftAdsOptions,

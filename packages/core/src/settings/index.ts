@@ -19,7 +19,7 @@ export {
   type Settings,
   type SettingsSource,
 } from './read-settings.ts';
-export { keyFileBytes, readSmallFile, type SmallFile } from './small-file.ts';
+export { readSmallFile, type SmallFile } from './small-file.ts';
 export {
   type Origin,
   type PlainName,

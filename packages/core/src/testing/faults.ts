@@ -18,48 +18,36 @@ export interface HostileFault extends Fault {
   send?(planned: PlannedResponse, response: ServerResponse, later: Later): void;
 }
 
-/** Another status, body or headers in place of the right ones. */
-const replace = (
-  status: number,
-  body = '',
-  headers: Readonly<Record<string, string>> = {},
-): HostileFault => ({
-  change: () => ({
-    status,
-    headers: { 'content-type': 'application/json', ...headers },
-    body: Buffer.from(body),
-  }),
-});
-
-/** Another value of one header. */
-const header = (name: string, value: string): HostileFault => ({
-  change: (response) => ({ ...response, headers: { ...response.headers, [name]: value } }),
-});
-
-/** A changed body. */
-const body = (change: (body: Buffer) => Buffer): HostileFault => ({
-  change: (response) => ({ ...response, body: change(response.body) }),
-});
-
-/** Content-Range with its numbers changed; without it when `change` returns undefined. */
-const range = (change: (first: number, last: number, total: number) => string | undefined): HostileFault => ({
-  change(response) {
-    const { 'content-range': sent = '', ...rest } = response.headers;
-    const [, first = 0, last = 0, total = 0] = (/(\d+)-(\d+)\/(\d+)/.exec(sent) ?? []).map(Number);
-    const changed = change(first, last, total);
-    return { ...response, headers: changed === undefined ? rest : { ...rest, 'content-range': changed } };
-  },
-});
-
 /** The default number of attempts with waits of a few milliseconds, for tests. */
 export const fastRetry: RetryPolicy = { attempts: 4, baseDelay: 1, maxDelay: 4 };
 
 /** Short names for faults. Those that are plain data can be given to a sandbox too. */
 export const faults = {
-  replace,
-  header,
-  body,
-  range,
+  /** Another status, body or headers in place of the right ones. */
+  replace: (status: number, body = '', headers: Readonly<Record<string, string>> = {}): HostileFault => ({
+    change: () => ({
+      status,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: Buffer.from(body),
+    }),
+  }),
+  /** Another value of one header. */
+  header: (name: string, value: string): HostileFault => ({
+    change: (response) => ({ ...response, headers: { ...response.headers, [name]: value } }),
+  }),
+  /** A changed body. */
+  body: (change: (body: Buffer) => Buffer): HostileFault => ({
+    change: (response) => ({ ...response, body: change(response.body) }),
+  }),
+  /** Content-Range with its numbers changed; without it when `change` returns undefined. */
+  range: (change: (first: number, last: number, total: number) => string | undefined): HostileFault => ({
+    change(response) {
+      const { 'content-range': sent = '', ...rest } = response.headers;
+      const [, first = 0, last = 0, total = 0] = (/(\d+)-(\d+)\/(\d+)/.exec(sent) ?? []).map(Number);
+      const changed = change(first, last, total);
+      return { ...response, headers: changed === undefined ? rest : { ...rest, 'content-range': changed } };
+    },
+  }),
   /** Nothing wrong; lets a request pass before a queued fault. */
   none: (): Fault => ({}),
   /** This status, with an error in JSON. */

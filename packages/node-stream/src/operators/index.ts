@@ -11,7 +11,7 @@ export {
 export { type BatchOptions, batch } from './batch.ts';
 export { type DedupeOptions, dedupe } from './dedupe.ts';
 export { type FilterOptions, filterCalls } from './filter-calls.ts';
-export { type JoinOptions, type JoinTable, join } from './join.ts';
+export { type JoinOptions, type JoinTable, join, type Lookup } from './join.ts';
 export type { Kernel, KernelFactory, Outlet } from './kernel.ts';
 export { type MapOptions, type Mapped, mapCalls } from './map-calls.ts';
 export {
@@ -29,7 +29,7 @@ export {
   sum,
 } from './measures.ts';
 export { type MergeOptions, mergeOrdered } from './merge-ordered.ts';
-export { Operator, type OperatorConstructor, type OperatorShape } from './operator.ts';
+export { Operator, type OperatorConstructor, type OperatorShape, type RowForm } from './operator.ts';
 export { type RateLimitOptions, rateLimit } from './rate-limit.ts';
 export { type TeeOptions, tee } from './tee.ts';
 export {

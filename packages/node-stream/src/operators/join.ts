@@ -9,7 +9,8 @@ import { Operator } from './operator.ts';
 /** The other side of a join: rows, rows by key, or a function that looks a key up. */
 export type JoinTable<R> = ReadonlyMap<unknown, R> | Iterable<R> | AsyncIterable<R> | Lookup<R>;
 
-type Lookup<R> = (key: unknown) => R | undefined | Promise<R | undefined>;
+/** Looks up the row of a key. */
+export type Lookup<R> = (key: unknown) => R | undefined | Promise<R | undefined>;
 
 const joinOptions = <T, R, O>() =>
   defineOptions({

@@ -15,6 +15,7 @@ export type FileForm = Pick<ReceiptRows, 'csv' | 'fields'> & {
 
 /** What a file of records holds: read and counted, row by row. */
 export interface FileContents {
+  /** The length and the SHA-256 of the file. */
   readonly bytes: NonNullable<Receipt['bytes']>;
   /** The rows up to the end or to the first that cannot be read. */
   readonly rows: RowCount;

@@ -1,7 +1,7 @@
 // Receipts: what a file of records holds, in writing, so that it can be checked later. fileSink writes them; readReceipt and
 // readFileContents are what a check compares.
 
-export { receiptEnding, receiptPath } from '../files/whole-file.ts';
+export { receiptEnding } from '../files/whole-file.ts';
 export { type FileContents, type FileForm, type ReadingOptions, readFileContents } from './check-file.ts';
 export { periodOfFilter, writtenVerdict } from './facts.ts';
 export type { FileRow } from './read-rows.ts';
@@ -13,7 +13,6 @@ export {
   type ReceiptRows,
   type ReceiptVerdict,
   readReceipt,
-  receiptOf,
   writeReceipt,
 } from './receipt.ts';
 export { type RowCount, RowDigest } from './row-digest.ts';

@@ -20,8 +20,9 @@ export interface ReceiptFacts {
   readonly filter: string | null;
   /** A condition that only a warehouse can evaluate, in its language. */
   readonly where?: string;
-  /** The range of `date_added`, its end not included; null at an open end. */
+  /** The first time of `date_added`; null when there is none. */
   readonly from: string | null;
+  /** The first time after the period; null when it is open. */
   readonly to: string | null;
   /** What was proved of the read; null when nothing is known about it. */
   readonly verdict: ReceiptVerdict | null;

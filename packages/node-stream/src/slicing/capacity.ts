@@ -3,11 +3,15 @@
  * once may be an exception, so the figure grows back until the same length is seen again.
  */
 export interface Capacity {
-  /** Rows to request, and pages a slice may have. */
+  /** Rows to request. */
   readonly requested: number;
+  /** Pages a slice may have. */
   readonly pages: number;
+  /** Rows that a page is expected to have. */
   readonly rows: number;
+  /** The length of the last page that was shorter than requested; null when there was none. */
   readonly clamp: number | null;
+  /** That length was seen more than once. */
   readonly isSure: boolean;
   /** The part of capacity to aim at: it creeps up while slices fit, and falls back when one overflows. */
   readonly aimAt: number;

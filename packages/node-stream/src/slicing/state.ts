@@ -35,8 +35,9 @@ export interface PlanSettings {
 export interface Pace {
   /** Records of the span, about. */
   readonly remaining: number;
-  /** A stretch of this many milliseconds held so many records. */
+  /** Length of a stretch that was looked at, in milliseconds. */
   readonly width: number;
+  /** Records that it held. */
   readonly held: number;
 }
 
@@ -244,7 +245,9 @@ export function put<W extends Work>(draft: Draft, piece: W): W {
 
 /** What a read has found out that a later one begins with. */
 export interface Outlook {
+  /** How upper ends are written; null when it is not known. */
   readonly style: BoundStyle | null;
+  /** Records that a slice may hold. */
   readonly capacity: Capacity;
   /** How the records lie behind what was delivered. */
   readonly pace: Pace | null;

@@ -28,7 +28,9 @@ export interface VerdictReason {
 
 /** A stretch of the query of which the server counts more or fewer records at the end than were read. */
 export interface CountDifference extends TimeSlice {
+  /** What the server counts. */
   readonly expected: number;
+  /** What was read. */
   readonly read: number;
 }
 

@@ -12,7 +12,7 @@ const mostGroups = 16;
  *
  * @param until only what ends until then: no call is expected to come or go there.
  */
-export function groupsOf(list: Stretches, until: string, rows: number): Stretch[][] {
+function groupsOf(list: Stretches, until: string, rows: number): Stretch[][] {
   const fresh = (stretch: Stretch): number => (stretch.is === 'read' ? (stretch.calls ?? 0) : 0);
   const sum = list.reduce((all, stretch) => all + fresh(stretch), 0);
   const perGroup = Math.max(pagesPerGroup * rows, sum / mostGroups);
@@ -38,7 +38,7 @@ export function groupsOf(list: Stretches, until: string, rows: number): Stretch[
 const isPart = ({ calls, at }: Stretch): boolean => calls === null && at !== null;
 
 /** What a count says of a group: its stretches as they are now, or null when it has to be counted in parts. */
-export function countedAs(group: Stretches, expected: number | null, at: number): Stretch[] | null {
+function countedAs(group: Stretches, expected: number | null, at: number): Stretch[] | null {
   const [only] = group;
   if (only === undefined) return [];
   // What was proved before stays so; what was read waits for a later count.
