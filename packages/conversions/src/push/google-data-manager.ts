@@ -57,7 +57,7 @@ const managerOptions = defineOptions({
 });
 
 /** Settings of `createDataManager`. */
-export interface DataManagerOptions extends OptionsOf<typeof managerOptions>, SendingOptions {}
+export interface DataManagerOptions extends SendingOptions, OptionsOf<typeof managerOptions> {}
 
 /**
  * Opens the Data Manager API for a conversion action. Nothing is sent before the first event.

@@ -89,7 +89,7 @@ const microsoftOptions = defineOptions({
 });
 
 /** Settings of `createMicrosoftAds`. */
-export interface MicrosoftAdsOptions extends OptionsOf<typeof microsoftOptions>, SendingOptions {}
+export interface MicrosoftAdsOptions extends SendingOptions, OptionsOf<typeof microsoftOptions> {}
 
 const scope = 'https://ads.microsoft.com/msads.manage offline_access';
 const service = '/CampaignManagement/v13';

@@ -9,7 +9,7 @@ export interface SmallFile {
 }
 
 /** Most bytes of a file with a credential. */
-export const keyFileBytes: number = 64 * 1024;
+const keyFileBytes: number = 64 * 1024;
 
 /**
  * Reads a small regular file, in UTF-8 or, as some Windows programs write it, UTF-16. A pipe would wait for a writer and a device
