@@ -1,5 +1,6 @@
 import { type Call, type FieldSpec, fields } from '@call-attribution/core';
 import { day } from '@call-attribution/core/time';
+import { describeCopy } from '@call-attribution/node-stream';
 import { printFilter } from '@call-attribution/query-dsl';
 import type {
   Condition,
@@ -14,6 +15,7 @@ import type {
   Counted,
   Description,
   Found,
+  FoundOne,
   Part,
   Question,
   ReadRun,
@@ -112,11 +114,14 @@ export class MirrorSource implements CallSource {
     });
   }
 
-  get(sid: string, run: ReadRun): Promise<{ call: Call; asOf: string | null }> {
+  get(sid: string, run: ReadRun): Promise<FoundOne> {
     const overApi = () => this.#context.api.get(sid, run);
     return this.#over({ from: null, to: '' }, run, overApi, async (copy) => {
       const call = await copy.warehouse.get(sid, copy.account);
-      return call === null ? overApi() : { call, asOf: copy.status.syncedAt };
+      if (call === null) return overApi();
+      const verdict = await copy.warehouse.verdict(copy.account);
+      const lacks = verdict === null ? null : describeCopy(verdict);
+      return { call, asOf: copy.status.syncedAt, notes: lacks === null ? [] : [incompleteNote(lacks)] };
     });
   }
 

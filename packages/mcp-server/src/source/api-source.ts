@@ -14,6 +14,7 @@ import type {
   Counted,
   Description,
   Found,
+  FoundOne,
   Origin,
   Part,
   Question,
@@ -110,9 +111,9 @@ export class ApiSource implements CallSource {
     };
   }
 
-  async get(sid: string, run: ReadRun): Promise<{ call: Call; asOf: null }> {
+  async get(sid: string, run: ReadRun): Promise<FoundOne> {
     const client = await this.#context.client();
-    return { call: await client.getCall(sid, { signal: run.signal }), asOf: null };
+    return { call: await client.getCall(sid, { signal: run.signal }), asOf: null, notes: [] };
   }
 
   /** Says what the latest calls look like: for more, all of them would have to be read. */

@@ -107,12 +107,18 @@ export interface ReadRun {
   progress(done: number, total: number | null, message: string): void;
 }
 
+/** One call. */
+export interface FoundOne extends Pick<Origin, 'notes'> {
+  readonly call: Call;
+  /** As of when it is so; null for the API, which answers at once. */
+  readonly asOf: string | null;
+}
+
 /** Where the tools read calls: the API, or a local copy. */
 export interface CallSource {
   analyze(selection: Selection, question: Question, run: ReadRun): Promise<Analysis>;
   count(selection: Selection, run: ReadRun): Promise<Counted>;
   list(selection: Selection, part: Part, run: ReadRun): Promise<Found>;
-  /** One call, and as of when it is so; null for the API, which answers at once. */
-  get(sid: string, run: ReadRun): Promise<{ readonly call: Call; readonly asOf: string | null }>;
+  get(sid: string, run: ReadRun): Promise<FoundOne>;
   describe(fields: readonly FieldSpec[], run: ReadRun): Promise<Description>;
 }

@@ -23,8 +23,8 @@ export const getCall = defineTool({
   async run({ sid, fields }, context) {
     const specs = selectFields(context.fields, context.version, fields ?? ['all']);
     const source = await context.source();
-    const { call, asOf } = await source.get(sid, context);
-    const words = estimateTokens(JSON.stringify(fieldNotes(specs, context))) + 150;
+    const { call, asOf, notes } = await source.get(sid, context);
+    const words = estimateTokens(JSON.stringify([notes, fieldNotes(specs, context)])) + 150;
     const rows = { count: 1, row: (_: number, textLimit: number) => context.view(call, specs, textLimit) };
     const table = makeTable(specs, rows, context.budget - words);
     const row = table.rows[0] ?? [];
@@ -32,7 +32,7 @@ export const getCall = defineTool({
     return {
       summary: `One call${when}, ${table.columns.length} of ${specs.length} fields have a value.`,
       call: Object.fromEntries(table.columns.map((column, i) => [column, row[i] ?? null])),
-      notes: tableNotes(table, specs, context),
+      notes: [...notes, ...tableNotes(table, specs, context)],
     };
   },
 });

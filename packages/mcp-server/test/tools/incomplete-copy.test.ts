@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiKeys, type Call, type Client, createClient } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { syncInto } from '@call-attribution/node-stream';
+import { matcher, parse } from '@call-attribution/query-dsl';
+import { openWarehouse } from '@call-attribution/warehouse';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
+
+const calls = fixtureCalls(300)
+  .map((call): Call => ({ ...call, acct_id: '101' }))
+  .sort((a, b) => (`${a.date_added} ${a.sid}` < `${b.date_added} ${b.sid}` ? -1 : 1));
+const hidden = new Set(calls.filter((_, i) => i % 60 === 7).map(({ sid }) => sid));
+
+/** A client of a server whose counts know all calls, and whose lists leave some out. */
+const shortClient = (): Client =>
+  createClient({
+    baseUrl: 'http://127.0.0.1:1',
+    auth: apiKeys('a', 'b'),
+    fetch: async (url) => {
+      const asked = new URL(String(url)).searchParams;
+      const rows = Math.min(100, Number(asked.get('rows') ?? 20));
+      const matches = matcher(parse(asked.get('q') ?? ''));
+      const all = calls.filter((call) => matches({ ...call }) && (rows === 1 || !hidden.has(call.sid)));
+      const from = Number(asked.get('start') ?? 0) * rows;
+      const page = all.slice(from, from + rows);
+      const range = page.length === 0 ? '0-0' : `${from + 1}-${from + page.length}`;
+      return Response.json(page, { headers: { 'content-range': `${range}/${all.length}` } });
+    },
+  });
+
+describe('over a local copy that is not whole', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-incomplete-'));
+  let server: CallsMcpServer;
+  beforeAll(async () => {
+    const file = join(folder, 'calls.duckdb');
+    const client = shortClient();
+    const warehouse = await openWarehouse(file);
+    const { proof } = await syncInto(client, warehouse.sink('101'), { filter: 'inc_gce:1' });
+    await warehouse.close();
+    expect(proof).toBe('short');
+    server = createServer([{ name: 'main', client, id: '101' }], { mirror: { file } });
+  });
+  afterAll(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    ['list_calls', { calls: 'all', rows: 3 }],
+    ['count_calls', { calls: 'all' }],
+    ['analyze_calls', { calls: 'all', group_by: 'state' }],
+    ['get_call', { sid: calls[0]?.sid }],
+  ])('%s says INCOMPLETE with the stretch', async (name, args) => {
+    const { isError, content, structuredContent } = await callTool(server, name, args);
+    expect(isError, content[0]?.text).toBeUndefined();
+    expect(structuredContent).toMatchObject({
+      notes: expect.arrayContaining([
+        expect.stringMatching(
+          /^INCOMPLETE: short: 5 calls of 300 are missing (?:between|from|until) .*\. The next refresh of the local copy reads them again\.$/,
+        ),
+      ]),
+    });
+  });
+});
