@@ -160,6 +160,12 @@ function copyOf(model: Model) {
   return copy;
 }
 
+/** What the law tallies: the copies that call themselves whole, and those of them in which calls were swapped. */
+export const wholeEvents = {
+  whole: 'copies that call themselves whole',
+  swapped: 'swaps that no count can find',
+} as const;
+
 /**
  * Runs random histories: a copy that calls itself whole has every call that the server had when it was counted. The exception is
  * a swap: as many calls lost as gained inside what one count covers. Those are tallied.
@@ -214,12 +220,12 @@ async function holds(model: Model, copy: Copy, tally: Tally): Promise<void> {
   const state = await copy.load();
   const verdict = copyVerdict(state);
   if (state === null || verdict?.proof !== 'whole') return;
-  tally.happened('copies that call themselves whole');
+  tally.happened(wholeEvents.whole);
   const missing = missingOf(model, copy, state);
   if (missing.length === 0) return;
   // As many calls, or more, are in the copy that the server no longer counted: a swap, which no count can find.
   const gone = [...copy.rows.keys()].filter((sid) => !model.counted.has(sid));
-  tally.happened('swaps that no count can find');
+  tally.happened(wholeEvents.swapped);
   if (gone.length < missing.length) tally.add({ lost: missing.length });
   expect(missing.length).toBeLessThanOrEqual(gone.length);
 }
