@@ -129,7 +129,14 @@ describe('a warehouse of two accounts, of which one is short', () => {
   });
 
   test('of all accounts, the one that is short is named', async () => {
-    const { code, stderr } = await run('count', '--all-accounts');
+    const { code, stderr, stdout } = await run('count', '--all-accounts', '--json');
+    expect(JSON.parse(stdout)).toEqual([
+      expect.objectContaining({ incomplete: [expect.stringContaining(`account 101: ${lacks}`)] }),
+      expect.not.objectContaining({ incomplete: expect.anything() }),
+    ]);
+    expect(JSON.parse((await run('count', '--json')).stdout)).toMatchObject({
+      incomplete: [expect.stringContaining(`account 101: ${lacks}`)],
+    });
     expect([code, incomplete(stderr)]).toEqual([
       0,
       [expect.stringContaining('the copy of account 101 is not')],

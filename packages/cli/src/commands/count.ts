@@ -6,6 +6,7 @@ import { contextOf } from '../reading/connect.ts';
 import { eachAccount, planEach } from '../reading/each-account.ts';
 import { filterOf, rangeOf, sayExtensions } from '../reading/filter.ts';
 import { sayPeriod } from '../reading/period.ts';
+import type { Total } from '../reading/source.ts';
 import { plural } from '../term/numbers.ts';
 
 /** `calls count`: one number on stdout, so that a script can read it; with several accounts, a line for each. */
@@ -16,14 +17,14 @@ export const count: Handler = async (args, io) => {
     return filterOf(args, context);
   });
   const asJson = args.flag('json');
-  const counts: { account: string; total: number; source: string }[] = [];
+  const counts: ({ account: string } & Total)[] = [];
   const status = await eachAccount(accounts, args, io, async ({ name, settings, plan: filter, open }) => {
     const counted = await open();
     try {
-      const { total, source } = await counted.count(filter);
-      if (name !== null) counts.push({ account: name, total, source });
+      const { total, source, ...lacks } = await counted.count(filter);
+      if (name !== null) counts.push({ account: name, total, source, ...lacks });
       if (!asJson) await write(io.stdout, name === null ? `${total}\n` : `${name}\t${total}\n`);
-      else if (name === null) await write(io.stdout, `${JSON.stringify({ total, source })}\n`);
+      else if (name === null) await write(io.stdout, `${JSON.stringify({ total, source, ...lacks })}\n`);
       // A script reads the number; a person should know what it leaves out.
       if (io.stderr.isTTY) sayExtensions(filter, settings.apiVersion.value, io);
       if (args.flag('debug') && source !== 'warehouse') say(io, `counted by the server (${source})`);

@@ -21,12 +21,20 @@ export interface Part {
   onUnordered?(): void;
 }
 
+/** How many calls match, and how that is known. */
+export interface Total {
+  readonly total: number;
+  readonly source: string;
+  /** What a copy lacks, a line for each account; not there when it is whole, and for the API. */
+  readonly incomplete?: readonly string[];
+}
+
 /** Where a command reads calls: the API, or something that holds a copy of them. */
 export interface Source {
   /** Address of the API without credentials, or the name of what holds the copy. */
   readonly address: string | null;
   /** How many calls match, and how that is known. */
-  count(filter: Filter): Promise<{ readonly total: number; readonly source: string }>;
+  count(filter: Filter): Promise<Total>;
   /** One call; an error when there is none with this session ID. */
   get(sid: string): Promise<Call>;
   /** Calls in the order of the source, each once, for people to look at. */

@@ -11,7 +11,7 @@ import { type Io, say } from '../io.ts';
 import { loadLibrary, type WarehouseFile } from '../stores/choose.ts';
 import { plural } from '../term/numbers.ts';
 import { beginWaiting, whileWaiting } from '../term/waiting.ts';
-import type { Match, Part, Source } from './source.ts';
+import type { Match, Part, Source, Total } from './source.ts';
 import type { Reading, WarehouseVerdict } from './verdict.ts';
 
 /** Which calls of a warehouse a command reads. */
@@ -93,10 +93,13 @@ export class WarehouseSource implements Source {
     };
   }
 
-  async count(filter: Filter): Promise<{ readonly total: number; readonly source: string }> {
+  async count(filter: Filter): Promise<Total> {
     const { calls, accounts } = await this.#countCalls(filter);
     await this.sayAnswered(accounts, timesOf(filter));
-    return { total: calls, source: 'warehouse' };
+    const incomplete = (await this.#lacks(this.#used(accounts), timesOf(filter))).map(
+      ({ account, lacks }) => `account ${account}: ${lacks}`,
+    );
+    return { total: calls, source: 'warehouse', ...(incomplete.length > 0 ? { incomplete } : {}) };
   }
 
   async get(sid: string): Promise<Call> {
@@ -150,19 +153,34 @@ export class WarehouseSource implements Source {
   /** Says that the warehouse answered, how fresh it is, and what it lacks of a period. Returns the first sentence. */
   async sayAnswered(statuses?: readonly AccountStatus[], period?: TimeSlice): Promise<string> {
     const { accounts } = this.#scope;
-    const all = statuses ?? (await this.warehouse.lastSync());
-    const used = accounts.length > 0 ? all.filter(({ account }) => accounts.includes(account)) : all;
+    const used = this.#used(statuses ?? (await this.warehouse.lastSync()));
     const text = answeredText(this.#file.shown, used);
     say(this.#io, text);
+    for (const { account, lacks } of await this.#lacks(used, period)) {
+      // Of several accounts, or of those that were chosen, each is named.
+      const of = used.length > 1 || accounts.length > 0 ? ` of account ${account}` : '';
+      say(this.#io, `INCOMPLETE, the copy${of} is not whole: ${lacks}; calls sync reads them again`);
+    }
+    return text;
+  }
+
+  #used(all: readonly AccountStatus[]): readonly AccountStatus[] {
+    const { accounts } = this.#scope;
+    return accounts.length > 0 ? all.filter(({ account }) => accounts.includes(account)) : all;
+  }
+
+  /** The accounts whose copy is not whole, and what it lacks in words. */
+  async #lacks(
+    used: readonly AccountStatus[],
+    period?: TimeSlice,
+  ): Promise<{ readonly account: string; readonly lacks: string }[]> {
+    const found: { account: string; lacks: string }[] = [];
     for (const { account } of used) {
       const verdict = await this.warehouse.verdict(account, period);
       const lacks = verdict === null ? null : describeCopy(verdict);
-      // Of several accounts, or of those that were chosen, each is named.
-      const of = used.length > 1 || accounts.length > 0 ? ` of account ${account}` : '';
-      if (lacks !== null)
-        say(this.#io, `INCOMPLETE, the copy${of} is not whole: ${lacks}; calls sync reads them again`);
+      if (lacks !== null) found.push({ account, lacks });
     }
-    return text;
+    return found;
   }
 
   close(): Promise<void> {
