@@ -40,7 +40,7 @@ test('Parquet files of a fleet load into a warehouse, which then has the calls o
   await using fromFleet = await openWarehouse(join(cwd, 'fleet.duckdb'));
   await using fromSync = await openWarehouse(join(cwd, 'synced.duckdb'));
   expect(await fromFleet.loadParquet(join(cwd, 'out'))).toEqual([
-    { account: '101', stored: 600, leftOut: 0 },
+    { account: '101', stored: 600, leftOut: 0, added: 600, changed: 0 },
   ]);
   const all = (from: typeof fromSync) => Readable.from(from.calls()).toArray();
   const bySid = (found: readonly { sid: string }[]) => [...found].sort((a, b) => (a.sid < b.sid ? -1 : 1));
