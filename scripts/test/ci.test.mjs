@@ -26,9 +26,11 @@ case " ${failing} " in *" $3 "*) exit 1;; esac
 test('ci: the closing line of the tests is the last one, and a step that fails is named and fails the run', () => {
   const closing = '5 passed, 0 failed, 0 skipped';
   expect(ciWith('')).toMatchObject({ status: 0, last: closing });
-  const { status, last, stdout } = ciWith('check');
-  expect({ status, last }).toEqual({ status: 1, last: closing });
-  expect(stdout).toContain('check FAILED');
+  for (const step of ['check', 'drills']) {
+    const { status, last, stdout } = ciWith(step);
+    expect({ status, last }).toEqual({ status: 1, last: closing });
+    expect(stdout).toContain(`${step} FAILED`);
+  }
   expect(ciWith('test')).toMatchObject({ status: 1, last: closing });
 });
 

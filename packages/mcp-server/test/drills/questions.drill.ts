@@ -21,7 +21,7 @@ const drill = openDrill({
 });
 
 const to = '2026-11-01 00:00:00';
-const records = rounds(60_000, 1_000_000);
+const records = rounds(10_000, 1_000_000);
 const kept = [
   'sid',
   'ani',
