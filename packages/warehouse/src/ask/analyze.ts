@@ -1,21 +1,13 @@
 import { formatNaive } from '@call-attribution/core/time';
 import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
-import { Parameters } from '../where/sql.ts';
 import type { Answer, AnswerColumn, AnswerValue, LeftOut } from './answer.ts';
-import {
-  bucketStart,
-  composeGroupCount,
-  composeRows,
-  composeSpendWithoutCalls,
-  composeTotal,
-  selected,
-} from './compose.ts';
+import { bucketStart, composeGroupCount, composeRows, composeTotal } from './compose.ts';
 import { groupValue } from './groups.ts';
-import { explainLeftOut, notesOf } from './left-out.ts';
+import { callsLeftOut, explainLeftOut, notesOf, spendLeftOut } from './left-out.ts';
 import { measureSpecs } from './measures.ts';
 import { comparedPeriod, shownTime } from './period.ts';
-import { type Cell, cellsOf, columnNames, havingTerms, type Plan, type SelectionPlan } from './plan.ts';
+import { type Cell, cellsOf, columnNames, havingTerms, type Plan } from './plan.ts';
 import type { Question } from './question.ts';
 import { readCount, readGroups, readMeasures, readOrder, readWhere } from './resolve.ts';
 import { type ReadSelection, readSelection } from './select.ts';
@@ -265,37 +257,4 @@ async function readGroupRows(
     }
   }
   return { rows, groups, filled };
-}
-
-/** Calls of the period and the conditions that are not counted because of their channel, or in no period. */
-async function callsLeftOut(session: Session, plan: SelectionPlan): Promise<LeftOut[]> {
-  const found: LeftOut[] = [];
-  const countOf = async (where: (parameters: Parameters) => string, code: LeftOut['code']) => {
-    const parameters = new Parameters();
-    const { n } = await session.one(
-      `SELECT count(*) AS n FROM records WHERE ${where(parameters)}`,
-      parameters.values,
-    );
-    if (Number(n) > 0) found.push(explainLeftOut(code, Number(n)));
-  };
-  if (plan.calls !== 'all') {
-    const code = plan.calls === 'website' ? 'extensions' : 'website';
-    await countOf((parameters) => selected(plan, parameters, { channel: 'other' }), code);
-  }
-  if (plan.period.from !== null || plan.period.to !== null) {
-    await countOf(
-      (parameters) => `${selected(plan, parameters, { period: null })} AND date_added IS NULL`,
-      'no_time',
-    );
-  }
-  return found;
-}
-
-/** Names without a call in the period. A group that `having` or `limit` keeps from being shown has calls. */
-async function spendLeftOut(session: Session, plan: Plan): Promise<LeftOut[]> {
-  if (plan.spend === null) return [];
-  const { sql, parameters } = composeSpendWithoutCalls(plan, plan.spend);
-  const found = new Set((await session.all(sql, parameters.values)).map(({ name }) => name));
-  const names = plan.spend.entries.flatMap(({ name }) => (found.has(name) ? [name] : []));
-  return names.length === 0 ? [] : [explainLeftOut('spend_without_calls', names.length, names)];
 }

@@ -84,7 +84,7 @@ function nearestKey(field: QuestionField, text: string, start: number): string |
     const time = parseTime(name === 'month' ? `${text}-01` : text);
     return time && bucketOf(name, time.millis) - bucketOf(name, start);
   }
-  if (name === 'weekday') return weekdays.findIndex((day) => day === text) + 1 || null;
+  if (name === 'weekday') return weekdays.indexOf(text) + 1 || null;
   if (type === 'boolean') return text === 'true';
   if (type === 'number') return numberOf(field, text);
   if (type === 'time') return isTime(text) ? text : null;

@@ -1,4 +1,8 @@
+import type { Session } from '../file/session.ts';
+import { Parameters } from '../where/sql.ts';
 import type { AccountStatus, Answer, LeftOut } from './answer.ts';
+import { composeSpendWithoutCalls, selected } from './compose.ts';
+import type { Plan, SelectionPlan } from './plan.ts';
 
 /** What an answer leaves out, as a sentence. */
 export function explainLeftOut(code: LeftOut['code'], count: number, names: readonly string[] = []): LeftOut {
@@ -42,4 +46,37 @@ export function notesOf(
       notes.push(`No sync of account ${account} has finished yet: calls may be missing.`);
   }
   return notes;
+}
+
+/** Calls of the period and the conditions that are not counted because of their channel, or in no period. */
+export async function callsLeftOut(session: Session, plan: SelectionPlan): Promise<LeftOut[]> {
+  const found: LeftOut[] = [];
+  const countOf = async (where: (parameters: Parameters) => string, code: LeftOut['code']) => {
+    const parameters = new Parameters();
+    const { n } = await session.one(
+      `SELECT count(*) AS n FROM records WHERE ${where(parameters)}`,
+      parameters.values,
+    );
+    if (Number(n) > 0) found.push(explainLeftOut(code, Number(n)));
+  };
+  if (plan.calls !== 'all') {
+    const code = plan.calls === 'website' ? 'extensions' : 'website';
+    await countOf((parameters) => selected(plan, parameters, { channel: 'other' }), code);
+  }
+  if (plan.period.from !== null || plan.period.to !== null) {
+    await countOf(
+      (parameters) => `${selected(plan, parameters, { period: null })} AND date_added IS NULL`,
+      'no_time',
+    );
+  }
+  return found;
+}
+
+/** Names without a call in the period. A group that `having` or `limit` keeps from being shown has calls. */
+export async function spendLeftOut(session: Session, plan: Plan): Promise<LeftOut[]> {
+  if (plan.spend === null) return [];
+  const { sql, parameters } = composeSpendWithoutCalls(plan, plan.spend);
+  const found = new Set((await session.all(sql, parameters.values)).map(({ name }) => name));
+  const names = plan.spend.entries.flatMap(({ name }) => (found.has(name) ? [name] : []));
+  return names.length === 0 ? [] : [explainLeftOut('spend_without_calls', names.length, names)];
 }

@@ -12,7 +12,7 @@ export interface DerivedField {
 }
 
 /** Days of the week in the order of ISO 8601. */
-export const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+export const weekdays: readonly string[] = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
 const activity = fields.find(({ name }) => name === 'activity_type_id');
 const activityTypes = activity?.valueMeanings ?? [];
