@@ -146,6 +146,26 @@ describe('a file with its receipt', () => {
     }
   });
 
+  test.each(['by itself', 'in a folder'])(
+    'Ctrl-C ends at once what reads a damaged Parquet file without a receipt (%s)',
+    async (where) => {
+      // A bit of it leads the decoder into a loop without an end.
+      const endless =
+        'UEFSMRUGFRgVHFwVBhcCFQYVABUEFQAAAAMFCiQBAAAAMQEAAAAzFQQZLEgEcm9vdBUCABUMJQIYA3NpZCUAABYGGRwZHCYIHBUMGRUAGRgDc2lkFQIWBhZCFkYmCDw2AigBMxgBMQAZHBUGFQAVAgAAABZCFgY2RgAoEGNhbGwtYXR0cmlidXRpb24ZHBwAAABrAAAAUEFSMQ==';
+      mkdirSync(at('x'));
+      writeFileSync(at('x/a.parquet'), Buffer.from(endless, 'base64'));
+      const stop = new AbortController();
+      const path = where === 'by itself' ? 'x/a.parquet' : 'x';
+      const running = stage.quick(['verify', path], { cwd, signal: stop.signal });
+      setTimeout(() => stop.abort(), 50);
+      expect(await running).toMatchObject({
+        code: 130,
+        stdout: '',
+        stderr: expect.stringMatching(/stopped/),
+      });
+    },
+  );
+
   test('the receipt of another file, a changed one, and a receipt without its file are found', async () => {
     await exported('a.csv');
     await exported('b.csv', '--from', '2026-11-01');

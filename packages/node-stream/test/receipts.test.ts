@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { gzipSync } from 'node:zlib';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
@@ -297,5 +300,55 @@ describe('reading a file back', () => {
     writeFileSync(file('a'), text);
     const contents = await readFileContents(file('a'), { format, gzip: false, fields: null });
     expect(contents).toMatchObject({ fault: expect.stringMatching(fault), rows: { count } });
+    expect(contents.bytes).toEqual({ length: text.length, sha256: hash('sha256', text, 'hex') });
+  });
+
+  it.each<[string, boolean, (text: string) => Buffer, string | null]>([
+    ['ndjson', false, (text) => Buffer.from(text), null],
+    ['ndjson in gzip', true, (text) => gzipSync(text), null],
+    [
+      'ndjson in gzip with something after it',
+      true,
+      (text) => Buffer.concat([gzipSync(text), Buffer.alloc(200_000, 'x')]),
+      'it cannot be read as ndjson in gzip',
+    ],
+  ])('reads %s once, for its bytes and its rows', async (_, gzip, pack, fault) => {
+    const lines = calls.map((call) => `${JSON.stringify(call)}\n`).join('');
+    const bytes = pack(lines.repeat(20));
+    // What a pipe gives cannot be read twice.
+    execFileSync('mkfifo', [file('pipe')]);
+    const written = writeFile(file('pipe'), bytes);
+    const contents = await readFileContents(file('pipe'), { format: 'ndjson', gzip, fields: null });
+    await written;
+    expect(contents).toMatchObject({
+      fault,
+      bytes: { length: bytes.length, sha256: hash('sha256', bytes, 'hex') },
+    });
+    if (fault === null) expect(contents.rows.count).toBe(800);
+  });
+
+  // One of the bits of a file with three rows that lead the decoder into a loop without an end.
+  const endless = Buffer.from(
+    'UEFSMRUGFRgVHFwVBhcCFQYVABUEFQAAAAMFCiQBAAAAMQEAAAAzFQQZLEgEcm9vdBUCABUMJQIYA3NpZCUAABYGGRwZHCYIHBUMGRUAGRgDc2lkFQIWBhZCFkYmCDw2AigBMxgBMQAZHBUGFQAVAgAAABZCFgY2RgAoEGNhbGwtYXR0cmlidXRpb24ZHBwAAABrAAAAUEFSMQ==',
+    'base64',
+  );
+
+  it('ends with a damaged Parquet file in which the decoder finds no end', async () => {
+    writeFileSync(file('a'), endless);
+    const form = { format: 'parquet', gzip: false, fields: null } as const;
+    expect(await readFileContents(file('a'), form, { patience: 200 })).toMatchObject({
+      fault: 'it cannot be read as parquet',
+      bytes: { length: endless.length },
+    });
+  });
+
+  it('stops at once when it is told to while the decoder is in a loop', async () => {
+    writeFileSync(file('a'), endless);
+    const form = { format: 'parquet', gzip: false, fields: null } as const;
+    const stop = new AbortController();
+    const reading = readFileContents(file('a'), form, { signal: stop.signal });
+    const reason = new Error('stopped');
+    setImmediate(() => stop.abort(reason));
+    await expect(reading).rejects.toBe(reason);
   });
 });

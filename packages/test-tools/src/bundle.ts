@@ -8,8 +8,8 @@ import { type BuildOptions, build, type Plugin } from 'esbuild';
 const outsidePackagesStay: Plugin = {
   name: 'outside-packages-stay',
   setup({ onResolve, onLoad, resolve }) {
-    // DuckDB is required, not imported; see there.
-    onLoad({ filter: /warehouse\/src\/file\/duckdb\.ts$/ }, ({ path }) => ({
+    // DuckDB and hyparquet are found by `require`; see there.
+    onLoad({ filter: /warehouse\/src\/file\/duckdb\.ts$|receipts\/parquet-rows\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replace(
         'import.meta.url',
         JSON.stringify(pathToFileURL(path).href),

@@ -33,11 +33,13 @@ export interface ReadingOptions {
   onRow?: (row: FileRow) => void;
   /** Ends the reading. */
   signal?: AbortSignal | undefined;
-  /**
-   * The bytes that a receipt tells of. A Parquet file with other bytes is not decoded: damage may lead a decoder anywhere, also into a
-   * loop without an end.
-   */
+  /** The bytes that a receipt tells of. A Parquet file with other bytes is not decoded. */
   expected?: Receipt['bytes'];
+  /**
+   * Milliseconds without a page after which a Parquet file counts as damaged: damage may lead the decoder, which runs in a thread of
+   * its own, into a loop without an end. Default 30,000.
+   */
+  patience?: number;
 }
 
 /**
@@ -49,7 +51,7 @@ export interface ReadingOptions {
 export async function readFileContents(
   path: string,
   form: FileForm,
-  { onRow = () => {}, signal, expected = null }: ReadingOptions = {},
+  { onRow = () => {}, signal, expected = null, patience = 30_000 }: ReadingOptions = {},
 ): Promise<FileContents> {
   const digest = new RowDigest();
   let fields: readonly string[] | null = form.fields;
@@ -66,21 +68,41 @@ export async function readFileContents(
       hasMark = isMarked;
     },
   };
-  const bytes = await hashOf(path, signal);
-  const isOther = expected !== null && expected.sha256 !== bytes.sha256;
+  const file = createReadStream(path);
+  const hash = createHash('sha256');
+  let length = 0;
+  /** The bytes as they are read, for whoever takes them; what nobody took is read in the end. */
+  const hashed = async function* (): AsyncGenerator<Buffer> {
+    for await (const chunk of file.iterator({ destroyOnReturn: false })) {
+      signal?.throwIfAborted();
+      hash.update(chunk);
+      length += chunk.length;
+      yield chunk;
+    }
+  };
+  const rest = async (): Promise<FileContents['bytes']> => {
+    for await (const _ of hashed());
+    return { length, sha256: hash.digest('hex') };
+  };
+  let bytes: FileContents['bytes'] | null = null;
   try {
-    if (form.format === 'parquet' && isOther) fault = 'its rows are not read, because its bytes are others';
-    else if (form.format === 'parquet') await readParquet(path, taker);
-    else await readText(path, { ...form, format: form.format }, taker);
+    if (form.format !== 'parquet') await readText(hashed, { ...form, format: form.format }, taker);
+    else {
+      bytes = await rest();
+      const isOther = expected !== null && expected.sha256 !== bytes.sha256;
+      if (isOther) fault = 'its rows are not read, because its bytes are others';
+      else await readParquet(path, taker, { signal, patience });
+    }
   } catch (error) {
     if (signal?.aborted === true || isMissing(error)) throw error;
     fault = error instanceof UnreadableRow ? error.message : `it cannot be read as ${formName(form)}`;
   }
+  bytes ??= await rest();
   return { bytes, rows: digest.result(), fields, hasMark, fault };
 }
 
 async function readText(
-  path: string,
+  bytes: () => AsyncIterable<Buffer>,
   form: TextForm & { readonly gzip: boolean },
   taker: RowTaker,
 ): Promise<void> {
@@ -89,19 +111,7 @@ async function readText(
     for await (const chunk of chunks) reader.push(chunk);
     reader.end();
   };
-  const source = createReadStream(path);
-  await (form.gzip ? pipeline(source, createGunzip(), read) : pipeline(source, read));
-}
-
-async function hashOf(path: string, signal: AbortSignal | undefined): Promise<NonNullable<Receipt['bytes']>> {
-  const hash = createHash('sha256');
-  let length = 0;
-  for await (const chunk of createReadStream(path)) {
-    signal?.throwIfAborted();
-    hash.update(chunk);
-    length += chunk.length;
-  }
-  return { length, sha256: hash.digest('hex') };
+  await (form.gzip ? pipeline(bytes, createGunzip(), read) : pipeline(bytes, read));
 }
 
 const formName = ({ format, gzip }: FileForm): string => `${format}${gzip ? ' in gzip' : ''}`;
