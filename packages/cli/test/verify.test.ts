@@ -156,9 +156,12 @@ describe('a file with its receipt', () => {
       writeFileSync(at('x/a.parquet'), Buffer.from(endless, 'base64'));
       const stop = new AbortController();
       const path = where === 'by itself' ? 'x/a.parquet' : 'x';
-      const running = stage.quick(['verify', path], { cwd, signal: stop.signal });
-      setTimeout(() => stop.abort(), 50);
-      expect(await running).toMatchObject({
+      // The line is shown after some silence, so only when the process is not caught in the loop itself.
+      const watchErrors = (stderr: string) => {
+        if (stderr.includes('reading x/a.parquet')) stop.abort();
+      };
+      const options = { cwd, signal: stop.signal, patience: 300, watchErrors };
+      expect(await stage.quick(['verify', path], options)).toMatchObject({
         code: 130,
         stdout: '',
         stderr: expect.stringMatching(/stopped/),
