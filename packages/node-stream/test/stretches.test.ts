@@ -1,5 +1,7 @@
 import { Tally } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
+import { memoryState, type SyncState, syncInto } from '../src/index.ts';
+import { byTime, FakeServer, fakeRecords } from './fake-server.ts';
 import { readsInTurns } from './laws/cut-turns.ts';
 import { wholeIsWhole } from './laws/stretches.ts';
 
@@ -15,3 +17,49 @@ test.each([
 ])('a first read in %s ends, with at most 1.1 times the requests of one turn', (_, cut) =>
   readsInTurns({ calls: 2_000, rows: 20, ...cut }),
 );
+
+test.each([
+  ['v3', 305, 5],
+  ['v2', 305, 5],
+  ['v3', 2, 2],
+] as const)(
+  'a first read of one page is counted by a request of its own: %s, %i calls, of which lists and their totals lack %i',
+  async (version, calls, lost) => {
+    const records = fakeRecords(calls);
+    let hidden = new Set(records.slice(-lost));
+    const server: FakeServer = Object.assign(
+      new FakeServer(records, {
+        after(page, { rows }) {
+          if (rows === 1) return page;
+          const listed = [...server.records].sort(byTime).filter((record) => !hidden.has(record));
+          return { ...page, records: listed, total: listed.length };
+        },
+      }),
+      { version },
+    );
+    const store = memoryState();
+    const sids = new Set<string>();
+    const sink = {
+      load: () => store.load(),
+      async commit(batch: { calls: readonly { sid: string }[]; state: SyncState }) {
+        for (const { sid } of batch.calls) sids.add(sid);
+        await store.save(batch.state);
+      },
+    };
+    const sync = () => syncInto(server, sink, { clock: { now: () => Date.UTC(2027, 0, 1) } });
+    expect(await sync()).toMatchObject({ proof: 'short', missing: lost, calls });
+    expect(sids.size).toBe(calls - lost);
+    hidden = new Set();
+    expect(await sync()).toMatchObject({ proof: 'whole', missing: 0, calls });
+    expect(sids.size).toBe(calls);
+  },
+);
+
+test('a first read of one page takes two requests', async () => {
+  const server = new FakeServer(fakeRecords(100));
+  const state = memoryState();
+  const sink = { load: () => state.load(), commit: (batch: { state: SyncState }) => state.save(batch.state) };
+  const clock = { now: () => Date.UTC(2027, 0, 1) };
+  expect(await syncInto(server, sink, { clock })).toMatchObject({ proof: 'whole', calls: 100 });
+  expect(server.requests.map(({ rows }) => rows)).toEqual([1000, 1]);
+});

@@ -51,11 +51,8 @@ export function markAgain(list: Stretches, latest: string | null, lookback: numb
 }
 
 /** Ends a read: what is too young to be counted is read again by the next run, and is taken as whole until then. */
-export function concluded(list: Stretches, until: string, isSingle: boolean): Stretch[] {
-  return list.map((stretch) => {
-    const isSettled = endOf(stretch) <= until;
-    // A read of a single slice needs no count: its pages carried the total of the whole list.
-    if (stretch.is !== 'read' || (isSettled && !isSingle)) return stretch;
-    return { ...stretch, is: 'whole', ...(isSettled ? {} : { again: true }) };
-  });
+export function concluded(list: Stretches, until: string): Stretch[] {
+  return list.map((stretch) =>
+    stretch.is === 'read' && endOf(stretch) > until ? { ...stretch, is: 'whole', again: true } : stretch,
+  );
 }

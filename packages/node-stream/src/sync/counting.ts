@@ -46,15 +46,26 @@ function countedAs(group: Stretches, expected: number | null, at: number): Stret
     return group.map((one) =>
       one.is === 'read' ? { ...one, reasons: [{ code: 'recount_failed', count: null }] } : one,
     );
-  const unknown = group.filter(({ calls }) => calls === null).length;
   const known = sumOf(group);
-  const isEqual = unknown === 0 ? expected === known : unknown === 1 && expected >= known;
-  if (isEqual) return group.map((one) => proved(one, expected - known, at));
+  if (agrees(group, expected)) return group.map((one) => proved(one, expected - known, at));
   if (group.length > 1) return null;
   const count = Math.abs(expected - known);
   const code = expected > known ? 'count_rose' : 'count_fell';
   return [faulty(only, [...lasting(only), { code, count }], only.calls)];
 }
+
+/** Whether a count is what was read. Of one stretch it need not be known. */
+function agrees(group: Stretches, expected: number): boolean {
+  const unknown = group.filter(({ calls }) => calls === null).length;
+  const known = sumOf(group);
+  return unknown === 0 ? expected === known : unknown === 1 && expected >= known;
+}
+
+/** The range of neighbors. */
+const rangeOf = (group: Stretches): TimeSlice => ({
+  from: group[0]?.from ?? null,
+  to: group.at(-1)?.to ?? null,
+});
 
 const sumOf = (group: Stretches): number => group.reduce((sum, { calls }) => sum + (calls ?? 0), 0);
 
@@ -105,23 +116,25 @@ export async function countStretches(
   count: (range: TimeSlice, read: number | null) => Promise<number | null>,
 ): Promise<Stretch[]> {
   let counted = [...list];
-  const settle = async (group: Stretches, given?: number | null): Promise<void> => {
-    const [first, last] = [group[0], group.at(-1)];
-    if (first === undefined || last === undefined) return;
-    const range = { from: first.from, to: last.to };
-    const expected = given === undefined ? await count(range, knownOf(group)) : given;
+  const settle = async (group: Stretches, given: number | null): Promise<void> => {
+    const range = rangeOf(group);
+    // Calls come and go between two counts: their difference shows where to look on, and proves nothing.
+    const isHint = given !== null && !agrees(group, given);
+    await judge(group, isHint ? given : await count(range, knownOf(group)));
+  };
+  const judge = async (group: Stretches, expected: number | null): Promise<void> => {
     const found = countedAs(group, expected, at);
     if (found !== null) {
-      counted = put(counted, range, found);
+      counted = put(counted, rangeOf(group), found);
       return;
     }
     const half = group.length >> 1;
     const [left, right] = [group.slice(0, half), group.slice(half)];
-    const inLeft = await count({ from: first.from, to: right[0]?.from ?? last.to }, knownOf(left));
-    await settle(left, inLeft);
+    const inLeft = await count(rangeOf(left), knownOf(left));
+    await judge(left, inLeft);
     await settle(right, inLeft === null || expected === null ? null : expected - inLeft);
   };
-  for (const group of groupsOf(list, until, rows)) await settle(group);
+  for (const group of groupsOf(list, until, rows)) await settle(group, null);
   return counted;
 }
 

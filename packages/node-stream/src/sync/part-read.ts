@@ -48,19 +48,15 @@ interface OpenSlice {
 export class PartRead {
   readonly #run: RunOfReads;
   readonly #mostPages: number;
-  /** Nothing was read before. */
-  readonly #isFirst: boolean;
   #left: readonly TimeSlice[];
   #part: SyncPart;
   #pages = 0;
-  #slices = 0;
 
   constructor(run: RunOfReads, part: SyncPart, due: Stretches, mostPages: number) {
     this.#run = run;
     this.#part = part;
     this.#left = due;
     this.#mostPages = mostPages;
-    this.#isFirst = part.stretches.every(({ is }) => is === 'unread');
   }
 
   /** The part as it is now. */
@@ -111,17 +107,14 @@ export class PartRead {
     const { sealedBefore: until } = session;
     const marked = markAgain(this.#part.stretches, this.#part.latest, lookback);
     const isNew = ({ at, calls }: Stretch) => at !== null && at >= startedAt && calls !== 0;
-    const isSingle = this.#isFirst && this.#slices === 1;
     const settings = { until, rows: options.rows, at: options.clock.now() };
-    const counted = isSingle
-      ? marked
-      : await countStretches(marked, settings, (range, read) => session.count(range, read));
+    const counted = await countStretches(marked, settings, (range, read) => session.count(range, read));
     const fell = session.verdict(true).reasons.some(({ code }) => code === 'total_fell');
     const isSuspect = fell && !counted.some(differs);
     const judged = isSuspect
       ? counted.map((one) => (isNew(one) ? faulty(one, fellReasons, one.calls) : one))
       : counted;
-    this.#set(concluded(judged, until, isSingle));
+    this.#set(concluded(judged, until));
     // What an earlier run read and is too young to be counted may lack calls that came late.
     const isStale = ({ is, at, to }: Stretch) =>
       is === 'read' && (to === null || to > until) && at !== null && at < startedAt;
@@ -200,7 +193,6 @@ export class PartRead {
     ];
     open.times.clear();
     open.lost = 0;
-    this.#slices += 1;
     const calls = isExact ? readable.length : isSealed ? batch.settled : batch.count;
     const read = { ...slice, calls, times: isExact ? readable : null, reasons, at: options.clock.now() };
     this.#left = rest(this.#left, slice);

@@ -1,11 +1,13 @@
 import type { Call } from '@call-attribution/core';
-import { matcher } from '@call-attribution/query-dsl';
+import { matcher, toFilter } from '@call-attribution/query-dsl';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import {
   copyVerdict,
   IncompleteError,
+  type Stretch,
+  type Stretches,
   type SyncBatch,
   type SyncState,
   type SyncSummary,
@@ -15,8 +17,10 @@ import { type FakeRecord, FakeServer } from '../fake-server.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const hour = 3600_000;
-const time = (hours: number): string =>
-  new Date(start + hours * hour).toISOString().slice(0, 19).replace('T', ' ');
+/** Age from which a time is old enough to be counted. */
+const settle = 14 * hour;
+const naive = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+const time = (hours: number): string => naive(start + hours * hour);
 
 /** What happens while a sync runs: before a request, calls are lost, come back, come late, or lists lag behind counts. */
 const happening = fc.record({
@@ -59,12 +63,15 @@ class Model {
   #counting = new Set<string>();
   /** When each call was. */
   readonly known = new Map<string, string>();
+  /** Since which run each call has been on the server without a break, by the clock of that run. Its lists may hide it all the same. */
+  readonly since = new Map<string, number>();
   /** Calls that the server has lost. */
   readonly #lost: FakeRecord[] = [];
   /** Calls that counts know and lists do not have yet. */
   #hidden: readonly FakeRecord[] = [];
   #next = 0;
   #requests = 0;
+  #clock = 0;
   happenings: History['rounds'][number]['happenings'] = [];
 
   constructor(hours: readonly number[], version: 'v2' | 'v3') {
@@ -74,6 +81,8 @@ class Model {
         before: (request, server) => {
           for (const one of this.happenings) if (one.at === this.#requests) this.#happen(one);
           this.#requests += 1;
+          // What comes during a run was not there for all of it.
+          this.#look(this.#clock + 1);
           if (this.#requests > 1000) throw new Error('The server was asked 1000 times: the sync is lost.');
           server.requests.length = 0;
           for (const { sid, date_added } of server.records) this.known.set(sid, date_added);
@@ -103,10 +112,18 @@ class Model {
     );
   }
 
-  begin(happenings: History['rounds'][number]['happenings']): void {
+  begin(happenings: History['rounds'][number]['happenings'], clock: number): void {
     this.#requests = 0;
     this.#counting = new Set(this.counted);
     this.happenings = happenings;
+    this.#clock = clock;
+    this.#look(clock);
+  }
+
+  #look(now: number): void {
+    const there = new Set(this.server.records.map(({ sid }) => sid));
+    for (const sid of this.since.keys()) if (!there.has(sid)) this.since.delete(sid);
+    for (const sid of there) if (!this.since.has(sid)) this.since.set(sid, now);
   }
 
   /** A run has come to its end: a copy knows nothing of what was counted for one that was killed. */
@@ -115,10 +132,10 @@ class Model {
   }
 
   /** From now on the server loses nothing, and its lists have what it counts. */
-  recover(): void {
-    this.begin([]);
+  recover(clock: number): void {
     this.#hidden = [];
     this.server.records.push(...this.#lost.splice(0));
+    this.begin([], clock);
   }
 
   #happen({ kind, which, many }: History['rounds'][number]['happenings'][number]): void {
@@ -183,7 +200,7 @@ async function liveThrough({ calls, version, now, lookback, rounds }: History, t
   let clock = start + now * hour;
   const settings = { rows: 10, lookback, settle: '3d', clock: { now: () => clock } } as const;
   for (const { happenings, dies, maxPages, from, filter, order, pause } of rounds) {
-    model.begin(happenings);
+    model.begin(happenings, clock);
     copy.dieAfter = dies;
     const range = from === null ? '' : `date_added:[${time(from)} TO *]`;
     const asked = [range, filter].filter((part) => part !== '').join(',');
@@ -196,10 +213,10 @@ async function liveThrough({ calls, version, now, lookback, rounds }: History, t
       tally.happened(error instanceof IncompleteError ? 'lists that never agreed' : 'kills');
     }
     await holds(model, copy, tally);
-    clock += pause * hour;
+    clock += pause * hour + 1000;
   }
   copy.dieAfter = Number.POSITIVE_INFINITY;
-  model.recover();
+  model.recover(clock);
   // What a filter left unread waits for a sync with that filter.
   const filters = new Set([...rounds.map(({ filter }) => filter), '']);
   let last: SyncSummary | null = null;
@@ -216,8 +233,49 @@ function missingOf({ counted, known }: Model, { rows }: Copy, { parts }: SyncSta
   return [...counted].filter((sid) => !rows.has(sid) && isAsked(known.get(sid) ?? ''));
 }
 
+/**
+ * Stretches that are called whole have the calls that the server had during all of the run that counted them, whatever its lists and
+ * their totals said: but for swaps between neighbors, which are counted together, and for times that are too young to be counted.
+ */
+function holdsByStretch({ since, known }: Model, { rows }: Copy, { parts }: SyncState, tally: Tally): void {
+  for (const { filter, stretches } of parts) {
+    const matches = matcher(toFilter(filter));
+    for (const group of countedGroups(stretches)) {
+      const found = group.map(({ from, to, at }) => {
+        const isIn = (sid: string): boolean => {
+          const date = known.get(sid) ?? '';
+          return (from ?? '') <= date && date < (to ?? '~') && matches({ ...recordOf(sid, date) });
+        };
+        const isSteady = (sid: string): boolean => (since.get(sid) ?? Number.POSITIVE_INFINITY) <= (at ?? 0);
+        return {
+          missing: [...since.keys()].filter((sid) => !rows.has(sid) && isSteady(sid) && isIn(sid)).length,
+          swapped: [...rows.keys()].filter((sid) => !isSteady(sid) && isIn(sid)).length,
+        };
+      });
+      const missing = found.reduce((sum, one) => sum + one.missing, 0);
+      const swapped = found.reduce((sum, one) => sum + one.swapped, 0);
+      if (missing > swapped) tally.add({ lost: missing });
+      expect(missing).toBeLessThanOrEqual(swapped);
+    }
+  }
+}
+
+/** Neighbors that are whole and old enough to be counted. */
+function countedGroups(stretches: Stretches): Stretch[][] {
+  const groups: Stretch[][] = [];
+  for (const stretch of stretches) {
+    const { from, to, is, at } = stretch;
+    if (is !== 'whole' || at === null || to === null || to > naive(at - settle)) continue;
+    const last = groups.at(-1);
+    if (last?.at(-1)?.to === from) last?.push(stretch);
+    else groups.push([stretch]);
+  }
+  return groups;
+}
+
 async function holds(model: Model, copy: Copy, tally: Tally): Promise<void> {
   const state = await copy.load();
+  if (state !== null) holdsByStretch(model, copy, state, tally);
   const verdict = copyVerdict(state);
   if (state === null || verdict?.proof !== 'whole') return;
   tally.happened(wholeEvents.whole);
