@@ -39,6 +39,6 @@ export function createJudge(
 
 /** Whose call it is; null when the number is withheld. */
 function callerKey(call: Call): string | null {
-  const number = typeof call.ani === 'string' ? phoneKey(call.ani) : '';
+  const number = phoneKey(call.ani);
   return /^\d{7,}$/.test(number) ? `${call.acct_id} ${number}` : null;
 }

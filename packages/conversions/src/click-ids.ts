@@ -34,7 +34,7 @@ export function clickIdsOf(call: Call): ClickIds {
 
 // A caller can put anything into an address, their own number too.
 function isNumberOf({ ani }: Call, id: string): boolean {
-  return /^\d+$/.test(id) && typeof ani === 'string' && phoneKey(id) === phoneKey(ani);
+  return /^\d+$/.test(id) && phoneKey(id) === phoneKey(ani);
 }
 
 // Letters, digits and a few other characters: neither a formula nor an email address is an id.

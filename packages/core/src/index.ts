@@ -92,7 +92,14 @@ export {
 } from './record/fields.ts';
 export { fromCall } from './record/from-call.ts';
 export type { Call, CallV2, CallV3, CallView, FieldName, PpcStatus } from './record/generated/calls.ts';
-export { phoneKey } from './record/phone.ts';
+export {
+  internationalPrefix,
+  isPhoneNumber,
+  type PhoneNumber,
+  phoneKey,
+  plainDigits,
+  readPhone,
+} from './record/phone.ts';
 export { type ReadCallOptions, readCall } from './record/read-call.ts';
 export type { RecordMode, ToCallOptions } from './record/to-call.ts';
 export { toCall } from './record/to-call.ts';

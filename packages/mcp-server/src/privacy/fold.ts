@@ -1,6 +1,7 @@
 // One plain spelling for all the ways in which the same characters can be written: percent-encoding, HTML entities and
 // unicode escapes, several layers of them; digits of any script; wide, styled and accented letters; invisible characters.
 
+import { plainDigits } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
 
 /** A string in its plain spelling, and where each of its characters came from. */
@@ -190,29 +191,17 @@ const otherLetters: Readonly<Record<string, string>> = {
   ı: 'i',
   ħ: 'h',
 };
-const chineseDigits = '〇一二三四五六七八九';
 
 function writePlain(character: string): string {
   if (/[\p{Default_Ignorable_Code_Point}\p{Cf}]/u.test(character)) return '';
-  const chinese = chineseDigits.indexOf(character);
-  if (chinese >= 0) return String(chinese);
   if (/\p{Pd}/u.test(character)) return '-';
   if (/\p{Zs}/u.test(character)) return ' ';
   const parts = character.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   // One character can stand for a whole phrase, which would make long text much longer.
   const bare = parts.length > 4 ? character : parts;
-  return bare
-    .replace(/\p{Nd}/gu, digitOf)
+  return plainDigits(bare)
     .replace(/[łøđðßæœþıħ]/g, (letter) => otherLetters[letter] ?? letter)
     .replace(/\u2044/g, '/');
-}
-
-/** The value of a decimal digit: in every script the ten of them follow each other. */
-function digitOf(digit: string): string {
-  const code = digit.codePointAt(0) ?? 0;
-  let before = 0;
-  while (before < 10 && /\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1;
-  return String(before % 10);
 }
 
 /** The ways in which a name is spelled where its letters cannot be written: without accents, and `ue` for `ü`. */

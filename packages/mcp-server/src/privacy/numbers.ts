@@ -1,3 +1,4 @@
+import { internationalPrefix } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
 import type { Passage } from './fold.ts';
 import { isIdKey, isInClickId, keyBefore } from './parameters.ts';
@@ -157,7 +158,7 @@ const northAmerican = new Set(['3-3-4', '1-3-3-4', '3-7', '6-4', '1-10', '1-3-7'
 /** How many groups make a phone number; 0 for none. */
 function phoneLength(groups: readonly Group[], { hasPlus, isId, isNamed, isAlone }: Surroundings): number {
   const first = itemAt(groups, 0);
-  const international = hasPlus || /^(?:00|011)(?!0)/.test(first.digits);
+  const international = hasPlus || internationalPrefix.test(first.digits);
   if (international) return international15(groups, hasPlus ? 8 : 10);
   for (const count of [4, 3, 2]) {
     if (groups.length >= count && northAmerican.has(shapeOf(groups, count)) && first.gap !== '.') {

@@ -14,7 +14,7 @@ const minutesOf = ({ talk_minutes: minutes }: Call): number | null => {
   const value = minutes === null || minutes === '' ? Number.NaN : Number(minutes);
   return Number.isNaN(value) ? null : value;
 };
-const callerOf = ({ ani }: Call): string | null => (ani ? phoneKey(String(ani)) || null : null);
+const callerOf = ({ ani }: Call): string | null => phoneKey(ani) || null;
 
 type Pair = readonly [number, number];
 

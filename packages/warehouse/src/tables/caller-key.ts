@@ -7,7 +7,6 @@ const number = /^\d{1,18}$/;
  * for what is not a number, such as `Anonymous`, or has more than 18 digits.
  */
 export function callerKey(ani: unknown): string | null {
-  if (typeof ani !== 'string') return null;
   const key = phoneKey(ani);
   return number.test(key) ? `1${key}` : null;
 }

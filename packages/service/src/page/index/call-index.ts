@@ -72,7 +72,7 @@ export class CallIndex {
     this.#growTo(row);
     const time = at ?? noTime;
     const [ani, ...dimensions] = values;
-    const phone = typeof ani === 'string' ? phoneKey(ani) : '';
+    const phone = phoneKey(ani);
     const caller = callerNumber.test(phone) ? this.#callers.add(phone) + 1 : none;
     const was = this.#caller[row] as number;
     const isNew = this.#isThere[row] === 0;
