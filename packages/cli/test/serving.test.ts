@@ -141,11 +141,10 @@ describe('calls store', () => {
     expect(lines).toHaveLength(40);
     const { ani } = JSON.parse(lines[0] as string) as { ani: string };
     const erasing = await store(['erase', '--account', '101'], { input: `${ani}\n` });
-    expect(erasing.stderr).toMatch(
-      /^files of --on-bad-record are not searched: delete lines with this number/,
-    );
+    expect(erasing.stderr).toMatch(/not searched, and to be cleaned by you: files of --on-bad-record/);
     const { erased } = JSON.parse(erasing.stdout);
     expect(erased).toBeGreaterThan(0);
+    expect((await store(['export', '--account', '101'])).stdout).toMatch(/^\{"removals":1,/);
     const again = await store(['import', 'calls.ndjson.gz', '--account', '101']);
     expect(JSON.parse(again.stdout)).toEqual({ stored: 40 - erased, added: 0, changed: 0, leftOut: erased });
     const purged = await store(['purge', '--account', '101', '--before', '2026-09-15 00:00:00']);

@@ -26,7 +26,7 @@ export {
   LedgerDamagedError,
   type LedgerDamagedErrorCode,
 } from './ledger/errors.ts';
-export type { Journal } from './ledger/journal.ts';
+export { type Journal, openToForget } from './ledger/journal.ts';
 export {
   type DeliveredFile,
   type Delivery,

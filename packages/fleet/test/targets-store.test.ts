@@ -27,7 +27,7 @@ for (const { kind, newUrl } of stores)
       const [filled] = cutIntoParcels(calls, 40) as [FilledParcel];
       await target.plan({ id: '101' }, async () => planOf([filled]));
       await using store = await openStore(into);
-      await store.erase('101', '5555550199');
+      await store.erase('101', ['5555550199']);
       const claim = await target.claim('101', filled.parcel, 'w1');
       // Both in pages before the last one and in the last one, which carries the verdict.
       for (const page of await pagesOf(calls, 10)) await claim.put(page);

@@ -18,6 +18,26 @@ export type { Each, EachOptions, ItemMethods, Piped, ReadableOf } from './operat
 export { openSlices } from './query/spans.ts';
 export type { TimeSlice } from './query/time-slice.ts';
 export { type BoundStyle, sliceFilter } from './query/window-query.ts';
+// What was erased or purged, which travels with every copy.
+export {
+  callerHash,
+  type ErasedCallers,
+  type Erasure,
+  isNothing,
+  joinRemovals,
+  newRemovalKey,
+  nothingRemoved,
+  openRemovals,
+  parseRemovals,
+  printRemovals,
+  purgeBorder,
+  type RemovalNote,
+  type Removals,
+  removalsEnding,
+  removalsFile,
+  removalsStart,
+  withoutCalls,
+} from './removals/removals.ts';
 export { planSlices } from './slice-plan/plan-slices.ts';
 export type {
   PlannedSlice,
@@ -63,12 +83,13 @@ export type { Stretch, Stretches } from './sync/stretches.ts';
 export { type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync/sync.ts';
 export type { SyncChange, SyncClient } from './sync/sync-change.ts';
 export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/sync-options.ts';
-export type {
-  SeenRecord,
-  StateStore,
-  SyncBatch,
-  SyncOutcome,
-  SyncPart,
-  SyncState,
-  UpsertSink,
+export {
+  type SeenRecord,
+  type StateStore,
+  type SyncBatch,
+  type SyncOutcome,
+  type SyncPart,
+  type SyncState,
+  type UpsertSink,
+  withoutRecords,
 } from './sync/sync-state.ts';

@@ -14,5 +14,4 @@ export { everything, type NumericFilter, selectionOf } from './rows/selection.ts
 export type { Stored } from './rows/write.ts';
 export type { CallInput, Store } from './store.ts';
 export { exportCalls, importCalls, mirrorSink, type RecordForm } from './transfer.ts';
-export type { Removals } from './upkeep/removals.ts';
 export type { AccountSize, TallyFault } from './upkeep/upkeep.ts';

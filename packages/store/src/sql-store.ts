@@ -1,5 +1,4 @@
 import type { Call, Clock } from '@call-attribution/core';
-import { formatNaive } from '@call-attribution/core/time';
 import { copyVerdict } from '@call-attribution/node-stream';
 import {
   findAccount,
@@ -24,6 +23,7 @@ import { readPage } from './rows/pages.ts';
 import { countCalls, otherConditions, parameters } from './rows/pyramid.ts';
 import { keyOf } from './rows/record-key.ts';
 import { createLineParser } from './rows/record-lines.ts';
+import { readRemovals } from './rows/removed.ts';
 import { everything, type NumericFilter } from './rows/selection.ts';
 import { type StoredCall, toStored } from './rows/stored-call.ts';
 import { secondsOf } from './rows/wire-values.ts';
@@ -36,8 +36,7 @@ import {
   writeCalls,
 } from './rows/write.ts';
 import type { CallInput, Store } from './store.ts';
-import { eraseCaller } from './upkeep/erasure.ts';
-import { notePurge, readRemovals } from './upkeep/removals.ts';
+import { addRemovals, eraseCallers } from './upkeep/erasure.ts';
 import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
 
 /** A store over a driver whose database has the current schema. */
@@ -55,7 +54,7 @@ export function createSqlStore(
     ...accountMethods(driver),
     ...writeMethods(driver, layouts, settings.clock),
     ...readMethods(driver, layouts, settings),
-    ...upkeepMethods(driver, layouts, settings),
+    ...upkeepMethods(driver, layouts),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -159,17 +158,17 @@ function readMethods(driver: Driver, layouts: Layouts, settings: StoreSettings) 
   } satisfies Partial<Store>;
 }
 
-const upkeepMethods = (driver: Driver, layouts: Layouts, settings: StoreSettings) =>
+const upkeepMethods = (driver: Driver, layouts: Layouts) =>
   ({
     async purge(account, before) {
       const at = secondsOf(before);
       if (at === null)
         throw new StoreError('unfit_record', 'The time of a purge must have the form YYYY-MM-DD HH:MM:SS.');
-      await notePurge(driver, account, formatNaive(at * 1000), settings.clock.now());
       return purgeBefore(driver, account, at);
     },
-    removals: (account) => readRemovals(driver, account),
-    erase: (account, caller) => eraseCaller(driver, layouts, account, caller),
+    removals: (account) => driver.read((session) => readRemovals(session, account)),
+    addRemovals: (account, note) => addRemovals(driver, layouts, account, note),
+    erase: (account, callers) => eraseCallers(driver, layouts, account, callers),
     check: () => checkTally(driver),
     rebuild: () => rebuildTally(driver),
     sizes: () => measureStore(driver),

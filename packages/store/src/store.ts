@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import type { CopyVerdict, TimeSlice } from '@call-attribution/node-stream';
+import type { CopyVerdict, Erasure, RemovalNote, Removals, TimeSlice } from '@call-attribution/node-stream';
 import type { Account, AccountCredential, CredentialInfo, KeyVerdict } from './accounts/accounts.ts';
 import type { Claim, Note } from './accounts/claims.ts';
 import type { SmsEntry } from './accounts/sms.ts';
@@ -9,7 +9,6 @@ import type { Changes } from './rows/edits.ts';
 import type { Page, PageQuery } from './rows/pages.ts';
 import type { NumericFilter } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
-import type { Removals } from './upkeep/removals.ts';
 import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
 
 /**
@@ -115,12 +114,23 @@ export interface Store extends AsyncDisposable {
   /** An append-only list of strings that is kept with the calls, such as the ledger of what was uploaded. */
   journal(name: string): StoreJournal;
 
-  /** Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`). Returns the number of deleted calls. */
+  /**
+   * Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`), and leaves such calls out of later writes. Returns the number of deleted
+   * calls.
+   */
   purge(account: string, before: string): Promise<number>;
-  /** Deletes the calls of a caller number, and leaves the caller out of later writes. Returns the number of deleted calls. */
-  erase(account: string, caller: string): Promise<number>;
-  /** What was erased and purged from an account. */
+  /**
+   * Deletes the calls of callers by their numbers, written in any way, and leaves these callers out of later writes. Only keyed hashes of
+   * the numbers stay; what else the database has about these calls goes, too.
+   */
+  erase(account: string, callers: readonly string[]): Promise<Erasure>;
+  /** What was erased and purged from an account. A copy of its calls takes `note` with it; `exportCalls` does. */
   removals(account: string): Promise<Removals>;
+  /**
+   * Takes over what was removed from a copy whose calls come into this account, and deletes the calls of callers who were erased there.
+   * Where the account has calls from before a purge, they stay. Returns the number of deleted calls. `importCalls` does so.
+   */
+  addRemovals(account: string, note: RemovalNote): Promise<number>;
   /** Compares the counts with the calls. The list is empty when all counts are right. */
   check(): Promise<TallyFault[]>;
   /** Counts all calls again. */

@@ -1,6 +1,16 @@
 import { hostname } from 'node:os';
 import { fromCall } from '@call-attribution/core';
-import type { SyncState, UpsertSink } from '@call-attribution/node-stream';
+import {
+  isNothing,
+  joinRemovals,
+  nothingRemoved,
+  parseRemovals,
+  printRemovals,
+  type Removals,
+  removalsStart,
+  type SyncState,
+  type UpsertSink,
+} from '@call-attribution/node-stream';
 import { createByteLineReader } from '@call-attribution/node-stream/files';
 import type { Claim } from './accounts/claims.ts';
 import { StoreError } from './database/errors.ts';
@@ -27,6 +37,7 @@ export function mirrorSink(
 ): UpsertSink {
   let claim: Claim | undefined;
   let sinceState = 0;
+  let removals: Removals | undefined;
   const claimed = async () => {
     claim ??= await store.claim(account, 'sync', holder);
     return claim;
@@ -36,8 +47,11 @@ export function mirrorSink(
     async load() {
       claim = undefined;
       sinceState = 0;
-      return (await claimed()).note as SyncState | null;
+      const { note } = await claimed();
+      removals = await store.removals(account);
+      return note as SyncState | null;
     },
+    leavesOut: (call) => removals?.isRemoved(call) ?? false,
     async commit({ calls, state, isLast }) {
       sinceState += calls.length;
       const isDue = isLast || sinceState * openPerCall >= state.pending.length;
@@ -55,8 +69,9 @@ const openPerCall = 4;
 export type RecordForm = 'neutral' | 'v2' | 'v3';
 
 /**
- * Reads NDJSON into an account: neutral calls, v3 records or v2 records, also mixed. Stops at the first line that is not a call
- * and throws an error with its number; the lines before it are stored.
+ * Reads NDJSON into an account: neutral calls, v3 records or v2 records, also mixed. What was erased or purged where the file was written,
+ * which its first line says, is left out here as well, now and later. Stops at the first line that is not a call and throws an error with
+ * its number; the lines before it are stored.
  *
  * @example
  * await importCalls(store, '101', createReadStream('calls.ndjson'));
@@ -69,15 +84,18 @@ export async function importCalls(
   let sum = nothingStored;
   let read = 0;
   let lines: { readonly number: number; readonly line: Buffer }[] = [];
+  const removals: typeof lines = [];
   const reader = createByteLineReader((line) => {
     read += 1;
-    if (!isBlank(line)) lines.push({ number: read, line });
+    if (isRemovals(line)) removals.push({ number: read, line });
+    else if (!isBlank(line)) lines.push({ number: read, line });
   });
   const write = async (some: typeof lines): Promise<void> => {
     const calls = some.map(({ line }) => line);
     sum = bothStored(sum, await store.upsert(account, calls));
   };
   const writeAll = async (least: number): Promise<void> => {
+    for (const { number, line } of removals.splice(0)) await takeOver(store, account, number, line);
     while (lines.length >= least) {
       const some = lines.slice(0, importBatch);
       const rest = lines.slice(importBatch);
@@ -109,13 +127,27 @@ export async function importCalls(
   return sum;
 }
 
+const isRemovals = (line: Buffer): boolean =>
+  line.toString('latin1', 0, removalsStart.length) === removalsStart;
+
+async function takeOver(store: Store, account: string, number: number, line: Buffer): Promise<void> {
+  const notes = parseRemovals(line.toString());
+  if (notes === null)
+    throw new StoreError(
+      'unfit_record',
+      `Line ${number} does not say in a known form what was erased where the file was written. Write the file again.`,
+    );
+  await store.addRemovals(account, [...notes.values()].reduce(joinRemovals, nothingRemoved));
+}
+
 /** Lines per transaction of an import. */
 const importBatch = 1000;
 
 const isBlank = (line: Buffer): boolean => line[0] !== 0x7b && line.toString().trim() === '';
 
 /**
- * Yields the calls of an account as lines of NDJSON, in order.
+ * Yields the calls of an account as lines of NDJSON, in order. When callers were erased or calls purged, the first line says so, with
+ * keyed hashes of the numbers: whoever imports the lines leaves these calls out, too.
  *
  * @example
  * await writeWholeFile('calls.ndjson', exportCalls(store, '101', { form: 'v3' }));
@@ -126,6 +158,8 @@ export async function* exportCalls(
   options: { form?: RecordForm; selection?: NumericFilter } = {},
 ): AsyncGenerator<string> {
   const { form = 'neutral', selection } = options;
+  const { note } = await store.removals(account);
+  if (!isNothing(note)) yield `${printRemovals({ [account]: note })}\n`;
   for await (const call of store.calls(account, selection)) {
     yield `${JSON.stringify(form === 'neutral' ? call : fromCall(call, form))}\n`;
   }

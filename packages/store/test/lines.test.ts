@@ -100,7 +100,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
   test('it finds the calls of an erased caller in lines too', async () => {
     const store = await openStore(await newUrl());
     await store.putAccount({ id: '1', name: 'One' });
-    await store.erase('1', '(555) 555-0199');
+    await store.erase('1', ['(555) 555-0199']);
     const record = { ...patterns[0], ani: '5555550199' };
     const other = { ...patterns[1], ani: null };
     const lines = [record, other].map((call) => Buffer.from(JSON.stringify(call)));

@@ -262,7 +262,7 @@ describe.each(stores)('a $kind store', ({ kind, newUrl }) => {
     const store = await filled(newUrl);
     const mine = smallCall('mine', '2024-01-01 00:00:00', '1.0', false, { ani: '15555550199' });
     await store.upsert('101', [mine]);
-    expect(await store.erase('101', '+1 (555) 555-0199')).toBe(1);
+    expect(await store.erase('101', ['+1 (555) 555-0199'])).toMatchObject({ deleted: [1], sids: ['mine'] });
     expect(await store.get('101', 'mine')).toBeNull();
     expect(await store.upsert('101', [mine, smallCall('other', '2024-01-01 00:00:00', '1.0')])).toEqual({
       stored: 1,
@@ -270,7 +270,7 @@ describe.each(stores)('a $kind store', ({ kind, newUrl }) => {
       changed: 0,
       leftOut: 1,
     });
-    expect(await store.erase('101', '5550000000')).toBe(0);
+    expect(await store.erase('101', ['5550000000'])).toMatchObject({ deleted: [0], sids: [] });
     expect(await store.check()).toEqual([]);
     await store.close();
   });

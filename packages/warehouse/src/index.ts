@@ -16,7 +16,6 @@ export type {
 export { InvalidCondition } from './ask/resolve.ts';
 export { parseCondition } from './ask/vocabulary.ts';
 export { WarehouseError, type WarehouseErrorCode } from './errors.ts';
-export type { Removals } from './load/erase.ts';
 export type { Loaded } from './load/files.ts';
 export type { Merged } from './load/merge.ts';
 export type { CallsQuery } from './out/calls.ts';

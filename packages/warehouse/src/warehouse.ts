@@ -2,7 +2,14 @@ import { availableParallelism } from 'node:os';
 import type { Call } from '@call-attribution/core';
 import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import type { CopyVerdict, TimeSlice, UpsertSink } from '@call-attribution/node-stream';
+import type {
+  CopyVerdict,
+  Erasure,
+  RemovalNote,
+  Removals,
+  TimeSlice,
+  UpsertSink,
+} from '@call-attribution/node-stream';
 import { analyze } from './ask/analyze.ts';
 import type { AccountStatus, Answer } from './ask/answer.ts';
 import {
@@ -17,10 +24,11 @@ import { WarehouseError } from './errors.ts';
 import { type Gate, gateOf, memorySession, type OpenOptions, watchFile } from './file/gate.ts';
 import { bytesOf } from './file/memory-size.ts';
 import type { Session, StatementLimits } from './file/session.ts';
-import { eraseCaller, type Removals, readRemovals } from './load/erase.ts';
+import { addRemovals, eraseCallers, purgeCalls } from './load/erase.ts';
 import { type Loaded, type LoadHost, loadParquet } from './load/files.ts';
 import type { Merged } from './load/merge.ts';
 import { prepare } from './load/prepare.ts';
+import { readRemovals } from './load/removed.ts';
 import { WarehouseSink } from './load/sink.ts';
 import { type CallsQuery, checkCallsQuery, checkSid, readCall, readCalls } from './out/calls.ts';
 import { type ExportOptions, type ExportSummary, exportDataset } from './out/dataset.ts';
@@ -114,10 +122,20 @@ export interface Warehouse extends AsyncDisposable {
 
   /** Writes calls as `account=.../month=.../part-*.parquet`. Run again, it writes only what has changed. */
   exportParquet(folder: string, options?: ExportOptions): Promise<ExportSummary>;
-  /** Deletes the calls of a caller's number and keeps later syncs from bringing them back. Says how many there were. */
-  erase(account: string, caller: string): Promise<number>;
-  /** Which callers were erased from an account. */
+  /**
+   * Deletes the calls of callers by their numbers, written in any way, and keeps later syncs from bringing them back. Only keyed hashes of
+   * the numbers stay. Writes the whole file again, so that no byte of these calls is left in it.
+   */
+  erase(account: string, callers: readonly string[]): Promise<Erasure>;
+  /** Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`) and keeps later syncs from bringing them back. Says how many there were. */
+  purge(account: string, before: string): Promise<number>;
+  /** What was erased and purged from an account. A copy of its calls takes `note` with it; `exportParquet` does. */
   removals(account: string): Promise<Removals>;
+  /**
+   * Takes over what was removed from a copy whose calls come into this account, and deletes the calls of callers who were erased there.
+   * Where the account has calls from before a purge, they stay. Says how many were deleted. `loadParquet` does so.
+   */
+  addRemovals(account: string, note: RemovalNote): Promise<number>;
   /** Stores what is staged and gives accounts free for other processes. */
   close(): Promise<void>;
 }
@@ -172,10 +190,7 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
     },
     exportParquet: (folder, { signal, ...rest } = {}) =>
       gate.use('export', opening, (session) => exportDataset(session, folder, rest), { signal }),
-    erase(account, caller) {
-      checkAccount(account);
-      return host.write((session) => eraseCaller(session, account, caller));
-    },
+    ...removalMethods(host),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -212,6 +227,23 @@ function createHost(
     for (const sink of sinks.values()) await sink.close();
   };
   return { host, close };
+}
+
+function removalMethods(host: LoadHost) {
+  return {
+    async erase(account, callers) {
+      checkAccount(account);
+      return eraseCallers(host, account, callers);
+    },
+    async purge(account, before) {
+      checkAccount(account);
+      return purgeCalls(host, account, before);
+    },
+    async addRemovals(account, note) {
+      checkAccount(account);
+      return addRemovals(host, account, note);
+    },
+  } satisfies Partial<Warehouse>;
 }
 
 function questionMethods(gate: Gate, opening: OpenOptions, ask: Ask) {

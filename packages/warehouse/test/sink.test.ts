@@ -244,8 +244,8 @@ describe('erased callers', () => {
     ];
     await warehouse.load('main', [...theirs, call('d', { ani: '5555550143' })]);
     await warehouse.load('other', [call('e', { ani: number })]);
-    expect(await warehouse.erase('main', '555-555-0142')).toBe(3);
-    expect(await warehouse.erase('main', '555-555-0142')).toBe(0);
+    expect(await warehouse.erase('main', ['555-555-0142'])).toMatchObject({ deleted: [3], remains: [] });
+    expect(await warehouse.erase('main', ['555-555-0142'])).toMatchObject({ deleted: [0] });
     expect(await sids(warehouse)).toEqual(['d', 'e']);
     expect(await warehouse.load('main', [...theirs, call('f')])).toEqual({
       stored: 1,
@@ -271,8 +271,8 @@ describe('erased callers', () => {
       call(`S${i}`, { ani }),
     );
     await warehouse.load('main', all);
-    expect(await warehouse.erase('main', 'Anonymous')).toBe(1);
-    expect(await warehouse.erase('main', '1234-567890123456789012')).toBe(1);
+    expect(await warehouse.erase('main', ['Anonymous'])).toMatchObject({ deleted: [1] });
+    expect(await warehouse.erase('main', ['1234-567890123456789012'])).toMatchObject({ deleted: [1] });
     expect(await warehouse.load('main', all)).toEqual({ stored: 3, added: 0, changed: 0, leftOut: 2 });
     expect(await sids(warehouse)).toEqual(['S1', 'S2', 'S3']);
   });
@@ -282,7 +282,7 @@ describe('erased callers', () => {
     const sink = warehouse.sink('main');
     await sink.load();
     await sink.commit({ calls: [call('a', { ani: number }), call('b')], ...running });
-    await warehouse.erase('main', number);
+    await warehouse.erase('main', [number]);
     await sink.commit({ calls: [], ...finished });
     expect(await sids(warehouse)).toEqual(['b']);
   });
@@ -290,8 +290,8 @@ describe('erased callers', () => {
   test('nobody is erased without a number', async () => {
     const { warehouse } = await testWarehouse();
     await warehouse.load('main', [call('a', { ani: '' })]);
-    for (const caller of ['', '  ', undefined, 5])
-      await expect(warehouse.erase('main', caller as string)).rejects.toMatchObject({
+    for (const callers of [[], [''], ['  '], [undefined], [5], [number, '']])
+      await expect(warehouse.erase('main', callers as string[])).rejects.toMatchObject({
         code: 'invalid_question',
       });
     expect(await warehouse.load('main', [call('a', { ani: '' })])).toEqual({

@@ -3,11 +3,11 @@ import { type Call, CallsError, fromCall, type Version } from '@call-attribution
 import { scanField } from '@call-attribution/core/page';
 import {
   type DeadRecord,
-  type SeenRecord,
   StreamError,
   type StreamOptions,
   type SyncBatch,
   type UpsertSink,
+  withoutRecords,
 } from '@call-attribution/node-stream';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Args } from '../args/command.ts';
@@ -118,17 +118,14 @@ function recordOf(bytes: Uint8Array, error: unknown) {
 export function toleratingSink(sink: UpsertSink, bad: BadRecords): UpsertSink {
   // What is not stored must not be remembered as seen: the next run would call it the same.
   const away = new Set<string>();
-  const stored = ([sid]: SeenRecord): boolean => !away.has(sid);
-  const known = ({ state, ...batch }: SyncBatch): SyncBatch =>
-    away.size === 0
-      ? { ...batch, state }
-      : {
-          ...batch,
-          state: { ...state, seen: state.seen.filter(stored), pending: state.pending.filter(stored) },
-        };
+  const known = ({ state, ...batch }: SyncBatch): SyncBatch => ({
+    ...batch,
+    state: away.size === 0 ? state : withoutRecords(state, away),
+  });
   return {
     ...(sink.compares ? { compares: true } : {}),
     load: () => sink.load(),
+    leavesOut: (call) => sink.leavesOut?.(call) ?? false,
     async commit(batch) {
       await bad.settle();
       try {

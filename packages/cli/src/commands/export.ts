@@ -1,4 +1,6 @@
-import { stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
+import { removalsEnding } from '@call-attribution/node-stream';
+import { writeWholeFile } from '@call-attribution/node-stream/files';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { Handler } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
@@ -10,7 +12,7 @@ import {
 } from '../export/dataset.ts';
 import { exportEach, type Planner, type Writer } from '../export/each.ts';
 import type { FormatOptions } from '../export/encode.ts';
-import { exportToFile, saveCalls } from '../export/file.ts';
+import { exportToFile, type FileTarget, saveCalls } from '../export/file.ts';
 import { exportToParquet } from '../export/parquet.ts';
 import { receiptAbout, refuseReceipt } from '../export/receipt.ts';
 import { exportRequest } from '../export/request.ts';
@@ -20,7 +22,7 @@ import { say } from '../io.ts';
 import { readFields } from '../reading/fields.ts';
 import { sayExtensions } from '../reading/filter.ts';
 import type { Ending } from '../reading/verdict.ts';
-import { isWarehouse } from '../reading/warehouse-source.ts';
+import { isWarehouse, type WarehouseSource } from '../reading/warehouse-source.ts';
 import { bytes } from '../term/numbers.ts';
 
 /** `calls export`: all calls that match, as a file; for several accounts, each with its own. */
@@ -52,6 +54,14 @@ const datasetWriter =
     return null;
   };
 
+/** What can be loaded into another copy has beside it who was erased, so that no sync of that copy brings them back. */
+async function saveRemovals(source: WarehouseSource, { path, format }: FileTarget): Promise<void> {
+  const removals = format === 'ndjson' || format === 'parquet' ? await source.removals() : null;
+  const beside = `${path}${removalsEnding}`;
+  if (removals === null) await rm(beside, { force: true });
+  else await writeWholeFile(beside, removals);
+}
+
 /** Writes the calls as they are: to stdout, a pipe or a device, or to a file. */
 const callsWriter =
   (target: Target, fields: FormatOptions['fields']): Writer =>
@@ -72,9 +82,10 @@ const callsWriter =
     const receipt = receiptAbout(args, settings, source.address, fields);
     const text = printFilter(filter);
     let verdict: Ending;
-    if (isWarehouse(source))
+    if (isWarehouse(source)) {
       verdict = await saveCalls(calls, file, { format, stream, receipt, filter: text, io });
-    else {
+      await saveRemovals(source, file);
+    } else {
       const request = exportRequest(args, settings, target, text);
       const save = target.format === 'parquet' ? exportToParquet : exportToFile;
       ({ verdict } = await save(calls, file, { format, stream, request, resume, receipt, bad, io }));

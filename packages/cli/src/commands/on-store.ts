@@ -7,7 +7,8 @@ import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
 import { chooseStore } from '../stores/choose.ts';
-import { openStoreOf } from '../stores/url.ts';
+import { type Copy, openCopy } from '../stores/copy.ts';
+import { needStore, openStoreOf, refusePassword, storeOptions } from '../stores/url.ts';
 import { whileWaiting } from '../term/waiting.ts';
 
 /** A command over an open store. What it resolves with is its exit status, if it is a number. */
@@ -22,6 +23,26 @@ export const onStore =
         return typeof status === 'number' ? status : exitCodes.ok;
       } finally {
         await store.close();
+      }
+    });
+
+/** A command over an open copy of either kind. */
+export const onCopy =
+  (run: (copy: Copy, args: Args, io: Io) => Promise<unknown>): Handler =>
+  (args, io) =>
+    whileWaiting('waiting for the store', async () => {
+      const settings = readFileSettings(args, io);
+      const chosen = needStore(chooseStore(args, settings, io));
+      if (chosen.isTyped) refusePassword(chosen.url);
+      const copy = await openCopy(chosen, io, {
+        create: false,
+        store: storeOptions(readServiceSection(settings)),
+      });
+      try {
+        await run(copy, args, io);
+        return exitCodes.ok;
+      } finally {
+        await copy.close();
       }
     });
 

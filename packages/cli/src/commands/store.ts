@@ -1,22 +1,54 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
+import { readSmallFile } from '@call-attribution/core/settings';
+import {
+  joinRemovals,
+  nothingRemoved,
+  parseRemovals,
+  purgeBorder,
+  removalsEnding,
+} from '@call-attribution/node-stream';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
-import { exportCalls, importCalls } from '@call-attribution/store';
+import { exportCalls, importCalls, type Store } from '@call-attribution/store';
+import type { Handler } from '../args/command.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { UsageError } from '../errors.ts';
-import { say, write } from '../io.ts';
+import { write } from '../io.ts';
+import {
+  erasedLines,
+  numbersOf,
+  openLedgers,
+  refuseStrangeAccount,
+  sayWhatRemains,
+} from '../stores/removing.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { accountOf, onStore, print } from './on-store.ts';
+import { accountOf, onCopy, onStore, print } from './on-store.ts';
 
 /** `calls store import`: adds or replaces calls from NDJSON. */
 export const importFile = onStore(async (store, args, io) => {
   const [file = '-'] = args.words;
   const source = file === '-' ? io.stdin : unpacked(resolve(io.cwd, file));
   const doing = file === '-' ? 'reading standard input' : `reading ${file}`;
+  if (file !== '-') await takeOverRemovals(store, args.need('account'), resolve(io.cwd, file), file);
   await print(io, await whileWaiting(doing, () => importCalls(store, args.need('account'), source)));
 });
+
+/** Leaves out what was erased where a file was written: `calls export` says so beside it. */
+async function takeOverRemovals(store: Store, account: string, path: string, shown: string): Promise<void> {
+  const beside = `${path}${removalsEnding}`;
+  if (!existsSync(beside)) return;
+  const notes = parseRemovals(readSmallFile(beside, removalsBytes).text);
+  if (notes === null)
+    throw new UsageError(`${shown}${removalsEnding} does not say in a known form which callers were erased`, {
+      hints: ['export again, or remove the file to import the calls without it'],
+    });
+  await store.addRemovals(account, [...notes.values()].reduce(joinRemovals, nothingRemoved));
+}
+
+// Hashes of a million callers have some 50 MB.
+const removalsBytes = 256 * 1024 * 1024;
 
 /** `calls store export`: writes the calls of an account as NDJSON. */
 export const exportFile = onStore(async (store, args, io) => {
@@ -29,24 +61,33 @@ export const exportFile = onStore(async (store, args, io) => {
 });
 
 /** `calls store purge`: deletes older calls. */
-export const purge = onStore(async (store, args, io) =>
-  print(io, { purged: await store.purge(args.need('account'), args.need('before')) }),
-);
-
-/** `calls store erase`: deletes the calls of one caller, now and in the future. */
-export const erase = onStore(async (store, args, io) => {
-  const number = canAsk(io) ? await askHidden('Number of the caller', io) : await textOf(io.stdin);
-  if (!/\d/.test(number)) {
-    throw new UsageError('calls store erase needs the number of the caller on stdin', {
-      hints: ['it is not an option, so that it stays out of the shell history'],
-    });
-  }
-  await print(io, { erased: await store.erase(args.need('account'), number.trim()) });
-  say(
-    io,
-    'files of --on-bad-record are not searched: delete lines with this number from files such as calls.db.bad-records.ndjson',
-  );
+export const purge = onCopy(async (copy, args, io) => {
+  const account = args.need('account');
+  const border = purgeBorder(args.need('before'));
+  if (border === null) throw new UsageError('--before must have the form "YYYY-MM-DD HH:MM:SS"');
+  await refuseStrangeAccount(copy, account);
+  await print(io, { purged: await (copy.store ?? copy.warehouse).purge(account, border) });
 });
+
+/** `calls store erase`: deletes the calls of callers, now and in the future. */
+export const erase: Handler = async (args, io) => {
+  const typed = canAsk(io) ? await askHidden('Number of the caller', io) : await textOf(io.stdin);
+  const numbers = numbersOf(typed);
+  return onCopy(async (copy) => {
+    const account = args.need('account');
+    await refuseStrangeAccount(copy, account);
+    const ledgers = await openLedgers(args.list('ledger'), copy, io);
+    try {
+      const callers = numbers.map(({ number }) => number);
+      const erasure = await (copy.store ?? copy.warehouse).erase(account, callers);
+      await ledgers.forget(erasure.sids);
+      for (const line of erasedLines(numbers, erasure)) await print(io, line);
+      await sayWhatRemains(erasure, copy, account, io);
+    } finally {
+      await ledgers.close();
+    }
+  })(args, io);
+};
 
 /** `calls store sizes`: number, size and age of the calls of each account. */
 export const sizes = onStore(async (store, _args, io) => print(io, await store.sizes()));

@@ -1,7 +1,14 @@
 import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
-import { type CallStreamOptions, describeCopy, type TimeSlice } from '@call-attribution/node-stream';
+import {
+  type CallStreamOptions,
+  describeCopy,
+  isNothing,
+  printRemovals,
+  type RemovalNote,
+  type TimeSlice,
+} from '@call-attribution/node-stream';
 import { type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import type { AccountStatus, CallSelection, Warehouse } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
@@ -91,6 +98,16 @@ export class WarehouseSource implements Source {
       // Only v3 leaves out calls through call extensions unless the filter includes them.
       ...(version === 'v2' ? { calls: 'all' } : {}),
     };
+  }
+
+  /** What was erased and purged from the accounts, which a copy of their calls takes along; null for nothing. */
+  async removals(): Promise<string | null> {
+    const notes: Record<string, RemovalNote> = {};
+    for (const { account } of this.#used(await this.warehouse.lastSync())) {
+      const { note } = await this.warehouse.removals(account);
+      if (!isNothing(note)) notes[account] = note;
+    }
+    return Object.keys(notes).length === 0 ? null : printRemovals(notes);
   }
 
   async count(filter: Filter): Promise<Total> {

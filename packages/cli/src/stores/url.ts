@@ -56,18 +56,21 @@ function storeMeant(url: string): string[] {
   return kind === undefined ? [] : [`did you mean ${kind}:${rest || 'FILE'}?`];
 }
 
+/** The store that was named, or an error that says how to name one. */
+export function needStore(chosen: ChosenStore | null): ChosenStore {
+  if (chosen !== null) return chosen;
+  throw new UsageError('--store is missing: --store sqlite:calls.db', {
+    hints: ['or --store postgres://user@host/name, with the password in PGPASSWORD'],
+  });
+}
+
 /** Opens a store that `chooseStore` found, with what the configuration file says about it. */
 export async function openStoreOf(
   chosen: ChosenStore | null,
   section: ServiceSection,
   io: Io,
 ): Promise<Store> {
-  if (chosen === null) {
-    throw new UsageError('--store is missing: --store sqlite:calls.db', {
-      hints: ['or --store postgres://user@host/name, with the password in PGPASSWORD'],
-    });
-  }
-  const { url, from, folder, isTyped } = chosen;
+  const { url, from, folder, isTyped } = needStore(chosen);
   if (isTyped) refusePassword(url);
   return openStore(rowStoreUrl(url, { cwd: folder, env: io.env }, from), storeOptions(section));
 }

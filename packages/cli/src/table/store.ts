@@ -11,6 +11,16 @@ const storeOptions: readonly OptionSpec[] = [
   configOption,
 ];
 
+const copyOptions: readonly OptionSpec[] = [
+  {
+    name: 'store',
+    value: 'URL',
+    text: 'sqlite:calls.db, duckdb:calls.duckdb or postgres://user@host/name (password in PGPASSWORD)',
+    default: 'CALLS_STORE',
+  },
+  configOption,
+];
+
 const account: OptionSpec = {
   name: 'account',
   value: 'ID',
@@ -24,7 +34,8 @@ export const storeGroups: readonly CommandGroup[] = [
     name: 'store',
     summary: 'manage a store: accounts and keys, import, export, delete',
     about:
-      'For the store in SQLite or PostgreSQL that calls sync fills and calls serve serves. Each command prints JSON lines. ' +
+      'For the store in SQLite or PostgreSQL that calls sync fills and calls serve serves; purge and erase work on a warehouse in DuckDB, ' +
+      'too. Each command prints JSON lines. ' +
       'The section "service" of calls.config.json sets connections and time limits.',
     examples: [
       {
@@ -169,11 +180,14 @@ export const storeCommands: readonly CommandSpec[] = [
   },
   {
     name: 'store purge',
-    summary: 'delete older calls',
+    summary: 'delete older calls, now and in later syncs',
+    about:
+      'Future imports and syncs leave out what is older, also with --restart or a longer --lookback; exports take the time along. To get ' +
+      'such calls again, fill a new store.',
     options: [
       account,
       { name: 'before', value: 'TIME', text: 'calls added before "2024-01-01 00:00:00"', required: true },
-      ...storeOptions,
+      ...copyOptions,
     ],
     examples: [
       {
@@ -185,15 +199,30 @@ export const storeCommands: readonly CommandSpec[] = [
   },
   {
     name: 'store erase',
-    summary: 'delete the calls of one caller',
+    summary: 'delete the calls of callers, now and in later syncs',
     about:
-      'Asks for the number of the caller, or reads it from stdin, so that it stays out of the shell history. Future imports ' +
-      'and syncs leave the caller out. Files of --on-bad-record are not searched.',
-    options: [account, ...storeOptions],
+      'Asks for the number of the caller, or reads numbers from stdin, one a line, so that they stay out of the shell history. Each may be ' +
+      'written in any way. Future imports and syncs leave these callers out, also of copies that are made of exports. The files of SQLite ' +
+      'and DuckDB are written again without them. What else may have them, such as files that were exported before, is named at the end.',
+    options: [
+      account,
+      {
+        name: 'ledger',
+        value: 'FILE',
+        text: 'a ledger of calls push, calls sheet or a feed: what it says about these calls goes, too',
+        repeat: true,
+        completes: 'file',
+      },
+      ...copyOptions,
+    ],
     examples: [
       {
         line: 'calls store erase --store sqlite:calls.db --account 101',
-        text: 'prints how many were deleted',
+        text: 'asks for the number, prints how many calls were deleted',
+      },
+      {
+        line: 'calls store erase --store duckdb:calls.duckdb --account 101 --ledger uploads.ledger < numbers.txt',
+        text: 'several numbers, one a line',
       },
     ],
     load: async () => (await import('../commands/store.ts')).erase,

@@ -90,7 +90,7 @@ async function openWarehouseAt(path: string): Promise<Holdings> {
     accounts: async () => (await warehouse.lastSync()).map(({ account }) => account),
     calls: (account, range) =>
       warehouse.calls({ accounts: [account], calls: 'all', q: printFilter(withinRange(allOf(), range)) }),
-    removed: async (account) => ({ ...(await warehouse.removals(account)), purgedBefore: null }),
+    removed: (account) => warehouse.removals(account),
     async faults(rows) {
       const statuses = await warehouse.lastSync();
       return statuses

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { lockFile, syncFolder } from '@call-attribution/node-stream/files';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { withoutCalls } from '@call-attribution/node-stream';
+import { lockFile, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import { LedgerDamagedError } from './errors.ts';
 
 /**
@@ -66,6 +67,44 @@ export async function fileJournal(path: string): Promise<Journal> {
       await file.close();
       await unlock();
     },
+  };
+}
+
+/**
+ * Opens a ledger in a file to take calls out of it, which keeps everybody else from using it. `forget` writes the file again without what
+ * it says about some calls, by their `sid`, and says whether there was something.
+ *
+ * @example
+ * const ledger = await openToForget('uploads.ledger');
+ * await ledger.forget(new Set(erasure.sids));
+ * await ledger.close();
+ */
+export async function openToForget(path: string): Promise<{
+  forget(sids: ReadonlySet<string>): Promise<boolean>;
+  close(): Promise<void>;
+}> {
+  const journal = await fileJournal(path);
+  const lines: string[] = [];
+  try {
+    for await (const line of journal.read()) lines.push(line);
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+  return {
+    async forget(sids) {
+      const changed = lines.map((line) => withoutCalls(line, sids));
+      if (changed.every((line, i) => line === lines[i])) return false;
+      let sum = '';
+      let text = '';
+      for (const line of changed) {
+        sum = sumOf(sum, line);
+        text += `${sum} ${line}\n`;
+      }
+      await writeWholeFile(path, text, { mode: (await stat(path)).mode & 0o777 });
+      return true;
+    },
+    close: () => journal.close(),
   };
 }
 

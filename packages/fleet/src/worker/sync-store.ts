@@ -66,6 +66,7 @@ async function bringUpToDate(
       // Whatever a `calls sync` of the same account has left; a first sync that was interrupted goes on.
       return held === null || isFirst ? syncStateFrom({ filter, version, since, lookback, held }) : held;
     },
+    leavesOut: (call) => sink.leavesOut?.(call) ?? false,
     commit: (batch) => sink.commit(batch),
   };
   const onError = job.skip ? 'skip' : 'fail';

@@ -29,6 +29,8 @@ export interface RunOfReads {
   readonly lookback: number;
   /** The receiver compares records itself. */
   readonly compares: boolean;
+  /** Was a call removed from the copy on purpose? */
+  readonly leavesOut: (call: Call) => boolean;
   readonly startedAt: number;
 }
 
@@ -146,7 +148,7 @@ export class PartRead {
   }
 
   async *#read(session: Session): AsyncGenerator<PageStep, void, void> {
-    const { memory, options } = this.#run;
+    const { memory, options, leavesOut } = this.#run;
     const parse = recordReader(session);
     const ceiling = options.clock.now() + ahead;
     const open: OpenSlice = { times: new Map(), lost: 0 };
@@ -162,7 +164,8 @@ export class PartRead {
       if (options.onError === 'skip') open.lost += skipped;
       const changes: SyncChange[] = [];
       for (const call of records) {
-        changes.push(await memory.meet(call, false));
+        if (leavesOut(call)) memory.forgetOne(call.sid);
+        else changes.push(await memory.meet(call, false));
         open.times.set(call.sid, call.date_added);
         this.#see(call, ceiling);
       }

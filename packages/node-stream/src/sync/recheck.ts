@@ -10,7 +10,10 @@ const stepSize = 100;
 export async function* recheck(
   client: SyncClient,
   memory: SeenRecords,
-  isIn: (date: string) => boolean,
+  {
+    isIn,
+    leavesOut,
+  }: { readonly isIn: (date: string) => boolean; readonly leavesOut: (call: Call) => boolean },
   { maxRechecks, signal, onError, timeout, retry, headers }: SyncSettings,
 ): AsyncGenerator<Pick<SyncStep, 'changes' | 'gone' | 'skipped'>, void, void> {
   const request = { timeout, retry, headers, signal };
@@ -30,7 +33,7 @@ export async function* recheck(
           skipped += 1;
           continue;
         }
-        if (call !== null) changes.push(await memory.meet(call, true));
+        if (call !== null && !leavesOut(call)) changes.push(await memory.meet(call, true));
         else memory.forgetOne(sid);
         if (call === null) gone += 1;
       }

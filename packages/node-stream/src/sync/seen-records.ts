@@ -42,8 +42,9 @@ export class SeenRecords {
     for (const [sid, [, date]] of this.#pending) if (date < pendingBefore) this.#pending.delete(sid);
   }
 
-  /** Forgets a record that the server no longer has. */
+  /** Forgets a record that the server no longer has, or that was removed here. */
   forgetOne(sid: string): void {
+    this.#seen.delete(sid);
     this.#pending.delete(sid);
   }
 

@@ -76,10 +76,21 @@ export interface UpsertSink {
   /** The state committed last; null at first. */
   load(): Promise<SyncState | null>;
   /**
+   * Was this call removed on purpose? Then the sync does not even remember it. Asked after `load`; what is removed while a run is
+   * under way is left out by `commit`.
+   */
+  leavesOut?(call: Call): boolean;
+  /**
    * Stores records and state, both or neither. What it returns is counted instead of what the sync remembers, which knows
    * nothing of records that were stored by a sync before it was told to begin again.
    */
   commit(batch: SyncBatch): Promise<SyncOutcome | undefined> | Promise<void>;
+}
+
+/** A state that remembers nothing of some records. */
+export function withoutRecords(state: SyncState, sids: ReadonlySet<string>): SyncState {
+  const isKept = ([sid]: SeenRecord): boolean => !sids.has(sid);
+  return { ...state, seen: state.seen.filter(isKept), pending: state.pending.filter(isKept) };
 }
 
 /** Returns the state of a sync. Throws for anything else. */

@@ -1,3 +1,4 @@
+import type { Call } from '@call-attribution/core';
 import { earlier, lookbackOf } from './again.ts';
 import { askedOf, filterOf } from './asked.ts';
 import { PartRead } from './part-read.ts';
@@ -10,16 +11,20 @@ import { checkState, type SyncPart, type SyncState, withoutCovered } from './syn
 
 const nothing = { changes: [], gone: 0, skipped: 0, isRecheck: false, isLast: false };
 
-/**
- * Runs a sync step by step. A state holds only once the changes that came with it were handled.
- *
- * @param compares the receiver compares records itself, so all come as `new` and none are remembered.
- */
+/** What the receiver of a sync does with records. */
+export interface Receiver {
+  /** It compares them itself, so all come as `new` and none are remembered. */
+  readonly compares?: boolean;
+  /** It does not take a call that was removed on purpose, and nothing of it is remembered. */
+  readonly leavesOut?: (call: Call) => boolean;
+}
+
+/** Runs a sync step by step. A state holds only once the changes that came with it were handled. */
 export async function* syncSteps(
   client: SyncClient,
   loaded: SyncState | null,
   options: SyncSettings,
-  compares = false,
+  { compares = false, leavesOut = () => false }: Receiver = {},
 ): AsyncGenerator<SyncStep, void, void> {
   const state = loaded === null ? null : checkState(loaded);
   const memory = new SeenRecords(state, options, compares);
@@ -27,7 +32,7 @@ export async function* syncSteps(
   const { own, wanted, others, dues } = planOf(client, state, options, lookback);
   let parts = [...(state?.parts ?? []).filter((part) => part !== own), wanted];
   const stateNow = (): SyncState => ({ version: 1, parts, ...memory.toState() });
-  const run = { client, options, memory, lookback, compares, startedAt: options.clock.now() };
+  const run = { client, options, memory, lookback, compares, leavesOut, startedAt: options.clock.now() };
   // What another filter left that is not whole is read again too; what it left unread waits for that filter.
   const faults = others.map((part) => ({ part, list: part.stretches.filter(isFaulty) }));
   const work = [{ part: wanted, list: dues }, ...faults.filter(({ list }) => list.length > 0)];
@@ -48,7 +53,7 @@ export async function* syncSteps(
   if (!isCut) {
     // What was read before and is not read again by its range.
     const isKept = keptBefore(own.stretches, dues);
-    for await (const found of recheck(client, memory, isKept, options))
+    for await (const found of recheck(client, memory, { isIn: isKept, leavesOut }, options))
       yield { ...nothing, ...found, isRecheck: true, state: stateNow() };
   }
   parts = withoutCovered(parts);

@@ -1,3 +1,4 @@
+import type { Call } from '@call-attribution/core';
 import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
 import { checkClient } from '../source/options.ts';
 import { type CopyVerdict, verdictOfState } from './copy-verdict.ts';
@@ -131,7 +132,9 @@ async function bringUpToDate(
   let gone = 0;
   let skipped = 0;
   let last: SyncState | null = null;
-  for await (const step of syncSteps(client, await sink.load(), settings, compares)) {
+  const loaded = await sink.load();
+  const leavesOut = (call: Call): boolean => sink.leavesOut?.(call) ?? false;
+  for await (const step of syncSteps(client, loaded, settings, { compares, leavesOut })) {
     const { changes, state, isLast } = step;
     const calls = changes.filter(({ kind }) => kind !== 'same').map(({ call }) => call);
     const outcome = await sink.commit({ calls, state, isLast });

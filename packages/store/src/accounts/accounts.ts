@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import type { Driver, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
@@ -43,15 +43,10 @@ export async function putAccount(
   if (!isAccountName(account.id)) {
     throw new StoreError('unknown_account', `An account id is ${accountNameWords}.`);
   }
-  const values = [
-    account.id,
-    account.name,
-    account.disabled === true ? 1 : 0,
-    randomBytes(16).toString('base64url'),
-  ];
+  const values = [account.id, account.name, account.disabled === true ? 1 : 0];
   await driver.write((session) =>
     session.run(
-      `INSERT INTO accounts (account, name, disabled, salt) VALUES ($1, $2, $3, $4)
+      `INSERT INTO accounts (account, name, disabled) VALUES ($1, $2, $3)
          ON CONFLICT (account) DO UPDATE SET name = excluded.name${account.disabled === undefined ? '' : ', disabled = excluded.disabled'}`,
       values,
     ),

@@ -1,3 +1,5 @@
+import type { Erasure } from '@call-attribution/node-stream';
+
 /** A parameter of a statement. Lists go through {@link Dialect.list}. */
 export type Value = string | number | null | Uint8Array | readonly string[];
 
@@ -63,5 +65,12 @@ export interface Driver {
   read<T>(body: (session: Session) => Promise<T>, work?: WorkOptions): Promise<T>;
   /** Runs `body` in a transaction, and again from the start when that helps after an error. */
   write<T>(body: (session: Session) => Promise<T>, work?: WorkOptions): Promise<T>;
+  /**
+   * Removes what deleted rows have left in the files. Returns why some of it may still be there: `vacuum`, the database has to be told so
+   * by its administrator; `in_use`, another process uses the file.
+   *
+   * @param isWhole write the whole database again, which takes a while, so that nothing at all is left.
+   */
+  scrub(isWhole: boolean): Promise<Erasure['remains']>;
   close(): Promise<void>;
 }

@@ -6,14 +6,15 @@ import { StoreError } from './errors.ts';
 export type Step = (session: Session, dialect: Dialect) => Promise<void>;
 
 /**
- * All tables. A key is what the account calls something, so it is compared byte by byte; `credentials` tells those that a sync reads
+ * All tables. A key is what the account calls something, so it is compared byte by byte; `erased` has hashes of the numbers of erased
+ * callers, with the key that they were made with, and `purged_before` the second before which an account has no calls; `credentials` tells those that a sync reads
  * with from those that somebody added; `claims` also has the states of syncs as
  * their notes, `journals` the lines of append-only lists, and `edits` which calls the last transactions of an account changed.
  */
 export const tables: Step = async (session, { schema, key, clustered }) => {
   for (const statement of [
     `CREATE TABLE ${schema}accounts (
-       account ${key} NOT NULL PRIMARY KEY, name text NOT NULL, disabled smallint NOT NULL, salt text NOT NULL)`,
+       account ${key} NOT NULL PRIMARY KEY, name text NOT NULL, disabled smallint NOT NULL, purged_before bigint)`,
     `CREATE TABLE ${schema}credentials (
        id ${key} NOT NULL PRIMARY KEY, account ${key} NOT NULL, kind text NOT NULL, secret_hash text, revoked smallint NOT NULL,
        synced smallint NOT NULL)`,
@@ -27,7 +28,8 @@ export const tables: Step = async (session, { schema, key, clustered }) => {
        talk integer NOT NULL, n bigint NOT NULL, PRIMARY KEY (account, level, extension, talk, bucket)) ${clustered}`,
     `CREATE TABLE ${schema}sms_numbers (
        account ${key} NOT NULL, number ${key} NOT NULL, sms_enabled text NOT NULL, url text NOT NULL, PRIMARY KEY (account, number))`,
-    `CREATE TABLE ${schema}erased (account ${key} NOT NULL, caller ${key} NOT NULL, PRIMARY KEY (account, caller))`,
+    `CREATE TABLE ${schema}erased (
+       account ${key} NOT NULL, made_with ${key} NOT NULL, caller ${key} NOT NULL, PRIMARY KEY (account, made_with, caller))`,
     `CREATE TABLE ${schema}claims (
        account ${key} NOT NULL, name ${key} NOT NULL, token bigint NOT NULL, holder text NOT NULL, claimed_at bigint NOT NULL,
        note text, noted_at bigint, PRIMARY KEY (account, name))`,

@@ -1,3 +1,4 @@
+import type { Erasure } from '@call-attribution/node-stream';
 import pg from 'pg';
 import { type StoreSettings, storeOptions } from '../options.ts';
 import type { Dialect, Driver, Row, Session, Value, WorkOptions } from './driver.ts';
@@ -96,6 +97,11 @@ class PostgresDriver implements Driver {
     const begin = 'BEGIN; SELECT txid_current() AS id, pg_backend_pid() AS pid';
     const settle = (id: number, error: unknown) => this.#settle(id, error);
     return this.#patiently(() => this.#transaction(body, { ...work, begin, settle }));
+  }
+
+  /** Only VACUUM FULL writes the tables without their dead rows, and it keeps everybody else out for as long as it takes. */
+  scrub(): Promise<Erasure['remains']> {
+    return Promise.resolve(['vacuum']);
   }
 
   close(): Promise<void> {

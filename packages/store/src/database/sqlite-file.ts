@@ -1,4 +1,4 @@
-import { type BigIntStats, realpathSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { StoreError } from './errors.ts';
 import { type Connection, connect } from './sqlite-connection.ts';
@@ -40,8 +40,8 @@ function watchFile(path: string, file: string): FileWatch {
       const found = statOf(path);
       if (!isOpened(found))
         throw damaged(file, found === undefined ? 'was removed' : 'was replaced by another');
-      // Outside of VACUUM, which a store does not use, a database never becomes smaller.
-      if (found.size < least) throw damaged(file, 'was cut');
+      // A database becomes smaller by VACUUM only, after an erasure, and then says so itself.
+      if (found.size < least && found.size !== sizeInHeader(path)) throw damaged(file, 'was cut');
       least = found.size;
       if (options.log && log !== undefined && statOf(`${path}-wal`)?.ino !== log)
         throw damaged(`${file}-wal`, 'was removed or replaced by another');
@@ -50,6 +50,19 @@ function watchFile(path: string, file: string): FileWatch {
       log ??= statOf(`${path}-wal`)?.ino;
     },
   };
+}
+
+/** The size that a database file says it has. */
+function sizeInHeader(path: string): bigint {
+  const header = Buffer.alloc(32);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, header);
+  } finally {
+    closeSync(file);
+  }
+  const pageSize = header.readUInt16BE(16);
+  return BigInt(pageSize === 1 ? 65_536 : pageSize) * BigInt(header.readUInt32BE(28));
 }
 
 const damaged = (file: string, what: string): StoreError =>
@@ -114,6 +127,8 @@ export async function openFile(path: string, file: string, patienceMs: number): 
     'store.journal_mode = WAL',
     'store.synchronous = normal',
     'store.journal_size_limit = 67108864',
+    // What is deleted or replaced is overwritten at once.
+    'store.secure_delete = ON',
     'store.cache_size = -65536',
   ]);
   try {

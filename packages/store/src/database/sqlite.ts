@@ -1,3 +1,4 @@
+import type { Erasure } from '@call-attribution/node-stream';
 import type Database from 'libsql';
 import { type StoreSettings, storeOptions } from '../options.ts';
 import type { Dialect, Driver, Row, Session, Value } from './driver.ts';
@@ -89,6 +90,43 @@ class SqliteDriver implements Driver {
       watch?.noteLog();
       return result;
     });
+  }
+
+  /** Deleted rows were overwritten. A new image of the database has nothing of them either in what pages have left over. */
+  async scrub(isWhole: boolean): Promise<Erasure['remains']> {
+    this.#refuseClosed();
+    const { writing, writer, watch } = this.#opened;
+    if (watch === null) return [];
+    return writing(async () => {
+      if (isWhole)
+        await untilFree(this.#patienceMs, async () => {
+          watch.check({ log: true });
+          try {
+            writer.database.exec('VACUUM store');
+          } catch (error) {
+            throw isOfSqlite(error) ? fromSqlite(error, this.#file) : error;
+          }
+          watch.noteLog();
+        });
+      const isEmpty = await this.#emptyLog();
+      watch.check();
+      return isEmpty ? [] : ['in_use'];
+    });
+  }
+
+  /** Moves what is in the log into the database. False when another process reads for so long that it cannot be done. */
+  async #emptyLog(): Promise<boolean> {
+    const busy = Object.assign(new Error('The log is in use.'), { code: 'SQLITE_BUSY' });
+    try {
+      await untilFree(this.#patienceMs, async () => {
+        const [end] = await this.#opened.writer.session.all('PRAGMA store.wal_checkpoint(TRUNCATE)');
+        if (Number(end?.busy) !== 0) throw busy;
+      });
+      return true;
+    } catch (error) {
+      if (error === busy) return false;
+      throw isOfSqlite(error) ? fromSqlite(error, this.#file) : error;
+    }
   }
 
   async close(): Promise<void> {

@@ -27,6 +27,16 @@ export async function noteEdits(session: Session, account: string, keys: readonl
   if (n > kept) await session.run('DELETE FROM edits WHERE account = $1 AND n <= $2', [account, n - kept]);
 }
 
+/**
+ * Forgets which calls were changed: among them are some that nobody may find again. Readers that follow have to read the account again,
+ * because a number is left out.
+ */
+export async function forgetEdits(session: Session, account: string): Promise<void> {
+  const last = await positionOf(session, account);
+  await session.run('DELETE FROM edits WHERE account = $1', [account]);
+  await session.run('INSERT INTO edits (account, n, sids) VALUES ($1, $2, $3)', [account, last + 2, '[]']);
+}
+
 /** The position after the last change of an account. */
 export async function positionOf(session: Pick<Session, 'all'>, account: string): Promise<number> {
   const [row] = await session.all('SELECT max(n) AS n FROM edits WHERE account = $1', [account]);

@@ -1,7 +1,7 @@
 import { type Call, fields, isCallExtension, isTooDeep } from '@call-attribution/core';
 import { StoreError } from '../database/errors.ts';
-import { stringIn, stringOf } from './documents.ts';
-import { currentLayout, separator, slotOf, storedForm } from './layouts.ts';
+import { stringOf } from './documents.ts';
+import { currentLayout, literalOf, separator, slotOf, storedForm } from './layouts.ts';
 import { keyOf } from './record-key.ts';
 import { noTalk, noTime, secondsOf, tenthsOf } from './wire-values.ts';
 
@@ -48,9 +48,20 @@ export function rowOf(packed: Buffer, valueIn: (slot: number) => string): Stored
   };
 }
 
-/** The caller's number, for those who asked to be erased. */
-export function callerOf({ packed }: StoredCall): string | null {
-  return stringIn(packed.toString().split(separator), slots.ani);
+/** The caller's number as it was sent, for those who asked to be erased. */
+export function callerOf({ packed }: StoredCall): unknown {
+  return callerIn(packed.toString().split(separator));
+}
+
+/** The sid among stored values, which a few servers send as a number. */
+export function sidIn(values: readonly string[]): string {
+  return String(JSON.parse(literalOf(values[slots.sid] ?? '')));
+}
+
+/** The caller's number among stored values: text, or whatever a server has sent instead. */
+export function callerIn(values: readonly string[]): unknown {
+  const stored = values[slots.ani] ?? '';
+  return stringOf(stored) ?? JSON.parse(literalOf(stored));
 }
 
 const slots = {

@@ -1,11 +1,11 @@
-import { createHmac } from 'node:crypto';
-import { phoneKey } from '@call-attribution/core';
 import type { Driver, Insert, Session, Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { noteEdits } from './edits.ts';
 import { keyOf } from './record-key.ts';
+import { readRemovals } from './removed.ts';
 import { callerOf, type StoredCall } from './stored-call.ts';
 import { type Cell, differences, type TallyKey } from './tally.ts';
+import { noTime, secondsOf } from './wire-values.ts';
 
 /** What became of a batch of calls. */
 export interface Stored {
@@ -15,7 +15,7 @@ export interface Stored {
   readonly added: number;
   /** Calls that replaced an earlier form of themselves. */
   readonly changed: number;
-  /** Calls left out because their caller asked to be erased. */
+  /** Calls left out because their caller was erased, or because they are from before a purge. */
   readonly leftOut: number;
 }
 
@@ -32,9 +32,9 @@ export function bothStored(a: Stored, b: Stored): Stored {
 /** Nothing was written. */
 export const nothingStored: Stored = { stored: 0, added: 0, changed: 0, leftOut: 0 };
 
-/** Makes this transaction the only writer of the account and returns the account's salt. */
-export async function holdAccount(driver: Driver, session: Session, account: string): Promise<string> {
-  const [row] = await session.all(`SELECT salt FROM accounts WHERE account = $1 ${driver.dialect.lock}`, [
+/** Makes this transaction the only writer of the account. */
+export async function holdAccount(driver: Driver, session: Session, account: string): Promise<void> {
+  const [row] = await session.all(`SELECT account FROM accounts WHERE account = $1 ${driver.dialect.lock}`, [
     account,
   ]);
   if (row === undefined) {
@@ -43,7 +43,6 @@ export async function holdAccount(driver: Driver, session: Session, account: str
       `The store has no account ${account}. Add it first: calls store accounts add --account ${account}.`,
     );
   }
-  return String(row.salt);
 }
 
 /** How rows of calls are inserted, here and when a store is brought up to date. */
@@ -61,16 +60,28 @@ export async function writeCalls(
   calls: readonly StoredCall[],
   layout: number,
 ): Promise<Stored> {
-  const salt = await holdAccount(driver, session, account);
-  const unwanted = await erasedCallers(session, account);
+  await holdAccount(driver, session, account);
+  const removals = await readRemovals(session, account);
+  const border = removals.purgedBefore === null ? noTime : (secondsOf(removals.purgedBefore) ?? noTime);
+  const isRemoved = (call: StoredCall): boolean =>
+    (call.at > noTime && call.at < border) ||
+    (removals.erasedCallers > 0 && removals.isErased(callerOf(call)));
   // Of several calls with the same sid the last one wins, as if they had been written one after the other.
   const batch = new Map<string, StoredCall>();
+  const unwanted = new Set<string>();
   let leftOut = 0;
   for (const call of calls) {
-    const caller = unwanted.size > 0 ? callerOf(call) : null;
-    if (caller !== null && unwanted.has(callerMark(caller, salt))) leftOut += 1;
-    else batch.set(call.key, call);
+    if (isRemoved(call)) {
+      leftOut += 1;
+      unwanted.add(call.key);
+      batch.delete(call.key);
+    } else {
+      batch.set(call.key, call);
+      unwanted.delete(call.key);
+    }
   }
+  // A call that is now said to be of an erased caller was stored when it had another number.
+  if (unwanted.size > 0) await deleteKeys(driver, session, account, [...unwanted]);
   if (batch.size === 0) return { stored: 0, added: 0, changed: 0, leftOut };
   const before = await rowsOf(driver, session, account, [...batch.keys()]);
   const added: StoredCall[] = [];
@@ -172,14 +183,4 @@ async function addCells(session: Session, account: string, cells: readonly Cell[
     },
     cells.map((c): Value[] => [account, c.level, c.extension, c.talk, c.bucket, c.n]),
   );
-}
-
-async function erasedCallers(session: Session, account: string): Promise<ReadonlySet<string>> {
-  const rows = await session.all('SELECT caller FROM erased WHERE account = $1', [account]);
-  return new Set(rows.map((row) => String(row.caller)));
-}
-
-/** A caller number in the form in which it is remembered: hashed with the salt of the account. */
-export function callerMark(number: string, salt: string): string {
-  return createHmac('sha256', salt).update(phoneKey(number)).digest('base64url');
 }

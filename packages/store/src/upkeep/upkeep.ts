@@ -1,8 +1,12 @@
 import { formatNaive } from '@call-attribution/core/time';
+import type { SeenRecord } from '@call-attribution/node-stream';
 import type { Driver, Session } from '../database/driver.ts';
+import { forgetEdits } from '../rows/edits.ts';
+import { setBorder } from '../rows/removed.ts';
 import { levels } from '../rows/tally.ts';
 import { anyTalk, noTime } from '../rows/wire-values.ts';
 import { deleteKeys, holdAccount } from '../rows/write.ts';
+import { changeState } from './erasure.ts';
 
 /** A wrong count, found by `check`. */
 export interface TallyFault {
@@ -69,9 +73,17 @@ export async function rebuildTally(driver: Driver): Promise<void> {
   }
 }
 
-/** Deletes the calls added before a time, but none without a usable date, some thousand per transaction. Returns the number of deleted calls. */
+/**
+ * Deletes the calls added before a time, but none without a usable date, some thousand per transaction, and keeps later writes from adding
+ * any. Returns the number of deleted calls.
+ */
 export async function purgeBefore(driver: Driver, account: string, before: number): Promise<number> {
-  for (let purged = 0; ; ) {
+  await driver.write(async (session) => {
+    await holdAccount(driver, session, account);
+    await setBorder(session, account, before);
+  });
+  let purged = 0;
+  for (;;) {
     const deleted = await driver.write(async (session) => {
       await holdAccount(driver, session, account);
       const rows = await session.all(
@@ -87,8 +99,23 @@ export async function purgeBefore(driver: Driver, account: string, before: numbe
       );
     });
     purged += deleted;
-    if (deleted === 0) return purged;
+    if (deleted === 0) break;
   }
+  if (purged > 0) {
+    const border = formatNaive(before * 1000);
+    const isKept = ([, date]: SeenRecord): boolean => date >= border;
+    await driver.write(async (session) => {
+      await holdAccount(driver, session, account);
+      await forgetEdits(session, account);
+      await changeState(session, account, (state) => ({
+        ...state,
+        seen: state.seen.filter(isKept),
+        pending: state.pending.filter(isKept),
+      }));
+    });
+    await driver.scrub(false);
+  }
+  return purged;
 }
 
 async function dropEmptyCells(session: Session, account: string): Promise<void> {

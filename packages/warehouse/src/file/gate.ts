@@ -7,6 +7,7 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 import { WarehouseError } from '../errors.ts';
 import { duckdb } from './duckdb.ts';
 import { failureOf, inUse } from './failure.ts';
+import { identityOf, isSuccessor } from './renew.ts';
 import { Session, type StatementLimits } from './session.ts';
 
 /**
@@ -175,13 +176,10 @@ function checkMagic(path: string): void {
 
 /** Remembers which file a path names now. The returned function throws when it is another one, or none. */
 export function watchFile(path: string): () => void {
-  const identity = (): string | null => {
-    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-    return found === undefined ? null : `${found.dev} ${found.ino}`;
-  };
-  const first = identity();
+  let first = identityOf(path);
   return () => {
-    const now = identity();
+    const now = identityOf(path);
+    if (now !== null && now !== first && isSuccessor(path, now)) first = now;
     // A part that is missing is found when the file is opened; a file without a byte would be taken for a new one.
     const isEmpty = now !== null && statSync(path).size === 0;
     if (now === first && !isEmpty) return;

@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
-import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
+import { accountNameWords, isAccountName, readSmallFile } from '@call-attribution/core/settings';
+import { parseRemovals, type RemovalNote, removalsEnding, removalsFile } from '@call-attribution/node-stream';
 import { WarehouseError } from '../errors.ts';
 import { datasetFailure } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
+import { addRemovals } from './erase.ts';
 import { bothMerged, type Merged, merge, nothingMerged, stagedSource } from './merge.ts';
 import { type FileGroup, foreignCalls, groupFiles, hasDuplicates, ownSource } from './parquet.ts';
 import { type SinkHost, stagingFolder, type WarehouseSink } from './sink.ts';
@@ -31,16 +34,13 @@ export async function loadParquet(
   account: string | undefined,
 ): Promise<Loaded[]> {
   const files = await datasetFiles(path);
-  if (files.length === 0)
+  const removed = await takeOver(host, path, account);
+  if (files.length === 0 && !removed)
     throw new WarehouseError('invalid_dataset', `There are no Parquet files in ${path}.`);
   const byAccount = new Map<string, string[]>();
   for (const { file, account: own } of files) {
     const name = account ?? own;
-    if (name !== null && !isAccountName(name))
-      throw new WarehouseError(
-        'invalid_dataset',
-        `${file} is in a folder account=... whose name cannot be that of an account: expected ${accountNameWords}. Name the account to load it into.`,
-      );
+    if (name !== null && !isAccountName(name)) throw strangeName(file, 'is in a folder account=...');
     if (name === null) {
       throw new WarehouseError(
         'invalid_dataset',
@@ -63,6 +63,39 @@ export async function loadParquet(
     await reader.close();
   }
 }
+
+/** Takes over what was erased and purged where the files were written, before any call of them. Was there something? */
+async function takeOver(host: LoadHost, path: string, account: string | undefined): Promise<boolean> {
+  const notes = removalsAt(path);
+  // Of a part of an export only what was removed from its account.
+  const part = accountIn(resolve(path));
+  for (const [own, note] of notes) {
+    if (part !== null && part !== own) continue;
+    const name = account ?? own;
+    if (!isAccountName(name)) throw strangeName(removalsFile, 'names an account');
+    await addRemovals(host, name, note);
+  }
+  return notes.size > 0;
+}
+
+/** What files of an export say was removed: next to a single file, in the folder, or in the folder that it is a part of. */
+function removalsAt(path: string): ReadonlyMap<string, RemovalNote> {
+  const above = [resolve(path)];
+  for (let at = resolve(path); /^(?:account|month|day)=|\.parquet$/.test(basename(at)); at = dirname(at))
+    above.push(dirname(at));
+  const found = [`${resolve(path)}${removalsEnding}`, ...above.map((folder) => join(folder, removalsFile))];
+  const file = found.find((each) => existsSync(each));
+  if (file === undefined) return new Map();
+  const notes = parseRemovals(readSmallFile(file, mostBytes).text);
+  if (notes !== null) return notes;
+  throw new WarehouseError(
+    'invalid_dataset',
+    `${file} does not say in a known form which callers were erased. Export again, or remove the file to load the calls without it.`,
+  );
+}
+
+// Hashes of a million callers have some 50 MB.
+const mostBytes = 256 * 1024 * 1024;
 
 async function loadGroup(
   host: LoadHost,
@@ -116,6 +149,12 @@ async function datasetFiles(path: string): Promise<{ file: string; account: stri
   }
   return found.sort((a, b) => (a.file < b.file ? -1 : 1));
 }
+
+const strangeName = (file: string, what: string): WarehouseError =>
+  new WarehouseError(
+    'invalid_dataset',
+    `${file} ${what} whose name cannot be that of an account: expected ${accountNameWords}. Name the account to load it into.`,
+  );
 
 const accountIn = (path: string): string | null => {
   const name = /(?:^|[/\\])account=([^/\\]+)/.exec(path)?.[1];

@@ -1,8 +1,8 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { phoneKey } from '@call-attribution/core';
+import type { Removals } from '@call-attribution/node-stream';
 import type { Session } from '../file/session.ts';
 import { quoted } from '../tables/columns.ts';
 import { csvOptions, keyColumns, stagedColumns } from '../tables/row-writer.ts';
+import { callerSql, readRemovals } from './removed.ts';
 import type { Commit, Staged } from './staging.ts';
 
 /** What a merge did. */
@@ -13,7 +13,7 @@ export interface Merged {
   readonly added: number;
   /** Calls that replaced an earlier form of themselves. */
   readonly changed: number;
-  /** Calls left out because their caller was erased. */
+  /** Calls left out because their caller was erased, or because they are from before a purge. */
   readonly leftOut: number;
 }
 
@@ -58,10 +58,11 @@ export async function merge(
   now: number,
 ): Promise<Merged> {
   return session.transaction(async () => {
-    const salt = await saltOf(session, account);
-    const merged = source.records > 0 ? await store(session, account, source, salt, now) : nothingMerged;
+    await ensureAccount(session, account);
+    const removals = await readRemovals(session, account);
+    const merged = source.records > 0 ? await store(session, account, source, removals, now) : nothingMerged;
     if (commit !== undefined) await saveState(session, account, commit);
-    if (merged.stored > 0) await refreshAccount(session, account);
+    if (merged.stored > 0 || merged.leftOut > 0) await refreshAccount(session, account);
     return merged;
   });
 }
@@ -70,7 +71,7 @@ async function store(
   session: Session,
   account: string,
   source: Source,
-  salt: string,
+  removals: Removals,
   now: number,
 ): Promise<Merged> {
   // What decides about a call, in a narrow table that fits in memory; the wide rows are read and written only once.
@@ -78,13 +79,19 @@ async function store(
     `CREATE OR REPLACE TEMP TABLE batch AS SELECT row_number() OVER () AS place, sid, caller_key, date_added,
        CASE WHEN caller_key IS NULL THEN ani END AS odd_number FROM ${source.keys}`,
   );
-  const leftOut = await dropErased(session, account, salt);
+  const leftOut = await dropRemoved(session, removals);
   await session.run(
     `CREATE OR REPLACE TEMP TABLE replaced AS SELECT rowid AS r, caller_key, is_first FROM records
       WHERE account = $1 AND sid IN (SELECT sid FROM batch)`,
     [account],
   );
   const same = await rememberContents(session);
+  // A call that is now said to be of an erased caller was stored when it had another number.
+  if (leftOut > 0)
+    await session.run(
+      'INSERT INTO replaced SELECT rowid, caller_key, is_first FROM records WHERE account = $1 AND sid IN (SELECT sid FROM dropped)',
+      [account],
+    );
   await session.run('DELETE FROM records WHERE rowid IN (SELECT r FROM replaced)');
   await numberCallers(session);
   await markFirstCalls(session, account);
@@ -133,24 +140,19 @@ async function rememberContents(
 const countOf = async (session: Session, sql: string, values: readonly string[] = []): Promise<number> =>
   Number((await session.one(sql, values)).n);
 
-/** Takes the calls of erased callers out of the batch. */
-async function dropErased(session: Session, account: string, salt: string): Promise<number> {
-  const erased = new Set(
-    (await session.all('SELECT caller FROM erased WHERE account = $1', [account])).map((row) => row.caller),
-  );
-  if (erased.size === 0) return 0;
-  const callers = await session.all(`SELECT DISTINCT ${callerOf} AS caller FROM batch`);
-  const unwanted = callers
-    .map((row) => String(row.caller))
-    .filter((caller) => erased.has(callerMark(caller, salt)));
-  if (unwanted.length === 0) return 0;
-  return session.run(`DELETE FROM batch WHERE ${callerOf} IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`, [
-    JSON.stringify(unwanted),
-  ]);
+/** Takes the calls of erased callers, and those from before a purge, out of the batch. Their sids are then in `dropped`. */
+async function dropRemoved(session: Session, { note, isErased }: Removals): Promise<number> {
+  const { erased, purgedBefore } = note;
+  if (erased.length === 0 && purgedBefore === null) return 0;
+  const caller = callerSql('odd_number');
+  const callers =
+    erased.length === 0 ? [] : await session.all(`SELECT DISTINCT ${caller} AS caller FROM batch`);
+  const unwanted = callers.map((row) => String(row.caller)).filter(isErased);
+  const where = `date_added < $1::TIMESTAMP OR ${caller} IN (SELECT unnest(from_json($2, '["VARCHAR"]')))`;
+  const values = [purgedBefore, JSON.stringify(unwanted)];
+  await session.run(`CREATE OR REPLACE TEMP TABLE dropped AS SELECT sid FROM batch WHERE ${where}`, values);
+  return session.run(`DELETE FROM batch WHERE sid IN (SELECT sid FROM dropped)`);
 }
-
-// The digits of a number, or, where there are none that count, what the API sent.
-const callerOf = "coalesce(substr(caller_key::VARCHAR, 2), odd_number, '')";
 
 /**
  * Gives each new caller the next number, and puts the numbers of the callers of the batch into `numbers`. Small whole
@@ -220,13 +222,12 @@ async function saveState(session: Session, account: string, { state, isLast, at 
   await session.run(sql, [account, JSON.stringify(state)]);
 }
 
-/** The salt of an account, which is added when it is new. */
-export async function saltOf(session: Session, account: string): Promise<string> {
-  const [row] = await session.all('SELECT salt FROM accounts WHERE account = $1', [account]);
-  if (row !== undefined) return String(row.salt);
-  const salt = randomBytes(16).toString('base64url');
-  await session.run('INSERT INTO accounts (account, salt, calls) VALUES ($1, $2, 0)', [account, salt]);
-  return salt;
+/** Adds an account that is new. */
+export async function ensureAccount(session: Session, account: string): Promise<void> {
+  await session.run(
+    'INSERT INTO accounts (account, calls) SELECT $1, 0 WHERE NOT EXISTS (SELECT 1 FROM accounts WHERE account = $1)',
+    [account],
+  );
 }
 
 /** Counts the calls of an account again, so that no question has to. */
@@ -237,9 +238,4 @@ export async function refreshAccount(session: Session, account: string): Promise
                FROM records WHERE account = $1) r WHERE accounts.account = $1`,
     [account],
   );
-}
-
-/** What is remembered of an erased caller: a keyed hash. */
-export function callerMark(caller: string, salt: string): string {
-  return createHmac('sha256', salt).update(phoneKey(caller)).digest('base64url');
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Call, Clock } from '@call-attribution/core';
-import type { SyncBatch, SyncOutcome, SyncState, UpsertSink } from '@call-attribution/node-stream';
+import type { Removals, SyncBatch, SyncOutcome, SyncState, UpsertSink } from '@call-attribution/node-stream';
 import { FileLockedError, lockFile } from '@call-attribution/node-stream/files';
 import { isMemoryLimit, WarehouseError } from '../errors.ts';
 import { checkBlocks } from '../file/blocks.ts';
@@ -8,6 +8,7 @@ import { failureOf } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
 import { bothMerged, type Merged, merge, nothingMerged, stagedSource } from './merge.ts';
+import { readRemovals } from './removed.ts';
 import { checkRecords, type Staged, Staging } from './staging.ts';
 
 /** How the database is opened to write. */
@@ -50,6 +51,7 @@ export class WarehouseSink implements UpsertSink {
   #unlock: (() => Promise<void>) | null = null;
   #storedAt: number;
   #merged = nothingMerged;
+  #removals: Removals | null = null;
 
   constructor(host: SinkHost, account: string) {
     this.#host = host;
@@ -66,9 +68,35 @@ export class WarehouseSink implements UpsertSink {
     this.#merged = nothingMerged;
     return this.#host.write(async (session) => {
       await checkBlocks(session, this.#host.path);
+      this.#removals = await readRemovals(session, this.#account);
       const [row] = await session.all('SELECT state FROM sync_state WHERE account = $1', [this.#account]);
       return row === undefined ? null : JSON.parse(String(row.state));
     });
+  }
+
+  /** Was this call removed on purpose? Asked after `load`: then nothing of it is even staged. */
+  leavesOut = (call: Call): boolean => this.#removals?.isRemoved(call) ?? false;
+
+  /**
+   * Changes what is stored of the account while nothing is staged, also no rest of what was. An account that another process fills is left
+   * to it: that one would save what it remembers.
+   */
+  async change<T>(body: (session: Session) => Promise<T>): Promise<T> {
+    const wasFree = this.#unlock === null;
+    await this.#lock();
+    try {
+      await this.flush();
+      await this.#storeLeftovers();
+      await this.#staging.clear();
+      return await this.#host.write(async (session) => {
+        await checkBlocks(session, this.#host.path);
+        const result = await body(session);
+        if (this.#removals !== null) this.#removals = await readRemovals(session, this.#account);
+        return result;
+      });
+    } finally {
+      if (wasFree) await this.close();
+    }
   }
 
   /**

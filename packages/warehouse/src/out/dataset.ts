@@ -2,6 +2,7 @@ import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
+import { isNothing, printRemovals, removalsFile } from '@call-attribution/node-stream';
 import {
   createFile,
   FileLockedError,
@@ -16,6 +17,7 @@ import { WarehouseError } from '../errors.ts';
 import { datasetFailure } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
+import { readNotes } from '../load/removed.ts';
 import { columns, quoted } from '../tables/columns.ts';
 import { Parameters } from '../where/sql.ts';
 import { lockName, type Manifest, manifestName, readManifest } from './manifest.ts';
@@ -104,6 +106,9 @@ async function writeDataset(
   const before = await readManifest(folder, query);
   const parts = await partsOf(session, where, base, partition, maxCalls ?? 1_000_000);
   const manifest: Manifest = { version: 1, query, files: {} };
+  const notes = [...(await readNotes(session, options.accounts))].filter(([, note]) => !isNothing(note));
+  if (notes.length > 0)
+    await writeWholeFile(join(folder, removalsFile), printRemovals(Object.fromEntries(notes)));
   const files: ExportedFile[] = [];
   // Before anything is written or removed: a folder in between may be a link that leads elsewhere.
   for (const path of [...parts.map((part) => part.path), ...Object.keys(before.files)])

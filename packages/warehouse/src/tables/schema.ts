@@ -11,10 +11,10 @@ export const createTables: readonly string[] = [
   'CREATE TABLE meta (version INTEGER NOT NULL, pending VARCHAR)',
   `INSERT INTO meta VALUES (${schemaVersion}, NULL)`,
   `CREATE TABLE records (${columns.map(({ name, type }) => `${quoted(name)} ${type}`).join(', ')})`,
-  `CREATE TABLE accounts (account VARCHAR NOT NULL, salt VARCHAR NOT NULL, calls BIGINT NOT NULL,
-     first_call TIMESTAMP, last_call TIMESTAMP, stored_at TIMESTAMP)`,
+  `CREATE TABLE accounts (account VARCHAR NOT NULL, calls BIGINT NOT NULL,
+     first_call TIMESTAMP, last_call TIMESTAMP, stored_at TIMESTAMP, purged_before TIMESTAMP)`,
   'CREATE TABLE callers (caller_key BIGINT NOT NULL, no UINTEGER NOT NULL)',
-  'CREATE TABLE erased (account VARCHAR NOT NULL, caller VARCHAR NOT NULL)',
+  'CREATE TABLE erased (account VARCHAR NOT NULL, made_with VARCHAR NOT NULL, caller VARCHAR NOT NULL)',
   'CREATE TABLE sync_state (account VARCHAR NOT NULL, state VARCHAR NOT NULL, saved_at TIMESTAMP NOT NULL, finished_at TIMESTAMP)',
 ];
 
@@ -38,7 +38,7 @@ export const createView: readonly string[] = [
   `COMMENT ON TABLE records IS ${literal('The stored calls. The view calls has the same fields, and more that follow from them.')}`,
   `COMMENT ON TABLE sync_state IS ${literal('Where the sync of each account is.')}`,
   `COMMENT ON TABLE callers IS ${literal('A small number for each caller_key, by which records name their caller.')}`,
-  `COMMENT ON TABLE erased IS ${literal('Keyed hashes of the callers that must not be loaded again.')}`,
+  `COMMENT ON TABLE erased IS ${literal('Hashes of the numbers of callers that must not be loaded again, and the key that they were made with.')}`,
   ...viewColumns.map(({ name, meaning }) => `COMMENT ON COLUMN calls.${quoted(name)} IS ${literal(meaning)}`),
   ...columns.map(({ name, meaning }) => `COMMENT ON COLUMN records.${quoted(name)} IS ${literal(meaning)}`),
 ];

@@ -115,7 +115,7 @@ describe('a folder of Parquet files', () => {
     await warehouse.load('main', [
       call('S1', { date_added: '2026-10-01 00:00:00', city: 'changed', ani: '5555550101' }),
     ]);
-    await warehouse.erase('main', '5555550103');
+    await warehouse.erase('main', ['5555550103']);
     const { files, removed } = await warehouse.exportParquet(folder);
     expect(files.filter(({ isUnchanged }) => !isUnchanged).map(({ path }) => path)).toEqual([
       'account=main/month=2026-10/part-0.parquet',

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { openToForget } from '@call-attribution/conversions';
+import { isPhoneNumber } from '@call-attribution/core';
+import type { Erasure } from '@call-attribution/node-stream';
+import { CliError, UsageError } from '../errors.ts';
+import { type Io, say } from '../io.ts';
+import { plural } from '../term/numbers.ts';
+import type { Copy } from './copy.ts';
+
+/** A number to erase, and the line that it stands in. */
+export interface TypedNumber {
+  readonly line: number;
+  readonly number: string;
+}
+
+/** The numbers of some lines, each checked. Never says what a line has: it may be another personal value. */
+export function numbersOf(text: string): readonly TypedNumber[] {
+  const typed = text
+    .split(/\r\n|[\r\n]/)
+    .map((number, i) => ({ line: i + 1, number: number.replace(/^\uFEFF/, '').trim() }))
+    .filter(({ number }) => number !== '');
+  const hints = ['a number is not an option, so that it stays out of the shell history'];
+  if (typed.length === 0)
+    throw new UsageError(
+      'calls store erase needs the number of the caller on stdin, or several, one a line',
+      { hints },
+    );
+  const wrong = typed.filter(({ number }) => !isPhoneNumber(number)).map(({ line }) => line);
+  if (wrong.length === 0) return typed;
+  const shown = wrong.slice(0, 10).join(', ');
+  throw new UsageError(
+    `${wrong.length === 1 ? `line ${shown} of stdin is` : `lines ${shown}${wrong.length > 10 ? ' and more' : ''} of stdin are`} not a phone number and nothing else; nothing was erased`,
+    { hints: ['write one number a line, such as +1 312 555 0199'] },
+  );
+}
+
+/** Ledgers in files, opened before anything is erased: one that is in use or damaged is found out in time. */
+export interface Ledgers {
+  forget(sids: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the ledgers of `--ledger`, and the one that a warehouse has beside it. */
+export async function openLedgers(files: readonly string[], copy: Copy, io: Io): Promise<Ledgers> {
+  const own = copy.warehouse === null ? null : `${copy.file}.ledger`;
+  const paths = [...new Set([...files, ...(own !== null && existsSync(resolve(io.cwd, own)) ? [own] : [])])];
+  const opened: { readonly shown: string; readonly ledger: Awaited<ReturnType<typeof openToForget>> }[] = [];
+  const close = async () => {
+    for (const { ledger } of opened.splice(0)) await ledger.close();
+  };
+  for (const shown of paths) {
+    try {
+      // A ledger is created where there is none.
+      if (!existsSync(resolve(io.cwd, shown)))
+        throw new UsageError(`--ledger ${shown}: there is no such file`);
+      opened.push({ shown, ledger: await openToForget(resolve(io.cwd, shown)) });
+    } catch (error) {
+      await close();
+      if (error instanceof UsageError || !(error instanceof Error)) throw error;
+      throw new CliError(`--ledger ${shown}: ${error.message.replace(/\.$/, '')}; nothing was erased`, {
+        cause: error,
+      });
+    }
+  }
+  return {
+    async forget(sids) {
+      const gone = new Set(sids);
+      for (const { shown, ledger } of opened)
+        if (await ledger.forget(gone)) say(io, `${shown}: what it said about these calls is removed`);
+    },
+    close,
+  };
+}
+
+/** Says what an erasure did not reach, and how to clean it. */
+export async function sayWhatRemains(
+  { remains }: Erasure,
+  copy: Copy,
+  account: string,
+  io: Io,
+): Promise<void> {
+  if (remains.includes('vacuum'))
+    say(
+      io,
+      'PostgreSQL keeps deleted rows until it is told to write the tables again: VACUUM FULL calls, edits, claims, journals; then in its ' +
+        'write-ahead log, replicas and backups for as long as you keep these',
+    );
+  if (remains.includes('in_use'))
+    say(
+      io,
+      `another process uses ${copy.name}: end it and run the same command again, so that no byte is left in the file`,
+    );
+  const set = await badRecordFiles(copy, io);
+  say(
+    io,
+    `not searched, and to be cleaned by you: files of --on-bad-record (${set.length > 0 ? set.join(', ') : 'none beside the store'}): delete lines with the number; ` +
+      'files that were exported before: export again, or delete them; ' +
+      `other copies of account ${account} (stores, the copy of calls mcp, backups): run the same command there; ` +
+      'ledgers of calls push, calls sheet and feeds: name each with --ledger in the same command',
+  );
+}
+
+/** Files of records that could not be read, beside a store that is a file. */
+async function badRecordFiles({ file }: Copy, io: Io): Promise<string[]> {
+  if (file === null) return [];
+  const path = resolve(io.cwd, file);
+  const names = await readdir(dirname(path)).catch(() => []);
+  const isOne = (name: string): boolean =>
+    name.startsWith(basename(path)) && name.endsWith('.bad-records.ndjson');
+  return names.filter(isOne).sort();
+}
+
+/** Says what was deleted, in a line of JSON for each number. */
+export const erasedLines = (numbers: readonly TypedNumber[], { deleted }: Erasure): readonly object[] =>
+  numbers.map(({ line }, i) => ({ line, erased: deleted[i] ?? 0 }));
+
+/** Refuses an account that the copy does not have. */
+export async function refuseStrangeAccount(copy: Copy, account: string): Promise<void> {
+  const accounts = await copy.accounts();
+  if (accounts.some(({ id }) => id === account)) return;
+  throw new UsageError(`the store has no account ${account}`, {
+    hints: [
+      accounts.length === 0
+        ? 'it has no accounts yet: calls sync fills it'
+        : `it has ${plural(accounts.length, 'account')}: ${accounts
+            .slice(0, 10)
+            .map(({ id }) => id)
+            .join(', ')}`,
+    ],
+  });
+}

@@ -1,0 +1,171 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { type Call, phoneKey } from '@call-attribution/core';
+import { propertyOf } from '@call-attribution/core/errors';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
+
+// What was removed on purpose, in the one form in which it is kept, travels with copies and keeps later syncs from bringing it back.
+
+/** Callers who were erased: hashes of their numbers, and the key that these were made with. */
+export interface ErasedCallers {
+  /** The key. It travels with the hashes: without it no copy could tell whose call a sync brings. */
+  readonly key: string;
+  /** HMAC-SHA256 of each number in its shortest spelling, in base64url. */
+  readonly callers: readonly string[];
+}
+
+/** What was removed from an account on purpose. */
+export interface RemovalNote {
+  /** One item for each copy in which callers were erased first. */
+  readonly erased: readonly ErasedCallers[];
+  /** Calls from before this time (`YYYY-MM-DD HH:MM:SS`) were purged; null when none were. */
+  readonly purgedBefore: string | null;
+}
+
+/** What was removed from an account, ready to be asked. */
+export interface Removals {
+  /** How many callers were erased. One who was erased in two copies before these met counts twice. */
+  readonly erasedCallers: number;
+  /** Calls from before this time were purged; null when none were. */
+  readonly purgedBefore: string | null;
+  /** What a copy of the calls has to take with it. */
+  readonly note: RemovalNote;
+  /** Was this caller's number erased? It may be written in any way. */
+  isErased(caller: unknown): boolean;
+  /** Is this a call of an erased caller, or one from before a purge? */
+  isRemoved(call: Pick<Call, 'ani' | 'date_added'>): boolean;
+}
+
+/** What an erasure did. */
+export interface Erasure {
+  /** How many calls were deleted for each number, in the order in which they were given. */
+  readonly deleted: readonly number[];
+  /** The ids of these calls, by which other files can be searched. */
+  readonly sids: readonly string[];
+  /**
+   * Why bytes of them may still be in the database: `vacuum`, PostgreSQL keeps them until VACUUM FULL; `in_use`, another process had the
+   * file open. Empty when no byte is left.
+   */
+  readonly remains: readonly ('vacuum' | 'in_use')[];
+}
+
+/** Nothing was removed. */
+export const nothingRemoved: RemovalNote = { erased: [], purgedBefore: null };
+
+/** Makes a key for hashes of numbers. */
+export const newRemovalKey = (): string => randomBytes(16).toString('base64url');
+
+/** What is remembered of an erased caller. */
+export function callerHash(caller: unknown, key: string): string {
+  return createHmac('sha256', key).update(phoneKey(caller)).digest('base64url');
+}
+
+/** Makes a note ready to be asked. */
+export function openRemovals(note: RemovalNote): Removals {
+  const { erased, purgedBefore } = note;
+  const sets = erased.map(({ key, callers }) => ({ key, callers: new Set(callers) }));
+  const border = purgedBefore === null ? Number.NEGATIVE_INFINITY : parseNaive(purgedBefore);
+  const isErased = (caller: unknown): boolean =>
+    sets.some(({ key, callers }) => callers.has(callerHash(caller, key)));
+  return {
+    erasedCallers: sets.reduce((sum, { callers }) => sum + callers.size, 0),
+    purgedBefore,
+    note,
+    isErased,
+    isRemoved: ({ ani, date_added }) => parseNaive(date_added) < border || isErased(ani),
+  };
+}
+
+/** Two notes as one. */
+export function joinRemovals(a: RemovalNote, b: RemovalNote): RemovalNote {
+  const byKey = new Map<string, Set<string>>();
+  for (const { key, callers } of [...a.erased, ...b.erased])
+    byKey.set(key, new Set([...(byKey.get(key) ?? []), ...callers]));
+  const borders = [a.purgedBefore, b.purgedBefore].filter((border) => border !== null).sort();
+  return {
+    erased: [...byKey].map(([key, callers]) => ({ key, callers: [...callers] })),
+    purgedBefore: borders.at(-1) ?? null,
+  };
+}
+
+/** Was nothing removed? Then there is nothing to take along. */
+export const isNothing = ({ erased, purgedBefore }: RemovalNote): boolean =>
+  erased.length === 0 && purgedBefore === null;
+
+/** The time before which a purge removes calls, as a note has it; null when a text is no time. */
+export function purgeBorder(before: unknown): string | null {
+  const millis = typeof before === 'string' && before.length === 19 ? parseNaive(before) : Number.NaN;
+  return Number.isNaN(millis) ? null : formatNaive(millis);
+}
+
+/** The name of the file in a folder of Parquet files that says what was removed. */
+export const removalsFile = '_calls.removals.json';
+/** What the same file is called next to a single file, after its name. */
+export const removalsEnding = '.removals.json';
+/** How the line of NDJSON begins that says what was removed: the first of an export, and no call. */
+export const removalsStart = '{"removals":';
+
+/** What was removed, by account, as JSON: a file next to Parquet files, or the first line of NDJSON. */
+export function printRemovals(accounts: Readonly<Record<string, RemovalNote>>): string {
+  return `${removalsStart}1,"accounts":${JSON.stringify(accounts)}}`;
+}
+
+/** Reads what `printRemovals` wrote; null for anything else. */
+export function parseRemovals(text: string): ReadonlyMap<string, RemovalNote> | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const accounts = propertyOf(value, 'accounts');
+  if (propertyOf(value, 'removals') !== 1 || typeof accounts !== 'object' || accounts === null) return null;
+  const notes = new Map<string, RemovalNote>();
+  for (const [account, given] of Object.entries(accounts)) {
+    const note = noteOf(given);
+    if (note === null) return null;
+    notes.set(account, note);
+  }
+  return notes;
+}
+
+function noteOf(given: unknown): RemovalNote | null {
+  const erased = propertyOf(given, 'erased');
+  const before = propertyOf(given, 'purgedBefore');
+  const purgedBefore = purgeBorder(before);
+  if (!Array.isArray(erased) || (before !== null && purgedBefore === null)) return null;
+  const lists: ErasedCallers[] = [];
+  for (const list of erased) {
+    const key = propertyOf(list, 'key');
+    const callers = propertyOf(list, 'callers');
+    if (typeof key !== 'string' || !hashForm.test(key) || !Array.isArray(callers)) return null;
+    const hashes = callers.filter((hash) => typeof hash === 'string' && hashForm.test(hash));
+    if (hashes.length < callers.length) return null;
+    lists.push({ key, callers: hashes });
+  }
+  return { erased: lists, purgedBefore };
+}
+
+/** What a key or a hash looks like: never so much that a row of a database could not hold it. */
+const hashForm = /^[\w-]{16,64}$/;
+
+/**
+ * A line of a ledger without what it says about some calls: lists of JSON lose the items with such a `sid`. Any other line stays as it is.
+ */
+export function withoutCalls(line: string, sids: ReadonlySet<string>): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return line;
+  }
+  let isChanged = false;
+  const isKept = (item: unknown): boolean => {
+    const isGone = sids.has(String(propertyOf(item, 'sid')));
+    isChanged ||= isGone;
+    return !isGone;
+  };
+  const text = JSON.stringify(value, (_, inner: unknown) =>
+    Array.isArray(inner) ? inner.filter(isKept) : inner,
+  );
+  return isChanged ? text : line;
+}

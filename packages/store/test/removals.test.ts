@@ -1,0 +1,232 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
+import type { SyncState } from '@call-attribution/node-stream';
+import { testStores } from '@call-attribution/test-tools';
+import Database from 'libsql';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { everything, exportCalls, importCalls, mirrorSink, openStore, type Store } from '../src/index.ts';
+import { smallCall } from './small-calls.ts';
+
+const stores = testStores();
+const caller = '3125550199';
+const name = 'Gwendolyn Featherstonehaugh';
+const at = (day: number): string =>
+  `2026-0${1 + Math.floor(day / 28)}-${String(1 + (day % 28)).padStart(2, '0')} 00:00:00`;
+const other = (i: number): Call => smallCall(`other-${i}`, at(i), '1.0', false, { ani: `20255501${10 + i}` });
+
+const spellings: readonly unknown[] = [
+  caller,
+  '0013125550199',
+  '+1 312 555 0199 x5',
+  '３１２５５５０１９９',
+  'sip:3125550199@10.20.30.40',
+  'tel:+1-312-555-0199',
+  3125550199,
+  13125550199,
+];
+const theirs = (ani: unknown, i: number): Call =>
+  smallCall(`erased-sid-${i}`, at(i), '1.0', false, { ani, caller_name: name } as object);
+
+async function lines(source: AsyncIterable<string>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const line of source) found.push(line);
+  return found;
+}
+async function* streamOf(...chunks: string[]): AsyncGenerator<string> {
+  yield* chunks;
+}
+async function openAt(url: string): Promise<Store> {
+  const store = await openStore(url);
+  await store.putAccount({ id: '101', name: 'One' });
+  return store;
+}
+const sidsOf = async (store: Store): Promise<string[]> => {
+  const found: string[] = [];
+  for await (const { sid } of store.calls('101', everything)) found.push(sid);
+  return found.sort();
+};
+
+describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
+  test('a caller is erased however the number is written, also as a number of JSON, and stays out', async () => {
+    const store = await openAt(await newUrl());
+    const calls = spellings.map(theirs);
+    await store.load('101', [...calls, other(20)]);
+    const { deleted, sids } = await store.erase('101', ['+1 (312) 555-0199', '2025550999', '3125550199']);
+    expect(deleted).toEqual([spellings.length, 0, 0]);
+    expect([...sids].sort()).toEqual(calls.map(({ sid }) => sid).sort());
+    expect(await sidsOf(store)).toEqual(['other-20']);
+    expect(await store.upsert('101', [...calls, ...calls.map((call) => JSON.stringify(call))])).toMatchObject(
+      {
+        stored: 0,
+        leftOut: 2 * calls.length,
+      },
+    );
+    expect(await store.check()).toEqual([]);
+    for (const wrong of [[], ['  '], ['3125550199', '']])
+      await expect(store.erase('101', wrong)).rejects.toMatchObject({ code: 'unfit_record' });
+    await store.close();
+  });
+
+  test('a call that turns out to be of an erased caller does not stay under its earlier number', async () => {
+    const store = await openAt(await newUrl());
+    await store.load('101', [theirs('2025550101', 1), other(2)]);
+    await store.erase('101', [caller]);
+    expect(await store.upsert('101', [theirs(caller, 1)])).toMatchObject({ stored: 0, leftOut: 1 });
+    expect(await sidsOf(store)).toEqual(['other-2']);
+    expect(await store.check()).toEqual([]);
+    await store.close();
+  });
+
+  test('an export and an import take along what was erased and purged, as keyed hashes', async () => {
+    const store = await openAt(await newUrl());
+    await store.load('101', [...spellings.map(theirs), ...[0, 20, 40].map(other)]);
+    await store.erase('101', [caller]);
+    expect(await store.purge('101', at(10))).toBe(1);
+    for (const form of ['neutral', 'v2', 'v3'] as const) {
+      const exported = await lines(exportCalls(store, '101', { form }));
+      expect(exported).toHaveLength(3);
+      expect(exported[0]).toMatch(/^\{"removals":1,/);
+      expect(exported.join('')).not.toContain('5550199');
+      const copy = await openAt(await newUrl());
+      await importCalls(copy, '101', streamOf(...exported));
+      const late = [...spellings.map(theirs), ...[0, 9, 20, 40].map(other)];
+      expect(await copy.upsert('101', late)).toMatchObject({ leftOut: spellings.length + 2 });
+      expect(await sidsOf(copy)).toEqual(['other-20', 'other-40']);
+      const again = await lines(exportCalls(copy, '101', { form }));
+      expect(again).toEqual(exported);
+      await copy.close();
+    }
+    await store.close();
+  });
+
+  test('who was erased in one copy is erased where its calls are imported; nothing is purged there', async () => {
+    const [a, b] = [await openAt(await newUrl()), await openAt(await newUrl())];
+    const all = [
+      ...spellings.map(theirs),
+      ...[0, 20].map(other),
+      smallCall('third', at(3), '1.0', false, { ani: '2025550199' }),
+    ];
+    for (const store of [a, b]) await store.load('101', all);
+    await a.erase('101', [caller]);
+    await a.purge('101', at(10));
+    await b.erase('101', ['2025550199']);
+    await importCalls(b, '101', streamOf(...(await lines(exportCalls(a, '101')))));
+    expect(await sidsOf(b)).toEqual(['other-0', 'other-20']);
+    const removals = await b.removals('101');
+    expect(removals).toMatchObject({ erasedCallers: 2, purgedBefore: null });
+    expect([caller, '2025550199', '2025550110'].map(removals.isErased)).toEqual([true, true, false]);
+    expect(await b.upsert('101', all)).toMatchObject({ leftOut: spellings.length + 1 });
+    await expect(importCalls(b, '101', streamOf('{"removals":2,"accounts":{}}\n'))).rejects.toThrow(
+      'Line 1 does not say in a known form what was erased',
+    );
+    await Promise.all([a.close(), b.close()]);
+  });
+
+  test('a purge lasts: later writes leave out what is older, and keep what has no usable time', async () => {
+    const store = await openAt(await newUrl());
+    const timeless = smallCall('timeless', 'soon', '1.0');
+    await store.load('101', [...[0, 10, 20].map(other), timeless]);
+    expect(await store.purge('101', at(10))).toBe(1);
+    expect(await store.purge('101', at(5))).toBe(0);
+    expect((await store.removals('101')).purgedBefore).toBe(at(10));
+    const sink = mirrorSink(store, '101');
+    await sink.load();
+    expect([0, 9, 10].map((day) => sink.leavesOut?.(other(day)))).toEqual([true, true, false]);
+    expect(await store.upsert('101', [...[0, 9, 10, 11].map(other), timeless])).toMatchObject({
+      leftOut: 2,
+      added: 1,
+    });
+    expect(await sidsOf(store)).toEqual(['other-10', 'other-11', 'other-20', 'timeless']);
+    // A call that is moved to a time before the purge goes.
+    await store.upsert('101', [{ ...other(20), date_added: at(3) }]);
+    expect(await sidsOf(store)).toEqual(['other-10', 'other-11', 'timeless']);
+    expect(await store.check()).toEqual([]);
+    await store.close();
+  });
+
+  test('no id of an erased call stays in the state of a sync, in the list of changes or in a journal', async () => {
+    const store = await openAt(await newUrl());
+    const sink = mirrorSink(store, '101');
+    await sink.load();
+    const calls = spellings.map(theirs);
+    const state: SyncState = {
+      version: 1,
+      parts: [],
+      seen: [],
+      pending: [...calls, other(20)].map(({ sid, date_added }) => [sid, date_added, '']),
+    };
+    await sink.commit({ calls: [...calls, other(20)], state, isLast: true });
+    const journal = store.journal('uploads');
+    for await (const _ of journal.read());
+    const entries = [...calls, other(20)].map(({ sid }) => ({ sid, orderId: sid, value: 1 }));
+    await journal.append(JSON.stringify({ type: 'prepared', id: 'a', entries }));
+    await journal.append('not of calls: erased-sid-1');
+    const position = await store.position('101');
+    await store.erase('101', [caller]);
+    expect(await store.changes('101', position)).toBeNull();
+    const kept: string[] = [];
+    for await (const line of store.journal('uploads').read()) kept.push(line);
+    expect(kept).toEqual([
+      JSON.stringify({
+        type: 'prepared',
+        id: 'a',
+        entries: [{ sid: 'other-20', orderId: 'other-20', value: 1 }],
+      }),
+      'not of calls: erased-sid-1',
+    ]);
+    const [sync] = await store.notes('101', 'sync');
+    expect(sync?.note).toEqual({ ...state, pending: [['other-20', at(20), '']] });
+    // A sync that was under way would write its own state again.
+    await expect(sink.commit({ calls: [], state, isLast: true })).rejects.toMatchObject({
+      code: 'claim_lost',
+    });
+    await store.close();
+  });
+});
+
+test('no byte of an erased caller is left in the files of SQLite, nor of what was purged', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'calls-removed-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const url = `sqlite:${join(folder, 'calls.db')}`;
+  const [store, follower] = [await openAt(url), await openStore(url)];
+  const others = Array.from({ length: 1_000 }, (_, i) =>
+    smallCall(`s${i}`, at(i % 50), '1.0', false, { ani: `20255${10_000 + i}`, url_tag: 'x'.repeat(i % 400) }),
+  );
+  for (let round = 0; round < 2; round += 1) {
+    const form = { caller_name: `${name} ${round}`, url_tag: 'y'.repeat(200 * (round + 1)) };
+    await store.load(
+      '101',
+      others.map((call) => ({ ...call, ...form }) as Call),
+    );
+    await store.load(
+      '101',
+      spellings.map((ani, i) => ({ ...theirs(ani, i), ...form, caller_name: name }) as Call),
+    );
+  }
+  await store.load('101', others);
+  const left = (needle: string): string[] =>
+    readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(needle));
+  expect(left(name)).not.toEqual([]);
+  expect(await store.erase('101', [caller])).toMatchObject({ deleted: [spellings.length], remains: [] });
+  for (const needle of ['3125550199', '5550199', '３１２', name, 'erased-sid-'])
+    expect([needle, left(needle)]).toEqual([needle, []]);
+  expect(left('s999')).not.toEqual([]);
+  await store.purge('101', at(20));
+  for (const { sid, date_added } of others)
+    if (date_added < at(20) && sid.length === 4) expect([sid, left(`${sid}\u001f`)]).toEqual([sid, []]);
+  // Whoever had the file open goes on.
+  expect(await follower.count('101', everything)).toBe(
+    others.filter(({ date_added }) => date_added >= at(20)).length,
+  );
+  expect(await follower.upsert('101', [theirs(caller, 1), other(45)])).toMatchObject({
+    added: 1,
+    leftOut: 1,
+  });
+  expect(await store.check()).toEqual([]);
+  await Promise.all([store.close(), follower.close()]);
+  const direct = new Database(join(folder, 'calls.db'));
+  expect(direct.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+  direct.close();
+});
