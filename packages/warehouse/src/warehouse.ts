@@ -29,7 +29,7 @@ import { type Loaded, type LoadHost, loadParquet } from './load/files.ts';
 import type { Merged } from './load/merge.ts';
 import { prepare } from './load/prepare.ts';
 import { readRemovals } from './load/removed.ts';
-import { WarehouseSink } from './load/sink.ts';
+import { stagingFolder, WarehouseSink } from './load/sink.ts';
 import { type CallsQuery, checkCallsQuery, checkSid, readCall, readCalls } from './out/calls.ts';
 import { type ExportOptions, type ExportSummary, exportDataset } from './out/dataset.ts';
 import { runSql, type SqlOptions, type SqlResult, sqlLimits } from './out/query.ts';
@@ -189,7 +189,11 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
       return gate.isAtWork;
     },
     exportParquet: (folder, { signal, ...rest } = {}) =>
-      gate.use('export', opening, (session) => exportDataset(session, folder, rest), { signal }),
+      exportDataset(
+        (body) => gate.use('export', { ...opening, reach: { folders: [folder] } }, body, { signal }),
+        folder,
+        rest,
+      ),
     ...removalMethods(host),
     close,
     [Symbol.asyncDispose]: close,
@@ -210,9 +214,11 @@ function createHost(
   const host: LoadHost = {
     path,
     ...options,
-    write: (body, { wait = opening.wait, memory = opening.memory } = {}) =>
-      gate.use('write', { ...opening, memory, wait }, body),
-    files: () => memorySession(opening),
+    write(body, { wait = opening.wait, memory = opening.memory, reach = {} } = {}) {
+      const folders = [stagingFolder(path), ...(reach.folders ?? [])];
+      return gate.use('write', { ...opening, memory, wait, reach: { ...reach, folders } }, body);
+    },
+    files: (reach) => memorySession(path, { ...opening, reach }),
     sink(account) {
       checkAccount(account);
       let sink = sinks.get(account);

@@ -1,9 +1,11 @@
 import {
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -109,4 +111,42 @@ test.each([
   const { accounts } = await warehouse.count();
   expect(accounts.map(({ account }) => account)).toEqual(['main']);
   expect(await warehouse.loadParquet(dataset, 'named')).toMatchObject([{ account: 'named', stored: 1 }]);
+});
+
+describe.runIf(process.platform !== 'win32')('what somebody has put next to a database file', () => {
+  test.each([
+    ['.wal', 'a link to another file', 'is a link to another place'],
+    ['.wal', 'a link to nothing', 'is a link to another place'],
+    ['.tmp', 'a link to a folder', 'is a link to another place'],
+    ['.tmp', 'a file', 'is not a folder'],
+    ['.wal', 'a folder', 'is not a regular file'],
+  ])('%s is %s: nothing is opened', async (ending, what, said) => {
+    const { warehouse, path } = await testWarehouse();
+    await warehouse.load('main', [call('a')]);
+    const victim = join(dirname(path), 'victim');
+    const companion = `${path}${ending}`;
+    if (what.endsWith('folder')) mkdirSync(victim);
+    else writeFileSync(victim, 'precious');
+    if (what === 'a file' || what === 'a folder') renameSync(victim, companion);
+    else symlinkSync(what.endsWith('nothing') ? join(dirname(path), 'nowhere') : victim, companion);
+    for (const work of [() => warehouse.count(), () => warehouse.load('main', [call('b')])])
+      await expect(work()).rejects.toMatchObject({
+        code: 'not_writable',
+        message: `${companion} ${said}, and DuckDB would use it. Remove it, or put the warehouse into a folder of your own.`,
+      });
+    if (what === 'a link to another file') expect(readFileSync(victim, 'utf8')).toBe('precious');
+    expect(existsSync(join(dirname(path), 'nowhere'))).toBe(false);
+    rmSync(companion, { recursive: true });
+    expect((await warehouse.count()).calls).toBe(1);
+  });
+
+  test.runIf(process.geteuid?.() === 0)('belongs to another user than the file', async () => {
+    const { warehouse, path } = await testWarehouse();
+    mkdirSync(`${path}.tmp`);
+    chownSync(`${path}.tmp`, 65_534, 65_534);
+    await expect(warehouse.count()).rejects.toThrow('.tmp belongs to another user, and DuckDB would use it');
+    // The owner of the file may have left it.
+    chownSync(path, 65_534, 65_534);
+    expect((await warehouse.count()).calls).toBe(0);
+  });
 });

@@ -1,4 +1,5 @@
 import { type CopyVerdict, copyVerdict, type TimeSlice } from '@call-attribution/node-stream';
+import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
 import type { AccountStatus } from './answer.ts';
 
@@ -43,5 +44,20 @@ export async function readVerdict(
     [account],
   );
   if (row === undefined) return null;
-  return copyVerdict({ version: 1, parts: JSON.parse(String(row.parts)), seen: [], pending: [] }, period);
+  return copyVerdict(
+    { version: 1, parts: readState(String(row.parts), account), seen: [], pending: [] },
+    period,
+  );
+}
+
+/** The JSON of the state of a sync. Its form is checked by whoever uses it. */
+export function readState(text: string, account: string): ReturnType<typeof JSON.parse> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new WarehouseError(
+      'damaged',
+      `What the syncs of the account ${account} have noted is damaged: something else than this package has written it. Name a new file and sync again.`,
+    );
+  }
 }

@@ -7,12 +7,13 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 import { WarehouseError } from '../errors.ts';
 import { duckdb } from './duckdb.ts';
 import { failureOf, inUse } from './failure.ts';
+import { checkCompanions, confine, type Reach } from './reach.ts';
 import { identityOf, isSuccessor } from './renew.ts';
 import { Session, type StatementLimits } from './session.ts';
 
 /**
- * How a file is opened. `ask`: read-only and locked: no files, no extensions, no settings. `export`: read-only, and files
- * can be written and read. `write`: one process at a time.
+ * How a file is opened. `ask`: read-only, for statements that read no other file. `export`: read-only, and alone. `write`: one process
+ * at a time. None of them reaches files other than those of its `reach`, extensions or settings.
  */
 export type Mode = 'ask' | 'export' | 'write';
 
@@ -25,6 +26,8 @@ export interface OpenOptions {
   readonly wait: number;
   /** Throws when there is no longer the file that was opened first. */
   check?(): void;
+  /** Default: the database alone. */
+  readonly reach?: Reach | undefined;
 }
 
 // Operating systems lock files per process, so two instances of one process would not see each other.
@@ -143,10 +146,16 @@ export class Gate {
 /** What stands for no file. */
 const inMemory = ':memory:';
 
-/** A session on an empty database in memory, to read other files with. */
-export async function memorySession(options: OpenOptions, limits: StatementLimits = {}): Promise<Session> {
-  const instance = await openWithin(inMemory, 'write', options, 0);
-  return new Session(await instance.connect(), 'memory', limits, async () => instance.closeSync());
+/**
+ * A session on an empty database in memory, to read other files with. What does not fit into memory goes next to `path`, as that of
+ * its own sessions does: DuckDB would take the current folder.
+ */
+export async function memorySession(path: string, options: OpenOptions): Promise<Session> {
+  checkCompanions(path);
+  const instance = await openWithin(inMemory, 'write', options, 0, {
+    temp_directory: `${resolve(path)}.tmp`,
+  });
+  return new Session(await instance.connect(), path, {}, async () => instance.closeSync());
 }
 
 const locked = { enable_external_access: 'false', lock_configuration: 'true' };
@@ -221,7 +230,13 @@ async function openToWrite(
   }
 }
 
-function openWithin(path: string, mode: Mode, options: OpenOptions, until: number): Promise<DuckDBInstance> {
+function openWithin(
+  path: string,
+  mode: Mode,
+  options: OpenOptions,
+  until: number,
+  special: Readonly<Record<string, string>> = {},
+): Promise<DuckDBInstance> {
   const config = {
     access_mode: mode === 'write' ? 'READ_WRITE' : 'READ_ONLY',
     memory_limit: options.memory,
@@ -229,19 +244,36 @@ function openWithin(path: string, mode: Mode, options: OpenOptions, until: numbe
     threads: String(mode === 'write' ? 1 : options.threads),
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+    allow_persistent_secrets: 'false',
     storage_compatibility_version: 'latest',
     max_temp_directory_size: '20GB',
     ...(mode === 'ask' ? locked : {}),
+    ...special,
   };
   return within(until, async () => {
-    if (path !== inMemory && existsSync(path)) checkMagic(path);
+    if (path !== inMemory) {
+      checkCompanions(path);
+      if (existsSync(path)) checkMagic(path);
+    }
     try {
       // DuckDB takes some names for something else than a file, `md:calls` for one; a whole path is always a file.
-      return await duckdb.DuckDBInstance.create(path === inMemory ? path : resolve(path), config);
+      const db = await duckdb.DuckDBInstance.create(path === inMemory ? path : resolve(path), config);
+      if (mode !== 'ask') await confined(db, options.reach);
+      return db;
     } catch (error) {
       throw failureOf(error, path);
     }
   });
+}
+
+async function confined(db: DuckDBInstance, reach: Reach = {}): Promise<void> {
+  try {
+    await confine(db, reach);
+  } catch (error) {
+    db.closeSync();
+    throw error;
+  }
 }
 
 /** Tries again while another process is in the way. */

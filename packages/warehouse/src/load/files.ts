@@ -1,16 +1,24 @@
 import { existsSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { accountNameWords, isAccountName, readSmallFile } from '@call-attribution/core/settings';
 import { parseRemovals, type RemovalNote, removalsEnding, removalsFile } from '@call-attribution/node-stream';
 import { WarehouseError } from '../errors.ts';
 import { datasetFailure } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
+import type { Reach } from '../file/reach.ts';
 import type { Session } from '../file/session.ts';
 import { addRemovals } from './erase.ts';
 import { bothMerged, type Merged, merge, nothingMerged, stagedSource } from './merge.ts';
-import { type FileGroup, foreignCalls, groupFiles, hasDuplicates, ownSource } from './parquet.ts';
+import {
+  checkReadable,
+  type FileGroup,
+  foreignCalls,
+  groupFiles,
+  hasDuplicates,
+  ownSource,
+} from './parquet.ts';
 import { type SinkHost, stagingFolder, type WarehouseSink } from './sink.ts';
 import { Staging } from './staging.ts';
 
@@ -23,8 +31,8 @@ export interface Loaded extends Merged {
 /** What loading files needs of its warehouse. */
 export interface LoadHost extends SinkHost {
   sink(account: string): WarehouseSink;
-  /** A session that reads files and nothing of the warehouse. */
-  files(): Promise<Session>;
+  /** A session that reads these files and nothing of the warehouse. */
+  files(reach: Reach): Promise<Session>;
 }
 
 /** Loads Parquet files. Those of an export are stored as they are; the columns of others are matched by name. */
@@ -33,7 +41,7 @@ export async function loadParquet(
   path: string,
   account: string | undefined,
 ): Promise<Loaded[]> {
-  const files = await datasetFiles(path);
+  const { files, reach } = await datasetFiles(path);
   const removed = await takeOver(host, path, account);
   if (files.length === 0 && !removed)
     throw new WarehouseError('invalid_dataset', `There are no Parquet files in ${path}.`);
@@ -49,13 +57,13 @@ export async function loadParquet(
     }
     byAccount.set(name, [...(byAccount.get(name) ?? []), file]);
   }
-  const reader = await host.files();
+  const reader = await host.files(reach);
   try {
     const loaded: Loaded[] = [];
     for (const [name, list] of byAccount) {
       let sum = nothingMerged;
       for (const group of await groupFiles(reader, list))
-        sum = bothMerged(sum, await loadGroup(host, reader, name, group));
+        sum = bothMerged(sum, await loadGroup(host, reader, name, group, reach));
       loaded.push({ account: name, ...sum });
     }
     return loaded;
@@ -102,11 +110,20 @@ async function loadGroup(
   reader: Session,
   account: string,
   group: FileGroup,
+  reach: Reach,
 ): Promise<Merged> {
-  if (group.isOwn && !(await hasDuplicates(reader, group))) {
-    return host.write((session) => merge(session, account, ownSource(group), undefined, host.clock.now()));
+  if (!group.isOwn || (await hasDuplicates(reader, group)))
+    return host.sink(account).addAll(foreignCalls(reader, group));
+  try {
+    return await host.write(
+      (session) => merge(session, account, ownSource(group), undefined, host.clock.now()),
+      { reach },
+    );
+  } catch (error) {
+    // The session that writes knows only the database. Is it one of the files?
+    await checkReadable(reader, group);
+    throw error;
   }
-  return host.sink(account).addAll(foreignCalls(reader, group));
 }
 
 /** Stores calls again within an open session, through files of their own. */
@@ -128,26 +145,37 @@ export async function storeAgain(
   }
 }
 
-/** All Parquet files of a folder, or the file itself, with the account that their paths name. */
-async function datasetFiles(path: string): Promise<{ file: string; account: string | null }[]> {
-  const found: { file: string; account: string | null }[] = [];
+interface DatasetFile {
+  readonly file: string;
+  /** The account that its path names. */
+  readonly account: string | null;
+}
+
+/** All Parquet files of a folder, or the file itself, and what has to be reached to read them. */
+async function datasetFiles(path: string): Promise<{ files: DatasetFile[]; reach: Reach }> {
+  const found: DatasetFile[] = [];
   const walk = async (folder: string): Promise<void> => {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       // Names that begin so are not data, by a convention that all engines follow.
       if (entry.name.startsWith('.') || entry.name.startsWith('_')) continue;
       const file = join(folder, entry.name);
       if (entry.isDirectory()) await walk(file);
-      else if (entry.name.endsWith('.parquet'))
+      else if (entry.name.endsWith('.parquet')) {
+        if (entry.isSymbolicLink()) await checkLink(path, file);
+        else if (!entry.isFile()) throw notRegular(file);
         found.push({ file, account: accountIn(relative(path, file)) });
+      }
     }
   };
   try {
-    if ((await stat(path)).isDirectory()) await walk(path);
-    else found.push({ file: path, account: null });
+    const stats = await stat(path);
+    if (stats.isDirectory()) await walk(path);
+    else if (!stats.isFile()) throw notRegular(path);
+    else return { files: [{ file: path, account: null }], reach: { files: [path] } };
   } catch (error) {
-    throw datasetFailure(error, path);
+    throw error instanceof WarehouseError ? error : datasetFailure(error, path);
   }
-  return found.sort((a, b) => (a.file < b.file ? -1 : 1));
+  return { files: found.sort((a, b) => (a.file < b.file ? -1 : 1)), reach: { folders: [path] } };
 }
 
 const strangeName = (file: string, what: string): WarehouseError =>
@@ -155,6 +183,19 @@ const strangeName = (file: string, what: string): WarehouseError =>
     'invalid_dataset',
     `${file} ${what} whose name cannot be that of an account: expected ${accountNameWords}. Name the account to load it into.`,
   );
+/** A link may lead to another file of the dataset. */
+async function checkLink(folder: string, link: string): Promise<void> {
+  const [top, target] = [await realpath(folder), await realpath(link)];
+  if (!target.startsWith(join(top, sep)))
+    throw new WarehouseError(
+      'invalid_dataset',
+      `${link} is a link that leads out of ${folder}. Nothing was loaded: put the file itself there.`,
+    );
+  if (!(await stat(target)).isFile()) throw notRegular(link);
+}
+
+const notRegular = (file: string): WarehouseError =>
+  new WarehouseError('invalid_dataset', `${file} is not a regular file. Nothing was loaded.`);
 
 const accountIn = (path: string): string | null => {
   const name = /(?:^|[/\\])account=([^/\\]+)/.exec(path)?.[1];

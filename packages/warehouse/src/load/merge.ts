@@ -1,6 +1,6 @@
 import type { Removals } from '@call-attribution/node-stream';
 import type { Session } from '../file/session.ts';
-import { quoted } from '../tables/columns.ts';
+import { literal, quoted } from '../tables/columns.ts';
 import { csvOptions, keyColumns, stagedColumns } from '../tables/row-writer.ts';
 import { callerSql, readRemovals } from './removed.ts';
 import type { Commit, Staged } from './staging.ts';
@@ -35,13 +35,14 @@ export interface Source {
   readonly sql: string;
   /** The same calls in the same order with the columns that decide about them, where these can be read alone. */
   readonly keys: string;
-  readonly records: number;
+  /** How many there are; null when they have to be counted. */
+  readonly records: number | null;
 }
 
 /** The staged lines of an account as a table. */
 export function stagedSource({ file, keys, records, longest }: Staged): Source {
   const reading = (path: string, columns?: typeof keyColumns): string =>
-    `read_csv('${path.replaceAll("'", "''")}', ${csvOptions(longest, columns)})`;
+    `read_csv(${literal(path)}, ${csvOptions(longest, columns)})`;
   const sql = reading(file);
   return { sql, keys: keys === null ? sql : reading(keys, keyColumns), records };
 }
@@ -60,7 +61,8 @@ export async function merge(
   return session.transaction(async () => {
     await ensureAccount(session, account);
     const removals = await readRemovals(session, account);
-    const merged = source.records > 0 ? await store(session, account, source, removals, now) : nothingMerged;
+    const merged =
+      source.records !== 0 ? await store(session, account, source, removals, now) : nothingMerged;
     if (commit !== undefined) await saveState(session, account, commit);
     if (merged.stored > 0 || merged.leftOut > 0) await refreshAccount(session, account);
     return merged;
@@ -79,6 +81,7 @@ async function store(
     `CREATE OR REPLACE TEMP TABLE batch AS SELECT row_number() OVER () AS place, sid, caller_key, date_added,
        CASE WHEN caller_key IS NULL THEN ani END AS odd_number FROM ${source.keys}`,
   );
+  const records = source.records ?? (await countOf(session, 'SELECT count(*) AS n FROM batch'));
   const leftOut = await dropRemoved(session, removals);
   await session.run(
     `CREATE OR REPLACE TEMP TABLE replaced AS SELECT rowid AS r, caller_key, is_first FROM records
@@ -99,7 +102,7 @@ async function store(
   await session.run(
     `CREATE OR REPLACE TEMP TABLE added AS SELECT sid, no, sid IN (SELECT sid FROM first_in_batch) AS is_first
        FROM range(1, $1::BIGINT + 1) places(place) LEFT JOIN batch USING (place) LEFT JOIN numbers USING (caller_key) ORDER BY place`,
-    [source.records],
+    [records],
   );
   const loadedAt = await loadTime(session, now);
   const stored = await session.run(

@@ -4,6 +4,7 @@ import type { Session } from '../file/session.ts';
 import { columns, quoted } from '../tables/columns.ts';
 import { callOf, recordJson } from '../tables/row-reader.ts';
 import { createTables, createView, schemaVersion } from '../tables/schema.ts';
+import { hasOwnView, refuseShadows } from './shadows.ts';
 
 /** What a file is to this release. */
 export type FileState = 'empty' | 'ready' | 'older';
@@ -27,10 +28,13 @@ const steps: readonly (readonly string[])[] = [
 
 /** Looks at the tables of an open file. Throws when it is not a warehouse, or one of a later release. */
 export async function inspect(session: Session, path: string): Promise<FileState> {
+  await refuseShadows(session, path);
   const tables = new Set(
-    (await session.all('SELECT table_name FROM duckdb_tables() WHERE NOT internal AND NOT temporary')).map(
-      (row) => row.table_name,
-    ),
+    (
+      await session.all(
+        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal AND NOT temporary",
+      )
+    ).map((row) => row.table_name),
   );
   if (tables.size === 0) return 'empty';
   if (!tables.has('meta') || !tables.has('records')) {
@@ -39,24 +43,32 @@ export async function inspect(session: Session, path: string): Promise<FileState
       `${path} is a DuckDB file but not a warehouse of calls. Name another file.`,
     );
   }
-  const { version } = await session.one('SELECT version FROM meta');
-  const found = await columnNames(session);
-  const known = new Set(columns.map(({ name }) => name));
-  if (Number(version) > schemaVersion || found.some((name) => !known.has(name))) {
+  const found = await recordColumns(session);
+  const known = new Map<string, string>(columns.map(({ name, type }) => [name, type]));
+  const [strange] = found.filter(({ name, type }) => known.has(name) && known.get(name) !== type);
+  const { version = null } = await session.one('SELECT version FROM meta');
+  if (strange !== undefined || typeof version !== 'number')
+    throw new WarehouseError(
+      'not_a_warehouse',
+      `${path} is a DuckDB file but not a warehouse of calls: ${strange === undefined ? 'it has no version' : `records.${strange.name} has another type than ${known.get(strange.name)}`}. Name another file.`,
+    );
+  if (version > schemaVersion || found.some(({ name }) => !known.has(name))) {
     throw new WarehouseError(
       'newer_version',
       `${path} was written by a later release of @call-attribution/warehouse. Install that release, or a later one.`,
     );
   }
   const isPending = (await session.all('SELECT 1 FROM meta WHERE pending IS NOT NULL')).length > 0;
-  return Number(version) < schemaVersion || found.length < known.size || isPending ? 'older' : 'ready';
+  if (version < schemaVersion || found.length < known.size || isPending) return 'older';
+  return (await hasOwnView(session)) ? 'ready' : 'older';
 }
 
-async function columnNames(session: Session): Promise<string[]> {
+/** The columns of the calls, with their types. */
+async function recordColumns(session: Session): Promise<{ readonly name: string; readonly type: string }[]> {
   const rows = await session.all(
-    "SELECT column_name FROM duckdb_columns() WHERE table_name = 'records' AND NOT internal",
+    "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = 'records' AND schema_name = 'main' AND NOT internal",
   );
-  return rows.map((row) => String(row.column_name));
+  return rows.map((row) => ({ name: String(row.column_name), type: String(row.data_type) }));
 }
 
 /** Makes the tables of a warehouse in an empty file. */
@@ -78,7 +90,7 @@ export async function migrate(
     const { version } = await session.one('SELECT version FROM meta');
     for (const statements of steps.slice(Number(version) - 1))
       for (const statement of statements) await session.run(statement);
-    const found = new Set(await columnNames(session));
+    const found = new Set((await recordColumns(session)).map(({ name }) => name));
     const added = columns.filter(({ name }) => !found.has(name));
     for (const { name, type } of added)
       await session.run(`ALTER TABLE records ADD COLUMN ${quoted(name)} ${type}`);

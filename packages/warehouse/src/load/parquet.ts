@@ -1,14 +1,13 @@
 import type { Call, FieldType } from '@call-attribution/core';
-import { WarehouseError } from '../errors.ts';
+import { isMemoryLimit, WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
-import { fieldColumns, quoted } from '../tables/columns.ts';
-import { stagedColumns } from '../tables/row-writer.ts';
+import { fieldColumns, literal, quoted } from '../tables/columns.ts';
+import { insteadOfOther, stagedColumns } from '../tables/row-writer.ts';
 import type { Source } from './merge.ts';
 
 /** Calls stored in one transaction when they come from files. */
 const mostAtOnce = 1_000_000;
 
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 const reading = (files: readonly string[]): string =>
   `read_parquet([${files.map(literal).join(', ')}], hive_partitioning = false)`;
 
@@ -41,31 +40,80 @@ export async function groupFiles(session: Session, files: readonly string[]): Pr
 }
 
 async function describe(session: Session, file: string) {
-  try {
+  return withFile(file, async () => {
     const { records } = await session.one(
       `SELECT sum(num_rows)::VARCHAR AS records FROM parquet_file_metadata(${literal(file)})`,
     );
     return { records, columns: await session.all(`DESCRIBE SELECT * FROM ${reading([file])}`) };
-  } catch (cause) {
-    throw new WarehouseError('invalid_dataset', `${file} cannot be read as a Parquet file.`, { cause });
+  });
+}
+
+/** Whatever fails while only this file is read is the fault of the file, unless memory or the disk is full. */
+async function withFile<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw fileFailure(file, error);
   }
 }
 
-/** The rows of files that this package wrote, as they are stored. */
-export function ownSource({ files, records }: FileGroup): Source {
-  const cells = stagedColumns
-    .map(({ name, type }) => `${quoted(name)}::${type} AS ${quoted(name)}`)
-    .join(', ');
-  const sql = `(SELECT ${cells} FROM ${reading(files)})`;
-  return { sql, keys: sql, records };
+function fileFailure(file: string, error: unknown): WarehouseError {
+  if (error instanceof WarehouseError && error.code === 'disk_full') return error;
+  const { cause } = error instanceof Error ? error : {};
+  const what = isMemoryLimit(error)
+    ? 'needs more memory than the warehouse may use: raise `memory`, or write it in smaller row groups'
+    : cause instanceof Error && /^Conversion Error/.test(cause.message)
+      ? 'has values that do not fit their columns'
+      : 'cannot be read as a Parquet file';
+  return new WarehouseError('invalid_dataset', `${file} ${what}.`, { cause: error });
 }
 
-/** Does a call occur twice in files? */
+const ownCells = stagedColumns
+  .map(({ name, type }) => `${quoted(name)}::${type} AS ${quoted(name)}`)
+  .join(', ');
+
+/** The rows of files that this package wrote, as they are stored. */
+export function ownSource({ files }: Pick<FileGroup, 'files'>): Source {
+  const sql = `(SELECT ${ownCells} FROM ${reading(files)})`;
+  // What a file says about its number of rows may be wrong.
+  return { sql, keys: sql, records: null };
+}
+
+const isObject = (json: string): string =>
+  `CASE WHEN json_valid(${json}) THEN json_type(${json}) = 'OBJECT' ELSE ${json} IS NULL END`;
+const wire = `(CASE WHEN starts_with(wire::VARCHAR, ${literal(insteadOfOther)})
+  THEN substr(wire::VARCHAR, ${insteadOfOther.length + 1}) ELSE wire::VARCHAR END)`;
+
+/**
+ * Does a call occur twice in files that look like ours? Throws when rows are among them that could not be read again once they are
+ * stored.
+ */
 export async function hasDuplicates(session: Session, { files }: FileGroup): Promise<boolean> {
-  const { twice } = await session.one(
-    `SELECT count(*) > count(DISTINCT sid) AS twice FROM ${reading(files)}`,
-  );
-  return twice === true;
+  const look = (some: readonly string[]) =>
+    session.one(
+      `SELECT count(*) > count(DISTINCT sid) AS twice,
+         count(*) FILTER (WHERE coalesce(sid::VARCHAR, '') = '' OR NOT ${isObject('other::VARCHAR')} OR NOT ${isObject(wire)}) > 0 AS odd
+         FROM ${reading(some)}`,
+    );
+  const all = await look(files).catch(() => null);
+  if (all !== null && all.odd !== true) return all.twice === true;
+  // Which of them is it?
+  for (const file of files) {
+    if ((await withFile(file, () => look([file]))).odd !== true) continue;
+    throw new WarehouseError(
+      'invalid_dataset',
+      `${file} has the columns of an export, but values that no export writes in sid, other or wire. Nothing of it was loaded.`,
+    );
+  }
+  throw fileFailure(files[0] ?? '', null);
+}
+
+/** Reads every value of files that look like ours. Throws for one that cannot be read, or has values that do not fit their columns. */
+export async function checkReadable(session: Session, { files }: FileGroup): Promise<void> {
+  for (const file of files)
+    await withFile(file, () =>
+      session.one(`SELECT bit_xor(hash(t)) AS all FROM ${ownSource({ files: [file] }).sql} t`),
+    );
 }
 
 /** The calls in files that something else wrote: columns by name, numbers and times in the form in which the API sends them. */
@@ -74,11 +122,15 @@ export async function* foreignCalls(
   { files }: FileGroup,
 ): AsyncGenerator<Call, void, undefined> {
   for (const file of files) {
-    const columns = await session.all(`DESCRIBE SELECT * FROM ${reading([file])}`);
+    const { columns } = await describe(session, file);
     const names = columns.map((row) => String(row.column_name)).filter((name) => !ownNames.has(name));
     const cells = names.map((name) => `${quoted(name)}::VARCHAR`).join(', ');
     const chunks = session.column(`SELECT json_array(${cells})::VARCHAR FROM ${reading([file])}`);
-    for await (const chunk of chunks) for (const json of chunk) yield callOf(names, JSON.parse(json));
+    for (;;) {
+      const { value, done } = await withFile(file, () => chunks.next());
+      if (done === true) break;
+      for (const json of value) yield callOf(names, JSON.parse(json));
+    }
   }
 }
 

@@ -2,10 +2,12 @@ import { join } from 'node:path';
 import type { Call, Clock } from '@call-attribution/core';
 import type { Removals, SyncBatch, SyncOutcome, SyncState, UpsertSink } from '@call-attribution/node-stream';
 import { FileLockedError, lockFile } from '@call-attribution/node-stream/files';
+import { readState } from '../ask/status.ts';
 import { isMemoryLimit, WarehouseError } from '../errors.ts';
 import { checkBlocks } from '../file/blocks.ts';
 import { failureOf } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
+import type { Reach } from '../file/reach.ts';
 import type { Session } from '../file/session.ts';
 import { bothMerged, type Merged, merge, nothingMerged, stagedSource } from './merge.ts';
 import { readRemovals } from './removed.ts';
@@ -17,6 +19,8 @@ export interface WriteOptions {
   readonly wait?: number | undefined;
   /** Memory that DuckDB may use. Default: the first of `memories`. */
   readonly memory?: string | undefined;
+  /** Files that are read besides those that are staged. */
+  readonly reach?: Reach | undefined;
 }
 
 /** What a sink needs of its warehouse. */
@@ -70,7 +74,7 @@ export class WarehouseSink implements UpsertSink {
       await checkBlocks(session, this.#host.path);
       this.#removals = await readRemovals(session, this.#account);
       const [row] = await session.all('SELECT state FROM sync_state WHERE account = $1', [this.#account]);
-      return row === undefined ? null : JSON.parse(String(row.state));
+      return row === undefined ? null : readState(String(row.state), this.#account);
     });
   }
 

@@ -18,7 +18,7 @@ import { datasetFailure } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
 import { readNotes } from '../load/removed.ts';
-import { columns, quoted } from '../tables/columns.ts';
+import { columns, literal, quoted } from '../tables/columns.ts';
 import { Parameters } from '../where/sql.ts';
 import { lockName, type Manifest, manifestName, readManifest } from './manifest.ts';
 
@@ -68,14 +68,14 @@ const partial = '.partial';
  * that follows another one into the same folder writes only what has changed since, so an interrupted run is resumed.
  */
 export async function exportDataset(
-  session: Session,
+  read: <T>(body: (session: Session) => Promise<T>) => Promise<T>,
   folder: string,
   options: ExportOptions,
 ): Promise<ExportSummary> {
   checkNamed('options', options, exportOptions);
   const unlock = await lock(folder);
   try {
-    return await writeDataset(session, folder, options);
+    return await read((session) => writeDataset(session, folder, options));
   } catch (error) {
     throw error instanceof WarehouseError ? error : datasetFailure(error, folder);
   } finally {
@@ -239,7 +239,7 @@ async function writePart(
   await (await createFile(target)).close();
   const copy = session.run(
     `COPY (SELECT ${exported} FROM records WHERE ${where} AND account = ${parameters.put(account)} AND ${within})
-       TO '${target.replaceAll("'", "''")}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880, USE_TMP_FILE false)`,
+       TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880, USE_TMP_FILE false)`,
     parameters.values,
   );
   await copy.catch((error: WarehouseError) => {

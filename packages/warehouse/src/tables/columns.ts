@@ -84,3 +84,6 @@ export const columns: readonly Column[] = [...fieldColumns, ...extraColumns, ...
 
 /** The name of a column as SQL. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** A string as SQL. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

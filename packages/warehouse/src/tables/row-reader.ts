@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { WarehouseError } from '../errors.ts';
 import { fieldColumns, quoted } from './columns.ts';
 import { insteadOfOther } from './row-writer.ts';
 import { wireValue } from './wire-values.ts';
@@ -51,11 +52,25 @@ function callOfCells(cells: readonly (string | null)[]): Call {
 }
 
 function putAll(call: Record<string, unknown>, json: string): void {
-  const values: Record<string, unknown> = JSON.parse(json);
+  const values = objectIn(json);
   for (const [name, value] of Object.entries(values)) {
     if (name !== '__proto__') call[name] = value;
     else Object.defineProperty(call, name, { value, enumerable: true, configurable: true, writable: true });
   }
+}
+
+/** What `other` and `wire` hold. The error of `JSON.parse` would quote the data of a caller. */
+function objectIn(json: string): object {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // It is damaged, as something else than an object is.
+  }
+  throw new WarehouseError(
+    'damaged',
+    'A stored call cannot be read: something else than this package has written its columns `other` or `wire`.',
+  );
 }
 
 /** The few lists of absent fields that there are, each split once. */

@@ -1,10 +1,21 @@
-import { columns, fieldColumns, quoted } from './columns.ts';
+import { columns, fieldColumns, literal, quoted } from './columns.ts';
 import { derivedFields } from './derived.ts';
 
 /** Version of the tables that this release writes and reads. */
 export const schemaVersion = 2;
 
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+/** The names of the tables of a warehouse. */
+export const tableNames: readonly string[] = [
+  'meta',
+  'records',
+  'accounts',
+  'callers',
+  'erased',
+  'sync_state',
+];
+
+/** The name of the view for people. */
+export const viewName = 'calls';
 
 /** The tables of an empty warehouse. */
 export const createTables: readonly string[] = [
@@ -30,6 +41,12 @@ const viewColumns: readonly {
 ]
   .map(({ name, meaning }) => ({ name, sql: quoted(name), meaning }))
   .concat(derivedFields.map(({ name, sql, meaning }) => ({ name, sql: sql('date_added'), meaning })));
+
+/**
+ * The hash of the statement that makes the view, as DuckDB writes it. Working it out each time a file is opened would take as long as
+ * the rest of opening; a test does.
+ */
+export const viewDigest = '9xLR7mb96LJ8fP1vOA2u8cCqnd64xGCUXO1V6ag6OCA=';
 
 /** The view `calls` and the comments on tables and columns. Written again whenever the tables change. */
 export const createView: readonly string[] = [
