@@ -111,7 +111,11 @@ test('the total, the groups and the columns add up to all calls', () => {
 });
 
 test('the page has no markup from the data, no script and no URL to load', () => {
-  const page = reportPage(reportOf('campaign,day'), { title: '<script>alert(1)</script>', facts: ['a & b'] });
+  const page = reportPage(reportOf('campaign,day'), {
+    title: '<script>alert(1)</script>',
+    incomplete: [],
+    facts: ['a & b'],
+  });
   expect(page).not.toMatch(/<script|<b>|<link|<img|https?:|url\(|@import/);
   expect(page).toContain('&lt;script&gt;alert(1)');
   expect(page).toContain('Generic &lt;b&gt;&quot;x&quot;&lt;/b&gt;');
@@ -125,7 +129,7 @@ test.each(['day', 'campaign', 'campaign,day'])(
       return call(date, `Campaign ${i % 33}`, (((i * 7) % 90) / 10).toFixed(1));
     });
     const report = reportOf(by, 30, many);
-    const page = reportPage(report, { title: 'Calls', facts: [] });
+    const page = reportPage(report, { title: 'Calls', incomplete: [], facts: [] });
     const rows = [...page.matchAll(/<tr><th scope="row">(.*?)<\/tr>/g)].map(([, cells]) =>
       (cells as string).split(/<\/th><td>|<\/td><td>|<\/td>/).filter((cell) => cell !== ''),
     );

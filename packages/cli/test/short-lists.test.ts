@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
@@ -126,6 +126,41 @@ describe('a warehouse of two accounts, of which one is short', () => {
     const of = async (account: string) => incomplete((await run(...args, '--account', account)).stderr);
     expect(await of('short')).toHaveLength(1);
     expect(await of('well')).toEqual([]);
+  });
+
+  test.each([
+    ['report --output report.html', ['report', '--by', 'day', '--output', 'report.html']],
+    ['report --output report.txt', ['report', '--by', 'day', '--format', 'table', '--output', 'report.txt']],
+    ['list --output list.txt', ['list', '--format', 'table', '--output', 'list.txt']],
+  ])('the file of %s says at its top what the copy lacks', async (_, args) => {
+    const top = async (account: string): Promise<string[]> => {
+      expect((await run(...args, '--account', account)).code).toBe(0);
+      const text = readFileSync(join(cwd, args.at(-1) ?? ''), 'utf8');
+      const [, body = text] = text.split('</h1>');
+      return body.trim().split('\n').slice(0, 1);
+    };
+    expect(await top('short')).toEqual([
+      expect.stringMatching(
+        `^(<p class="incomplete">)?INCOMPLETE, the copy of account 101 is not whole: ${lacks}`,
+      ),
+    ]);
+    expect(await top('well')).toEqual([expect.not.stringContaining('INCOMPLETE')]);
+  });
+
+  test('the receipt of an export says what the copy proves, and calls verify repeats it', async () => {
+    const exported = async (account: string) => {
+      await run('export', '--output', 'some.csv', '--receipt', '--account', account);
+      const { verdict } = JSON.parse(readFileSync(join(cwd, 'some.csv.receipt.json'), 'utf8'));
+      const { code, stdout } = await stage.quick(['verify', 'some.csv'], { cwd, env });
+      return { verdict, code, stdout };
+    };
+    const short = await exported('short');
+    expect(short.verdict).toMatchObject({ proof: 'short', reasons: [{ code: 'count_rose', count: 10 }] });
+    expect([short.code, short.stdout]).toEqual([
+      3,
+      expect.stringContaining('the read was short: count_rose'),
+    ]);
+    expect(await exported('well')).toMatchObject({ code: 0, verdict: { proof: 'whole', reasons: [] } });
   });
 
   test('of all accounts, the one that is short is named', async () => {

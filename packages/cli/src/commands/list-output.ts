@@ -45,8 +45,8 @@ export interface ListForm {
 /** Where the calls of a list go: a table, or data on stdout. */
 export interface ListOutput {
   add(call: Call, account: string | null): Promise<void>;
-  /** Finishes the output, and returns the columns that did not fit. */
-  close(): Promise<readonly string[]>;
+  /** Finishes the output, and returns the columns that did not fit. `head`: what stands above a table. */
+  close(head: readonly string[]): Promise<readonly string[]>;
 }
 
 /** Opens the output of a list. */
@@ -65,15 +65,19 @@ function tableOutput(form: Omit<ListForm, 'format'>, io: Io): ListOutput {
       const cells = fields.map((field) => cellText(valueOfField(call, field)));
       rows.push(several ? [account ?? '', ...cells] : cells);
     },
-    async close() {
-      if (rows.length === 0) return [];
+    async close(head) {
+      const above = head.length === 0 ? [] : [...head, ''];
+      if (rows.length === 0) {
+        if (above.length > 0) await show(io, head);
+        return [];
+      }
       const style = styleFor(io.stdout, io.env);
       const columns = [
         ...(several ? [{ title: 'account', min: 12, rank: -1 }] : []),
         ...fields.map((field, at) => columnOf(field, form.fields === null ? kept.indexOf(field.name) : at)),
       ];
       const table = fitTable(columns, rows, { width: widthOf(io.stdout, io.env), style });
-      await show(io, table.lines);
+      await show(io, [...above, ...table.lines]);
       return table.dropped;
     },
   };

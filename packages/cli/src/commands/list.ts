@@ -52,6 +52,7 @@ export const list: Handler = async (args, io) => {
   const several = accounts.some(({ name }) => name !== null);
   const output = listOutput({ format, fields, versions, several }, io);
   const notes: string[] = [];
+  const incomplete = new Set<string>();
   let isAnyShown = false;
   const status = await eachAccount(accounts, args, io, async ({ name, plan: filter, open }) => {
     const source = await open();
@@ -69,6 +70,7 @@ export const list: Handler = async (args, io) => {
       });
       for await (const call of inOrder(counted(matches, seen), place)) await output.add(call, name);
       isAnyShown ||= seen.shown > 0;
+      for (const line of source.incomplete ?? []) incomplete.add(line);
       const lines =
         seen.shown > 0 ? placeNotes(place, seen, format) : await emptyNotes(place, source, filter, format);
       notes.push(...lines.map((line) => (name === null ? line : `${name}: ${line}`)));
@@ -77,7 +79,8 @@ export const list: Handler = async (args, io) => {
       await source.close();
     }
   });
-  const dropped = await output.close();
+  const file = args.text('output');
+  const dropped = await output.close(file === null || file === '-' ? [] : [...incomplete]);
   for (const note of notes) say(io, note);
   if (dropped.length > 0) say(io, `not enough width for ${dropped.join(', ')}; choose fields with --fields`);
   const leaving = ready(accounts).find(({ plan, settings }) =>

@@ -55,7 +55,7 @@ async function makeReport(target: ReportTarget, args: Args, io: Io): Promise<num
     isNoted = true;
     try {
       const result = await countGroups(source, plan, io);
-      counted.push({ account: name, plan, ...result });
+      counted.push({ account: name, plan, incomplete: source.incomplete ?? [], ...result });
       if (!result.complete) say(io, name === null ? result.end : `account ${name}: ${result.end}`);
       return result.complete ? exitCodes.ok : exitCodes.incomplete;
     } catch (error) {
@@ -73,7 +73,7 @@ async function makeReport(target: ReportTarget, args: Args, io: Io): Promise<num
 async function writeReport(
   counted: readonly Counted[],
   isJoined: boolean,
-  { format, page }: ReportTarget,
+  { format, page, output }: ReportTarget,
   args: Args,
   io: Io,
 ): Promise<void> {
@@ -87,9 +87,11 @@ async function writeReport(
     of: (top: number): Report => reportOf(cells, layoutOf(plan.dimensions), top),
   }));
   const [joined] = reports;
+  const incomplete = [...new Set(counted.flatMap((one) => one.incomplete))];
   if (page !== null && joined) {
     const title = args.text('title') ?? 'Calls';
-    await saveLines(page, [reportPage(joined.of(top), { title, facts: factsOf(counted) })], io);
+    const text = { title, incomplete, facts: factsOf(counted) };
+    await saveLines(page, [reportPage(joined.of(top), text)], io);
     say(io, `wrote ${page}`);
   }
   if (format !== 'table') {
@@ -106,7 +108,9 @@ async function writeReport(
     ...(account === null ? [] : [style.bold(`account ${account}`)]),
     ...reportLines(of(top), { width: widthOf(io.stdout, io.env), style }),
   ]);
-  await show(io, lines);
+  // Whoever is passed a file has not seen what was said when it was written.
+  const head = output === null || incomplete.length === 0 ? [] : [...incomplete, ''];
+  await show(io, [...head, ...lines]);
 }
 
 /** What the page says below its table: which calls it counts, and how that is known. */
@@ -140,6 +144,8 @@ interface Counted {
   readonly complete: boolean;
   readonly end: string;
   readonly cells: readonly Cell[];
+  /** What the copy lacks, a sentence for each account. */
+  readonly incomplete: readonly string[];
 }
 
 /** A warehouse counts by itself; the calls of the API are read and counted here. */

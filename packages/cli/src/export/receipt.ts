@@ -8,7 +8,7 @@ import {
 } from '@call-attribution/node-stream/receipts';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
-import type { Ending } from '../reading/verdict.ts';
+import type { Ending, WarehouseVerdict } from '../reading/verdict.ts';
 
 /** What the receipt of an export says besides how the reading ended. */
 export interface ReceiptAbout {
@@ -73,16 +73,16 @@ function receiptFacts(
     ...(where === null ? {} : { where }),
     ...periodOfFilter(filter, version),
     fields: fields?.map(({ name }) => name) ?? null,
-    verdict: 'calls' in verdict ? wholeOf(verdict.calls, at) : writtenVerdict(verdict, at),
+    verdict: 'copy' in verdict ? ofCopy(verdict, at) : writtenVerdict(verdict, at),
   };
 }
 
-/** All that the warehouse has was read. */
-function wholeOf(calls: number, at: number): ReceiptVerdict {
+/** All that the warehouse has was read, which is proved as far as the warehouse is. */
+function ofCopy({ calls, copy: { proof, reasons } }: WarehouseVerdict, at: number): ReceiptVerdict {
   const countedAt = new Date(at).toISOString();
   return {
-    proof: 'whole',
-    reasons: [],
+    proof,
+    reasons,
     counted: calls,
     read: calls,
     setAside: 0,

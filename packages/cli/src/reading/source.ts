@@ -33,6 +33,8 @@ export interface Total {
 export interface Source {
   /** Address of the API without credentials, or the name of what holds the copy. */
   readonly address: string | null;
+  /** What its last answer lacks, a sentence for each account, when it is a copy that is not whole. */
+  readonly incomplete?: readonly string[];
   /** How many calls match, and how that is known. */
   count(filter: Filter): Promise<Total>;
   /** One call; an error when there is none with this session ID. */

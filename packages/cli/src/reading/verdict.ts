@@ -3,6 +3,7 @@ import type { Client } from '@call-attribution/core';
 import {
   type CallStream,
   type CallStreamOptions,
+  type CopyVerdict,
   createCallStream,
   describeVerdict,
   type Progress,
@@ -38,6 +39,8 @@ export interface WarehouseVerdict {
   readonly proof: 'whole';
   /** How many calls there were. */
   readonly calls: number;
+  /** What is proved of the copy itself. */
+  readonly copy: Pick<CopyVerdict, 'proof' | 'reasons'>;
 }
 
 /** How a reading ended. */

@@ -3,6 +3,7 @@ import type { Call } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
 import {
   type CallStreamOptions,
+  type CopyVerdict,
   describeCopy,
   isNothing,
   printRemovals,
@@ -68,6 +69,7 @@ export class WarehouseSource implements Source {
   readonly address: string;
   /** Milliseconds that a question may take. */
   readonly timeLimit: number;
+  incomplete: readonly string[] = [];
   readonly #file: WarehouseFile;
   readonly #scope: Scope & { readonly where: string | null };
   readonly #io: Io;
@@ -153,8 +155,11 @@ export class WarehouseSource implements Source {
   read({ filter }: CallStreamOptions): Reading {
     const self = this;
     let count = 0;
+    let copy: WarehouseVerdict['copy'] = { proof: 'whole', reasons: [] };
     const calls = async function* () {
-      await self.sayAnswered(undefined, timesOf(toFilter(filter ?? '')));
+      const period = timesOf(toFilter(filter ?? ''));
+      await self.sayAnswered(undefined, period);
+      copy = together(await self.#lacks(self.#used(await self.warehouse.lastSync()), period));
       for await (const call of self.#calls(toFilter(filter ?? ''))) {
         count += 1;
         yield call;
@@ -162,7 +167,7 @@ export class WarehouseSource implements Source {
     };
     const stream = Readable.from(calls());
     const verdict = new Promise<WarehouseVerdict>((resolve) => {
-      stream.once('end', () => resolve({ proof: 'whole', calls: count }));
+      stream.once('end', () => resolve({ proof: 'whole', calls: count, copy }));
     });
     return { stream, verdict };
   }
@@ -173,11 +178,12 @@ export class WarehouseSource implements Source {
     const used = this.#used(statuses ?? (await this.warehouse.lastSync()));
     const text = answeredText(this.#file.shown, used);
     say(this.#io, text);
-    for (const { account, lacks } of await this.#lacks(used, period)) {
+    this.incomplete = (await this.#lacks(used, period)).map(({ account, lacks }) => {
       // Of several accounts, or of those that were chosen, each is named.
       const of = used.length > 1 || accounts.length > 0 ? ` of account ${account}` : '';
-      say(this.#io, `INCOMPLETE, the copy${of} is not whole: ${lacks}; calls sync reads them again`);
-    }
+      return `INCOMPLETE, the copy${of} is not whole: ${lacks}; calls sync reads them again`;
+    });
+    for (const line of this.incomplete) say(this.#io, line);
     return text;
   }
 
@@ -187,15 +193,12 @@ export class WarehouseSource implements Source {
   }
 
   /** The accounts whose copy is not whole, and what it lacks in words. */
-  async #lacks(
-    used: readonly AccountStatus[],
-    period?: TimeSlice,
-  ): Promise<{ readonly account: string; readonly lacks: string }[]> {
-    const found: { account: string; lacks: string }[] = [];
+  async #lacks(used: readonly AccountStatus[], period?: TimeSlice): Promise<Lack[]> {
+    const found: Lack[] = [];
     for (const { account } of used) {
       const verdict = await this.warehouse.verdict(account, period);
       const lacks = verdict === null ? null : describeCopy(verdict);
-      if (lacks !== null) found.push({ account, lacks });
+      if (verdict !== null && lacks !== null) found.push({ account, lacks, ...verdict });
     }
     return found;
   }
@@ -213,6 +216,18 @@ export class WarehouseSource implements Source {
   #calls(filter: Filter, cut: { readonly limit?: number; readonly offset?: number } = {}) {
     return this.warehouse.calls({ ...this.selection(filter), ...cut, signal: this.#io.signal });
   }
+}
+
+/** What the copy of an account lacks, also in words. */
+interface Lack extends Pick<CopyVerdict, 'proof' | 'reasons'> {
+  readonly account: string;
+  readonly lacks: string;
+}
+
+/** What is proved of several accounts together. */
+function together(lacks: readonly Lack[]): WarehouseVerdict['copy'] {
+  const proof = lacks.find((one) => one.proof === 'short')?.proof ?? lacks[0]?.proof ?? 'whole';
+  return { proof, reasons: lacks.flatMap(({ reasons }) => reasons) };
 }
 
 /** The times that a filter is about. */

@@ -12,6 +12,7 @@ const style = `
 body { margin: 0 auto; max-width: 920px; padding: 24px 20px 48px; background: var(--ground); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 h1 { font-size: 24px; margin: 0 0 4px; } p { margin: 4px 0; color: var(--soft); }
+p.incomplete { margin: 8px 0; padding: 6px 10px; border-left: 4px solid; color: var(--ink); font-weight: 700; }
 svg { display: block; width: 100%; height: auto; margin: 24px 0 8px; font-size: 12px; }
 svg.narrow { display: none; } svg text { fill: var(--ink); } .grid { stroke: var(--line); }
 .c0 { fill: var(--c0); background: var(--c0); } .c1 { fill: var(--c1); background: var(--c1); }
@@ -36,6 +37,8 @@ const mostRows = 20;
 /** What the page says above the figures. */
 export interface PageText {
   readonly title: string;
+  /** What the calls that were counted lack, one sentence each. */
+  readonly incomplete: readonly string[];
   /** Which calls were counted, one sentence each. */
   readonly facts: readonly string[];
 }
@@ -65,6 +68,7 @@ export function reportPage(report: Report, text: PageText): string {
     '<body>',
     '<main>',
     `<h1>${markup(text.title)}</h1>`,
+    ...text.incomplete.map((line) => `<p class="incomplete">${markup(line)}</p>`),
     ...text.facts.map((fact) => `<p>${markup(fact)}</p>`),
     ...(report.total.calls === 0 ? ['<p>No calls.</p>'] : [draw(report, 'wide'), draw(report, 'narrow')]),
     ...(names.length > 0
