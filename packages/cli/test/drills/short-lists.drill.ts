@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fixtureCalls } from '@call-attribution/core/testing';
+import { formatNaive } from '@call-attribution/core/time';
+import { callWith } from '@call-attribution/test-tools/call-with';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ShortServer, startShortServer } from '../short-server.ts';
@@ -100,22 +104,69 @@ test(
       const port = await freePort();
       server.hidden = new Set(sids.slice(100, 120));
       const args = ['sync', '--store', 'sqlite:calls.db', '--account', '101', '--every', '1s'];
-      const child = spawn(process.execPath, [stage.bin, ...args, '--status-port', String(port)], {
-        cwd,
-        env: env(cwd),
-      });
+      const stop = start(cwd, [...args, '--status-port', String(port)]);
       const ready = await until(port, '/readyz', (text) => text.includes('not whole'));
       expect(ready).toMatch(/^503 the copy is not whole: short: 20 calls of 1,200 are missing/);
       expect(await ask(port, '/metrics')).toMatch(/^calls_sync_missing 20$/m);
       server.hidden = new Set();
       expect(await until(port, '/readyz', (text) => text.startsWith('200'))).toBe('200 ready\n');
       expect(await ask(port, '/metrics')).toMatch(/^calls_sync_missing 0$/m);
-      const closed = once(child, 'close');
-      child.kill('SIGTERM');
-      await closed;
+      await stop();
       tally.compare(sids, await sidsOf(cwd, 'sqlite:calls.db'));
     }),
 );
+
+test.each(stores)(
+  'feeds over a copy that is short carry on, and /feeds says what they lack: %s',
+  { timeout: 240_000 },
+  (store) =>
+    tally.run(async () => {
+      const cwd = stage.folder();
+      const port = await freePort();
+      // A feed has the last days only, so its calls are of these: from 22 to 2 days ago.
+      const hours = Array.from({ length: 480 }, (_, i) => Date.now() - (48 + i) * 3_600_000);
+      const recent = hours.map((at, i) =>
+        callWith({ sid: `r${i}`, date_added: formatNaive(at), ppc_gclid: `Cj0KCQ_click-${i}` }),
+      );
+      const short = await startShortServer(recent, 50);
+      short.hidden = new Set(recent.slice(100, 120).map(({ sid }) => sid));
+      const feed = { path: '/feeds/clicks.csv', format: 'google-ads-clicks', account: '101', window: '30d' };
+      const feeds = [{ ...feed, conversionName: 'Phone lead' }];
+      writeFileSync(join(cwd, 'feeds.json'), JSON.stringify({ timeZone: 'UTC', feeds }));
+      const args = ['serve', '--feeds', 'feeds.json', '--store', store, '--account', '101', '--every', '1s'];
+      const stop = start(cwd, [...args, '--port', String(port)], { CALLS_BASE_URL: short.url });
+      const lacks = /INCOMPLETE: short: 20 calls of 480 are missing between/;
+      expect(await until(port, '/feeds', (text) => lacks.test(text))).toMatch(/^200 /);
+      const fetched = await ask(port, feed.path);
+      expect(fetched).toMatch(/^200 Google Click ID,/);
+      const clicks = fetched.match(/Cj0KCQ_click-\d+/g) ?? [];
+      tally.compare(
+        recent.filter(({ sid }) => !short.hidden.has(sid)).map(({ ppc_gclid }) => String(ppc_gclid)),
+        clicks,
+      );
+      expect(await until(port, '/readyz', (text) => text.includes('not whole'))).toMatch(
+        /^503 the copy is not whole: short: 20 calls of 480/,
+      );
+      short.hidden = new Set();
+      expect(await until(port, '/feeds', (text) => /^200 /.test(text) && !/INCOMPLETE/.test(text))).toContain(
+        feed.path,
+      );
+      expect(await until(port, '/readyz', (text) => text.startsWith('200'))).toBe('200 ready\n');
+      await stop();
+      await short.close();
+    }),
+);
+
+/** Starts `calls` and returns what stops it. What it says is not read, and a pipe that is full would stop it. */
+function start(cwd: string, args: readonly string[], more: Record<string, string> = {}): () => Promise<void> {
+  const options = { cwd, env: { ...env(cwd), ...more }, stdio: 'ignore' } as const;
+  const child = spawn(process.execPath, [stage.bin, ...args], options);
+  const closed = once(child, 'close');
+  return async () => {
+    child.kill('SIGTERM');
+    await closed;
+  };
+}
 
 async function ask(port: number, path: string): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null);
