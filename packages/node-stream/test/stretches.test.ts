@@ -14,9 +14,13 @@ test('a copy that calls itself whole has every call that the server had when it 
 test.each([
   ['turns of 3 pages', { maxPages: 3 }],
   ['turns that are killed', { dies: 20 }],
+  ['turns that are aborted after 20 pages', { aborts: 20, calls: 2_600 }],
 ])('a first read in %s ends, with at most 1.1 times the requests of one turn', (_, cut) =>
   readsInTurns({ calls: 2_000, rows: 20, ...cut }),
 );
+
+test('a first read that is aborted every 3 pages loses one page in each turn', () =>
+  readsInTurns({ calls: 1_000, rows: 20, aborts: 3 }));
 
 test.each([
   ['v3', 305, 5],

@@ -2,6 +2,11 @@
 export interface LookaheadLimits {
   readonly pages: number;
   readonly bytes: number;
+  /**
+   * It goes on where a run was cut, and may be cut again: no more is fetched ahead than one page, or a
+   * twentieth of those that have come. Default false.
+   */
+  readonly isCareful?: boolean;
 }
 
 /**
@@ -18,14 +23,15 @@ export interface Lookahead {
 
 /** The lookahead before anything was read. */
 export function lookaheadOf(limits: LookaheadLimits): Lookahead {
-  const depth = Math.max(Math.min(2, limits.pages), limits.pages >> 1);
+  const depth = limits.isCareful ? 1 : Math.max(Math.min(2, limits.pages), limits.pages >> 1);
   return { limits, depth, pages: 0, bytes: 0 };
 }
 
 /** Learns from how the consumer, when it wanted more, found the pages: their sizes, null for those on their way. */
 export function lookaheadAfter(lookahead: Lookahead, held: readonly (number | null)[]): Lookahead {
-  const { depth, limits } = lookahead;
-  if (held[0] === null) return { ...lookahead, depth: Math.min(limits.pages, depth * 2) };
+  const { depth, limits, pages } = lookahead;
+  const most = limits.isCareful ? Math.min(limits.pages, Math.max(1, Math.floor(pages / 20))) : limits.pages;
+  if (held[0] === null) return { ...lookahead, depth: Math.min(most, depth * 2) };
   if (held.every((size) => size !== null)) return { ...lookahead, depth: Math.max(1, depth - 1) };
   return lookahead;
 }

@@ -29,6 +29,8 @@ export interface ReadStart {
   readonly mostPages: number;
   /** Calls that earlier runs of the same read stored. */
   readonly done: number;
+  /** It goes on where an earlier run was cut. */
+  readonly goesOn: boolean;
 }
 
 /** One read of a query: the run, what it counts, and what the consumer has taken. Each kind of stream is built on one. */
@@ -68,7 +70,7 @@ export class Session {
       sealedBefore: sealed,
       countBefore,
       horizon: Math.floor((clock.now() + ahead) / second) * second,
-      lookahead: prefetch,
+      lookahead: { ...prefetch, isCareful: start?.goesOn === true },
       lower: query.lower,
       upper: query.upper,
       hasExclusiveBound: query.hasExclusiveBound,

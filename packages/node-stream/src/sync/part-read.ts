@@ -143,6 +143,7 @@ export class PartRead {
       resume: first?.begun ?? null,
       known: reader ?? null,
       mostPages: this.#mostPages - this.#pages,
+      goesOn: due.some(({ is }) => is === 'unread') && stretches.some(({ is }) => is !== 'unread'),
       done: stretches.reduce((sum, { is, calls }) => sum + (is === 'read' ? (calls ?? 0) : 0), 0),
     });
   }

@@ -75,6 +75,7 @@ test.each([
   ['turns of 3 pages of a server that gives fewer rows', { maxPages: 3, rows: 60, clamp: 25 }],
   ['turns of 10 pages of a server in no order', { maxPages: 10, isMixed: true }],
   ['turns that are killed', { dies: 20 }],
+  ['turns that are aborted after 20 pages', { aborts: 20 }],
 ])('a first read in %s ends, with at most 1.1 times the requests of one turn', (_, cut) =>
   cutReads.run(() => readsInTurns({ calls: 6_000, rows: 25, ...cut }, cutReads)),
 );
