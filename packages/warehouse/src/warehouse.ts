@@ -193,6 +193,7 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
         (body) => gate.use('export', { ...opening, reach: { folders: [folder] } }, body, { signal }),
         folder,
         rest,
+        { path, clock },
       ),
     ...removalMethods(host),
     close,

@@ -30,7 +30,6 @@ export const exportCalls: Handler = (args, io) => exportEach(planOf, args, io);
 
 const planOf: Planner = async (args, settings, _context, io) => {
   const dataset = readDataset(args, settings, io);
-  if (dataset !== null) refuseReceipt(args, 'the files of --partition have none; export one file');
   const write = dataset ? datasetWriter(dataset) : callsWriter(readTarget(args, io.cwd), readFields(args));
   return { write: refusingResume(write), rows: args.integer('rows', { min: 1 }) };
 };
@@ -47,10 +46,10 @@ const refusingResume =
 
 const datasetWriter =
   (dataset: DatasetTarget): Writer =>
-  async ({ source, settings, filter, io }) => {
+  async ({ args, source, settings, filter, io }) => {
     if (!isWarehouse(source)) throw partitionNeedsWarehouse(dataset);
     sayExtensions(filter, settings.apiVersion.value, io);
-    await exportDataset(source, dataset, filter, io);
+    await exportDataset(source, { ...dataset, receipt: args.flag('receipt') }, filter, io);
     return null;
   };
 

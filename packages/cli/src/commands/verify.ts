@@ -5,6 +5,7 @@ import { explain } from '../failures/explain.ts';
 import { say, show, write } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { type Ask, readAsk } from '../verify/ask.ts';
+import { checkDataset } from '../verify/check-dataset.ts';
 import { checkFile } from '../verify/check-file.ts';
 import { checkStore } from '../verify/check-store.ts';
 import { type Target, targetsAt } from '../verify/files.ts';
@@ -78,6 +79,8 @@ async function checkTarget({ kind, path }: Target, ask: Ask): Promise<Check> {
       });
     case 'file':
       return checkFile(path, ask);
+    case 'dataset':
+      return checkDataset(path, ask);
     default:
       return checkStore(`${kind}:${path}`, path, ask);
   }

@@ -54,7 +54,7 @@ export function partitionNeedsWarehouse({ partition, shown }: DatasetTarget): Us
 /** Writes the calls of a warehouse. Files whose calls have not changed since an earlier run stay as they are. */
 export async function exportDataset(
   source: WarehouseSource,
-  { path, shown, partition }: DatasetTarget,
+  { path, shown, partition, receipt }: DatasetTarget & { readonly receipt: boolean },
   filter: Filter,
   io: Io,
 ): Promise<void> {
@@ -65,7 +65,7 @@ export async function exportDataset(
   const { calls: total } = await warehouse.count({ ...selection, signal: io.signal });
   const progress = watchFiles(total, shown, io);
   try {
-    const options = { ...selection, partition, signal: io.signal, onFile: progress.onFile };
+    const options = { ...selection, partition, receipt, signal: io.signal, onFile: progress.onFile };
     summary = await whileWaiting(`writing ${shown}`, () => warehouse.exportParquet(path, options)).finally(
       progress.close,
     );

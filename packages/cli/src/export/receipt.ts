@@ -3,7 +3,7 @@ import type { Settings } from '@call-attribution/core/settings';
 import {
   periodOfFilter,
   type ReceiptFacts,
-  type ReceiptVerdict,
+  verdictOfCopies,
   writtenVerdict,
 } from '@call-attribution/node-stream/receipts';
 import type { Args } from '../args/command.ts';
@@ -73,20 +73,10 @@ function receiptFacts(
     ...(where === null ? {} : { where }),
     ...periodOfFilter(filter, version),
     fields: fields?.map(({ name }) => name) ?? null,
-    verdict: 'copy' in verdict ? ofCopy(verdict, at) : writtenVerdict(verdict, at),
+    verdict: 'copy' in verdict ? ofWarehouse(verdict, at) : writtenVerdict(verdict, at),
   };
 }
 
 /** All that the warehouse has was read, which is proved as far as the warehouse is. */
-function ofCopy({ calls, copy: { proof, reasons } }: WarehouseVerdict, at: number): ReceiptVerdict {
-  const countedAt = new Date(at).toISOString();
-  return {
-    proof,
-    reasons,
-    counted: calls,
-    read: calls,
-    setAside: 0,
-    countedBefore: null,
-    countedAt,
-  };
-}
+const ofWarehouse = ({ calls, copy }: WarehouseVerdict, at: number) =>
+  verdictOfCopies({ counted: calls, read: calls, copies: [copy] }, at);

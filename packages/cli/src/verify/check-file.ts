@@ -14,11 +14,20 @@ import { UsageError } from '../errors.ts';
 import { encodingOf, picked } from '../export/encode.ts';
 import { type FileFormat, formatOfName } from '../output/rows.ts';
 import { fieldNamed } from '../reading/fields.ts';
-import { count, plural } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { compareWithApi } from './api.ts';
 import type { Ask } from './ask.ts';
-import { type ApiCheck, type Check, type Finding, verdictOf } from './finding.ts';
+import {
+  type ApiCheck,
+  bytesDifference,
+  type Check,
+  doubts,
+  type Finding,
+  receiptProblem,
+  rowsDifference,
+  summaryOf,
+  verdictOf,
+} from './finding.ts';
 import type { ComparedRow } from './stretches.ts';
 
 /** Verifies a file of records: with its receipt, and with the API when that is asked for. */
@@ -27,10 +36,7 @@ export async function checkFile(path: string, ask: Ask): Promise<Check> {
   const full = resolve(io.cwd, path);
   const found = await readReceipt(full);
   const receipt = found?.receipt ?? null;
-  const findings: Finding[] = [];
-  if (found === null) findings.push({ code: 'no_receipt', text: 'there is no receipt to compare it with' });
-  else if (found.receipt === null)
-    findings.push({ code: 'receipt_invalid', text: `the receipt cannot be used: ${found.problem}` });
+  const findings = receiptProblem(found);
   const form = formOf(path, receipt);
   let sample: FileRow['record'] | null = null;
   const onRow = ({ record }: FileRow): void => {
@@ -71,25 +77,11 @@ export async function checkFile(path: string, ask: Ask): Promise<Check> {
   };
 }
 
-/** What a check says of a receipt. */
-export function summaryOf({ writtenAt, verdict }: Receipt): NonNullable<Check['receipt']> {
-  return { writtenAt, proof: verdict?.proof ?? null, counted: verdict?.counted ?? null };
-}
-
-/** Why a thing that is as its receipt says is not proved. */
-export function doubts({ verdict }: Receipt): Finding[] {
-  if (verdict?.proof === 'whole') return [];
-  const why =
-    verdict === null
-      ? 'the receipt does not say whether all calls were read'
-      : `the receipt says that the read was ${verdict.proof}: ${verdict.reasons.map(({ code }) => code).join(', ')}`;
-  return [{ code: 'not_whole', text: why }];
-}
-
 function formOf(path: string, receipt: Receipt | null): FileForm {
   const { format: named, gzip } = formatOfName(path);
   const rows = receipt?.rows;
-  const format = rows !== undefined && rows.format !== 'store' ? rows.format : named;
+  const isFile = rows !== undefined && rows.format !== 'store' && rows.format !== 'dataset';
+  const format = isFile ? rows.format : named;
   if (format === null)
     throw new UsageError(`${path}: the name does not say a format, and there is no receipt`, {
       hints: ['names end in .ndjson, .csv, .json or .parquet (and .gz)'],
@@ -100,23 +92,9 @@ function formOf(path: string, receipt: Receipt | null): FileForm {
 
 /** What is in the file and not in its receipt, or the other way round. */
 function differencesFrom({ rows, bytes }: Receipt, contents: FileContents): Finding[] {
-  const found: Finding[] = [];
-  const { length, sha256 } = contents.bytes;
-  if (bytes !== null && bytes.length !== length)
-    found.push({
-      code: 'bytes',
-      text: `it has ${count(length)} bytes, and the receipt says ${count(bytes.length)}`,
-    });
-  else if (bytes !== null && bytes.sha256 !== sha256)
-    found.push({ code: 'bytes', text: 'its bytes are not those of the receipt: the SHA-256 differs' });
+  const found = bytes === null ? [] : bytesDifference(bytes, contents.bytes);
   if (contents.fault !== null) return found;
-  if (rows.count !== contents.rows.count)
-    found.push({
-      code: 'rows',
-      text: `it has ${plural(contents.rows.count, 'row')}, and the receipt says ${count(rows.count)}`,
-    });
-  else if (rows.digest !== contents.rows.digest)
-    found.push({ code: 'contents', text: 'it has as many rows as the receipt says, but not the same ones' });
+  found.push(...rowsDifference(rows, contents.rows));
   const isNamed = contents.fields !== null && rows.fields !== null;
   if (isNamed && contents.fields.join() !== rows.fields.join())
     found.push({ code: 'fields', text: 'its columns are not those of the receipt' });

@@ -7,17 +7,25 @@ import {
   type RowCount,
   RowDigest,
   readReceipt,
+  verdictOfCopies,
   writeReceipt,
 } from '@call-attribution/node-stream/receipts';
 import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures/explain.ts';
 import { leavesExtensions, withExtensions } from '../reading/filter.ts';
-import { count, plural } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { compareWithApi } from './api.ts';
 import { type Ask, refuseOneApi } from './ask.ts';
-import { doubts, summaryOf } from './check-file.ts';
-import { type ApiCheck, type Check, type Finding, verdictOf } from './finding.ts';
+import {
+  type ApiCheck,
+  type Check,
+  doubts,
+  type Finding,
+  receiptProblem,
+  rowsDifference,
+  summaryOf,
+  verdictOf,
+} from './finding.ts';
 import { type Holdings, openHoldings, type Removed } from './holdings.ts';
 import type { Range } from './stretches.ts';
 
@@ -61,10 +69,7 @@ class StoreCheck {
       throw new UsageError('--write-receipt: the store is not a file, so there is no place for its receipt');
     const found = path === null || isWriting ? null : await readReceipt(path);
     const receipt = found?.receipt ?? null;
-    if (found === null && !isWriting)
-      this.#findings.push({ code: 'no_receipt', text: 'there is no receipt to compare it with' });
-    else if (found?.receipt === null)
-      this.#findings.push({ code: 'receipt_invalid', text: `the receipt cannot be used: ${found.problem}` });
+    if (!isWriting) this.#findings.push(...receiptProblem(found));
     const accounts = await this.#accounts(receipt);
     if (againstApi) refuseOneApi(accounts, this.#ask);
     const counted: AccountRows[] = [];
@@ -90,12 +95,7 @@ class StoreCheck {
       verdict,
       rows: sum?.count ?? null,
       digest: sum?.digest ?? null,
-      accounts: counted.map(({ account, rows, removed: { erasedCallers, purgedBefore } }) => ({
-        account,
-        rows,
-        erasedCallers,
-        purgedBefore,
-      })),
+      accounts: removalsOf(counted).map((removed, at) => ({ ...removed, rows: counted[at]?.rows ?? 0 })),
       receipt: receipt && summaryOf(receipt),
       api: this.#api,
       findings: this.#findings,
@@ -136,14 +136,7 @@ class StoreCheck {
     if (JSON.stringify(rows.removed ?? []) !== JSON.stringify(removalsOf(counted))) {
       const text = `callers were erased or calls purged since the receipt of ${writtenAt.slice(0, 10)}: write a new one`;
       this.#findings.push({ code: 'removed_since', text });
-    } else if (rows.count !== sum.count) {
-      const text = `it has ${plural(sum.count, 'row')}, and the receipt says ${count(rows.count)}`;
-      this.#findings.push({ code: 'rows', text });
-    } else
-      this.#findings.push({
-        code: 'contents',
-        text: 'it has as many rows as the receipt says, but not the same ones',
-      });
+    } else this.#findings.push(...rowsDifference(rows, sum));
   }
 
   async #againstApi({ account, removed }: AccountRows): Promise<void> {
@@ -182,17 +175,7 @@ class StoreCheck {
       version: null,
       filter: null,
       ...range,
-      verdict: isProved
-        ? {
-            proof: 'whole',
-            reasons: [],
-            counted: calls,
-            read: sum.count,
-            setAside: 0,
-            countedBefore: null,
-            countedAt: at,
-          }
-        : null,
+      verdict: isProved ? verdictOfCopies({ counted: calls, read: sum.count }, now) : null,
       rows: { ...form, ...sum, removed: removalsOf(counted), covers: coverOf(form) },
       bytes: null,
     };

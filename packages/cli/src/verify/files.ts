@@ -1,12 +1,12 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { receiptEnding } from '@call-attribution/node-stream/receipts';
+import { datasetPath, receiptEnding } from '@call-attribution/node-stream/receipts';
 import { UsageError } from '../errors.ts';
 import { formatOfName } from '../output/rows.ts';
 
-/** Something to verify: a file of records, or a database. */
+/** Something to verify: a file of records, a folder of files with one receipt, or a database. */
 export interface Target {
-  readonly kind: 'file' | 'sqlite' | 'duckdb' | 'receipt only';
+  readonly kind: 'file' | 'dataset' | 'sqlite' | 'duckdb' | 'receipt only';
   /** Path from the folder of the command. */
   readonly path: string;
 }
@@ -15,6 +15,9 @@ const databases = [
   [/\.(?:db|sqlite3?)$/i, 'sqlite'],
   [/\.duckdb$/i, 'duckdb'],
 ] as const;
+
+/** The receipt of a folder of files, in the folder. */
+const datasetReceipt = `${datasetPath('')}${receiptEnding}`;
 
 /** What kind of thing a name says; null for a name that says nothing. */
 function kindOf(name: string): Target['kind'] | null {
@@ -46,6 +49,10 @@ async function targetsIn(folder: string, cwd: string): Promise<Target[]> {
   const walk = async (at: string): Promise<void> => {
     const entries = await readdir(resolve(cwd, at), { withFileTypes: true });
     const names = new Set(entries.map(({ name }) => name));
+    if (names.has(datasetReceipt)) {
+      targets.push({ kind: 'dataset', path: at });
+      return;
+    }
     for (const { name, ...entry } of entries.map((each) => ({
       name: each.name,
       isFolder: each.isDirectory(),

@@ -1,4 +1,5 @@
-import type { ReceiptVerdict } from '@call-attribution/node-stream/receipts';
+import type { FoundReceipt, Receipt, ReceiptVerdict, RowCount } from '@call-attribution/node-stream/receipts';
+import { count, plural } from '../term/numbers.ts';
 
 /**
  * What was found about a thing. `proved`: it is what was read, and that was everything. `unproven`: it is what was read, but
@@ -29,6 +30,7 @@ export interface Finding {
     | 'rows'
     | 'contents'
     | 'fields'
+    | 'not_in_receipt'
     | 'stored_counts'
     | 'removed_since'
     | 'not_whole'
@@ -37,6 +39,8 @@ export interface Finding {
     | 'api';
   readonly text: string;
   readonly difference?: Difference;
+  /** The file of a dataset that it is about, by its path from the folder. */
+  readonly file?: string;
 }
 
 /** What comparing with the API gave. */
@@ -92,4 +96,49 @@ export function verdictOf(findings: readonly Finding[], compared: boolean): Chec
   if (codes.has('api_not_whole')) return 'unproven';
   if (!compared) return 'not compared';
   return codes.has('not_whole') ? 'unproven' : 'proved';
+}
+
+/** What is wrong with a receipt that was looked for. */
+export function receiptProblem(found: FoundReceipt | null): Finding[] {
+  if (found === null) return [{ code: 'no_receipt', text: 'there is no receipt to compare it with' }];
+  if (found.receipt !== null) return [];
+  return [{ code: 'receipt_invalid', text: `the receipt cannot be used: ${found.problem}` }];
+}
+
+/** Rows that are not those of a receipt. */
+export function rowsDifference(expected: RowCount, found: RowCount): Finding[] {
+  if (expected.count !== found.count) {
+    const text = `it has ${plural(found.count, 'row')}, and the receipt says ${count(expected.count)}`;
+    return [{ code: 'rows', text }];
+  }
+  if (expected.digest === found.digest) return [];
+  return [{ code: 'contents', text: 'it has as many rows as the receipt says, but not the same ones' }];
+}
+
+/** Bytes that are not those of a receipt. */
+export function bytesDifference(
+  expected: NonNullable<Receipt['bytes']>,
+  found: NonNullable<Receipt['bytes']>,
+): Finding[] {
+  if (expected.length !== found.length) {
+    const text = `it has ${count(found.length)} bytes, and the receipt says ${count(expected.length)}`;
+    return [{ code: 'bytes', text }];
+  }
+  if (expected.sha256 === found.sha256) return [];
+  return [{ code: 'bytes', text: 'its bytes are not those of the receipt: the SHA-256 differs' }];
+}
+
+/** What a check says of a receipt. */
+export function summaryOf({ writtenAt, verdict }: Receipt): NonNullable<Check['receipt']> {
+  return { writtenAt, proof: verdict?.proof ?? null, counted: verdict?.counted ?? null };
+}
+
+/** Why a thing that is as its receipt says is not proved. */
+export function doubts({ verdict }: Receipt): Finding[] {
+  if (verdict?.proof === 'whole') return [];
+  const why =
+    verdict === null
+      ? 'the receipt does not say whether all calls were read'
+      : `the receipt says that the read was ${verdict.proof}: ${verdict.reasons.map(({ code }) => code).join(', ')}`;
+  return [{ code: 'not_whole', text: why }];
 }

@@ -6,7 +6,7 @@ import { expect, inject, test } from 'vitest';
 const tally = openDrill({
   name: 'injuries',
   kind: 'odd records',
-  what: 'A row of a file or store is dropped, doubled, changed or taken from another one, a byte is flipped, a file is cut, a receipt belongs to another file: calls verify finds each, and nothing in what is whole',
+  what: 'A row of a file, a folder of files or a store is dropped, doubled, changed or taken from another one, a byte is flipped, a file is cut, a receipt belongs to another file: calls verify finds each, and nothing in what is whole',
 });
 
 test('calls verify finds every injury, and invents none', async () => {

@@ -9,7 +9,7 @@ import { type RowCount, RowDigest } from './row-digest.ts';
 
 /** How a file of records is written. */
 export type FileForm = Pick<ReceiptRows, 'csv' | 'fields'> & {
-  readonly format: Exclude<ReceiptRows['format'], 'store'>;
+  readonly format: Exclude<ReceiptRows['format'], 'store' | 'dataset'>;
   readonly gzip: boolean;
 };
 

@@ -1,7 +1,7 @@
 import { formatNaive } from '@call-attribution/core/time';
 import { windowQuery } from '../query/window-query.ts';
 import type { ReadFacts } from '../source/read-facts.ts';
-import type { Verdict } from '../source/verdict.ts';
+import { proofOf, type Verdict, type VerdictReason } from '../source/verdict.ts';
 import type { ReceiptFacts, ReceiptVerdict } from './receipt.ts';
 
 /** A verdict in writing. `at`: when the read ended, in milliseconds since 1970. */
@@ -14,6 +14,29 @@ export function writtenVerdict(verdict: Verdict, at: number): ReceiptVerdict {
     read: deliveredBefore + delivered + skipped,
     setAside: skipped,
     countedBefore: recount?.before ?? null,
+    countedAt: new Date(at).toISOString(),
+  };
+}
+
+/** A read of copies, such as a warehouse. */
+interface ReadOfCopies {
+  /** Records that the source counts. */
+  readonly counted: number;
+  readonly read: number;
+  /** What the syncs of the copies proved; absent for a source that is no copy. */
+  readonly copies?: readonly { readonly reasons: readonly VerdictReason[] }[];
+}
+
+/** All that a source has was read: this is whole, unless the source is a copy that is not. `at`: when, in milliseconds since 1970. */
+export function verdictOfCopies({ counted, read, copies = [] }: ReadOfCopies, at: number): ReceiptVerdict {
+  const reasons = copies.flatMap((copy) => copy.reasons);
+  return {
+    proof: proofOf(reasons),
+    reasons,
+    counted,
+    read,
+    setAside: 0,
+    countedBefore: null,
     countedAt: new Date(at).toISOString(),
   };
 }

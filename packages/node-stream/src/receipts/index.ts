@@ -3,13 +3,21 @@
 
 export { receiptEnding } from '../files/whole-file.ts';
 export { type FileContents, type FileForm, type ReadingOptions, readFileContents } from './check-file.ts';
-export { periodOfFilter, writtenVerdict } from './facts.ts';
+export {
+  type DatasetContents,
+  datasetPath,
+  filesDigest,
+  removeDatasetReceipt,
+  writeDatasetReceipt,
+} from './dataset.ts';
+export { periodOfFilter, verdictOfCopies, writtenVerdict } from './facts.ts';
 export type { FileRow } from './read-rows.ts';
 export {
   coverOf,
   type FoundReceipt,
   type Receipt,
   type ReceiptFacts,
+  type ReceiptFile,
   type ReceiptRows,
   type ReceiptVerdict,
   readReceipt,

@@ -48,8 +48,8 @@ export interface ReceiptVerdict {
 
 /** The rows of a file. */
 export interface ReceiptRows extends RowCount {
-  /** The format of the file; `store` for a database. */
-  readonly format: RowForm<never>['format'] | 'store';
+  /** The format of the file; `store` for a database, `dataset` for a folder of Parquet files. */
+  readonly format: RowForm<never>['format'] | 'store' | 'dataset';
   /** Its columns, in order; null where each record has its own fields. */
   readonly fields: readonly string[] | null;
   /** What the digest covers. */
@@ -64,7 +64,7 @@ export interface ReceiptRows extends RowCount {
   readonly csv?: { readonly delimiter: string; readonly header: boolean };
 }
 
-/** What is known about a file of records, or about the rows of a store. */
+/** What is known about a file of records, a folder of them, or the rows of a store. */
 export interface Receipt extends Omit<ReceiptFacts, 'fields'> {
   /** The form of the receipt. */
   readonly receipt: 1;
@@ -74,8 +74,20 @@ export interface Receipt extends Omit<ReceiptFacts, 'fields'> {
   readonly writtenAt: string;
   /** The rows. */
   readonly rows: ReceiptRows;
-  /** The bytes; null for a store, which may lay out the same rows in other ways. */
+  /** The bytes; null for a store, which may lay out the same rows in other ways, and for a dataset. */
   readonly bytes: { readonly length: number; readonly sha256: string } | null;
+  /** The files of a dataset. */
+  readonly files?: readonly ReceiptFile[];
+}
+
+/** A file of a dataset. */
+export interface ReceiptFile {
+  /** Its path from the folder of the dataset, with slashes. */
+  readonly path: string;
+  /** How many rows it has. */
+  readonly rows: number;
+  /** Its bytes. */
+  readonly bytes: NonNullable<Receipt['bytes']>;
 }
 
 /** What the digest of a format covers, in words. */
@@ -83,6 +95,8 @@ export function coverOf({ format, fields }: Pick<ReceiptRows, 'format' | 'fields
   switch (format) {
     case 'store':
       return 'each call with all fields that have a value, and its account';
+    case 'dataset':
+      return 'each file of "files": its path, its rows, and the length and the SHA-256 of its bytes';
     case 'csv':
       return 'each row as written: the text of its cells in the columns of "fields"';
     case 'parquet':
@@ -121,9 +135,10 @@ export async function readReceipt(path: string): Promise<FoundReceipt | null> {
 
 const own = (receipt: Receipt): Receipt => {
   const { receipt: form, file, writtenAt, source, accounts, version, filter, from, to } = receipt;
-  const { where, verdict, rows, bytes } = receipt;
+  const { where, verdict, rows, bytes, files } = receipt;
   const which = { filter, ...(where === undefined ? {} : { where }), from, to };
-  return { receipt: form, file, writtenAt, source, accounts, version, ...which, verdict, rows, bytes };
+  const holds = { rows, bytes, ...(files === undefined ? {} : { files }) };
+  return { receipt: form, file, writtenAt, source, accounts, version, ...which, verdict, ...holds };
 };
 
 function sealed(receipt: Receipt): string {
@@ -144,6 +159,8 @@ const isText = (value: unknown): boolean => value === null || typeof value === '
 const isHex = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 const isCount = (value: unknown): boolean =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+const isBytes = ({ length, sha256 }: NonNullable<Receipt['bytes']>): boolean =>
+  isCount(length) && isHex(sha256);
 
 function isReceipt({
   receipt,
@@ -156,6 +173,7 @@ function isReceipt({
   verdict,
   rows,
   bytes,
+  files = [],
 }: Receipt): boolean {
   return (
     receipt === 1 &&
@@ -166,7 +184,8 @@ function isReceipt({
     isCount(rows.count) &&
     isHex(rows.digest) &&
     (rows.fields === null || Array.isArray(rows.fields)) &&
-    (bytes === null || (isCount(bytes.length) && isHex(bytes.sha256)))
+    (bytes === null || isBytes(bytes)) &&
+    files.every((file) => typeof file.path === 'string' && isCount(file.rows) && isBytes(file.bytes))
   );
 }
 
@@ -177,11 +196,13 @@ export function receiptOf(
   {
     rows,
     bytes,
+    files,
     writtenAt,
-  }: Pick<Receipt, 'bytes' | 'writtenAt'> & { readonly rows: Omit<ReceiptRows, 'covers'> },
+  }: Pick<Receipt, 'bytes' | 'files' | 'writtenAt'> & { readonly rows: Omit<ReceiptRows, 'covers'> },
 ): Receipt {
   const { fields = null, ...about } = facts;
   const named = { ...rows, fields: rows.fields ?? fields };
   const covered = { ...named, covers: coverOf(named) };
-  return { ...about, receipt: 1, file: basename(path), writtenAt, rows: covered, bytes };
+  const holds = { rows: covered, bytes, ...(files === undefined ? {} : { files }) };
+  return { ...about, receipt: 1, file: basename(path), writtenAt, ...holds };
 }

@@ -1,4 +1,4 @@
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
@@ -10,6 +10,7 @@ import {
   pathInside,
   writeWholeFile,
 } from '@call-attribution/node-stream/files';
+import { removeDatasetReceipt } from '@call-attribution/node-stream/receipts';
 import { selected } from '../ask/compose.ts';
 import { type CallSelection, checkNamed, selectionOptions } from '../ask/question.ts';
 import { readSelection } from '../ask/select.ts';
@@ -20,6 +21,7 @@ import type { Session } from '../file/session.ts';
 import { readNotes } from '../load/removed.ts';
 import { columns, literal, quoted } from '../tables/columns.ts';
 import { Parameters } from '../where/sql.ts';
+import { type DatasetOrigin, isAsKnown, sha256Of, writeFolderReceipt } from './dataset-receipt.ts';
 import { lockName, type Manifest, manifestName, readManifest } from './manifest.ts';
 
 const exportOptions = defineOptions({
@@ -28,6 +30,11 @@ const exportOptions = defineOptions({
   partition: option.oneOf('month', 'day').default('month'),
   /** Calls in one file at most, as far as whole days allow. Default 1,000,000. */
   maxCalls: option.whole(1),
+  /**
+   * Write `_calls.receipt.json` into the folder as well: which calls were chosen, what the syncs have proved of them, and each file with its
+   * calls and its SHA-256. Files that are not as an earlier receipt says are written again. Default false.
+   */
+  receipt: option.flag().default(false),
   /** Ends the export. Files that are complete stay. */
   signal: option.signal(),
   /** Called after each file. */
@@ -71,11 +78,12 @@ export async function exportDataset(
   read: <T>(body: (session: Session) => Promise<T>) => Promise<T>,
   folder: string,
   options: ExportOptions,
+  origin: DatasetOrigin,
 ): Promise<ExportSummary> {
   checkNamed('options', options, exportOptions);
   const unlock = await lock(folder);
   try {
-    return await read((session) => writeDataset(session, folder, options));
+    return await read((session) => writeDataset(session, folder, options, origin));
   } catch (error) {
     throw error instanceof WarehouseError ? error : datasetFailure(error, folder);
   } finally {
@@ -97,8 +105,9 @@ async function writeDataset(
   session: Session,
   folder: string,
   options: ExportOptions,
+  origin: DatasetOrigin,
 ): Promise<ExportSummary> {
-  const { partition, onFile, maxCalls } = exportOptions.fill(options);
+  const { partition, onFile, maxCalls, receipt } = exportOptions.fill(options);
   const { plan } = await readSelection(options, session);
   const base = new Parameters();
   const where = selected(plan, base);
@@ -117,12 +126,16 @@ async function writeDataset(
         'invalid_dataset',
         `${join(folder, path)} lies outside of ${folder}, since a link leads there. Remove the link, or export into an empty folder.`,
       );
+  // Until the new one is there, the folder has none: a receipt never stands beside files that it does not describe.
+  await removeDatasetReceipt(folder);
   for (const part of parts) {
+    const path = join(folder, part.path);
     const known = before.files[part.path];
-    const isUnchanged =
-      known?.stamp === part.stamp && (await sizeOf(join(folder, part.path))) === known.bytes;
+    const isUnchanged = known?.stamp === part.stamp && (await isAsKnown(path, known, receipt));
     const bytes = isUnchanged ? known.bytes : await writePart(session, folder, part, where, base);
-    manifest.files[part.path] = { calls: part.calls, bytes, stamp: part.stamp };
+    const sha256 = isUnchanged ? known.sha256 : receipt ? await sha256Of(path) : undefined;
+    const { calls, stamp } = part;
+    manifest.files[part.path] = { calls, bytes, stamp, ...(sha256 === undefined ? {} : { sha256 }) };
     if (!isUnchanged) {
       const all = { ...before.files, ...manifest.files };
       await writeWholeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files: all }));
@@ -134,6 +147,8 @@ async function writeDataset(
   const gone = Object.keys(before.files).filter((path) => manifest.files[path] === undefined);
   for (const path of gone) await rm(join(folder, path), { force: true });
   await writeWholeFile(join(folder, manifestName), JSON.stringify(manifest));
+  if (receipt)
+    await writeFolderReceipt(session, folder, { manifest, fields: exportedNames, plan, options, origin });
   const calls = files.reduce((sum, file) => sum + file.calls, 0);
   return { folder, files, calls, removed: gone.length };
 }
@@ -213,8 +228,9 @@ async function partsOf(
 // Accounts and partitions are in the paths, where engines find them; in a file they would be there twice. The numbers of
 // callers are those of one database file.
 const notExported = new Set(['account', 'caller_no']);
-const exported = columns
-  .filter(({ name }) => !notExported.has(name))
+const exportedColumns = columns.filter(({ name }) => !notExported.has(name));
+const exportedNames = exportedColumns.map(({ name }) => name);
+const exported = exportedColumns
   .map(({ name, type }) => (type === 'JSON' ? `${quoted(name)}::VARCHAR AS ${quoted(name)}` : quoted(name)))
   .join(', ');
 
@@ -239,7 +255,7 @@ async function writePart(
   await (await createFile(target)).close();
   const copy = session.run(
     `COPY (SELECT ${exported} FROM records WHERE ${where} AND account = ${parameters.put(account)} AND ${within})
-       TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880, USE_TMP_FILE false)`,
+       TO ${literal(target)} (FORMAT parquet, COMPRESSION gzip, ROW_GROUP_SIZE 122880, USE_TMP_FILE false)`,
     parameters.values,
   );
   await copy.catch((error: WarehouseError) => {
@@ -253,12 +269,4 @@ async function writePart(
   await handle.close();
   await rename(target, file);
   return size;
-}
-
-async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await lstat(path)).size;
-  } catch {
-    return -1;
-  }
 }

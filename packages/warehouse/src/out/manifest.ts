@@ -9,7 +9,17 @@ import { WarehouseError } from '../errors.ts';
 export interface Manifest {
   readonly version: 1;
   readonly query: string;
-  readonly files: Record<string, { readonly calls: number; readonly bytes: number; readonly stamp: string }>;
+  readonly files: Record<string, ManifestEntry>;
+}
+
+/** What is known of a file. */
+export interface ManifestEntry {
+  readonly calls: number;
+  readonly bytes: number;
+  /** Changes when a call of the file is stored or deleted. */
+  readonly stamp: string;
+  /** The SHA-256 of the file, where an export with a receipt has written it. */
+  readonly sha256?: string;
 }
 
 /** The list of the files of an export, in its folder. */
