@@ -65,6 +65,14 @@ const typed: [string, string[], RegExp[]][] = [
     ['report', '-o', 'x.pdf'],
     [/does not name a format/, /\.csv, \.json or \.ndjson/],
   ],
+  [
+    'a setting, which is an option of another command',
+    ['list', '--timeout', '3m'],
+    [
+      /no option --timeout\n.*it is a setting: CALLS_TIMEOUT in the environment, or "timeout" in calls\.config\.json\n/,
+    ],
+  ],
+  ['a setting', ['count', '--log-format=json'], [/it is a setting: CALLS_LOG_FORMAT in the environment\n/]],
   ['an option of other commands', ['get', '1', '--since', '7d'], [/it is an option of calls list --from, /]],
   ['the former name of -n', ['report', '--top', '3'], [/use --limit N/]],
   ['a number in the place of a period', ['count', '--last', '20'], [/20 what\? write 20d for days/, /-n 20/]],

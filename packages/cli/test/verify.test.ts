@@ -42,6 +42,9 @@ async function verified(...args: string[]) {
     ),
   };
 }
+/** The calls of the API. */
+const listed = async (): Promise<Partial<Record<'sid' | 'date_added' | 'ani' | 'state', string>>[]> =>
+  JSON.parse((await run('list', '--all', '--json', '--include-extensions')).stdout);
 const changed = (name: string, change: (text: string) => string) =>
   writeFileSync(at(name), change(readFileSync(at(name), 'utf8')));
 /** Drops, doubles or changes lines. */
@@ -273,20 +276,8 @@ describe.each(['sqlite:calls.db', 'duckdb:calls.duckdb'])('%s', (store) => {
 
   test('what the API has no longer, or has in another form, is named with its time', async () => {
     await sync();
-    const { stdout } = await run(
-      'list',
-      '--all',
-      '--json',
-      '--include-extensions',
-      '--fields',
-      'sid,date_added',
-    );
-    const calls: { sid: string; date_added: string }[] = JSON.parse(stdout);
-    const [gone, other] = [calls[40], calls[200]];
-    const lines = (await run('list', '--all', '--format', 'ndjson', '--include-extensions')).stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const lines = await listed();
+    const [gone, other] = [lines[40], lines[200]];
     // The API as it was before: one call less, one more, and one that was changed since.
     const served = lines
       .filter(({ sid }) => sid !== gone?.sid)
@@ -339,6 +330,10 @@ describe.each(['sqlite:calls.db', 'duckdb:calls.duckdb'])('%s', (store) => {
 
 describe('a store in SQLite', () => {
   const store = 'sqlite:calls.db';
+  const inAccount = async (command: string, more: readonly string[], input?: string) => {
+    const args = ['store', command, '--account', '101', '--store', store, ...more];
+    return (await stage.quick(args, { cwd, ...(input === undefined ? {} : { input }) })).stdout;
+  };
 
   test('rows that are gone or changed behind its back are found, and so are stored counts', async () => {
     await run('sync', '--store', store);
@@ -357,31 +352,9 @@ describe('a store in SQLite', () => {
 
   test('erased callers and purged calls count apart, never as missing', async () => {
     await run('sync', '--store', store);
-    const { stdout } = await run(
-      'list',
-      '--all',
-      '--json',
-      '--include-extensions',
-      '--fields',
-      'ani,date_added',
-    );
-    const { ani } = JSON.parse(stdout)[250];
-    const erasing = await stage.quick(['store', 'erase', '--account', '101', '--store', store], {
-      cwd,
-      input: `${ani}\n`,
-    });
-    const { erased } = JSON.parse(erasing.stdout);
-    const purging = await run(
-      'store',
-      'purge',
-      '--account',
-      '101',
-      '--before',
-      '2026-11-01 00:00:00',
-      '--store',
-      store,
-    );
-    const { purged } = JSON.parse(purging.stdout);
+    const ani = (await listed())[250]?.ani ?? '';
+    const { erased } = JSON.parse(await inAccount('erase', [], `${ani}\n`));
+    const { purged } = JSON.parse(await inAccount('purge', ['--before', '2026-11-01 00:00:00']));
     const result = await verified(store, '--against-api');
     expect(result).toMatchObject({
       code: 0,
@@ -400,11 +373,7 @@ describe('a store in SQLite', () => {
   test('a receipt from before an erasure is not compared any more', async () => {
     await run('sync', '--store', store);
     await verified(store, '--against-api', '--write-receipt');
-    const { stdout } = await run('list', '--json', '-n', '1', '--fields', 'ani');
-    await stage.quick(['store', 'erase', '--account', '101', '--store', store], {
-      cwd,
-      input: `${JSON.parse(stdout)[0].ani}\n`,
-    });
+    await inAccount('erase', [], `${(await listed())[250]?.ani}\n`);
     expect(await verified(store)).toMatchObject({
       code: 3,
       verdict: 'not compared',

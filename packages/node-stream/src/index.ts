@@ -79,7 +79,7 @@ export {
 export { type CopyVerdict, copyVerdict, describeCopy, type Gap } from './sync/copy-verdict.ts';
 export { type SyncStart, syncStateFrom } from './sync/state-from.ts';
 export { fileState, memoryState } from './sync/state-stores.ts';
-export type { Stretch, Stretches } from './sync/stretches.ts';
+export { commonSlice, type Stretch, type Stretches } from './sync/stretches.ts';
 export { type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync/sync.ts';
 export type { SyncChange, SyncClient } from './sync/sync-change.ts';
 export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/sync-options.ts';

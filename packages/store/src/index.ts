@@ -5,7 +5,7 @@ export type { Claim, Note } from './accounts/claims.ts';
 export type { SmsEntry } from './accounts/sms.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';
 export type { StoreJournal } from './journal.ts';
-export { openStore } from './open-store.ts';
+export { openStore, storeName } from './open-store.ts';
 export type { StoreOptions } from './options.ts';
 export type { ColumnRow } from './rows/columns.ts';
 export type { Changes } from './rows/edits.ts';

@@ -27,7 +27,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const driver = await openDriver(url, settings);
   try {
     await migrate(driver, steps);
-    return createSqlStore(driver, await openLayouts(driver), withoutPassword(url), settings);
+    return createSqlStore(driver, await openLayouts(driver), storeName(url), settings);
   } catch (error) {
     await driver.close();
     throw error;
@@ -81,12 +81,17 @@ function scheme(url: string): string {
   return found === null ? 'a string without a scheme' : `one that begins with "${found[1]}:"`;
 }
 
-function withoutPassword(url: string): string {
-  if (url.startsWith('sqlite:')) return url;
-  try {
-    const { protocol, host, pathname } = new URL(url);
-    return `${protocol}//${host}${pathname}`;
-  } catch {
-    return 'postgres://';
-  }
+/**
+ * The URL of a store as messages may show it: of a server its address and the database, without user, password and options.
+ *
+ * @example
+ * storeName('postgres://calls:secret@db/calls'); // postgres://db/calls
+ */
+export function storeName(url: string): string {
+  if (!/^postgres(?:ql)?:/i.test(url)) return url;
+  // In a password that is not encoded, a slash or a question mark ends the address too early: what follows may be part of it.
+  const afterAddress = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
+  if (!URL.canParse(url) || afterAddress.includes('@')) return 'postgres://';
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
 }

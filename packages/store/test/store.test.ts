@@ -16,6 +16,7 @@ import {
   type Store,
   StoreError,
   selectionOf,
+  storeName,
 } from '../src/index.ts';
 import { smallCall } from './small-calls.ts';
 
@@ -491,6 +492,22 @@ test('a store that a later release wrote is refused', async () => {
   direct.exec('UPDATE meta SET version = 99');
   direct.close();
   await expect(openStore(url)).rejects.toMatchObject({ code: 'store_newer' });
+});
+
+test.each([
+  ['postgres://u:hidden@h:5432/db', 'postgres://h:5432/db'],
+  ['postgresql://u@h/db?sslmode=require&password=hidden', 'postgresql://h/db'],
+  ['postgres://u:hid@den@h/db', 'postgres://h/db'],
+  ['postgres://u:hid/den@h/db', 'postgres://'],
+  // An address, a port and a path, as far as the parser of URLs can tell.
+  ['postgres://u:12/hidden@h/db', 'postgres://'],
+  ['postgres://u:12?hidden@h/db', 'postgres://'],
+  ['postgres://u:12#hidden@h/db', 'postgres://'],
+  ['postgres:///db', 'postgres:///db'],
+  ['sqlite:a@b/calls.db', 'sqlite:a@b/calls.db'],
+  ['duckdb:calls.duckdb', 'duckdb:calls.duckdb'],
+])('messages call %s %s', (url, name) => {
+  expect(storeName(url)).toBe(name);
 });
 
 test.each([

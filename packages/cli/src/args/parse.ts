@@ -1,3 +1,4 @@
+import { plainSettings } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { UsageError } from '../errors.ts';
 import type { Args, CommandSpec, OptionSpec } from './command.ts';
@@ -125,10 +126,13 @@ function unknown(
     );
   }
   const meant = nearestOption(name, options);
+  const setting = meant === undefined || meant.isSpelling ? settingNamed(name) : null;
   const hints =
-    meant === undefined
-      ? elsewhere(name, all)
-      : meant.isSpelling
+    setting !== null
+      ? [setting]
+      : meant === undefined
+        ? elsewhere(name, all)
+        : meant.isSpelling
         ? [`did you mean --${meant.option.name}?`]
         : [
             `use --${meant.option.name}${meant.option.value ? ` ${meant.option.value}` : ''}: ${meant.option.text}`,
@@ -157,6 +161,17 @@ function nearestOption(
 }
 
 const sorted = (name: string): string => [...name].sort().join('');
+
+/** How the setting with this name is set, which is no option of the command; null when there is none. */
+function settingNamed(name: string): string | null {
+  const found = Object.entries(plainSettings).find(
+    ([key]) => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) === name,
+  );
+  if (found === undefined) return null;
+  const [key, { variable, place }] = found;
+  const inFile = place === 'environment' ? '' : `, or "${key}" in calls.config.json`;
+  return `it is a setting: ${variable} in the environment${inFile}`;
+}
 
 /** Which commands have the option. */
 function elsewhere(name: string, all: readonly CommandSpec[]): string[] {

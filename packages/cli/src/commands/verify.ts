@@ -1,3 +1,4 @@
+import { storeName } from '@call-attribution/store';
 import type { Handler } from '../args/command.ts';
 import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -31,7 +32,7 @@ export const verify: Handler = async (args, io) => {
       throw new UsageError(
         '--write-receipt is for one store; calls export --receipt writes the receipts of files',
       );
-    if (isStore) checks.push(await checkStore(named, shownUrl(named), ask));
+    if (isStore) checks.push(await checkStore(named, storeName(named), ask));
     const isAlone = targets.length === 1 && targets[0]?.path === named;
     for (const target of targets)
       checks.push(await (isAlone ? checkTarget(target, ask) : tried(target, ask)));
@@ -47,10 +48,6 @@ export const verify: Handler = async (args, io) => {
   }
   return verdict === 'proved' ? exitCodes.ok : exitCodes.incomplete;
 };
-
-/** A URL without what may be secret in it. */
-const shownUrl = (url: string): string =>
-  url.replace(/^(postgres(?:ql)?:\/\/)[^@/]*@/i, '$1').replace(/\?.*$/, '');
 
 const worst = (checks: readonly Check[]): CheckVerdict =>
   (['differs', 'not compared', 'unproven'] as const).find((verdict) =>

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from '@call-attribution/core/settings';
-import { openStore } from '@call-attribution/store';
+import { openStore, storeName } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
 import { explain } from '../failures/explain.ts';
 import type { Io } from '../io.ts';
@@ -27,7 +27,7 @@ export function configuredStore(settings: Settings, args: Args, io: Io): Configu
   if (chosen === null) return null;
   const { url, folder } = chosen;
   const file = /^(?:sqlite|duckdb):(?:\/\/)?(?!:memory:)(.+)$/i.exec(url)?.[1];
-  const shown = file ?? url.replace(/\/\/[^@/]*@/, '//').replace(/\?.*$/s, '');
+  const shown = file ?? storeName(url);
   return { url, folder, path: file === undefined ? null : resolve(folder, file), shown };
 }
 

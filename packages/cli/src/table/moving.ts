@@ -41,7 +41,7 @@ export const movingCommands: readonly CommandSpec[] = [
       },
       {
         name: 'receipt',
-        text: 'write FILE.receipt.json as well: what was read and proved, and what the file holds; calls verify compares them later. With --partition it is one for the folder',
+        text: 'write FILE.receipt.json as well: what was read and proved, and what the file holds; calls verify compares them later. A folder of files gets one for all of them',
       },
       { name: 'resume', text: 'continue an interrupted export of the same file' },
       { name: 'rows', value: 'N', text: 'calls per request; fewer if the server sends fewer', default: 1000 },

@@ -1,4 +1,5 @@
 import type { Call, Client } from '@call-attribution/core';
+import { commonSlice, type TimeSlice } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import { Interrupted } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -6,15 +7,7 @@ import { withinRange } from '../reading/filter.ts';
 import { readCalls, verdictText, watch } from '../reading/verdict.ts';
 import { plural } from '../term/numbers.ts';
 import type { ApiCheck, Difference, Finding } from './finding.ts';
-import {
-  type ComparedRow,
-  Hours,
-  isWithin,
-  NamedRows,
-  type Range,
-  rangesOf,
-  unequalHours,
-} from './stretches.ts';
+import { type ComparedRow, Hours, isWithin, NamedRows, rangesOf, unequalHours } from './stretches.ts';
 
 /** A side that can be read again. */
 export interface Rows {
@@ -29,7 +22,7 @@ export interface Comparison {
   /** The calls of the API, all of which the thing should have. */
   readonly filter: Filter;
   /** The range within which the two are compared. */
-  readonly range: Range;
+  readonly range: TimeSlice;
   /** The text of a call as the thing would have it. */
   readonly textOf: (call: Call) => string;
   readonly here: Rows;
@@ -45,8 +38,7 @@ export async function compareWithApi(
   const { account, range, removed } = comparison;
   const [here, there] = [new Hours(), new Hours()];
   // What was purged is not there on purpose, and a call from before that was stored since is no fault either.
-  const from = latest(range.from, removed?.purgedBefore ?? null);
-  const compared = { from, to: range.to };
+  const compared = commonSlice(range, { from: removed?.purgedBefore ?? null, to: null });
   await comparison.here.read((row) => {
     if (isWithin(row.at, compared)) here.add(row);
   });
@@ -70,13 +62,10 @@ export async function compareWithApi(
   return { check, findings };
 }
 
-const latest = (a: string | null, b: string | null): string | null =>
-  a === null || (b !== null && b > a) ? b : a;
-
 /** Reads the calls of the API in a range. Those of erased callers are counted only. */
 async function readApi(
   { client, filter, textOf, removed }: Comparison,
-  { from, to }: Range,
+  { from, to }: TimeSlice,
   io: Io,
   take: (row: ComparedRow) => void,
 ) {
@@ -111,7 +100,7 @@ interface Unequal {
   readonly hours: readonly string[];
   readonly here: Hours;
   readonly there: Hours;
-  readonly compared: Range;
+  readonly compared: TimeSlice;
 }
 
 /** Names what differs: which calls are missing, are only here, or were changed, and of when they are. */
@@ -130,8 +119,7 @@ async function nameDifferences(
   });
   for (const [at, range] of ranges.entries()) {
     const remote = new NamedRows();
-    const part = { from: latest(range.from, compared.from), to: earliest(range.to, compared.to) };
-    await readApi(comparison, part, io, (row) => remote.add(row));
+    await readApi(comparison, commonSlice(range, compared), io, (row) => remote.add(row));
     found.push(...(local[at]?.differences(remote) ?? []));
   }
   if (rest.length > 0) {
@@ -142,9 +130,6 @@ async function nameDifferences(
   }
   return found.map((difference) => ({ code: 'api', text: differenceText(difference), difference }));
 }
-
-const earliest = (a: string | null, b: string | null): string | null =>
-  a === null || (b !== null && b < a) ? b : a;
 
 function differenceText({ kind, calls, from, to }: Difference): string {
   const what = {

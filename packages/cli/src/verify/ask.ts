@@ -1,5 +1,6 @@
 import type { Client } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
+import type { TimeSlice } from '@call-attribution/node-stream';
 import type { Args } from '../args/command.ts';
 import {
   readAccountSettings,
@@ -11,7 +12,6 @@ import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { contextOf, openClient } from '../reading/connect.ts';
 import { rangeOf } from '../reading/filter.ts';
-import type { Range } from './stretches.ts';
 
 /** The API of one account. */
 export interface AccountApi {
@@ -27,7 +27,7 @@ export interface Ask {
   /** Write what a store has as its receipt. */
   readonly writeReceipt: boolean;
   /** The range of `date_added` that is compared. */
-  readonly range: Range;
+  readonly range: TimeSlice;
   /** The accounts that were named. */
   readonly accounts: readonly string[];
   /** The API of an account of a store, or, for a file, of the one account that was named. */

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Call } from '@call-attribution/core';
+import type { TimeSlice } from '@call-attribution/node-stream';
 import { toNdjson } from '@call-attribution/node-stream/encoders';
 import {
   coverOf,
@@ -27,7 +28,6 @@ import {
   verdictOf,
 } from './finding.ts';
 import { type Holdings, openHoldings, type Removed } from './holdings.ts';
-import type { Range } from './stretches.ts';
 
 const rows = toNdjson<Call>().rows;
 const textOf = (call: Call): string => rows?.text(call) ?? '';
@@ -116,7 +116,7 @@ class StoreCheck {
   }
 
   /** Counts the rows themselves. */
-  async #count(accounts: readonly string[], range: Range, counted: AccountRows[]): Promise<RowCount> {
+  async #count(accounts: readonly string[], range: TimeSlice, counted: AccountRows[]): Promise<RowCount> {
     const all = new RowDigest();
     for (const account of accounts) {
       const digest = new RowDigest();
@@ -195,7 +195,7 @@ class StoreCheck {
   }
 }
 
-const isAll = ({ from, to }: Range): boolean => from === null && to === null;
+const isAll = ({ from, to }: TimeSlice): boolean => from === null && to === null;
 
 const removalsOf = (counted: readonly AccountRows[]): NonNullable<Receipt['rows']['removed']> =>
   counted.map(({ account, removed: { erasedCallers, purgedBefore } }) => ({

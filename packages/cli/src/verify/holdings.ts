@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
+import type { TimeSlice } from '@call-attribution/node-stream';
 import { allOf, printFilter } from '@call-attribution/query-dsl';
 import { selectionOf } from '@call-attribution/store';
 import { readServiceSection } from '../config/service-section.ts';
@@ -14,7 +15,6 @@ import { openStoreOf } from '../stores/url.ts';
 import { count } from '../term/numbers.ts';
 import type { Ask } from './ask.ts';
 import type { Finding } from './finding.ts';
-import type { Range } from './stretches.ts';
 
 /** What was removed from an account on purpose. */
 export interface Removed {
@@ -29,7 +29,7 @@ export interface Holdings {
   readonly path: string | null;
   accounts(): Promise<readonly string[]>;
   /** The rows of an account themselves. */
-  calls(account: string, range: Range): AsyncIterable<Call>;
+  calls(account: string, range: TimeSlice): AsyncIterable<Call>;
   removed(account: string): Promise<Removed>;
   /** What the database says about itself and is not so. `rows` were counted, by account. */
   faults(rows: ReadonlyMap<string, number>): Promise<Finding[]>;

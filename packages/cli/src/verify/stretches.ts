@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { formatNaive, hour, parseNaive } from '@call-attribution/core/time';
+import type { TimeSlice } from '@call-attribution/node-stream';
 import { type RowCount, RowDigest } from '@call-attribution/node-stream/receipts';
 import type { Difference } from './finding.ts';
 
@@ -10,14 +11,8 @@ export interface ComparedRow {
   readonly text: string;
 }
 
-/** A range of `date_added`, its end not included; null at an open end. */
-export interface Range {
-  readonly from: string | null;
-  readonly to: string | null;
-}
-
 /** Is a time in the range? What has no time is only in a range without ends. */
-export function isWithin(at: string | null, { from, to }: Range): boolean {
+export function isWithin(at: string | null, { from, to }: TimeSlice): boolean {
   if (from === null && to === null) return true;
   return at !== null && (from === null || at >= from) && (to === null || at < to);
 }
@@ -72,7 +67,7 @@ const mostRows = 100_000;
 export function rangesOf(
   hours: readonly string[],
   sides: readonly Hours[],
-): { ranges: Range[]; rest: string[] } {
+): { ranges: TimeSlice[]; rest: string[] } {
   const ranges: { from: string; to: string }[] = [];
   const rest: string[] = [];
   let rows = 0;

@@ -212,6 +212,14 @@ function pusher(tool: Tool) {
 const click = (number: number): string => `f894f652ea334e739002f7167ab8${String(number).padStart(4, '0')}`;
 const first = click(1);
 
+/** Pushes of which the first, of the value 40, ended so. */
+async function afterFailure(tool: Tool, fate: Tool['fates'][number], error?: string) {
+  const push = pusher(tool);
+  tool.fates.push(fate);
+  await expect(push([{ value: 40, click: first }])).rejects.toThrow(error);
+  return push;
+}
+
 describe.each([
   ['google', google],
   ['microsoft', microsoft],
@@ -220,9 +228,7 @@ describe.each([
     'it is sent again by the next run and corrected, when the call has another value or does not count any more (%s)',
     async (fate) => {
       const changed = make();
-      const push = pusher(changed);
-      changed.fates.push(fate);
-      await expect(push([{ value: 40, click: first }])).rejects.toThrow();
+      const push = await afterFailure(changed, fate);
       expect(changed.has.get(first)).toBe(40);
       expect(await push([{ value: 12, click: first }])).toMatchObject({
         resent: 1,
@@ -254,9 +260,7 @@ describe.each([
     'it is not sent as it was when it was certainly not taken (%s)',
     async (fate) => {
       const tool = make();
-      const push = pusher(tool);
-      tool.fates.push(fate);
-      await expect(push([{ value: 40, click: first }])).rejects.toThrow();
+      const push = await afterFailure(tool, fate);
       expect(await push([{ value: 12, click: first }])).toMatchObject({
         resent: 0,
         sent: { add: 1, restate: 0 },
@@ -291,9 +295,7 @@ describe('Microsoft Advertising', () => {
     ['nameless error', 'InternalError'],
   ] as const)('a 200 with an %s fails the batch by its name', async (fate, name) => {
     const tool = microsoft();
-    const push = pusher(tool);
-    tool.fates.push(fate);
-    await expect(push([{ value: 40, click: first }])).rejects.toThrow(name);
+    const push = await afterFailure(tool, fate, name);
     // Of a batch that failed without saying which of it, some may have been taken.
     const { sent } = await push([{ value: 12, click: first }]);
     expect(sent).toEqual({ add: 1, restate: fate === 'nameless error' ? 1 : 0, retract: 0 });

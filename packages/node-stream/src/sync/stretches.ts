@@ -48,6 +48,10 @@ const between = (start: string, end: string): TimeSlice => ({
   to: end === '~' ? null : end,
 });
 
+/** What two ranges have in common. Where that is nothing, its end is not after its start. */
+export const commonSlice = (one: TimeSlice, other: TimeSlice): TimeSlice =>
+  between(later(startOf(one), startOf(other)), sooner(endOf(one), endOf(other)));
+
 /** Whether a stretch has all calls that the server had when it was read. */
 export const isWhole = ({ is }: Stretch): boolean => is === 'whole';
 
