@@ -133,10 +133,10 @@ function unknown(
       : meant === undefined
         ? elsewhere(name, all)
         : meant.isSpelling
-        ? [`did you mean --${meant.option.name}?`]
-        : [
-            `use --${meant.option.name}${meant.option.value ? ` ${meant.option.value}` : ''}: ${meant.option.text}`,
-          ];
+          ? [`did you mean --${meant.option.name}?`]
+          : [
+              `use --${meant.option.name}${meant.option.value ? ` ${meant.option.value}` : ''}: ${meant.option.text}`,
+            ];
   return new UsageError(`calls ${command} has no option ${shown}`, {
     hints: [...hints, `calls ${command} --help lists all options`],
   });
