@@ -1,4 +1,5 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
@@ -103,6 +104,34 @@ describe('calls export', () => {
       expect(linesOf(file)).toHaveLength(3);
     },
   );
+
+  test
+    .runIf(process.platform !== 'win32')
+    .each([
+      ['a link to another file', 'is a link to another place', 'ln -s victim "$1"'],
+      ['a link to nothing', 'is a link to another place', 'ln -s nowhere "$1"'],
+      ['a pipe', 'is not a regular file', 'mkfifo "$1"'],
+      ['a second name of another file', 'is also a file in another place', 'ln victim "$1"'],
+      ...(process.geteuid?.() === 0
+        ? [
+            [
+              'a file of another user',
+              'belongs to another user',
+              'echo "{}" > "$1"; chown 65534 "$1"; chmod 666 "$1"',
+            ],
+          ]
+        : []),
+    ])('nothing is set aside in %s', async (_, said, plant) => {
+    const cwd = stage.folder();
+    writeFileSync(join(cwd, 'victim'), 'precious');
+    execFileSync('sh', ['-c', plant, 'sh', 'calls.ndjson.bad-records.ndjson'], { cwd });
+    const { code, stderr } = await run(cwd, ['export', '-o', 'calls.ndjson', '--on-bad-record', 'file']);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(said);
+    expectDiscreet(stderr);
+    expect(readFileSync(join(cwd, 'victim'), 'utf8')).toBe('precious');
+    expect(readdirSync(cwd)).not.toContain('nowhere');
+  });
 
   test('a resumed export does not lose what was set aside before it stopped', async () => {
     const cwd = stage.folder();

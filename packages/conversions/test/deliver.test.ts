@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -201,3 +201,25 @@ test.each(['prepared', 'one renamed', 'all renamed'])(
     expect(await finishDeliveries(ledger)).toEqual([]);
   },
 );
+
+test.each([
+  ['another file', (at: string) => ({ path: join(at, 'public'), prepared: join(at, 'secret') })],
+  [
+    'a name that looks like one',
+    (at: string) => ({ path: join(at, 'secret'), prepared: join(at, 'secret.prepared') }),
+  ],
+  [
+    'a path through another folder',
+    (at: string) => ({ path: `${at}/x/../public`, prepared: `${at}/x/../public.01234567.prepared` }),
+  ],
+  ['a relative path', () => ({ path: 'public', prepared: 'public.01234567.prepared' })],
+])('a ledger that somebody else has written cannot have files renamed: %s', async (_, of) => {
+  mkdirSync(join(folder, 'x'));
+  const file = of(folder);
+  for (const name of [file.prepared, join(folder, 'secret')])
+    if (name.startsWith('/')) writeFileSync(join(name), 'mine');
+  await ledger.prepare('google-ads-clicks', [], [file]);
+  await expect(finishDeliveries(ledger)).rejects.toMatchObject({ code: 'ledger_strange' });
+  expect(existsSync(file.path)).toBe(file.path.endsWith('secret'));
+  expect(readFileSync(join(folder, 'secret'), 'utf8')).toBe('mine');
+});

@@ -1,8 +1,9 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LedgerEntry, openLedger } from '@call-attribution/conversions';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 let folder: string;
 let path: string;
@@ -91,4 +92,25 @@ test('it refuses a file that was changed in the middle', async () => {
   const [, last = ''] = readFileSync(path, 'utf8').split('\n');
   writeFileSync(path, `${last}\n`);
   await expect(openLedger(path)).rejects.toThrow('The ledger is damaged at line 1');
+});
+
+describe.runIf(process.platform !== 'win32')('a ledger that somebody else has put there', () => {
+  test.each([
+    ['is a link to another place', 'ln -s victim "$1"'],
+    ['is a link to another place', 'ln -s nowhere "$1"'],
+    ['is not a regular file', 'mkfifo "$1"'],
+    ['is also a file in another place', 'ln victim "$1"'],
+    ...(process.geteuid?.() === 0 ? [['belongs to another user', 'touch "$1"; chown 65534 "$1"']] : []),
+  ])('%s: %s', async (said, plant) => {
+    const planted = join(folder, 'planted.ledger');
+    writeFileSync(join(folder, 'victim'), 'precious');
+    execFileSync('sh', ['-c', plant, 'sh', planted], { cwd: folder });
+    await expect(openLedger(planted)).rejects.toMatchObject({
+      code: 'ledger_strange',
+      message: expect.stringContaining(`${planted} ${said}`),
+    });
+    expect(readFileSync(join(folder, 'victim'), 'utf8')).toBe('precious');
+    expect(readdirSync(folder)).not.toContain('nowhere');
+    expect(readdirSync(folder)).not.toContain('planted.ledger.lock');
+  });
 });

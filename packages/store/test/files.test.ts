@@ -1,14 +1,18 @@
 import {
   appendFileSync,
+  chownSync,
   copyFileSync,
   existsSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -184,5 +188,29 @@ describe.skipIf(process.platform === 'win32')('a file that does not stay as it w
     appendFileSync(file, Buffer.alloc(8192));
     expect(await store.upsert('101', some(5, 900))).toMatchObject({ added: 5 });
     await store.close();
+  });
+});
+
+describe.runIf(process.platform !== 'win32')('what somebody has put next to a database file', () => {
+  const user = process.geteuid?.() === 0 ? ['a file of another user'] : [];
+  test.each(
+    ['-wal', '-shm', '-journal'].flatMap((ending) => ['a link', ...user].map((what) => [ending, what])),
+  )('%s is %s: nothing is opened', async (ending, what) => {
+    await (await filled(1)).close();
+    const victim = join(folder, 'victim');
+    writeFileSync(victim, 'precious');
+    if (what === 'a link') symlinkSync(victim, `${file}${ending}`);
+    else {
+      writeFileSync(`${file}${ending}`, '');
+      chownSync(`${file}${ending}`, 65_534, 65_534);
+    }
+    const said = what === 'a link' ? 'is a link to another place' : 'belongs to another user';
+    await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: `${file}${ending} ${said}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
+    });
+    expect(readFileSync(victim, 'utf8')).toBe('precious');
+    rmSync(`${file}${ending}`);
+    await (await openStore(`sqlite:${file}`)).close();
   });
 });

@@ -1,5 +1,6 @@
 import {
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -11,7 +12,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { call, cleanUp, temporaryFolder, testWarehouse } from './support.ts';
+import { openWarehouse } from '../src/index.ts';
+import { call, cleanUp, syncState, temporaryFolder, testWarehouse } from './support.ts';
 
 afterAll(cleanUp);
 
@@ -149,4 +151,60 @@ describe.runIf(process.platform !== 'win32')('what somebody has put next to a da
     chownSync(path, 65_534, 65_534);
     expect((await warehouse.count()).calls).toBe(0);
   });
+});
+
+describe.runIf(process.platform !== 'win32')('what somebody has put where calls are staged', () => {
+  test.each(['main.lines', 'main.journal', 'main.keys'])(
+    'a link at %s is replaced, not followed',
+    async (name) => {
+      const { warehouse, path } = await testWarehouse();
+      const victim = join(dirname(path), 'victim');
+      writeFileSync(victim, 'precious');
+      mkdirSync(`${path}.staged`, { recursive: true });
+      const sink = warehouse.sink('main');
+      await sink.load();
+      symlinkSync(victim, join(`${path}.staged`, name));
+      await sink.commit({ calls: [call('a')], ...syncState(true) });
+      expect(readFileSync(victim, 'utf8')).toBe('precious');
+      expect((await warehouse.count()).calls).toBe(1);
+    },
+  );
+
+  test('a folder that is a link takes no calls; questions are answered', async () => {
+    const { warehouse, path } = await testWarehouse();
+    const elsewhere = temporaryFolder();
+    rmSync(`${path}.staged`, { recursive: true, force: true });
+    symlinkSync(elsewhere, `${path}.staged`);
+    await expect(warehouse.load('main', [call('a')])).rejects.toMatchObject({
+      code: 'not_writable',
+      message: `${path}.staged is a link to another place, so no calls are staged there. Remove it, or put the warehouse into a folder of your own.`,
+    });
+    expect(readdirSync(elsewhere)).toEqual([]);
+    expect((await warehouse.count()).calls).toBe(0);
+  });
+
+  test.runIf(process.geteuid?.() === 0).each(['main.journal', 'main.lines'])(
+    'a %s of another user is not stored',
+    async (name) => {
+      const { warehouse, path } = await testWarehouse();
+      const sink = warehouse.sink('main');
+      await sink.load();
+      await sink.commit({ calls: [call('a')], ...syncState(false) });
+      const staged = join(`${path}.staged`, name);
+      chownSync(staged, 65_534, 65_534);
+      const copy = join(temporaryFolder(), 'calls.duckdb');
+      cpSync(path, copy);
+      cpSync(`${path}.staged`, `${copy}.staged`, {
+        recursive: true,
+        filter: (from) => !from.endsWith('.lock'),
+      });
+      chownSync(join(`${copy}.staged`, name), 65_534, 65_534);
+      await using other = await openWarehouse(copy);
+      expect((await other.count()).calls).toBe(0);
+      await expect(other.sink('main').load()).rejects.toMatchObject({
+        code: 'not_writable',
+        message: expect.stringContaining(`${copy}.staged/${name} belongs to another user`),
+      });
+    },
+  );
 });

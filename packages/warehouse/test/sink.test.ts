@@ -1,16 +1,9 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import type { SyncState } from '@call-attribution/node-stream';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openWarehouse } from '../src/index.ts';
 import {
   call,
@@ -109,12 +102,18 @@ describe('the sink of a sync', () => {
     const first = await openWarehouse(path);
     const sink = first.sink('main');
     await sink.load();
-    const lines = join(`${path}.staged`, 'main.lines');
-    symlinkSync('/dev/full', lines);
     const batch = { calls: [call('a')], ...syncState(false, 0, 1) };
+    // What a full disk says to the next write to any file.
+    const any = await open(join(temporaryFolder(), 'any'), 'w');
+    const write = vi.spyOn(Object.getPrototypeOf(any), 'write');
+    write.mockRejectedValueOnce(
+      Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }),
+    );
     await expect(sink.commit(batch)).rejects.toMatchObject({ code: 'disk_full' });
+    expect(write).toHaveBeenCalledOnce();
+    write.mockRestore();
+    await any.close();
     await first.close();
-    rmSync(lines, { force: true });
     const second = await openWarehouse(path);
     expect(await second.sink('main').load()).toBeNull();
     expect(await sids(second)).toEqual([]);

@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { createLineReader, FileLockedError, lockFile, syncFolder } from '@call-attribution/node-stream/files';
-import { Interrupted } from '../errors.ts';
+import type { FileHandle } from 'node:fs/promises';
+import {
+  createLineReader,
+  FileLockedError,
+  lockFile,
+  openOwnList,
+  syncFolder,
+} from '@call-attribution/node-stream/files';
+import { CliError, Interrupted } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { pause } from '../term/waiting.ts';
 
 /** Adds lines to a file, each once. Resolves when they are on the disk. */
@@ -32,7 +38,7 @@ export function lineFile(path: string, signal: AbortSignal): AddLines {
     }
     inode = found.ino;
     // Another process has added something, or a run that was killed has left a part of a line.
-    if (found.size > size) size = await readLinesOf(path, file, size, known);
+    if (found.size > size) size = await readLinesOf(file, size, known);
     const fresh = [...lines].filter(([key]) => !known.has(key));
     const bytes = Buffer.from(fresh.map(([, line]) => `${line}\n`).join(''));
     try {
@@ -49,7 +55,7 @@ export function lineFile(path: string, signal: AbortSignal): AddLines {
   return async (lines) => {
     const unlock = await lockWhenFree(`${path}.lock`, signal);
     try {
-      const file = await open(path, 'a+', 0o600);
+      const file = await openOwnList(path, 0o600, (what) => strange(path, what));
       await add(lines, file).finally(() => file.close());
       await syncFolder(path);
     } finally {
@@ -58,16 +64,17 @@ export function lineFile(path: string, signal: AbortSignal): AddLines {
   };
 }
 
+const strange = (path: string, what: string): CliError =>
+  new CliError(`the file of bad records ${path} ${what}, so nothing is added to it`, {
+    exitCode: exitCodes.output,
+    hints: ['remove it, or run the command in a folder of your own'],
+  });
+
 /**
  * Adds the keys of the lines from a place on, and says how large the file is then. A last line without its end gets it, or is
  * removed when it is not whole.
  */
-async function readLinesOf(
-  path: string,
-  file: FileHandle,
-  start: number,
-  known: Set<string>,
-): Promise<number> {
+async function readLinesOf(file: FileHandle, start: number, known: Set<string>): Promise<number> {
   let isWhole = true;
   const reader = createLineReader((line) => {
     try {
@@ -78,7 +85,7 @@ async function readLinesOf(
     }
   });
   let [size, end] = [start, start];
-  for await (const chunk of createReadStream(path, { start })) {
+  for await (const chunk of file.createReadStream({ start, autoClose: false })) {
     reader.push(chunk);
     const last = chunk.lastIndexOf(0x0a);
     if (last >= 0) end = size + last + 1;

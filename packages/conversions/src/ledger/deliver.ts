@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { day } from '@call-attribution/core/time';
 import { toGzip } from '@call-attribution/node-stream/encoders';
 import { lockFile, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
@@ -11,7 +11,7 @@ import { entryOf } from '../entry.ts';
 import { toAdjustments, toSheet } from '../sheet.ts';
 import type { SheetFormat } from '../sheet-format.ts';
 import type { Changes } from './changes.ts';
-import { DeliveryError } from './errors.ts';
+import { DeliveryError, LedgerDamagedError } from './errors.ts';
 import type { DeliveredFile, Delivery, Ledger } from './ledger.ts';
 
 /** Where sheets go. */
@@ -78,8 +78,8 @@ async function removeOld(sheet: string, ledger: Ledger): Promise<void> {
   const folder = dirname(sheet);
   const open = ledger.destinations().flatMap((name) => ledger.pending(name)?.files ?? []);
   for (const name of await readdir(folder)) {
-    if (!name.startsWith(`${basename(sheet)}.`) || !name.endsWith('.prepared')) continue;
     const path = join(folder, name);
+    if (!isPrepared(path, sheet)) continue;
     if (open.some(({ prepared }) => prepared === path)) continue;
     const found = await stat(path).catch(() => null);
     if (found && Date.now() - found.mtimeMs > day) await rm(path, { force: true });
@@ -102,7 +102,20 @@ export async function finishDeliveries(ledger: Ledger, host: string = hostname()
   return finished;
 }
 
+/** Is this a name that a delivery gives to a file that will have another one? */
+const isPrepared = (prepared: string, path: string): boolean =>
+  prepared.startsWith(`${path}.`) && /^[\da-f]{8}\.prepared$/.test(prepared.slice(path.length + 1));
+
 async function finish(ledger: Ledger, delivery: Delivery): Promise<void> {
+  // A ledger that somebody else has written could name any file of this user, to have it renamed.
+  const strange = delivery.files.find(
+    ({ path, prepared }) => resolve(path) !== path || !isPrepared(prepared, path),
+  );
+  if (strange !== undefined)
+    throw new LedgerDamagedError(
+      'ledger_strange',
+      `The ledger has a delivery that renames ${strange.prepared} to ${strange.path}, which no delivery does`,
+    );
   for (const { path, prepared } of delivery.files) {
     if (!existsSync(prepared)) continue;
     if (existsSync(path)) throw new DeliveryError('in_the_way', path);

@@ -33,6 +33,8 @@ const deliveryTexts: Readonly<Record<DeliveryErrorCode, (what: string) => string
 const ledgerDamagedErrors = codeTable({
   ledger_damaged:
     'The ledger was changed by something else, or the disk has damaged it. Restore it from a copy: without it, conversions would be uploaded twice.',
+  ledger_strange:
+    'The file of the ledger is a link, a pipe or a file of another user, or names files that no delivery makes. Name the file itself, and one of your own.',
 });
 
 /** Codes of `LedgerDamagedError`. */
@@ -45,13 +47,16 @@ export class LedgerDamagedError extends CallsError<LedgerDamagedErrorCode> {
     nameErrors(LedgerDamagedError, 'LedgerDamagedError');
   }
 
-  constructor(where: string) {
-    super(
-      'ledger_damaged',
-      `The ledger is damaged at ${where}. Restore it from a copy: without it, conversions would be uploaded twice.`,
-    );
+  constructor(code: LedgerDamagedErrorCode, what: string) {
+    super(code, ledgerTexts[code](what));
   }
 }
+
+const ledgerTexts: Readonly<Record<LedgerDamagedErrorCode, (what: string) => string>> = {
+  ledger_damaged: (where) =>
+    `The ledger is damaged at ${where}. Restore it from a copy: without it, conversions would be uploaded twice.`,
+  ledger_strange: (what) => `${what}. Nothing was read or written: name a ledger of your own.`,
+};
 
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, stat } from 'node:fs/promises';
 import { withoutCalls } from '@call-attribution/node-stream';
-import { lockFile, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
+import { lockFile, openOwnList, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import { LedgerDamagedError } from './errors.ts';
 
 /**
@@ -29,7 +28,11 @@ export async function fileJournal(path: string): Promise<Journal> {
   const unlock = await lockFile(`${path}.lock`);
   let file: FileHandle;
   try {
-    file = await open(path, 'a+');
+    file = await openOwnList(
+      path,
+      undefined,
+      (what) => new LedgerDamagedError('ledger_strange', `${path} ${what}`),
+    );
     await syncFolder(path);
   } catch (error) {
     await unlock();
@@ -40,13 +43,14 @@ export async function fileJournal(path: string): Promise<Journal> {
   return {
     async *read() {
       let count = 0;
-      for await (const { text, bytes, ended } of linesOf(path)) {
+      for await (const { text, bytes, ended } of linesOf(file)) {
         count += 1;
         // A write that was interrupted leaves no line break.
         if (!ended) return;
         const line = text.slice(17);
         const next = sumOf(sum, line);
-        if (text.slice(0, 16) !== next) throw new LedgerDamagedError(`line ${count} of ${path}`);
+        if (text.slice(0, 16) !== next)
+          throw new LedgerDamagedError('ledger_damaged', `line ${count} of ${path}`);
         sum = next;
         size += bytes;
         yield line;
@@ -113,9 +117,10 @@ function sumOf(before: string, line: string): string {
 }
 
 /** The lines of a file, each with its length in bytes and whether a line break ends it. */
-async function* linesOf(path: string): AsyncGenerator<{ text: string; bytes: number; ended: boolean }> {
+async function* linesOf(file: FileHandle): AsyncGenerator<{ text: string; bytes: number; ended: boolean }> {
   let parts: Buffer[] = [];
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  const bytes: AsyncIterable<Buffer> = file.createReadStream({ start: 0, autoClose: false });
+  for await (const chunk of bytes) {
     let from = 0;
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
       const line = Buffer.concat([...parts, chunk.subarray(from, at)]);

@@ -161,6 +161,6 @@ function parsed(text: string, count: number): Line {
   try {
     return JSON.parse(text) as Line;
   } catch {
-    throw new LedgerDamagedError(`record ${count}`);
+    throw new LedgerDamagedError('ledger_damaged', `record ${count}`);
   }
 }

@@ -10,5 +10,13 @@ export {
   type LineReaderOptions,
   readLines,
 } from './lines.ts';
-export { createFile, makeOwnFolder, pathInside, strangeFile } from './own-file.ts';
+export {
+  createFile,
+  makeOwnFolder,
+  openOwnFile,
+  openOwnList,
+  pathInside,
+  strangeCompanion,
+  strangeFile,
+} from './own-file.ts';
 export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './whole-file.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants, lstatSync, type Stats } from 'node:fs';
+import { constants, lstatSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 
@@ -32,14 +32,60 @@ export async function createFile(path: string, mode?: number): Promise<FileHandl
 }
 
 /** Opens a file that an earlier run of this user has made, to read and write. `refuse` makes the error for anything else. */
-export async function openOwnFile(path: string, refuse: (what: string) => Error): Promise<FileHandle> {
+export async function openOwnFile(
+  path: string,
+  refuse: (what: string) => Error,
+  flags = constants.O_RDWR,
+): Promise<FileHandle> {
   const before = strangeFile(path);
   if (before !== null) throw refuse(before);
-  const handle = await open(path, constants.O_RDWR | careful);
+  const handle = await open(path, flags | careful);
   const strange = strangeness(await handle.stat());
   if (strange === null) return handle;
   await handle.close();
   throw refuse(strange);
+}
+
+/**
+ * Opens a file that this user adds to at its end, run after run, and reads; creates it where there is none. `refuse` makes the error for
+ * anything else.
+ */
+export async function openOwnList(
+  path: string,
+  mode: number | undefined,
+  refuse: (what: string) => Error,
+): Promise<FileHandle> {
+  const flags = constants.O_RDWR | constants.O_APPEND;
+  try {
+    return await open(path, flags | constants.O_CREAT | constants.O_EXCL | careful, mode);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  return openOwnFile(path, refuse, flags);
+}
+
+/**
+ * What is strange about the files that a database engine keeps next to its own, which it opens without such care: one is a link, a
+ * pipe or a folder, or belongs to neither this user nor the owner of the database. Null when none is. An ending with a slash is a folder.
+ */
+export function strangeCompanion(path: string, endings: readonly string[]): string | null {
+  const owner = statSync(path, { throwIfNoEntry: false })?.uid;
+  for (const ending of endings) {
+    const companion = `${path}${ending.replace('/', '')}`;
+    const stats = lstatSync(companion, { throwIfNoEntry: false });
+    if (stats === undefined) continue;
+    const isRight = ending.endsWith('/') ? stats.isDirectory() : stats.isFile();
+    const isOurs = process.geteuid === undefined || [process.geteuid(), owner].includes(stats.uid);
+    if (isRight && isOurs) continue;
+    const kind = ending.endsWith('/') ? 'is not a folder' : 'is not a regular file';
+    const what = stats.isSymbolicLink()
+      ? 'is a link to another place'
+      : isRight
+        ? 'belongs to another user'
+        : kind;
+    return `${companion} ${what}`;
+  }
+  return null;
 }
 
 /**

@@ -36,6 +36,8 @@ export interface SliceFiles extends Writable {
 }
 
 const unfinished = '.slice';
+/** What a run that was killed has left of an unfinished slice. */
+const leftOver = /^\.slice\.(?:partial|checkpoint)(?:\.[\da-f]{12}\.new)?$/;
 const lockName = '.lock';
 const stateFile = '.checkpoint.json';
 
@@ -108,7 +110,7 @@ class SliceFileSink<T> extends Writable implements SliceFiles {
         'checkpoint_mismatch',
         `Another run has written into ${folder} since this one began. Run again to continue after it.`,
       );
-    for (const name of readdirSync(folder)) if (name.startsWith(unfinished)) rmSync(join(folder, name));
+    for (const name of readdirSync(folder)) if (leftOver.test(name)) rmSync(join(folder, name));
     // A slice that got its name, but whose position was not saved, is read again and may be cut differently then.
     if (state?.writing == null) return;
     const written = await pathInside(folder, state.writing);

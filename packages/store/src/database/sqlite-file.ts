@@ -1,7 +1,8 @@
 import { type BigIntStats, closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { strangeCompanion } from '@call-attribution/node-stream/files';
 import { StoreError } from './errors.ts';
-import { type Connection, connect } from './sqlite-connection.ts';
+import { type Connection, connect, inMemory } from './sqlite-connection.ts';
 
 /** What tells an open database file from another one under its name. */
 interface FileWatch {
@@ -119,6 +120,13 @@ export async function letGo(path: string, shared: Shared): Promise<void> {
 
 /** Opens both connections to a file. */
 export async function openFile(path: string, file: string, patienceMs: number): Promise<OpenFile> {
+  // SQLite would write into them, wherever they lead.
+  const strange = path === inMemory ? null : strangeCompanion(path, ['-wal', '-shm', '-journal']);
+  if (strange !== null)
+    throw new StoreError(
+      'store_unavailable',
+      `${strange}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
+    );
   const writer = await connect(path, file, patienceMs, [
     // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
     'busy_timeout = 20',

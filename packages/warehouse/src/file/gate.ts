@@ -7,7 +7,7 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 import { WarehouseError } from '../errors.ts';
 import { duckdb } from './duckdb.ts';
 import { failureOf, inUse } from './failure.ts';
-import { checkCompanions, confine, type Reach } from './reach.ts';
+import { checkCompanions, confine, makeStagingFolder, type Reach } from './reach.ts';
 import { identityOf, isSuccessor } from './renew.ts';
 import { Session, type StatementLimits } from './session.ts';
 
@@ -218,7 +218,7 @@ async function openToWrite(
 ): Promise<Opened['instance']> {
   let unlock: (() => Promise<void>) | undefined;
   try {
-    await makeFolder(dirname(lock));
+    await makeStagingFolder(dirname(lock));
     unlock = await within(until, () => lockFile(lock));
     // DuckDB takes a file without a byte for a broken one; nothing is lost with it.
     if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path);

@@ -1,5 +1,5 @@
-import { lstatSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { makeOwnFolder, strangeCompanion } from '@call-attribution/node-stream/files';
 import type { DuckDBInstance } from '@duckdb/node-api';
 import { WarehouseError } from '../errors.ts';
 import { literal } from '../tables/columns.ts';
@@ -34,28 +34,25 @@ export async function confine(db: DuckDBInstance, { folders = [], files = [] }: 
   }
 }
 
-/** What DuckDB puts next to a database file: its log, and what does not fit into memory. It follows links there. */
-const companions = ['.wal', '.wal.checkpoint', '.wal.recovery', '.tmp'];
+/** What DuckDB puts next to a database file: its log, and what does not fit into memory. */
+const companions = ['.wal', '.wal.checkpoint', '.wal.recovery', '.tmp/'];
 
-/** Throws when somebody else has put something in a place where DuckDB writes: neither this user nor the owner of the file. */
+/** Throws when somebody else has put something in a place where DuckDB reads or writes. */
 export function checkCompanions(path: string): void {
-  const owner = statSync(path, { throwIfNoEntry: false })?.uid;
-  for (const ending of companions) {
-    const companion = `${path}${ending}`;
-    const found = lstatSync(companion, { throwIfNoEntry: false });
-    const strange = found === undefined ? null : strangeness(found, ending === '.tmp', owner);
-    if (strange !== null)
-      throw new WarehouseError(
-        'not_writable',
-        `${companion} ${strange}, and DuckDB would use it. Remove it, or put the warehouse into a folder of your own.`,
-      );
-  }
+  const strange = strangeCompanion(path, companions);
+  if (strange !== null)
+    throw new WarehouseError(
+      'not_writable',
+      `${strange}, and DuckDB would use it. Remove it, or put the warehouse into a folder of your own.`,
+    );
 }
 
-function strangeness(stats: Stats, isFolder: boolean, owner: number | undefined): string | null {
-  if (stats.isSymbolicLink()) return 'is a link to another place';
-  if (isFolder ? !stats.isDirectory() : !stats.isFile())
-    return isFolder ? 'is not a folder' : 'is not a regular file';
-  if (process.geteuid === undefined || stats.uid === process.geteuid() || stats.uid === owner) return null;
-  return 'belongs to another user';
+/** Makes the folder of staged files, which belongs to this user alone: DuckDB reads what is in it by name. */
+export async function makeStagingFolder(folder: string): Promise<void> {
+  const strange = await makeOwnFolder(folder);
+  if (strange !== null)
+    throw new WarehouseError(
+      'not_writable',
+      `${folder} ${strange}, so no calls are staged there. Remove it, or put the warehouse into a folder of your own.`,
+    );
 }

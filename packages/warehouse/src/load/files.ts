@@ -6,8 +6,7 @@ import { accountNameWords, isAccountName, readSmallFile } from '@call-attributio
 import { parseRemovals, type RemovalNote, removalsEnding, removalsFile } from '@call-attribution/node-stream';
 import { WarehouseError } from '../errors.ts';
 import { datasetFailure } from '../file/failure.ts';
-import { makeFolder } from '../file/gate.ts';
-import type { Reach } from '../file/reach.ts';
+import { makeStagingFolder, type Reach } from '../file/reach.ts';
 import type { Session } from '../file/session.ts';
 import { addRemovals } from './erase.ts';
 import { bothMerged, type Merged, merge, nothingMerged, stagedSource } from './merge.ts';
@@ -134,7 +133,7 @@ export async function storeAgain(
   calls: readonly Call[],
 ): Promise<void> {
   const folder = stagingFolder(host.path);
-  await makeFolder(folder);
+  await makeStagingFolder(folder);
   // No account has a plus in its name.
   const staging = new Staging(folder, '+again');
   for (let done = 0; done < calls.length; ) {

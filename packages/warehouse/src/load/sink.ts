@@ -6,8 +6,7 @@ import { readState } from '../ask/status.ts';
 import { isMemoryLimit, WarehouseError } from '../errors.ts';
 import { checkBlocks } from '../file/blocks.ts';
 import { failureOf } from '../file/failure.ts';
-import { makeFolder } from '../file/gate.ts';
-import type { Reach } from '../file/reach.ts';
+import { makeStagingFolder, type Reach } from '../file/reach.ts';
 import type { Session } from '../file/session.ts';
 import { bothMerged, type Merged, merge, nothingMerged, stagedSource } from './merge.ts';
 import { readRemovals } from './removed.ts';
@@ -213,7 +212,7 @@ export class WarehouseSink implements UpsertSink {
     if (this.#unlock !== null) return;
     const folder = stagingFolder(this.#host.path);
     try {
-      await makeFolder(folder);
+      await makeStagingFolder(folder);
       this.#unlock = await lockFile(join(folder, `${this.#account}.lock`));
     } catch (error) {
       if (error instanceof FileLockedError) throw accountInUse(this.#account, error);

@@ -1,7 +1,8 @@
-import { type FileHandle, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { type FileHandle, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Call, isTooDeep } from '@call-attribution/core';
 import type { SyncState } from '@call-attribution/node-stream';
+import { createFile, openOwnFile } from '@call-attribution/node-stream/files';
 import { WarehouseError } from '../errors.ts';
 import { failureOf } from '../file/failure.ts';
 import { RowWriter } from '../tables/row-writer.ts';
@@ -88,7 +89,8 @@ export class Staging {
   async finish(): Promise<void> {
     try {
       await this.#files?.lines.truncate(this.#at.bytes);
-      await writeFile(this.#keys, Buffer.concat(this.#keyLines), { mode: 0o600 });
+      const keys = await createFile(this.#keys, 0o600);
+      await keys.writeFile(Buffer.concat(this.#keyLines)).finally(() => keys.close());
     } catch (error) {
       throw failureOf(error, this.#lines);
     }
@@ -160,9 +162,9 @@ export class Staging {
   }
 
   async #open(): Promise<{ lines: FileHandle; journal: FileHandle }> {
-    const lines = await open(this.#lines, 'w', 0o600);
+    const lines = await createFile(this.#lines, 0o600);
     try {
-      return { lines, journal: await open(this.#journal, 'w', 0o600) };
+      return { lines, journal: await createFile(this.#journal, 0o600) };
     } catch (error) {
       await lines.close();
       throw error;
@@ -207,27 +209,38 @@ export class Staging {
 
   /** What an earlier process left, or null. What was written after the last entry of the journal is cut off. */
   async leftBehind(): Promise<Staged | null> {
-    const text = await readFile(this.#journal, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw failureOf(error, this.#journal);
-    });
-    if (text === null) return null;
-    const entries = readEntries(text);
+    const text = await leftIn(this.#journal, (file) => file.readFile('utf8'));
+    const entries = readEntries(text ?? '');
     const last = entries.at(-1);
     if (last === undefined) return null;
-    if (last.bytes > 0) {
-      try {
-        await truncate(this.#lines, last.bytes);
-      } catch (error) {
-        throw failureOf(error, this.#lines);
-      }
-    }
+    if (last.bytes > 0) await leftIn(this.#lines, (file) => file.truncate(last.bytes), 'required');
     return {
       file: this.#lines,
       keys: null,
       ...last,
       commit: entries.findLast(({ commit }) => commit !== undefined)?.commit,
     };
+  }
+}
+
+/** Does something with a file that an earlier process of this user has left; null when there is none. */
+async function leftIn<T>(
+  path: string,
+  work: (file: FileHandle) => Promise<T>,
+  isThere: 'required' | 'perhaps' = 'perhaps',
+): Promise<T | null> {
+  const refuse = (what: string) =>
+    new WarehouseError(
+      'not_writable',
+      `${path} ${what}, so it is not what an earlier process has staged. Remove it and run the same command again.`,
+    );
+  try {
+    const file = await openOwnFile(path, refuse);
+    return await work(file).finally(() => file.close());
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    if (isMissing && isThere === 'perhaps') return null;
+    throw failureOf(error, path);
   }
 }
 
