@@ -140,6 +140,7 @@ function isEnd(value: unknown): boolean {
   return value === null || !Number.isNaN(parseNaive(value));
 }
 
-function isCount(value: unknown): value is number {
+/** Whether a value that was kept in a file can be a number of records or bytes. */
+export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

@@ -5,6 +5,7 @@ import { defineOptions, type OptionsOf, option } from '@call-attribution/core/op
 import { readSmallFile } from '@call-attribution/core/settings';
 import { FileLockedError } from '../errors.ts';
 import { isRunning, type LockOwner, newOwner, readOwner } from './lock-owner.ts';
+import { hasCode } from './own-file.ts';
 
 /** Releases a lock. */
 export interface Unlock {
@@ -186,8 +187,4 @@ async function held(path: string, file: string, heartbeatMs: number): Promise<Un
     if (!(await isMine())) throw new FileLockedError(path, null, true);
   };
   return Object.assign(unlock, { check });
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -3,6 +3,11 @@ import { constants, lstatSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 
+/** Whether an error of the file system has this code. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
 // Where these flags do not exist, as on Windows, they are undefined and count as 0.
 const careful = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
@@ -26,7 +31,7 @@ export function strangeFile(path: string): string | null {
  */
 export async function createFile(path: string, mode?: number): Promise<FileHandle> {
   await unlink(path).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   });
   return open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | careful, mode);
 }
@@ -136,7 +141,7 @@ export async function pathInside(folder: string, name: string): Promise<string |
   // The last part may be a link: what is removed or renamed is the link itself.
   for (let parent = dirname(path); ; parent = dirname(parent)) {
     const real = await realpath(parent).catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      if (hasCode(error, 'ENOENT')) return null;
       throw error;
     });
     if (real === null) continue;

@@ -1,4 +1,4 @@
-import { formatNaive } from '@call-attribution/core/time';
+import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import { windowQuery } from '../query/window-query.ts';
 import type { ReadFacts } from '../source/read-facts.ts';
 import { proofOf, type Verdict, type VerdictReason } from '../source/verdict.ts';
@@ -42,15 +42,9 @@ export function verdictOfCopies({ counted, read, copies = [] }: ReadOfCopies, at
 }
 
 /** The range of `date_added` in a filter, its end not included; null at an open end. */
-export function periodOfFilter(
-  filter: string,
-  version: 'v2' | 'v3',
-): { readonly from: string | null; readonly to: string | null } {
+export function periodOfFilter(filter: string, version: 'v2' | 'v3'): TimeSlice {
   const { lower, upper } = windowQuery(filter, version);
-  return {
-    from: lower === null ? null : formatNaive(lower),
-    to: upper === null ? null : formatNaive(upper),
-  };
+  return timeSliceOf({ from: lower, to: upper });
 }
 
 /** What a receipt says about a read that has ended. `at`: when, in milliseconds since 1970. */

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { isCount } from '../checkpoint/checkpoint.ts';
+import { hasCode } from '../files/own-file.ts';
 import { receiptPath, writeWholeFile } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
 import type { Proof, VerdictReason } from '../source/verdict.ts';
@@ -124,7 +126,7 @@ export async function readReceipt(path: string): Promise<FoundReceipt | null> {
   try {
     text = await readFile(receiptPath(path), 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
   const receipt = parsed(text);
@@ -157,8 +159,6 @@ function parsed(text: string): Receipt | null {
 
 const isText = (value: unknown): boolean => value === null || typeof value === 'string';
 const isHex = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
-const isCount = (value: unknown): boolean =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 const isBytes = ({ length, sha256 }: NonNullable<Receipt['bytes']>): boolean =>
   isCount(length) && isHex(sha256);
 

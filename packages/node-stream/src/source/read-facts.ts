@@ -1,6 +1,6 @@
-import { formatNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { Mark } from '../checkpoint/mark.ts';
+import { timeSliceOf } from '../query/time-slice.ts';
 import type { WindowQuery } from '../query/window-query.ts';
 import type { PageClient } from '../slicing/run.ts';
 import type { Verdict } from './verdict.ts';
@@ -40,8 +40,7 @@ export function factsOf(client: PageClient, query: WindowQuery, verdict: Promise
     address: 'baseUrl' in client && typeof client.baseUrl === 'string' ? client.baseUrl : null,
     version: client.version,
     filter: printFilter(filter),
-    from: lower === null ? null : formatNaive(lower),
-    to: upper === null ? null : formatNaive(upper),
+    ...timeSliceOf({ from: lower, to: upper }),
     verdict,
   };
 }

@@ -9,8 +9,10 @@ type Settled = Checkpoint['settled'];
 
 // Stretches that a checkpoint keeps: more than are counted, so that these come out of about equal size.
 const mostKept = 24;
-const pagesPerCount = 50;
-const mostCounts = 16;
+/** One count for so many pages, and not more counts than these: for a read, and for a sync. */
+export const pagesPerCount = 50;
+/** See `pagesPerCount`. */
+export const mostCounts = 16;
 
 /**
  * Adds a slice that was read. `hasStrays`: records of it had come with an earlier slice, so the server counts them in both,

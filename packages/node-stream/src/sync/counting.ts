@@ -1,10 +1,7 @@
 import type { TimeSlice } from '../query/time-slice.ts';
+import { mostCounts, pagesPerCount } from '../source/settled.ts';
 import type { VerdictReason } from '../source/verdict.ts';
 import { endOf, put, type Stretch, type Stretches, startOf } from './stretches.ts';
-
-/** Pages whose calls are counted together, as long as there are not more groups than `mostGroups`. */
-const pagesPerGroup = 50;
-const mostGroups = 16;
 
 /**
  * The stretches to count, in groups of neighbors. What was read in this run is counted in several groups, so that calls that
@@ -15,7 +12,7 @@ const mostGroups = 16;
 function groupsOf(list: Stretches, until: string, rows: number): Stretch[][] {
   const fresh = (stretch: Stretch): number => (stretch.is === 'read' ? (stretch.calls ?? 0) : 0);
   const sum = list.reduce((all, stretch) => all + fresh(stretch), 0);
-  const perGroup = Math.max(pagesPerGroup * rows, sum / mostGroups);
+  const perGroup = Math.max(pagesPerCount * rows, sum / mostCounts);
   const groups: Stretch[][] = [];
   let calls = 0;
   for (const stretch of list) {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { FileLockedError, StateError } from '../errors.ts';
 import { lockFile, type Unlock } from '../files/file-lock.ts';
+import { hasCode } from '../files/own-file.ts';
 import { writeWholeFile } from '../files/whole-file.ts';
 import type { StateStore, SyncState } from './sync-state.ts';
 
@@ -66,7 +67,7 @@ async function readState(path: string): Promise<SyncState | null> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
   try {
