@@ -30,12 +30,12 @@ async function bodyOf(page) {
 
 const where = "account = '101' AND talk >= 3 AND extension = 0";
 const naivePage = (page) =>
-  `SELECT packed FROM calls WHERE ${where} ORDER BY at, sid LIMIT ${rows} OFFSET ${page * rows}`;
+  `SELECT record FROM records WHERE ${where} ORDER BY at, sid LIMIT ${rows} OFFSET ${page * rows}`;
 // The kindest form for a covering index: find the keys in it alone, then fetch the documents of one page.
 const coveringPage = (page) =>
-  `SELECT c.packed FROM (SELECT at, sid FROM calls WHERE ${where} ORDER BY at, sid LIMIT ${rows} OFFSET ${page * rows}) p
-     JOIN calls c ON c.account = '101' AND c.sid = p.sid ORDER BY p.at, p.sid`;
-const naiveCount = `SELECT count(*) AS n FROM calls WHERE ${where}`;
+  `SELECT c.record FROM (SELECT at, sid FROM records WHERE ${where} ORDER BY at, sid LIMIT ${rows} OFFSET ${page * rows}) p
+     JOIN records c ON c.account = '101' AND c.sid = p.sid ORDER BY p.at, p.sid`;
+const naiveCount = `SELECT count(*) AS n FROM records WHERE ${where}`;
 
 async function measure(name, url, direct, figure) {
   const store = await openStore(url);

@@ -22,8 +22,8 @@ const allowed: Readonly<Record<string, string>> = {
   'packages/service/browser/state.ts': 'the columns that people see before they choose others',
   'packages/service/browser/text.ts': 'what people call a few fields',
   'packages/service/src/page/question.ts': 'the fields that people break calls down by',
-  'packages/store/src/rows/stored-call.ts':
-    'the fields that have a column of their own, since pages and erasure look them up',
+  'packages/store/src/database/own-columns.ts':
+    'the fields of text that have a column of their own, since people group and search by them',
   'packages/warehouse/src/tables/row-writer.ts':
     'the columns that decide which call is stored, and whose it is',
 };

@@ -339,7 +339,7 @@ describe('a store in SQLite', () => {
     await run('sync', '--store', store);
     await verified(store, '--against-api', '--write-receipt');
     const database = new connect(at('calls.db'));
-    database.exec('DELETE FROM calls WHERE sid IN (SELECT sid FROM calls ORDER BY at LIMIT 5)');
+    database.exec('DELETE FROM records WHERE sid IN (SELECT sid FROM records ORDER BY at LIMIT 5)');
     database.close();
     const { codes } = await verified(store);
     expect(codes).toEqual(expect.arrayContaining(['rows', 'stored_counts']));

@@ -99,7 +99,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
       'store_unavailable',
       'store_damaged',
       'store_busy',
-      'store_newer',
+      'store_version',
       'store_url',
       'missing_package',
       'not_a_sandbox',

@@ -2,9 +2,8 @@ import { propertyOf } from '@call-attribution/core/errors';
 import { checkOption, option } from '@call-attribution/core/options';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
-import { migrate, tables } from './database/migrations.ts';
+import { makeTables } from './database/schema.ts';
 import { type StoreOptions, type StoreSettings, storeOptions } from './options.ts';
-import { openLayouts } from './rows/layouts.ts';
 import { createSqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
 
@@ -13,8 +12,8 @@ const urlKind = option
   .expecting('a string such as sqlite:calls.db or postgres://user@host/database');
 
 /**
- * Opens a store and brings its schema up to date. The URL is `sqlite:<file>`, `sqlite::memory:` or
- * `postgres://user@host/database`. A store that a later release wrote is refused.
+ * Opens a store, and makes the tables of a new one. The URL is `sqlite:<file>`, `sqlite::memory:` or
+ * `postgres://user@host/database`. A store with tables of another version is refused.
  *
  * @example
  * const store = await openStore('sqlite:calls.db');
@@ -26,8 +25,9 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const settings = storeOptions.read(options);
   const driver = await openDriver(url, settings);
   try {
-    await migrate(driver, steps);
-    return createSqlStore(driver, await openLayouts(driver), storeName(url), settings);
+    const name = storeName(url);
+    await makeTables(driver, name);
+    return createSqlStore(driver, name, settings);
   } catch (error) {
     await driver.close();
     throw error;
@@ -58,13 +58,6 @@ const needs = (name: string, database: string) => (cause: unknown) => {
     { cause },
   );
 };
-
-/**
- * The steps of the schema, forward only; a released step never changes. Every key begins with the account, except in
- * `credentials`, which are looked up before the account is known. There are no sequences and triggers. A distributed PostgreSQL
- * can therefore shard by account.
- */
-const steps = [tables];
 
 function fileOf(url: string): string {
   const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : '';

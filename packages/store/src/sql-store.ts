@@ -16,16 +16,14 @@ import { StoreError } from './database/errors.ts';
 import { openJournal } from './journal.ts';
 import type { StoreSettings } from './options.ts';
 import { allColumns, columnsOf } from './rows/columns.ts';
-import { callOf, documentOf } from './rows/documents.ts';
+import { callOfLine, type DocumentRow, document, documentIn, printed } from './rows/documents.ts';
 import { changesSince, positionOf } from './rows/edits.ts';
-import type { Layouts } from './rows/layouts.ts';
 import { readPage } from './rows/pages.ts';
 import { countCalls, otherConditions, parameters } from './rows/pyramid.ts';
+import { type CallRow, toRow } from './rows/record.ts';
 import { keyOf } from './rows/record-key.ts';
-import { createLineParser } from './rows/record-lines.ts';
 import { readRemovals } from './rows/removed.ts';
 import { everything, type NumericFilter } from './rows/selection.ts';
-import { type StoredCall, toStored } from './rows/stored-call.ts';
 import { secondsOf } from './rows/wire-values.ts';
 import {
   bothStored,
@@ -40,21 +38,16 @@ import { addRemovals, eraseCallers } from './upkeep/erasure.ts';
 import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
 
 /** A store over a driver whose database has the current schema. */
-export function createSqlStore(
-  driver: Driver,
-  layouts: Layouts,
-  name: string,
-  settings: StoreSettings,
-): Store {
+export function createSqlStore(driver: Driver, name: string, settings: StoreSettings): Store {
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= driver.close());
   return {
     name,
     readsAtOnce: driver.readsAtOnce,
     ...accountMethods(driver),
-    ...writeMethods(driver, layouts, settings.clock),
-    ...readMethods(driver, layouts, settings),
-    ...upkeepMethods(driver, layouts),
+    ...writeMethods(driver, settings.clock),
+    ...readMethods(driver, settings),
+    ...upkeepMethods(driver),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -79,12 +72,11 @@ const accountMethods = (driver: Driver) =>
     journal: (name) => openJournal(driver, name),
   }) satisfies Partial<Store>;
 
-function writeMethods(driver: Driver, layouts: Layouts, clock: Pick<Clock, 'now'>) {
-  const parseLine = createLineParser();
-  const rowOf = (call: CallInput): StoredCall =>
-    typeof call === 'string' || call instanceof Uint8Array ? parseLine(call) : toStored(call);
-  const rowsOf = (calls: readonly CallInput[]): StoredCall[] => {
-    const rows: StoredCall[] = [];
+function writeMethods(driver: Driver, clock: Pick<Clock, 'now'>) {
+  const rowOf = (call: CallInput): CallRow =>
+    toRow(typeof call === 'string' || call instanceof Uint8Array ? callOfLine(call) : call);
+  const rowsOf = (calls: readonly CallInput[]): CallRow[] => {
+    const rows: CallRow[] = [];
     const refused: number[] = [];
     let first: StoreError | undefined;
     for (const [index, call] of calls.entries()) {
@@ -99,8 +91,8 @@ function writeMethods(driver: Driver, layouts: Layouts, clock: Pick<Clock, 'now'
     if (first !== undefined) throw new StoreError(first.code, first.message, { refused });
     return rows;
   };
-  const write = (account: string, rows: readonly StoredCall[]): Promise<Stored> =>
-    driver.write((session) => writeCalls(driver, session, account, rows, layouts.current));
+  const write = (account: string, rows: readonly CallRow[]): Promise<Stored> =>
+    driver.write((session) => writeCalls(driver, session, account, rows));
   return {
     upsert: async (account, calls) => write(account, rowsOf(calls)),
     async load(account, calls, { batch = 500 } = {}) {
@@ -119,7 +111,7 @@ function writeMethods(driver: Driver, layouts: Layouts, clock: Pick<Clock, 'now'
       const rows = rowsOf(calls);
       return driver.write(async (session) => {
         await holdClaim(driver, session, claim);
-        const stored = await writeCalls(driver, session, claim.account, rows, layouts.current);
+        const stored = await writeCalls(driver, session, claim.account, rows);
         if (remove.length > 0) await deleteCalls(driver, session, claim.account, remove);
         const given = typeof note === 'function' ? note(stored) : note;
         if (given !== undefined) await putNote(session, claim, given, clock.now());
@@ -129,36 +121,34 @@ function writeMethods(driver: Driver, layouts: Layouts, clock: Pick<Clock, 'now'
   } satisfies Partial<Store>;
 }
 
-function readMethods(driver: Driver, layouts: Layouts, settings: StoreSettings) {
-  const valuesOf = async (account: string, sid: string): Promise<string[] | null> => {
-    const [row] = await driver.all('SELECT layout, packed FROM calls WHERE account = $1 AND sid = $2', [
+function readMethods(driver: Driver, settings: StoreSettings) {
+  const documentOf = async (account: string, sid: string): Promise<DocumentRow | null> => {
+    const [row] = await driver.all(`SELECT ${document} FROM records WHERE account = $1 AND sid = $2`, [
       account,
       keyOf(sid),
     ]);
-    if (row === undefined) return null;
-    await layouts.learn(driver, [row]);
-    return layouts.unpack(row);
+    return row === undefined ? null : documentIn(row);
   };
   return {
     count: (account, selection) => countCalls(driver, account, selection),
-    page: (account, query) => readPage(driver, layouts, account, query, settings),
+    page: (account, query) => readPage(driver, account, query, settings),
     async document(account, sid, version) {
-      const values = await valuesOf(account, sid);
-      return values && Buffer.from(documentOf(values, version));
+      const found = await documentOf(account, sid);
+      return found && Buffer.from(printed(found, version));
     },
     async get(account, sid) {
-      const values = await valuesOf(account, sid);
-      return values && callOf(values);
+      const found = await documentOf(account, sid);
+      return found && (JSON.parse(found.text) as Call);
     },
-    calls: (account, selection = everything) => eachCall(driver, layouts, account, selection),
-    columns: (account, fields) => allColumns(driver, layouts, account, fields),
-    columnsOf: (account, fields, keys) => columnsOf(driver, layouts, account, fields, keys),
+    calls: (account, selection = everything) => eachCall(driver, account, selection),
+    columns: (account, fields) => allColumns(driver, account, fields),
+    columnsOf: (account, fields, keys) => columnsOf(driver, account, fields, keys),
     position: (account) => positionOf(driver, account),
     changes: (account, since) => changesSince(driver, account, since),
   } satisfies Partial<Store>;
 }
 
-const upkeepMethods = (driver: Driver, layouts: Layouts) =>
+const upkeepMethods = (driver: Driver) =>
   ({
     async purge(account, before) {
       const at = secondsOf(before);
@@ -167,8 +157,8 @@ const upkeepMethods = (driver: Driver, layouts: Layouts) =>
       return purgeBefore(driver, account, at);
     },
     removals: (account) => driver.read((session) => readRemovals(session, account)),
-    addRemovals: (account, note) => addRemovals(driver, layouts, account, note),
-    erase: (account, callers) => eraseCallers(driver, layouts, account, callers),
+    addRemovals: (account, note) => addRemovals(driver, account, note),
+    erase: (account, callers) => eraseCallers(driver, account, callers),
     check: () => checkTally(driver),
     rebuild: () => rebuildTally(driver),
     sizes: () => measureStore(driver),
@@ -180,14 +170,14 @@ const upkeepMethods = (driver: Driver, layouts: Layouts) =>
 /** The rows of calls, some at a time. When a call cannot be read, the rows before it still come. */
 async function* inBatches(
   calls: Iterable<CallInput> | AsyncIterable<CallInput>,
-  rowOf: (call: CallInput) => StoredCall,
+  rowOf: (call: CallInput) => CallRow,
   size: number,
-): AsyncGenerator<StoredCall[]> {
-  let rows: StoredCall[] = [];
+): AsyncGenerator<CallRow[]> {
+  let rows: CallRow[] = [];
   let failure: { error: unknown } | undefined;
   const source = Symbol.asyncIterator in calls ? calls[Symbol.asyncIterator]() : calls[Symbol.iterator]();
   // One step at a time: for each further generator in between, a record would wait for some more promises.
-  const next = async (): Promise<StoredCall | null> => {
+  const next = async (): Promise<CallRow | null> => {
     try {
       const { done, value } = await source.next();
       return done ? null : rowOf(value);
@@ -212,25 +202,19 @@ async function* inBatches(
 /** Calls per statement when all are read. */
 const batchSize = 500;
 
-async function* eachCall(
-  driver: Driver,
-  layouts: Layouts,
-  account: string,
-  selection: NumericFilter,
-): AsyncGenerator<Call> {
+async function* eachCall(driver: Driver, account: string, selection: NumericFilter): AsyncGenerator<Call> {
   for (let from = selection.from, after = ''; ; ) {
     const { values, put } = parameters();
     const owner = put(account);
     const start = put(from);
     const rows = await driver.all(
-      `SELECT layout, packed, at, sid FROM calls
+      `SELECT ${document}, at, sid FROM records
         WHERE account = ${owner} AND at >= ${start} AND at < ${put(selection.to)} AND (at > ${start} OR sid > ${put(after)})
           ${otherConditions(selection, put)}
         ORDER BY at, sid LIMIT ${batchSize}`,
       values,
     );
-    await layouts.learn(driver, rows);
-    for (const row of rows) yield callOf(layouts.unpack(row));
+    for (const row of rows) yield JSON.parse(documentIn(row).text) as Call;
     const last = rows.at(-1);
     if (rows.length < batchSize || last === undefined) return;
     from = Number(last.at);

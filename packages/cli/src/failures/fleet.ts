@@ -50,7 +50,7 @@ export function targetFailure(error: CallsError): CliError | null {
 const ofStore: Readonly<Record<string, number>> = {
   store_url: exitCodes.usage,
   missing_package: exitCodes.usage,
-  store_newer: exitCodes.usage,
+  store_version: exitCodes.usage,
   store_unavailable: exitCodes.unreachable,
   store_busy: exitCodes.unreachable,
 };

@@ -15,8 +15,10 @@ const neutralNames = new Set(fields.map((spec) => spec.name));
 export function fromCall<V extends Version>(call: Call, version: V): V extends 'v2' ? CallV2 : CallV3;
 export function fromCall(call: Call, version: Version): CallV2 | CallV3 {
   const view = version === 'v2' ? viewV2(call as Row) : viewV3(call as Row);
-  for (const [name, value] of Object.entries(call)) {
+  const record = call as unknown as Readonly<Record<string, unknown>>;
+  for (const name in record) {
     if (neutralNames.has(name) || Object.hasOwn(view, name)) continue;
+    const value = record[name];
     Object.defineProperty(view, name, { value, enumerable: true, configurable: true, writable: true });
   }
   return view as unknown as CallV2 | CallV3;

@@ -23,9 +23,35 @@ const typedForm = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,3})\
  */
 export function parseNaive(text: unknown): number {
   if (typeof text !== 'string' || !wireForm.test(text)) return Number.NaN;
-  const millis = Date.parse(`${text.slice(0, 10)}T${text.slice(11)}Z`);
-  // Date.parse lets 31 February and hour 24 run over into another day.
-  return new Date(millis).getUTCDate() === Number(text.slice(8, 10)) ? millis : Number.NaN;
+  const [year, month, date] = [number(text, 0, 4), number(text, 5, 7), number(text, 8, 10)];
+  const [hours, minutes, seconds] = [number(text, 11, 13), number(text, 14, 16), number(text, 17, 19)];
+  if (month < 1 || month > 12 || date < 1 || date > daysIn(year, month)) return Number.NaN;
+  if (hours > 23 || minutes > 59 || seconds > 59) return Number.NaN;
+  const fraction = text.length > 20 ? Number(text.slice(20).padEnd(3, '0')) : 0;
+  return daysUntil(year, month, date) * day + hours * hour + minutes * minute + seconds * second + fraction;
+}
+
+// Date.parse takes several times as long, and this runs some times for each record.
+
+/** Digits as a number. */
+function number(text: string, from: number, to: number): number {
+  let sum = 0;
+  for (let at = from; at < to; at += 1) sum = sum * 10 + text.charCodeAt(at) - 48;
+  return sum;
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** Days from 1970-01-01. Years are counted from March, so that the day that only some of them have is their last. */
+function daysUntil(year: number, month: number, date: number): number {
+  const years = month > 2 ? year : year - 1;
+  const months = month > 2 ? month - 3 : month + 9;
+  const leapDays = Math.floor(years / 4) - Math.floor(years / 100) + Math.floor(years / 400);
+  // 719,469 days from the 1st of March of the year 0, counted from 1.
+  return years * 365 + leapDays + Math.floor((153 * months + 2) / 5) + date - 719_469;
 }
 
 /** A time as people type it; see `parseTime`. */

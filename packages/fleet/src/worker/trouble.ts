@@ -104,7 +104,7 @@ export const troubleKinds: Readonly<Record<Code, TroubleKind>> = {
   repeated_name: 'parcel',
   // store.
   store_url: 'target',
-  store_newer: 'target',
+  store_version: 'target',
   store_unavailable: 'target',
   store_damaged: 'target',
   store_busy: 'target',

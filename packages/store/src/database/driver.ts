@@ -1,7 +1,7 @@
 import type { Erasure } from '@call-attribution/node-stream';
 
 /** A parameter of a statement. Lists go through {@link Dialect.list}. */
-export type Value = string | number | null | Uint8Array | readonly string[];
+export type Value = string | number | null | readonly string[];
 
 /** One row as the driver returns it, by column name. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -12,8 +12,6 @@ export interface Insert {
   readonly into: string;
   /** Its columns, in the order of the values. */
   readonly columns: readonly string[];
-  /** The text column whose values are given as bytes of UTF-8. */
-  readonly inBytes?: string;
   /** What follows the values, such as `ON CONFLICT ...`. Without it none of the rows may exist. */
   readonly otherwise?: string;
 }
@@ -42,6 +40,8 @@ export interface Dialect {
   listAsTable(placeholder: string): string;
   /** A list in the form that `isIn` and `listAsTable` take. */
   list(values: readonly string[]): Value;
+  /** Can columns have comments? */
+  readonly hasComments: boolean;
   /** Appended to a `SELECT` that has to keep others from writing the same account. */
   readonly lock: string;
   /** Selects the size of the whole database in bytes. */

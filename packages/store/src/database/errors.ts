@@ -11,7 +11,7 @@ const storeErrors = codeTable({
   store_url:
     'The URL does not name a store. Write it as `sqlite:calls.db` or `postgres://user@host/database`.',
   missing_package: 'The package of the database is not installed. Install the one that the message names.',
-  store_newer: 'A later release has changed the store. Update this program.',
+  store_version: 'The tables of the store are of another version. Fill a new store, as the message says.',
   store_unavailable:
     'The store cannot be opened or reached, or has been closed. Check the path or the server, and its permissions.',
   store_damaged:

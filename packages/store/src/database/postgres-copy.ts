@@ -42,7 +42,6 @@ export async function copyRows(
 
 const tab = 0x09;
 const lineBreak = 0x0a;
-const backslash = 0x5c;
 /** The driver copies what it is given to send, so that one piece of memory is enough. */
 let piece = Buffer.allocUnsafeSlow(65_536);
 
@@ -57,16 +56,9 @@ function sendRows(connection: Connection, rows: readonly (readonly Value[])[]): 
   };
   for (const row of rows) {
     for (const [i, value] of row.entries()) {
-      if (value instanceof Uint8Array && !value.includes(backslash)) {
-        // Bytes of packed values: of the characters that COPY escapes, JSON has no other one.
-        reserve(value.length + 1);
-        piece.set(value, used);
-        used += value.length;
-      } else {
-        const text = cell(value);
-        reserve(3 * text.length + 1);
-        used += piece.write(text, used);
-      }
+      const text = cell(value);
+      reserve(3 * text.length + 1);
+      used += piece.write(text, used);
       piece[used] = i === row.length - 1 ? lineBreak : tab;
       used += 1;
     }
@@ -80,7 +72,7 @@ const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '
 function cell(value: Value): string {
   if (value === null) return '\\N';
   if (typeof value === 'number') return String(value);
-  const text = value instanceof Uint8Array ? Buffer.from(value).toString() : String(value);
+  const text = String(value);
   return /[\\\t\n\r]/.test(text)
     ? text.replace(/[\\\t\n\r]/g, (character) => escapes[character] ?? '')
     : text;

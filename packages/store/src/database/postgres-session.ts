@@ -36,13 +36,13 @@ export function sessionOf(client: pg.PoolClient, limitMs: number): Session {
       let touched = 0;
       for (let at = 0; at < rows.length; at += rowsAtOnce) {
         const values: Value[] = [];
-        const marks = new Map<Value, string>();
-        // Numbers are written out and equal strings are sent once: parameters cost more than the rest of such an insert.
-        // Bytes are sent as they are, which is how the protocol takes a string in binary form.
-        const mark = (value: Value): string => {
+        // Numbers are written out and equal strings of a column are sent once: parameters cost more than the rest of such an insert.
+        const marks = insert.columns.map(() => new Map<Value, string>());
+        const mark = (value: Value, column: number): string => {
           if (typeof value === 'number') return String(value);
-          const known = marks.get(value) ?? `$${values.push(value)}`;
-          marks.set(value, known);
+          if (value === null) return 'NULL';
+          const known = marks[column]?.get(value) ?? `$${values.push(value)}`;
+          marks[column]?.set(value, known);
           return known;
         };
         const list = rows.slice(at, at + rowsAtOnce).map((row) => `(${row.map(mark).join(',')})`);

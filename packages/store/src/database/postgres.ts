@@ -13,6 +13,7 @@ const dialect: Dialect = {
   isIn: (column, placeholder) => `${column} = ANY(${placeholder})`,
   listAsTable: (placeholder) => `unnest(${placeholder}::text[]) AS list(value)`,
   list: (values) => values,
+  hasComments: true,
   lock: 'FOR UPDATE',
   sizeQuery: 'SELECT pg_database_size(current_database()) AS bytes',
 };

@@ -85,11 +85,7 @@ function sessionOf(connection: Database.Database, prepared: Map<string, Database
     many: async (insert: Insert, rows) => {
       const width = insert.columns.length;
       const into = (count: number): Database.Statement => {
-        const marks = (row: number) =>
-          insert.columns.map((column, i) => {
-            const mark = `$${row * width + i + 1}`;
-            return column === insert.inBytes ? `CAST(${mark} AS TEXT)` : mark;
-          });
+        const marks = (row: number) => insert.columns.map((_, i) => `$${row * width + i + 1}`);
         const values = Array.from({ length: count }, (_, row) => `(${marks(row)})`).join(',');
         return statement(
           `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) VALUES ${values} ${insert.otherwise ?? ''}`,

@@ -130,8 +130,8 @@ export async function openFile(path: string, file: string, patienceMs: number): 
   const writer = await connect(path, file, patienceMs, [
     // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
     'busy_timeout = 20',
-    // For a new file only: fewer and fuller pages than the default of 4096 bytes, so less to write and to log.
-    'store.page_size = 8192',
+    // For a new file only: a page holds some records, so that few bytes of it are left over.
+    'store.page_size = 16384',
     'store.journal_mode = WAL',
     'store.synchronous = normal',
     'store.journal_size_limit = 67108864',

@@ -14,6 +14,7 @@ const dialect: Dialect = {
   isIn: (column, placeholder) => `${column} IN (SELECT value FROM json_each(${placeholder}))`,
   listAsTable: (placeholder) => `json_each(${placeholder}) AS list`,
   list: (values) => JSON.stringify(values),
+  hasComments: false,
   lock: '',
   sizeQuery:
     "SELECT page_count * page_size AS bytes FROM pragma_page_count('store'), pragma_page_size('store')",

@@ -1,49 +1,40 @@
-import { type Call, fields } from '@call-attribution/core';
-import { currentLayout, literalOf, slotOf } from './layouts.ts';
+import { type Call, fromCall, toCall } from '@call-attribution/core';
+import type { Row } from '../database/driver.ts';
+import { StoreError } from '../database/errors.ts';
+import type { Versions } from './record.ts';
 
-/** A field to print: where its value is, and its JSON key with a comma and a colon. */
-interface Part {
-  readonly slot: number;
-  readonly key: string;
+/** What a call is printed from, in a statement on `records`: its JSON as it came, and the versions that it was read with. */
+export const document = 'coalesce(exact, CAST(record AS text)) AS document, versions';
+
+/** What {@link document} selects. */
+export interface DocumentRow {
+  readonly text: string;
+  readonly versions: Versions;
 }
 
-const part = (name: string, wire: string): Part => ({
-  slot: slotOf(name),
-  key: `,${JSON.stringify(wire)}:`,
+/** The document of a row. */
+export const documentIn = (row: Row): DocumentRow => ({
+  text: String(row.document),
+  versions: row.versions as Versions,
 });
-const shared = fields.flatMap((f) => (f.v2 !== null && f.v2 === f.v3 ? [part(f.name, f.name)] : []));
-const onlyIn = {
-  v2: fields.flatMap((f) => (f.v2 !== null && f.v2 !== f.v3 ? [part(f.name, f.v2)] : [])),
-  v3: fields.flatMap((f) => (f.v3 !== null && f.v2 !== f.v3 ? [part(f.name, f.v3)] : [])),
-};
-/** Fields that a v3 record does not have. */
-const keptInV2 = fields.filter((f) => f.v3 === null && f.v2 !== null);
-const unknownSlot = currentLayout.length;
 
-/** The record of a version as JSON, from stored values: the shared fields, unknown fields, and those of the version. */
-export function documentOf(values: readonly string[], version: 'v2' | 'v3'): string {
-  let text = '';
-  for (const { slot, key } of shared) text += key + literalOf(values[slot] ?? '');
-  const unknown = values[unknownSlot];
-  if (unknown) text += `,${unknown.slice(0, -1)}`;
-  for (const { slot, key } of onlyIn[version]) text += key + literalOf(values[slot] ?? '');
-  return `{${text.slice(1)}}`;
+/** The record of a version as JSON. */
+export function printed({ text, versions }: DocumentRow, version: 'v2' | 'v3'): string {
+  if (version === 'v3' && versions === 'v3') return text;
+  return JSON.stringify(fromCall(JSON.parse(text) as Call, version));
 }
 
-/** The neutral call of stored values: the v3 record, and what only v2 has. */
-export function callOf(values: readonly string[]): Call {
-  const call = JSON.parse(documentOf(values, 'v3')) as Record<string, unknown>;
-  for (const { name } of keptInV2) call[name] = JSON.parse(literalOf(values[slotOf(name)] ?? ''));
-  return call as unknown as Call;
-}
+const text = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
+  Buffer.from(buffer, byteOffset, byteLength).toString();
 
-/** The value in a slot if it is a string, or null. */
-export function stringIn(values: readonly string[], slot: number): string | null {
-  return stringOf(values[slot] ?? '');
-}
-
-/** A stored value if it is a string, or null. */
-export function stringOf(stored: string): string | null {
-  if (stored === '' || stored.startsWith('=')) return null;
-  return stored.startsWith('"') || stored.includes('\\') ? (JSON.parse(literalOf(stored)) as string) : stored;
+/** The call of a line of JSON: of a record of either version, or of a neutral call. Throws `unfit_record` when it is none. */
+export function callOfLine(line: string | Uint8Array): Call {
+  try {
+    const record: unknown = JSON.parse(typeof line === 'string' ? line : text(line));
+    const isV2 = typeof record === 'object' && record !== null && Object.hasOwn(record, 'baseuri');
+    return toCall(record, isV2 ? 'v2' : 'v3', { records: 'off' });
+  } catch {
+    // The cause may quote the line, and with it a caller's data.
+    throw new StoreError('unfit_record', 'A record is not the JSON of a call, so it cannot be stored.');
+  }
 }

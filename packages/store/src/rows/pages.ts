@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Driver, Row, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import type { StoreSettings } from '../options.ts';
-import { documentOf } from './documents.ts';
-import type { Layouts } from './layouts.ts';
+import { type DocumentRow, document, documentIn, printed } from './documents.ts';
 import { findRank, otherConditions, parameters } from './pyramid.ts';
+import type { Versions } from './record.ts';
 import type { NumericFilter } from './selection.ts';
 
 /** Which page of an account to read. */
@@ -45,13 +45,11 @@ interface Start {
 }
 
 /**
- * Reads a page and the total from one snapshot, so that both are true at the same moment, however long the page is. Its values
- * are kept as they are stored until they are sent, about 700 bytes for a record: less than half of their JSON. What holds the
- * snapshot is freed before the first byte is sent.
+ * Reads a page and the total from one snapshot, so that both are true at the same moment, however long the page is. Its rows are
+ * kept as they are stored until they are sent. What holds the snapshot is freed before the first byte is sent.
  */
 export async function readPage(
   driver: Driver,
-  layouts: Layouts,
   account: string,
   query: PageQuery,
   { sliceRows, walkBelow }: StoreSettings,
@@ -62,7 +60,7 @@ export async function readPage(
     signal?.throwIfAborted();
     const { total, from, skip } = await findRank(session, account, selection, offset, walkBelow);
     const count = Math.max(0, Math.min(rows, total - offset));
-    const print = (row: Row) => documentOf(layouts.unpack(row), version);
+    const print = (row: DocumentRow) => printed(row, version);
     const kept = keepRows();
     let start: Start = { from, skip, after: null };
     let since = performance.now();
@@ -73,9 +71,13 @@ export async function readPage(
       }
       signal?.throwIfAborted();
       const found = await readSlice(session, account, selection, start, Math.min(left, sliceRows));
-      await layouts.learn(session, found);
-      if (count <= sliceRows) return { total, count, body: Buffer.from(`[${found.map(print).join(',')}]`) };
-      for (const row of found) kept.add(row);
+      if (count <= sliceRows)
+        return {
+          total,
+          count,
+          body: Buffer.from(`[${found.map((row) => print(documentIn(row))).join(',')}]`),
+        };
+      for (const row of found) kept.add(documentIn(row));
       const last = found.at(-1);
       start = { from: Number(last?.at), skip: 0, after: String(last?.sid) };
     }
@@ -96,11 +98,11 @@ async function readSlice(
   const from = put(start.from);
   const after = start.after === null ? '' : ` AND (at > ${from} OR sid > ${put(start.after)})`;
   const found = await session.all(
-    `SELECT c.layout AS layout, c.packed AS packed, p.at AS at, p.sid AS sid
-       FROM (SELECT at, sid FROM calls
+    `SELECT ${document}, p.at AS at, p.sid AS sid
+       FROM (SELECT at, sid FROM records
               WHERE account = ${owner} AND at >= ${from} AND at < ${put(selection.to)}${after}${otherConditions(selection, put)}
               ORDER BY at, sid LIMIT ${put(rows)} OFFSET ${put(start.skip)}) p
-       JOIN calls c ON c.account = ${owner} AND c.sid = p.sid
+       JOIN records c ON c.account = ${owner} AND c.sid = p.sid
       ORDER BY p.at, p.sid`,
     values,
   );
@@ -115,16 +117,16 @@ async function readSlice(
 const busyMs = 10;
 /** About how many characters of rows are printed at a time: few, since each slow reader holds a piece, but many cost less. */
 const pieceChars = 65_536;
-/** Between two rows, and after the layout of a row. Values never contain it, as they never contain {@link separator}. */
-const [rowEnd, layoutEnd] = ['\n', '\u001e'];
+/** Between two rows, and after the versions of a row. JSON never contains either. */
+const [rowEnd, versionsEnd] = ['\n', '\t'];
 
 /** Rows as bytes, which take less memory than strings and cost the garbage collector nothing. */
-function keepRows(): { add(row: Row): void; pieces(): Buffer[] } {
+function keepRows(): { add(row: DocumentRow): void; pieces(): Buffer[] } {
   const pieces: Buffer[] = [];
   let text = '';
   return {
-    add({ layout, packed }) {
-      text += `${text === '' ? '' : rowEnd}${layout}${layoutEnd}${packed}`;
+    add(row) {
+      text += `${text === '' ? '' : rowEnd}${row.versions}${versionsEnd}${row.text}`;
       if (text.length < pieceChars) return;
       pieces.push(Buffer.from(text));
       text = '';
@@ -137,7 +139,7 @@ function keepRows(): { add(row: Row): void; pieces(): Buffer[] } {
 }
 
 /** Prints rows when they are read, and forgets them. */
-function inPieces(pieces: Buffer[], print: (row: Row) => string): PageStream {
+function inPieces(pieces: Buffer[], print: (row: DocumentRow) => string): PageStream {
   const left = pieces.reverse();
   let heldBytes = left.reduce((sum, { length }) => sum + length, 0);
   return {
@@ -152,8 +154,8 @@ function inPieces(pieces: Buffer[], print: (row: Row) => string): PageStream {
           .toString()
           .split(rowEnd)
           .map((line) => {
-            const end = line.indexOf(layoutEnd);
-            return print({ layout: Number(line.slice(0, end)), packed: line.slice(end + 1) });
+            const end = line.indexOf(versionsEnd);
+            return print({ versions: line.slice(0, end) as Versions, text: line.slice(end + 1) });
           });
         yield Buffer.from(`${opening}${rows.join(',')}${left.length > 0 ? '' : ']'}`);
       }

@@ -54,7 +54,7 @@ async function counted(
   const { sum, only } = cellsOf(selection);
   const parts = runs.map(({ level, from, to }, run) => {
     if (level === edge) {
-      return `SELECT ${run} AS run, 0 AS bucket, count(*) AS n FROM calls
+      return `SELECT ${run} AS run, 0 AS bucket, count(*) AS n FROM records
         WHERE account = ${owner} AND at >= ${put(from)} AND at < ${put(to)}${otherConditions(selection, put)}`;
     }
     return `SELECT ${run} AS run, bucket, ${sum} AS n FROM tally

@@ -1,9 +1,10 @@
 import type { Driver, Insert, Session, Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
+import { type DocumentRow, document, documentIn } from './documents.ts';
 import { noteEdits } from './edits.ts';
+import { type CallRow, columns, mergedRow } from './record.ts';
 import { keyOf } from './record-key.ts';
 import { readRemovals } from './removed.ts';
-import { callerOf, type StoredCall } from './stored-call.ts';
 import { type Cell, differences, type TallyKey } from './tally.ts';
 import { noTime, secondsOf } from './wire-values.ts';
 
@@ -45,29 +46,26 @@ export async function holdAccount(driver: Driver, session: Session, account: str
   }
 }
 
-/** How rows of calls are inserted, here and when a store is brought up to date. */
-const intoCalls: Insert = {
-  into: 'calls',
-  columns: ['account', 'sid', 'at', 'talk', 'extension', 'layout', 'packed'],
-  inBytes: 'packed',
-};
+const intoRecords: Insert = { into: 'records', columns: ['account', ...columns] };
+const update = `UPDATE records SET ${columns
+  .slice(1)
+  .map((column, i) => `${column} = $${i + 3}`)
+  .join(', ')} WHERE account = $1 AND sid = $2`;
 
 /** Upserts calls by sid. Rows and counts change in the same transaction. */
 export async function writeCalls(
   driver: Driver,
   session: Session,
   account: string,
-  calls: readonly StoredCall[],
-  layout: number,
+  calls: readonly CallRow[],
 ): Promise<Stored> {
   await holdAccount(driver, session, account);
   const removals = await readRemovals(session, account);
   const border = removals.purgedBefore === null ? noTime : (secondsOf(removals.purgedBefore) ?? noTime);
-  const isRemoved = (call: StoredCall): boolean =>
-    (call.at > noTime && call.at < border) ||
-    (removals.erasedCallers > 0 && removals.isErased(callerOf(call)));
+  const isRemoved = (call: CallRow): boolean =>
+    (call.at > noTime && call.at < border) || (removals.erasedCallers > 0 && removals.isErased(call.caller));
   // Of several calls with the same sid the last one wins, as if they had been written one after the other.
-  const batch = new Map<string, StoredCall>();
+  const batch = new Map<string, CallRow>();
   const unwanted = new Set<string>();
   let leftOut = 0;
   for (const call of calls) {
@@ -76,7 +74,8 @@ export async function writeCalls(
       unwanted.add(call.key);
       batch.delete(call.key);
     } else {
-      batch.set(call.key, call);
+      const earlier = batch.get(call.key);
+      batch.set(call.key, earlier === undefined ? call : mergedRow(earlier, call));
       unwanted.delete(call.key);
     }
   }
@@ -84,24 +83,23 @@ export async function writeCalls(
   if (unwanted.size > 0) await deleteKeys(driver, session, account, [...unwanted]);
   if (batch.size === 0) return { stored: 0, added: 0, changed: 0, leftOut };
   const before = await rowsOf(driver, session, account, [...batch.keys()]);
-  const added: StoredCall[] = [];
-  const changed: { was: Before; now: StoredCall }[] = [];
+  const added: CallRow[] = [];
+  const changed: { was: Before; now: CallRow }[] = [];
   for (const call of batch.values()) {
     const was = before.get(call.key);
-    if (was === undefined) added.push(call);
+    if (was === undefined) {
+      added.push(call);
+      continue;
+    }
+    const now = mergedRow(was, call);
     // A call that is the same as before is not written again.
-    else if (!isSame(was, call, layout)) changed.push({ was, now: call });
+    if (now.text !== was.text || now.versions !== was.versions) changed.push({ was, now });
   }
   await session.many(
-    intoCalls,
-    added.map((c) => [account, c.key, c.at, c.talk, c.extension, layout, c.packed]),
+    intoRecords,
+    added.map((row) => [account, ...row.values()]),
   );
-  for (const { now: c } of changed) {
-    await session.run(
-      `UPDATE calls SET at = $3, talk = $4, extension = $5, layout = $6, packed = $7 WHERE account = $1 AND sid = $2`,
-      [account, c.key, c.at, c.talk, c.extension, layout, c.packed.toString()],
-    );
-  }
+  for (const { now } of changed) await session.run(update, [account, ...now.values()]);
   const now = changed.map((change) => change.now);
   const was = changed.map((change) => change.was);
   await addCells(session, account, differences([...added, ...now], was));
@@ -110,7 +108,12 @@ export async function writeCalls(
     account,
     [...added, ...now].map(({ key }) => key),
   );
-  return { stored: batch.size, added: added.length, changed: changed.length, leftOut };
+  return {
+    stored: batch.size,
+    added: added.length,
+    changed: changed.filter(({ was, now }) => was.text !== now.text).length,
+    leftOut,
+  };
 }
 
 /** Deletes calls by sid, in a transaction that holds the account. */
@@ -133,7 +136,7 @@ export async function deleteKeys(
   // A key that is given twice is one call and is subtracted once.
   const unique = [...new Set(keys)];
   const before = await rowsOf(driver, session, account, unique);
-  await session.run(`DELETE FROM calls WHERE account = $1 AND ${driver.dialect.isIn('sid', '$2')}`, [
+  await session.run(`DELETE FROM records WHERE account = $1 AND ${driver.dialect.isIn('sid', '$2')}`, [
     account,
     driver.dialect.list(unique),
   ]);
@@ -143,20 +146,7 @@ export async function deleteKeys(
 }
 
 /** A row as it was before a write. */
-interface Before extends TallyKey {
-  readonly layout: number;
-  readonly packed: string;
-}
-
-function isSame(was: Before, call: StoredCall, layout: number): boolean {
-  return (
-    was.layout === layout &&
-    was.at === call.at &&
-    was.talk === call.talk &&
-    was.extension === call.extension &&
-    call.packed.equals(Buffer.from(was.packed))
-  );
-}
+interface Before extends TallyKey, DocumentRow {}
 
 async function rowsOf(
   driver: Driver,
@@ -166,11 +156,16 @@ async function rowsOf(
 ): Promise<Map<string, Before>> {
   // CROSS JOIN makes SQLite look each key up. Without it, SQLite reads all calls of the account.
   const rows = await session.all(
-    `SELECT c.sid AS sid, c.at AS at, c.talk AS talk, c.extension AS extension, c.layout AS layout, c.packed AS packed
-       FROM ${driver.dialect.listAsTable('$2')} CROSS JOIN calls c WHERE c.account = $1 AND c.sid = list.value`,
+    `SELECT sid, at, talk, extension, ${document}
+       FROM ${driver.dialect.listAsTable('$2')} CROSS JOIN records WHERE account = $1 AND sid = list.value`,
     [account, driver.dialect.list(keys)],
   );
-  return new Map(rows.map((row) => [String(row.sid), row as unknown as Before]));
+  return new Map(
+    rows.map((row) => [
+      String(row.sid),
+      { at: Number(row.at), talk: Number(row.talk), extension: Number(row.extension), ...documentIn(row) },
+    ]),
+  );
 }
 
 async function addCells(session: Session, account: string, cells: readonly Cell[]): Promise<void> {

@@ -12,15 +12,14 @@ import {
 } from '@call-attribution/node-stream';
 import type { Driver, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
+import { document, documentIn } from '../rows/documents.ts';
 import { forgetEdits } from '../rows/edits.ts';
-import type { Layouts } from '../rows/layouts.ts';
 import { addErased, readRemovals, setBorder } from '../rows/removed.ts';
-import { callerIn, sidIn } from '../rows/stored-call.ts';
 import { noTime, secondsOf } from '../rows/wire-values.ts';
 import { deleteKeys, holdAccount } from '../rows/write.ts';
 
-/** Rows per statement, so that other work of the process is not held up. */
-const batch = 5_000;
+/** Calls per transaction, so that other work of the process is not held up. */
+const batch = 2_000;
 
 /**
  * Deletes all calls of some callers, remembers hashes of their numbers, so that later syncs leave them out, and removes every trace of
@@ -28,7 +27,6 @@ const batch = 5_000;
  */
 export async function eraseCallers(
   driver: Driver,
-  layouts: Layouts,
   account: string,
   callers: readonly string[],
 ): Promise<Erasure> {
@@ -45,7 +43,7 @@ export async function eraseCallers(
     });
   });
   const deleted = callers.map(() => 0);
-  const sids = await deleteCalls(driver, layouts, account, (caller) => {
+  const sids = await deleteCalls(driver, account, (caller) => {
     const place = places.get(phoneKey(caller));
     if (place !== undefined) deleted[place] = (deleted[place] ?? 0) + 1;
     return place !== undefined;
@@ -59,7 +57,6 @@ export async function eraseCallers(
  */
 export async function addRemovals(
   driver: Driver,
-  layouts: Layouts,
   account: string,
   { erased, purgedBefore }: RemovalNote,
 ): Promise<number> {
@@ -69,14 +66,14 @@ export async function addRemovals(
     await addErased(session, account, { erased });
     if (border === null) return;
     const [older] = await session.all(
-      'SELECT 1 AS found FROM calls WHERE account = $1 AND at > $2 AND at < $3 LIMIT 1',
+      'SELECT 1 AS found FROM records WHERE account = $1 AND at > $2 AND at < $3 LIMIT 1',
       [account, noTime, border],
     );
     if (older === undefined) await setBorder(session, account, border);
   });
   if (erased.length === 0) return 0;
   const { isErased } = openRemovals({ erased, purgedBefore: null });
-  const sids = await deleteCalls(driver, layouts, account, isErased);
+  const sids = await deleteCalls(driver, account, isErased);
   if (sids.length > 0) await driver.scrub(true);
   return sids.length;
 }
@@ -84,7 +81,6 @@ export async function addRemovals(
 /** Deletes the calls of some callers, with what else the database has about them. Returns their ids. */
 async function deleteCalls(
   driver: Driver,
-  layouts: Layouts,
   account: string,
   isWanted: (caller: unknown) => boolean,
 ): Promise<string[]> {
@@ -92,16 +88,15 @@ async function deleteCalls(
   // No writer can add such a call any longer, so one pass over the rows finds every one.
   for (let after = ''; ; ) {
     const rows = await driver.all(
-      'SELECT sid, layout, packed FROM calls WHERE account = $1 AND sid > $2 ORDER BY sid LIMIT $3',
+      `SELECT sid, ${document} FROM records WHERE account = $1 AND sid > $2 ORDER BY sid LIMIT $3`,
       [account, after, batch],
     );
-    await layouts.learn(driver, rows);
     const keys: string[] = [];
     for (const row of rows) {
-      const values = layouts.unpack(row);
-      if (!isWanted(callerIn(values))) continue;
+      const { sid, ani } = JSON.parse(documentIn(row).text) as Readonly<Record<string, unknown>>;
+      if (!isWanted(ani)) continue;
       keys.push(String(row.sid));
-      found.push(sidIn(values));
+      found.push(String(sid));
     }
     if (keys.length > 0)
       await driver.write(async (session) => {

@@ -27,7 +27,7 @@ const slow = { isSlow: true };
 const cells = (level: number, owner: string): string => {
   const count = (talk: string, groups: string) =>
     `SELECT account, ${level} AS level, at >> ${level} AS bucket, extension, ${talk} AS talk, count(*) AS n
-       FROM calls ${owner} GROUP BY account, at >> ${level}, extension${groups}`;
+       FROM records ${owner} GROUP BY account, at >> ${level}, extension${groups}`;
   return `${count('talk', ', talk')} UNION ALL ${count(String(anyTalk), '')}`;
 };
 
@@ -87,7 +87,7 @@ export async function purgeBefore(driver: Driver, account: string, before: numbe
     const deleted = await driver.write(async (session) => {
       await holdAccount(driver, session, account);
       const rows = await session.all(
-        'SELECT sid FROM calls WHERE account = $1 AND at > $3 AND at < $2 ORDER BY at, sid LIMIT 2000',
+        'SELECT sid FROM records WHERE account = $1 AND at > $3 AND at < $2 ORDER BY at, sid LIMIT 2000',
         [account, before, noTime],
       );
       if (rows.length === 0) await dropEmptyCells(session, account);
@@ -156,12 +156,12 @@ async function measureAccount(session: Session, account: string): Promise<Accoun
     `SELECT sum(n) AS n FROM tally WHERE account = $1 AND level = ${coarsest} AND talk = ${anyTalk}`,
   );
   const ages = await one(
-    `SELECT (SELECT at FROM calls WHERE account = $1 AND at > ${noTime} ORDER BY at LIMIT 1) AS oldest,
-            (SELECT at FROM calls WHERE account = $1 AND at > ${noTime} ORDER BY at DESC LIMIT 1) AS newest`,
+    `SELECT (SELECT at FROM records WHERE account = $1 AND at > ${noTime} ORDER BY at LIMIT 1) AS oldest,
+            (SELECT at FROM records WHERE account = $1 AND at > ${noTime} ORDER BY at DESC LIMIT 1) AS newest`,
   );
   const sample = await one(
     `SELECT avg(bytes) AS mean FROM (
-       SELECT length(packed) AS bytes FROM calls WHERE account = $1 LIMIT 500) sample`,
+       SELECT length(CAST(record AS text)) AS bytes FROM records WHERE account = $1 LIMIT 500) sample`,
   );
   const sync = await one(
     `SELECT noted_at FROM claims WHERE account = $1 AND name = 'sync' AND note IS NOT NULL`,

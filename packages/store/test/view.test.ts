@@ -1,0 +1,155 @@
+import { type Call, fields, fromCall } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { testStores } from '@call-attribution/test-tools';
+import Database from 'libsql';
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { openStore } from '../src/index.ts';
+
+type Fields = Record<string, unknown>;
+
+/** Asks the database of a store as any other program would, without the store. */
+async function query(url: string, sql: string): Promise<Fields[]> {
+  if (url.startsWith('sqlite:')) {
+    const database = new Database(url.slice('sqlite:'.length), { readonly: true } as Database.Options);
+    const rows = database.prepare(sql).all() as Fields[];
+    database.close();
+    return rows;
+  }
+  const client = new pg.Client({ connectionString: url });
+  // Times as text: the driver would give them the zone of this machine.
+  pg.types.setTypeParser(1114, (text) => text);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const calls = fixtureCalls(400) as Call[];
+const hostile: Fields[] = [
+  { sid: 'nul', ppc_campaign: 'a\u0000b', city: 'x\u0000y', new_field: { 'k\u0000': '\u0000' } },
+  { sid: 'half', ppc_campaign: '\ud800', city: 'a\udc00b', landing_page: '\ud83d\ude00' },
+  { sid: 'types', talk_minutes: 'n/a', date_added: '2026-02-30 00:00:00', rank: 'x', pool_id: 1.5, city: 7 },
+  { sid: 'more', talk_minutes: true, date_added: null, rank: null, pool_id: '12', city: ['a', { b: 1 }] },
+  { sid: 'year', date_added: '0000-01-01 00:00:00', talk_minutes: '-0.5', rank: '99999999999999999999' },
+  {
+    sid: 'long',
+    ppc_campaign: 'c'.repeat(100_000),
+    landing_page: '/'.repeat(100_000),
+    ani: '5'.repeat(9_000),
+  },
+  { sid: 'empty', ppc_campaign: '', city: '', ani: '' },
+  { sid: 'quotes', ppc_campaign: '"\\\t\n\r\u2028\u001f', city: "'; DROP TABLE records; --", __proto__x: 1 },
+];
+const deep = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as unknown;
+
+describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
+  test('it has every field under its name, as its type', async () => {
+    const url = await newUrl();
+    await using store = await openStore(url);
+    await store.putAccount({ id: '101', name: 'One' });
+    await store.upsert('101', calls);
+    const [first] = await query(url, `SELECT * FROM calls WHERE sid = '${calls[0]?.sid}'`);
+    expect(Object.keys(first ?? {})).toEqual(['account', ...fields.map(({ name }) => name), 'other_fields']);
+    expect(first).toMatchObject({
+      account: '101',
+      city: calls[0]?.city,
+      date_added: calls[0]?.date_added,
+      ppc_campaign: calls[0]?.ppc_campaign ?? null,
+    });
+    expect(Number(first?.pool_id)).toBe(calls[0]?.pool_id);
+    const [sums] = await query(
+      url,
+      `SELECT count(*) AS calls, sum(talk_minutes) AS minutes, max(call_duration) AS longest FROM calls
+        WHERE date_added >= '2024-01-01' AND date_added < '2024-01-03'`,
+    );
+    const wanted = calls.filter(({ date_added }) => date_added < '2024-01-03');
+    expect(wanted.length).toBeGreaterThan(0);
+    expect(Number(sums?.calls)).toBe(wanted.length);
+    expect(Number(sums?.minutes)).toBeCloseTo(
+      wanted.reduce((sum, call) => sum + Number(call.talk_minutes ?? 0), 0),
+    );
+    expect(Number(sums?.longest)).toBe(Math.max(...wanted.map((call) => Number(call.call_duration))));
+  });
+
+  test('what is not of its type is null, and nothing ends a query; the store returns it as it came', async () => {
+    const url = await newUrl();
+    await using store = await openStore(url);
+    await store.putAccount({ id: '101', name: 'One' });
+    const odd = [...hostile, { sid: 'deep', city: deep(1_000) }].map(
+      (change, i) => ({ ...calls[i], ...change }) as unknown as Call,
+    );
+    await store.upsert('101', odd);
+    const rows = await query(url, 'SELECT * FROM calls');
+    expect(rows).toHaveLength(odd.length);
+    const of = (sid: string) => rows.find((row) => row.sid === sid);
+    expect(of('nul')).toMatchObject({ ppc_campaign: 'a\ufffdb', city: 'x\ufffdy' });
+    expect(of('half')).toMatchObject({ ppc_campaign: '\ufffd', city: 'a\ufffdb', landing_page: '😀' });
+    const nothing = { talk_minutes: null, date_added: null, rank: null };
+    expect(of('types')).toMatchObject({ ...nothing, pool_id: null });
+    expect(of('more')).toMatchObject({ ...nothing, city: '["a",{"b":1}]' });
+    expect(Number(of('more')?.pool_id)).toBe(12);
+    expect(of('year')).toMatchObject({ date_added: null, rank: null });
+    expect(Number(of('year')?.talk_minutes)).toBe(-0.5);
+    expect(of('long')?.ppc_campaign).toHaveLength(100_000);
+    expect(of('empty')).toMatchObject({ ppc_campaign: '', city: '' });
+    expect(of('quotes')).toMatchObject({ ppc_campaign: hostile[7]?.ppc_campaign, city: hostile[7]?.city });
+    for (const call of odd)
+      expect(String(await store.document('101', call.sid, 'v3'))).toBe(JSON.stringify(fromCall(call, 'v3')));
+    const groups = await query(
+      url,
+      `select ppc_campaign, count(*), count(*) filter (where talk_minutes = 0) from calls where date_added >= '2024-01-01' group by 1 order by 2 desc`,
+    );
+    expect(groups.length).toBeGreaterThan(1);
+  });
+
+  test('a question about a period reads the rows of the period', async () => {
+    const url = await newUrl();
+    await using store = await openStore(url);
+    await store.putAccount({ id: '101', name: 'One' });
+    const many = Array.from({ length: 10 }, (_, year) =>
+      calls.map((call) => ({
+        ...call,
+        sid: `${year}-${call.sid}`,
+        date_added: call.date_added.replace('2024', String(2010 + year)),
+      })),
+    ).flat() as Call[];
+    await store.upsert('101', many);
+    const period = many.filter(({ date_added }) => date_added >= '2019-01-01').length;
+    const question = `select ppc_campaign, count(*), count(*) filter (where talk_minutes = 0) from calls where date_added >= '2019-01-01' group by 1 order by 2 desc`;
+    if (kind === 'sqlite') {
+      const plan = await query(url, `EXPLAIN QUERY PLAN ${question}`);
+      expect(plan.map(({ detail }) => detail).join('\n')).toContain(
+        'SEARCH records USING INDEX records_date (date_added>?)',
+      );
+      return;
+    }
+    await query(url, 'ANALYZE records');
+    const [row] = await query(url, `EXPLAIN (ANALYZE, FORMAT JSON) ${question}`);
+    const [plan] = (row?.['QUERY PLAN'] ?? []) as { readonly Plan: PlanNode }[];
+    const read = readRows(plan?.Plan);
+    expect(read).toBeGreaterThanOrEqual(period);
+    expect(read).toBeLessThanOrEqual(2 * period);
+  });
+});
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Actual Rows': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** The rows that the scans of tables looked at. */
+function readRows(node: PlanNode | undefined): number {
+  if (node === undefined) return 0;
+  const own = /Scan/.test(node['Node Type']) && !/Bitmap Index/.test(node['Node Type']);
+  const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+  return (
+    (own ? node['Actual Rows'] + removed : 0) +
+    (node.Plans ?? []).reduce((sum, plan) => sum + readRows(plan), 0)
+  );
+}
