@@ -56,7 +56,7 @@ export class Tally {
   /** One run. If it fails, and not because of what it has counted itself, it has lied. */
   async run<T>(work: () => Promise<T> | T, limitMs = 120_000): Promise<T> {
     this.add({ runs: 1 });
-    const before = this.#faults();
+    const before = this.faults;
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<never>((_, reject) => {
       timer = setTimer(() => {
@@ -67,7 +67,7 @@ export class Tally {
     try {
       return await Promise.race([work(), limit]);
     } catch (error) {
-      if (this.#faults() === before) this.add({ lied: 1 });
+      if (this.faults === before) this.add({ lied: 1 });
       throw error;
     } finally {
       clearTimeout(timer);
@@ -79,7 +79,8 @@ export class Tally {
     return (...values) => this.run(() => law(...values));
   }
 
-  #faults(): number {
+  /** All that went wrong. */
+  get faults(): number {
     const { lost, doubled, hung, lied } = this.counts;
     return lost + doubled + hung + lied;
   }
@@ -96,6 +97,9 @@ export interface DrillOptions {
   countTests?: boolean;
 }
 
+/** The drills of this file. */
+const opened: Tally[] = [];
+
 /**
  * A tally that is printed when the test file is done, and fails it if anything was lost, doubled, hung or lied about. Outside
  * of drills it does nothing.
@@ -107,8 +111,13 @@ export function openDrill({ name, kind, what, countTests = false }: DrillOptions
   const tally = new Tally();
   if (process.env.CALLS_DRILLS === undefined) return tally;
   const started = performance.now();
-  if (countTests)
-    afterEach(({ task }) => tally.add({ runs: 1, lied: task.result?.state === 'fail' ? 1 : 0 }));
+  opened.push(tally);
+  afterEach(({ task }) => {
+    const hasFailed = task.result?.state === 'fail';
+    if (countTests) tally.add({ runs: 1, lied: hasFailed ? 1 : 0 });
+    // A test that fails outside of a run: no drill of the file may then say that it held.
+    else if (hasFailed && opened.every(({ faults }) => faults === 0)) tally.add({ lied: 1 });
+  });
   afterAll(() => {
     const { counts, events } = tally;
     const line = Object.entries({ ...counts, ...events }).map(
@@ -119,8 +128,7 @@ export function openDrill({ name, kind, what, countTests = false }: DrillOptions
     if (report)
       appendFileSync(report, `${JSON.stringify({ name, kind, what, ...counts, seconds, events })}\n`);
     else process.stdout.write(`drill: ${name} ${line.join(' ')}\n`);
-    const { lost, doubled, hung, lied } = counts;
-    if (lost + doubled + hung + lied > 0) throw new Error(`The drill ${name} failed: ${line.join(' ')}.`);
+    if (tally.faults > 0) throw new Error(`The drill ${name} failed: ${line.join(' ')}.`);
   });
   return tally;
 }
