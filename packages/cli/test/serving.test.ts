@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { generate } from '@call-attribution/sandbox';
+import { openWarehouse } from '@call-attribution/warehouse';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Live, startLive } from './live.ts';
 import { openStage } from './stage.ts';
@@ -151,6 +152,45 @@ describe('calls store', () => {
     expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
     expect(JSON.parse((await store(['sizes'])).stdout).accounts[0].account).toBe('101');
     expect((await store(['rebuild'])).code).toBe(0);
+  });
+
+  test('it erases several callers at once, in a warehouse as well, after all lines and ledgers were checked', async () => {
+    const url = 'duckdb:erased.duckdb';
+    const made = [...generate({ records: 40 })];
+    const warehouse = await openWarehouse(join(folder, 'erased.duckdb'));
+    await warehouse.load('101', made);
+    await warehouse.close();
+    const [a, b] = [...new Set(made.map(({ ani }) => ani))];
+    const erase = (input: string, ...more: string[]) =>
+      calls(['store', 'erase', '--account', '101', '--store', url, ...more], { input });
+    const refused: [string, string[], RegExp][] = [
+      [`${a}\nAnn\n`, [], /line 2 of stdin is not a phone number and nothing else; nothing was erased/],
+      [`${a},${b}\n`, [], /line 1 of stdin is not a phone number/],
+      [`x\n${a}\ny\n`, [], /lines 1, 3 of stdin are not a phone number/],
+      ['\n \n', [], /needs the number of the caller on stdin, or several, one a line/],
+      [`${a}\n`, ['--ledger', 'none.ledger'], /--ledger none\.ledger: there is no such file/],
+    ];
+    for (const [input, more, said] of refused) {
+      const { code, stdout, stderr } = await erase(input, ...more);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(said);
+      expect(stderr).not.toMatch(/Ann|\d{7}/);
+    }
+    expect(
+      (await calls(['store', 'erase', '--account', '5', '--store', url], { input: `${a}\n` })).stderr,
+    ).toMatch(/the store has no account 5\n.*it has 1 account: 101/);
+    const { code, stdout, stderr } = await erase(`00${a}\n${b}\n${a}\n`);
+    expect([code, stderr.match(/VACUUM|another process/)]).toEqual([0, null]);
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ line }) => line)).toEqual([1, 2, 3]);
+    const left = made.filter(({ ani }) => ani !== a && ani !== b).length;
+    expect(lines.map(({ erased }) => erased).reduce((sum, n) => sum + n)).toBe(40 - left);
+    expect((await calls(['count', '--store', url, '--include-extensions'])).stdout).toBe(`${left}\n`);
+    const purge = await calls(['store', 'purge', '--account', '101', '--store', url, '--before', 'soon']);
+    expect([purge.code, purge.stderr]).toEqual([2, expect.stringMatching(/--before must have the form/)]);
   });
 
   test('it lists, revokes, disables and enables', async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LedgerEntry, openLedger } from '@call-attribution/conversions';
+import { type LedgerEntry, openLedger, openToForget } from '@call-attribution/conversions';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 let folder: string;
@@ -113,4 +113,25 @@ describe.runIf(process.platform !== 'win32')('a ledger that somebody else has pu
     expect(readdirSync(folder)).not.toContain('nowhere');
     expect(readdirSync(folder)).not.toContain('planted.ledger.lock');
   });
+});
+
+test('it forgets calls, in a file that is whole afterwards and that nobody else uses meanwhile', async () => {
+  const ledger = await openLedger(path);
+  await ledger.commit(await ledger.prepare('google', [entry('a'), entry('b'), entry('c')]));
+  await ledger.prepare('bing', [entry('b')]);
+  await ledger.close();
+  const open = await openToForget(path);
+  await expect(openLedger(path)).rejects.toThrow();
+  expect(await open.forget(new Set(['z']))).toBe(false);
+  expect(await open.forget(new Set(['b']))).toBe(true);
+  await open.close();
+  expect(readFileSync(path, 'utf8')).not.toMatch(/"b"|click-b/);
+  const again = await openLedger(path);
+  expect([...again.delivered('google').keys()]).toEqual(['a', 'c']);
+  expect(again.pending('bing')?.entries).toEqual([]);
+  await again.close();
+  const damaged = readFileSync(path, 'utf8').replace('click-c', 'click-d');
+  writeFileSync(path, damaged);
+  await expect(openToForget(path)).rejects.toThrow(/damaged|changed/);
+  expect(readFileSync(path, 'utf8')).toBe(damaged);
 });

@@ -11,6 +11,19 @@ test('equal values get equal masks under one key, and others under another', () 
   expect(a?.('name', '5555550100')).not.toBe(a?.('phone', '5555550100'));
 });
 
+test.each([
+  '+1 (555) 555-0100',
+  '0015555550100',
+  '5555550100 x5',
+  '５５５５５５０１００',
+  'sip:5555550100@10.0.0.1',
+  'tel:+1-555-555-0100',
+])('%s gets the mask of the same number in another spelling', (spelling) => {
+  const { ofField, ofText } = createMasks('a key');
+  expect(ofField('phone', spelling)).toBe(ofField('phone', '5555550100'));
+  expect(ofText('phone', spelling)).toBe(ofText('phone', '5555550100'));
+});
+
 describe('patterns', () => {
   const clean = (text: string) => replacePatterns(text, (kind) => `[${kind}]`);
 

@@ -27,7 +27,7 @@ export interface Comparison {
   readonly textOf: (call: Call) => string;
   readonly here: Rows;
   /** What was removed here on purpose. */
-  readonly removed: { isErased(caller: string): boolean; readonly purgedBefore: string | null } | null;
+  readonly removed: { isErased(caller: unknown): boolean; readonly purgedBefore: string | null } | null;
 }
 
 /** Compares a thing with the API, call by call. */
@@ -79,7 +79,7 @@ async function readApi(
   });
   try {
     for await (const call of stream) {
-      if (removed !== null && typeof call.ani === 'string' && removed.isErased(call.ani)) {
+      if (removed?.isErased(call.ani) === true) {
         erased += 1;
         continue;
       }

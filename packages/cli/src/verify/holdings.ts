@@ -19,7 +19,7 @@ import type { Finding } from './finding.ts';
 /** What was removed from an account on purpose. */
 export interface Removed {
   readonly erasedCallers: number;
-  isErased(caller: string): boolean;
+  isErased(caller: unknown): boolean;
   readonly purgedBefore: string | null;
 }
 

@@ -1,0 +1,347 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { type LedgerEntry, openLedger } from '@call-attribution/conversions';
+import type { Call } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { everything, openStore } from '@call-attribution/store';
+import { openDrill } from '@call-attribution/test-tools/drill';
+import { newDatabase, startPostgres } from '@call-attribution/test-tools/postgres';
+import { openWarehouse } from '@call-attribution/warehouse';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type OwnStage, openOwnStage } from '../stage.ts';
+
+openDrill({
+  name: 'erased',
+  kind: 'whole programs',
+  what:
+    'Callers are erased and calls purged in each kind of store: every byte of every file is searched, and no sync, restart, export, ' +
+    'import or copy of a copy brings them back',
+  countTests: true,
+});
+
+const spellings: readonly unknown[] = [
+  '3125550199',
+  '0013125550199',
+  '+1 312 555 0199 x5',
+  '３１２５５５０１９９',
+  'sip:3125550199@10.20.30.40',
+  'tel:+1-312-555-0199',
+  3125550199,
+];
+const names = ['Gwendolyn Featherstonehaugh', 'Gwendolyn Renamed-Later'];
+const [pattern] = fixtureCalls(1) as [Call];
+const sidOf = (i: number): string => `77770000${i}`;
+const theirs = (name: string): Call[] =>
+  spellings.map(
+    (ani, i) =>
+      ({
+        ...pattern,
+        sid: sidOf(i),
+        acct_id: '101',
+        ani,
+        caller_name: name,
+        first_name: name,
+        landing_page: `https://example.com/?phone=3125550199&n=${i}`,
+        date_added: `2026-11-1${i} 10:00:00`,
+      }) as unknown as Call,
+  );
+const needles = [
+  '3125550199',
+  '312 555 0199',
+  '312-555-0199',
+  '３１２５',
+  '5550199',
+  ...names,
+  ...spellings.map((_, i) => sidOf(i)),
+];
+
+const postgres = startPostgres();
+let stage: OwnStage;
+let api: string;
+beforeAll(async () => {
+  const { mkdtempSync } = await import('node:fs');
+  const { tmpdir } = await import('node:os');
+  api = mkdtempSync(join(tmpdir(), 'calls-api-'));
+  stage = await openOwnStage({
+    records: 60,
+    days: 30,
+    to: '2026-11-21 07:00:00',
+    store: `sqlite:${join(api, 'api.db')}`,
+  });
+});
+afterAll(async () => {
+  await stage.close();
+  await postgres?.close();
+  rmSync(api, { recursive: true, force: true });
+});
+
+/** What the API has of the caller. */
+async function callsOfTheApi(calls: readonly Call[]): Promise<void> {
+  const store = await openStore(`sqlite:${join(api, 'api.db')}`);
+  await store.upsert('101', calls);
+  await store.close();
+}
+
+/** Every file of a folder, below it too, in which a needle is; what is compressed is looked into. */
+function filesWith(folder: string, needle: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => {
+    const path = join(folder, file);
+    if (!statSync(path).isFile()) return false;
+    const bytes = readFileSync(path);
+    return (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).includes(needle);
+  });
+}
+
+/** The same for all tables and indexes of a database. */
+async function relationsWith(url: string, needle: string): Promise<string[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query('CHECKPOINT');
+  const { rows } = await client.query(
+    `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind IN ('r', 'i', 't') AND pg_relation_filepath(oid) IS NOT NULL
+        AND position(convert_to($1, 'UTF8') IN pg_read_binary_file(pg_relation_filepath(oid))) > 0`,
+    [needle],
+  );
+  await client.end();
+  return rows.map(({ name }) => String(name));
+}
+
+const entry = (i: number): LedgerEntry => ({
+  action: 'add',
+  orderId: sidOf(i),
+  sid: sidOf(i),
+  account: '101',
+  click: { kind: 'gclid', id: `Click-of-a-caller-${i}` },
+  at: 0,
+  name: 'Lead',
+  value: 1,
+  currency: 'USD',
+  talkSeconds: 60,
+});
+
+/** Notes uploads of the caller's calls, and of one that stays. */
+async function fillLedger(where: Parameters<typeof openLedger>[0]): Promise<void> {
+  const ledger = await openLedger(where);
+  const entries = [...spellings.map((_, i) => entry(i)), { ...entry(0), sid: 'stays', orderId: 'stays' }];
+  await ledger.commit(await ledger.prepare('google-ads-clicks', entries));
+  await ledger.close();
+}
+
+interface Kind {
+  readonly kind: string;
+  readonly url: string;
+}
+const kinds: Kind[] = [
+  { kind: 'SQLite', url: 'sqlite:calls.db' },
+  { kind: 'DuckDB', url: 'duckdb:calls.duckdb' },
+  ...(postgres === null ? [] : [{ kind: 'PostgreSQL', url: postgres.url }]),
+];
+
+/** Runs `calls` in a folder; it has to succeed. */
+const runner = (cwd: string) => async (args: readonly string[], input?: string) => {
+  const { code, stdout, stderr } = await stage.quick(args, {
+    cwd,
+    ...(input === undefined ? {} : { input }),
+  });
+  expect([args.join(' '), code, code === 0 ? '' : stderr]).toEqual([args.join(' '), 0, '']);
+  return { stdout, stderr };
+};
+
+/** The sids and the earliest time of all calls of a copy. */
+async function heldBy(cwd: string, url: string): Promise<{ sids: string[]; earliest: string }> {
+  const rows: Call[] = [];
+  if (url.startsWith('duckdb:')) {
+    const warehouse = await openWarehouse(join(cwd, url.slice('duckdb:'.length)), { create: false });
+    for await (const call of warehouse.calls({ calls: 'all' })) rows.push(call);
+    await warehouse.close();
+  } else {
+    const store = await openStore(url.replace(/^sqlite:/, `sqlite:${cwd}/`));
+    for await (const call of store.calls('101', everything)) rows.push(call);
+    await store.close();
+  }
+  return {
+    sids: rows.map(({ sid }) => sid).sort(),
+    earliest: rows.map(({ date_added }) => date_added).sort()[0] ?? '',
+  };
+}
+
+const before = '2026-11-05 00:00:00';
+const everySync = [[], ['--lookback', '9999d'], ['--restart'], ['--last', '60d']];
+
+test.each(kinds)(
+  'nothing of an erased caller is left in $kind, and nothing comes back',
+  async ({ kind, url: given }) => {
+    const cwd = stage.folder();
+    const url = kind === 'PostgreSQL' ? await newDatabase(given) : given;
+    const run = runner(cwd);
+    await callsOfTheApi(theirs(names[0] ?? ''));
+    await run(['sync', '--store', url, '--on-bad-record', 'file']);
+    await callsOfTheApi(theirs(names[1] ?? ''));
+    await run(['sync', '--store', url, '--lookback', '9999d', '--on-bad-record', 'file']);
+    // A number of JSON may be refused by a reader; whatever came has to go.
+    expect((await heldBy(cwd, url)).sids).toEqual(
+      expect.arrayContaining(spellings.slice(0, 6).map((_, i) => sidOf(i))),
+    );
+    mkdirSync(join(cwd, 'exports'));
+    const isWarehouse = kind === 'DuckDB';
+    const dataset = ['export', '--store', url, '--partition', 'month', '--include-extensions', '-o', 'set/'];
+    if (isWarehouse) await run(dataset);
+    else await run(['store', 'export', '--store', url, '--account', '101', '-o', 'exports/all.ndjson.gz']);
+    await fillLedger(join(cwd, 'uploads.ledger'));
+    if (isWarehouse) await fillLedger(join(cwd, 'calls.duckdb.ledger'));
+    else {
+      const store = await openStore(url.replace(/^sqlite:/, `sqlite:${cwd}/`));
+      await fillLedger(store.journal('uploads'));
+      await store.close();
+    }
+
+    const erase = ['store', 'erase', '--store', url, '--account', '101', '--ledger', 'uploads.ledger'];
+    const wrong = await stage.quick(erase, { cwd, input: '3125550199\nnot a number\n\n2025550123, too\n' });
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toMatch(
+      /lines 2, 4 of stdin are not a phone number and nothing else; nothing was erased/,
+    );
+    expect((await heldBy(cwd, url)).sids).toContain(sidOf(0));
+    const { stdout, stderr } = await run(erase, '\uFEFF+1 (312) 555-0199\r\n\r\n3125550198\n');
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toEqual([
+      { line: 1, erased: expect.any(Number) },
+      { line: 3, erased: 0 },
+    ]);
+    expect(lines[0].erased).toBeGreaterThanOrEqual(6);
+    for (const said of [/--on-bad-record/, /exported before/, /other copies of account 101/, /--ledger/])
+      expect(stderr).toMatch(said);
+
+    // What it names is cleaned as it says.
+    if (isWarehouse) await run(dataset);
+    rmSync(join(cwd, 'exports'), { recursive: true });
+    for (const file of readdirSync(cwd)) if (file.endsWith('.bad-records.ndjson')) rmSync(join(cwd, file));
+    const search = async () => {
+      for (const needle of [...needles, 'Click-of-a-caller-1']) {
+        expect([needle, filesWith(cwd, needle)]).toEqual([needle, []]);
+        if (kind === 'PostgreSQL') expect([needle, await relationsWith(url, needle)]).toEqual([needle, []]);
+      }
+    };
+    if (kind === 'PostgreSQL') {
+      const tables = /VACUUM FULL [a-z, ]+/.exec(stderr)?.[0] ?? '';
+      const client = new pg.Client(url);
+      await client.connect();
+      await client.query(tables);
+      await client.end();
+    }
+    await search();
+    expect(filesWith(cwd, 'stays')).not.toEqual([]);
+    const kept = (await heldBy(cwd, url)).sids;
+    for (const more of everySync) {
+      await run(['sync', '--store', url, ...more, '--on-bad-record', 'file']);
+      expect((await heldBy(cwd, url)).sids).toEqual(kept);
+    }
+    for (const file of readdirSync(cwd)) if (file.endsWith('.bad-records.ndjson')) rmSync(join(cwd, file));
+    await search();
+    const purged = await run(['store', 'purge', '--store', url, '--account', '101', '--before', before]);
+    expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
+    for (const more of everySync) {
+      await run(['sync', '--store', url, ...more, '--on-bad-record', 'file']);
+      expect([more, (await heldBy(cwd, url)).earliest]).toEqual([
+        more,
+        expect.stringMatching(/^2026-11-0[5-9]|^2026-11-1/),
+      ]);
+    }
+    const verified = await stage.quick(['verify', url, '--against-api', '--json'], { cwd });
+    expect(JSON.parse(verified.stdout)).toMatchObject({ verdict: 'proved' });
+  },
+);
+
+test('what was erased and purged goes from copy to copy, and no sync of any brings it back', async () => {
+  const cwd = stage.folder();
+  const run = runner(cwd);
+  await callsOfTheApi(theirs(names[0] ?? ''));
+  const chain: string[] = ['sqlite:first.db'];
+  await run(['sync', '--store', 'sqlite:first.db', '--on-bad-record', 'file']);
+  await run(['store', 'erase', '--store', 'sqlite:first.db', '--account', '101'], '3125550199\n');
+  await run(['store', 'purge', '--store', 'sqlite:first.db', '--account', '101', '--before', before]);
+  const { sids } = await heldBy(cwd, 'sqlite:first.db');
+  expect(sids.length).toBeGreaterThan(10);
+  const check = async (url: string) => {
+    chain.push(url);
+    for (const more of everySync) {
+      await run(['sync', '--store', url, ...more, '--on-bad-record', 'file']);
+      expect([url, await heldBy(cwd, url)]).toMatchObject([url, { sids }]);
+    }
+  };
+  const imported = async (file: string, url: string, input?: string) => {
+    await run(['store', 'accounts', 'add', '--store', url, '--account', '101']);
+    await run(['store', 'import', file, '--store', url, '--account', '101'], input);
+    await check(url);
+  };
+  // By a pipe, and by a file.
+  const { stdout } = await run(['store', 'export', '--store', 'sqlite:first.db', '--account', '101']);
+  await imported('-', 'sqlite:piped.db', stdout);
+  const middle = postgres === null ? 'sqlite:middle.db' : await newDatabase(postgres.url);
+  await run([
+    'store',
+    'export',
+    '--store',
+    'sqlite:first.db',
+    '--account',
+    '101',
+    '-o',
+    'first.ndjson.gz',
+    '--form',
+    'v3',
+  ]);
+  await imported('first.ndjson.gz', middle);
+  // From rows to columns.
+  const store = await openStore(middle.replace(/^sqlite:/, `sqlite:${cwd}/`));
+  const warehouse = await openWarehouse(join(cwd, 'third.duckdb'));
+  await warehouse.addRemovals('101', (await store.removals('101')).note);
+  await warehouse.load('101', store.calls('101', everything));
+  await Promise.all([store.close(), warehouse.close()]);
+  await check('duckdb:third.duckdb');
+  // As Parquet files into a new file, which is what the manual advises nobody to do for the bytes any longer.
+  await run([
+    'export',
+    '--store',
+    'duckdb:third.duckdb',
+    '--partition',
+    'day',
+    '--include-extensions',
+    '-o',
+    'days/',
+  ]);
+  const loaded = await openWarehouse(join(cwd, 'fourth.duckdb'));
+  await loaded.loadParquet(join(cwd, 'days'));
+  await loaded.close();
+  await check('duckdb:fourth.duckdb');
+  // As one file of either form, back to rows and to columns.
+  for (const file of ['one.ndjson.gz', 'one.parquet'])
+    await run(['export', '--store', 'duckdb:fourth.duckdb', '--include-extensions', '-o', file]);
+  await imported('one.ndjson.gz', 'sqlite:fifth.db');
+  const single = await openWarehouse(join(cwd, 'sixth.duckdb'));
+  await single.loadParquet(join(cwd, 'one.parquet'), '101');
+  await single.close();
+  await check('duckdb:sixth.duckdb');
+  expect(chain).toHaveLength(7);
+  for (const file of readdirSync(cwd)) if (file.endsWith('.bad-records.ndjson')) rmSync(join(cwd, file));
+  rmSync(join(cwd, 'first.db'), { force: true });
+  for (const needle of ['3125550199', '3125550198', names[0] ?? '', sidOf(1)]) {
+    expect([needle, filesWith(cwd, needle)]).toEqual([needle, []]);
+    if (postgres !== null) expect([needle, await relationsWith(middle, needle)]).toEqual([needle, []]);
+  }
+  expect(existsSync(join(cwd, 'days', '_calls.removals.json'))).toBe(true);
+  // A copy that is told nothing has them, so the API still does.
+  await run(['sync', '--store', 'sqlite:stranger.db', '--on-bad-record', 'file']);
+  expect((await heldBy(cwd, 'sqlite:stranger.db')).sids).toContain(sidOf(1));
+  writeFileSync(join(cwd, 'strange.ndjson.removals.json'), '{"removals":1}');
+  writeFileSync(join(cwd, 'strange.ndjson'), '');
+  const strange = ['store', 'import', 'strange.ndjson', '--store', 'sqlite:stranger.db', '--account', '101'];
+  expect(await stage.quick(strange, { cwd })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/in a known form/),
+  });
+});

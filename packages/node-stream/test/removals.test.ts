@@ -1,0 +1,151 @@
+import type { Call } from '@call-attribution/core';
+import { describe, expect, test } from 'vitest';
+import {
+  callerHash,
+  isNothing,
+  joinRemovals,
+  newRemovalKey,
+  nothingRemoved,
+  openRemovals,
+  parseRemovals,
+  printRemovals,
+  purgeBorder,
+  type RemovalNote,
+  withoutCalls,
+  withoutRecords,
+} from '../src/index.ts';
+import { syncInto } from '../src/sync/sync.ts';
+import type { SyncState, UpsertSink } from '../src/sync/sync-state.ts';
+import { FakeServer, fakeRecords } from './fake-server.ts';
+
+const [a, b] = [newRemovalKey(), newRemovalKey()];
+const noteOf = (
+  key: string,
+  numbers: readonly string[],
+  purgedBefore: string | null = null,
+): RemovalNote => ({
+  erased: [{ key, callers: numbers.map((number) => callerHash(number, key)) }],
+  purgedBefore,
+});
+
+describe('a note of what was removed', () => {
+  const joined = joinRemovals(
+    noteOf(a, ['3125550199', '3125550198'], '2026-01-01 00:00:00'),
+    joinRemovals(noteOf(b, ['0044 20 7946 0958']), noteOf(a, ['(312) 555-0198 x5'], '2026-02-01 00:00:00')),
+  );
+  const removals = openRemovals(joined);
+
+  test.each([
+    ['3125550199', true],
+    ['sip:+13125550199@10.0.0.1', true],
+    [3125550198, true],
+    ['+44 20 7946 0958', true],
+    ['3125550197', false],
+    ['', false],
+    [null, false],
+    [undefined, false],
+    [['3125550199'], false],
+  ])('knows of %s whether it was erased, whatever key it was erased with: %s', (caller, isErased) => {
+    expect(removals.isErased(caller)).toBe(isErased);
+    expect(removals.isRemoved({ ani: caller as string, date_added: '2026-02-01 00:00:00' })).toBe(isErased);
+  });
+
+  test('has the later of two borders, each hash once, and no number', () => {
+    expect(removals).toMatchObject({ erasedCallers: 3, purgedBefore: '2026-02-01 00:00:00' });
+    expect(removals.isRemoved({ ani: '', date_added: '2026-01-31 23:59:59' })).toBe(true);
+    expect(removals.isRemoved({ ani: '', date_added: 'soon' })).toBe(false);
+    expect(JSON.stringify(joined)).not.toContain('5550199');
+    expect([isNothing(joined), isNothing(nothingRemoved)]).toEqual([false, true]);
+    expect(joinRemovals(joined, joined)).toEqual(joined);
+  });
+
+  test('is read as it was printed', () => {
+    expect(parseRemovals(printRemovals({ '101': joined, '102': nothingRemoved }))).toEqual(
+      new Map([
+        ['101', joined],
+        ['102', nothingRemoved],
+      ]),
+    );
+  });
+
+  const account = (note: unknown): string => `{"removals":1,"accounts":{"101":${JSON.stringify(note)}}}`;
+  test.each([
+    [''],
+    ['[]'],
+    ['{"removals":2,"accounts":{}}'],
+    ['{"removals":1}'],
+    [account(null)],
+    [account({ erased: [], purgedBefore: 'yesterday' })],
+    [account({ erased: [], purgedBefore: '2026-13-01 00:00:00' })],
+    [account({ erased: {}, purgedBefore: null })],
+    [account({ erased: [{ key: 'short', callers: [] }], purgedBefore: null })],
+    [account({ erased: [{ key: a, callers: ['3125550199'] }], purgedBefore: null })],
+    [account({ erased: [{ key: a, callers: [5] }], purgedBefore: null })],
+    [account({ erased: [{ key: a }], purgedBefore: null })],
+  ])('is refused as %s', (text) => {
+    expect(parseRemovals(text)).toBeNull();
+  });
+
+  test.each([
+    ['2026-01-01 00:00:00', '2026-01-01 00:00:00'],
+    ['2026-01-01', null],
+    ['2026-02-31 00:00:00', null],
+    [5, null],
+  ])('takes %s as the time of a purge: %s', (text, border) => {
+    expect(purgeBorder(text)).toBe(border);
+  });
+});
+
+test('a line of a ledger loses what it says about some calls, and no other line changes', () => {
+  const sids = new Set(['a', 'b']);
+  expect(withoutCalls('{"type":"x","entries":[{"sid":"a"},{"sid":"c"},{"sid":"b","n":[1]}]}', sids)).toBe(
+    '{"type":"x","entries":[{"sid":"c"}]}',
+  );
+  for (const line of ['{"n": 1, "entries": [{"sid":"c"}]}', 'a b', '["a"]', '{"sid":"a"}', ''])
+    expect(withoutCalls(line, sids)).toBe(line);
+});
+
+describe('a sync', () => {
+  const options = {
+    clock: { now: () => Date.UTC(2026, 5, 1) },
+    rows: 20,
+    lookback: '1d',
+    settle: '10d',
+  } as const;
+
+  test.each([[true], [false]])(
+    'remembers nothing of what its sink leaves out, when that compares records: %s',
+    async (compares) => {
+      const server = new FakeServer(
+        fakeRecords(60, () => 3600).map((record, i) => ({
+          ...record,
+          ppc_status: i % 3 === 0 ? 'Waiting For Keyword' : 'Processed',
+        })),
+      );
+      const unwanted = new Set(server.records.filter((_, i) => i % 5 === 0).map(({ sid }) => sid));
+      let isLeftOut = false;
+      let state: SyncState | null = null;
+      const taken = new Set<string>();
+      const sink: UpsertSink = {
+        ...(compares ? { compares: true } : {}),
+        load: async () => state,
+        leavesOut: ({ sid }: Call) => isLeftOut && unwanted.has(sid),
+        async commit(batch) {
+          for (const { sid } of batch.calls) taken.add(sid);
+          state = batch.state;
+        },
+      };
+      await syncInto(server, sink, options);
+      expect(taken.size).toBe(60);
+      taken.clear();
+      isLeftOut = true;
+      // An erasure takes them out of the state that the store keeps.
+      state = state === null ? null : withoutRecords(state, unwanted);
+      const { gaps } = await syncInto(server, sink, options);
+      expect(gaps).toEqual([]);
+      expect([...taken].filter((sid) => unwanted.has(sid))).toEqual([]);
+      expect([...unwanted].filter((sid) => JSON.stringify(state).includes(sid))).toEqual([]);
+      expect(JSON.stringify(state)).toContain(server.records.at(compares ? -3 : -1)?.sid);
+    },
+  );
+});
