@@ -18,11 +18,12 @@ await store.load('101', generate({ records: 500 }));
 const service = createService({ store, prefix: '/calls' });
 
 // In Express: app.use('/calls', service.handler); app.all('/mcp', mcp.handler);
-// in Hono: app.all('/calls/*', (c) => service.fetch(c.req.raw)); app.all('/mcp', (c) => mcp.fetch(c.req.raw));
+// in Hono: app.all('/calls/*', (c) => service.fetch(c.req.raw, c.env)); app.all('/mcp', (c) => mcp.fetch(c.req.raw));
 const server = createHttpServer((request, response) => {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
   if (pathname === '/mcp') mcp.handler(request, response);
-  else service.handler(request, response, () => response.end('Hello from the application'));
+  else if (pathname.startsWith('/calls/')) service.handler(request, response);
+  else response.end('Hello from the application');
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;

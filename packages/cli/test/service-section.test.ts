@@ -24,7 +24,7 @@ describe('the section "service" of calls.config.json', () => {
     [{ maxRows: '5' }, /service.maxRows must be a whole number of at least 1; got "5"/],
     [{ idleTimeout: '5 minutes' }, /service.idleTimeout must be milliseconds or a string such as '30s'/],
     [{ maxRows: 0 }, /service.maxRows must be a whole number of at least 1; got 0/],
-    [{ pipelined: 1.5 }, /service.pipelined must be a whole number of at least 0; got 1.5/],
+    [{ atOnce: 1.5 }, /service.atOnce must be a whole number of at least 1; got 1.5/],
     [{ countAs: 'nr' }, /service.countAs must be 'object', 'number', 'text', 'array' or 'header'; got "nr"/],
     [{ log: true }, /service.log must be 'json' or 'off', or null; got true/],
     [{ proxies: '127.0.0.1' }, /service.proxies must be a list of strings, such as \["127.0.0.1"/],

@@ -10,20 +10,13 @@ export {
   readRulesFile,
 } from './feeds/read-feeds.ts';
 export { storeFeeds } from './feeds/store-feeds.ts';
-export type {
-  Exchange,
-  Intercept,
-  Reply,
-  ReplyChanges,
-  Route,
-  Shape,
-  ShapeOptions,
-} from './http/exchange.ts';
-export type { LogEntry } from './http/front.ts';
-export type { MountedHandler } from './http/mounted.ts';
+export type { Intercept, ReplyChanges, Route } from './http/context.ts';
+export type { Fetch, LogEntry } from './http/exchange.ts';
+export type { NodeHandler } from './http/node.ts';
 export type { RateLimit } from './http/rate-limit.ts';
 export { Refusal, type RefusalCode, type RefusalDetails } from './http/refusal.ts';
 export type { LimitOptions, ServiceLimits } from './http/server.ts';
+export type { Shape, ShapeOptions } from './http/shape.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
 export {
   type AccountWithKeys,

@@ -2,10 +2,11 @@ import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attrib
 import type { Store } from '@call-attribution/store';
 import { serviceDefaults } from './defaults.ts';
 import type { Feed, FeedSource } from './feeds/feed.ts';
-import { type Intercept, type Route, type ShapeOptions, shapeOptions } from './http/exchange.ts';
-import type { LogEntry } from './http/front.ts';
+import type { Intercept, Route } from './http/context.ts';
+import type { LogEntry } from './http/exchange.ts';
 import { type RateLimit, type RateSettings, rateLimitOptions } from './http/rate-limit.ts';
 import { type LimitOptions, limitsOptions, type ServiceLimits } from './http/server.ts';
+import { type ShapeOptions, shapeOptions } from './http/shape.ts';
 import { type PageOptions, pageOptions } from './page/page-routes.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
@@ -51,12 +52,15 @@ export const serviceOptions = defineOptions({
   /** Limits of time, number and size. */
   limits: option.table<LimitOptions, ServiceLimits>(limitsOptions).default({}),
   /**
-   * Addresses or networks of your own proxies, such as `127.0.0.1` or `10.0.0.0/8`. The limit of connections per address does
-   * not apply to them, and turns are shared between the clients that they name last in `x-forwarded-for`. Default none.
+   * Addresses or networks of your own proxies, such as `127.0.0.1` or `10.0.0.0/8`: wrong passwords of feeds count for the
+   * clients that they name last in `x-forwarded-for`. Default none.
    */
   proxies: option.list<string>().default([]),
   /** Path under which an application mounts the service, such as `/calls`. Not needed where the application cuts it off. Default none. */
-  prefix: option.string().default(''),
+  prefix: option
+    .string()
+    .as((path) => path.replace(/\/+$/, ''))
+    .default(''),
   /** The clock. Default: that of the machine. */
   clock: option.clock(),
   ...shapeOptions.entries,

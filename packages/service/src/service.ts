@@ -1,23 +1,22 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
-import type { FetchHandler } from '@call-attribution/core/mount';
-import type { ReadOf } from '@call-attribution/core/options';
 import type { Store } from '@call-attribution/store';
-import { FairTurns } from './connections/turns.ts';
 import { serviceDefaults } from './defaults.ts';
 import { createFeedDesk, type FeedDesk } from './feeds/desk.ts';
 import { feedRoutes } from './feeds/routes.ts';
 import { feedMetrics } from './feeds/status-page.ts';
 import { refuseOpenFeeds, storeFeeds } from './feeds/store-feeds.ts';
-import { createApi, createRoutes, firstOf, type Handler, isApiPath } from './http/api.ts';
-import { createClosureLog } from './http/closures.ts';
-import type { Exchange, Intercept, Reply, Route, Shape } from './http/exchange.ts';
-import { createFront } from './http/front.ts';
-import { createGate } from './http/gate.ts';
+import { clientsBehind } from './http/addresses.ts';
+import { apiRoutes, createApp, ownRoute } from './http/app.ts';
+import type { AppRoute, Changes } from './http/context.ts';
+import { type Fetch, followed } from './http/exchange.ts';
+import { createAdmit } from './http/gate.ts';
 import { callCounter, statusRoutes } from './http/health.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
-import { createMounted, type MountedHandler } from './http/mounted.ts';
-import type { Listener } from './http/pipeline.ts';
+import { type NodeHandler, nodeHandler } from './http/node.ts';
+import { createPlaces, type Places } from './http/places.ts';
+import { createProgress, type Progress } from './http/progress.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
+import { Refusal } from './http/refusal.ts';
 import { type OpenServer, openServer } from './http/server.ts';
 import { openApiRoute } from './openapi/document.ts';
 import {
@@ -42,23 +41,20 @@ export interface Listening {
   readonly adminUrl: string;
 }
 
-/** Threads in the pool of Node.js, unless UV_THREADPOOL_SIZE says otherwise. */
-const poolSize = 4;
-
 /** The API over a store. `await using` closes it. */
 export interface Service extends AsyncDisposable {
-  /** Starts to accept connections. */
+  /** Responds to a request: for Hono, Bun, Deno and whatever else speaks in requests and responses. */
+  readonly fetch: Fetch;
+  /** The same for a server of Node.js, for Express and for Fastify. */
+  readonly handler: NodeHandler;
+  /** Starts a server of its own. */
   listen(at?: ListenOptions): Promise<Listening>;
-  /** Instead of `listen`: handles requests of another server, for Node.js, Express and Fastify. */
-  readonly handler: MountedHandler;
-  /** Instead of `listen`: the same for Hono, Deno and whatever else passes a `Request`. */
-  readonly fetch: FetchHandler;
   /** Stops listening and waits for responses in progress, up to `limits.drainTimeout`. The store stays open. */
   close(): Promise<void>;
 }
 
 /**
- * Creates the API over a store; `listen` starts it.
+ * Creates the API over a store: `fetch` responds to requests, and `listen` starts a server for it.
  *
  * @example
  * const store = await openStore('sqlite:calls.db');
@@ -67,59 +63,65 @@ export interface Service extends AsyncDisposable {
  */
 export function createService(given: ServiceOptions): Service {
   const options = serviceOptions.read(given);
-  const { store, clock, log, limits } = options;
+  const { store, clock, limits } = options;
   const state: State = { isStopping: false, servers: [] };
-  const turns = new FairTurns({
-    store: Math.min(limits.atWork, store?.readsAtOnce ?? limits.atWork),
-    pool: poolSize,
-  });
-  const metrics = createMetrics({
-    connections: () => state.servers.reduce((sum, server) => sum + server.connections(), mounted.size),
-    waiting: () => turns.waiting,
-  });
-  const closures = createClosureLog(metrics, log, clock);
+  const metrics = createMetrics();
+  const places = createPlaces(limits.atOnce);
+  const progress = createProgress();
   const desk = createFeedDesk(options.feeds, options.feedSource ?? storeFeeds(store), clock);
-  const routes = routesOf(options, desk);
-  const admin = adminRoutes(options, desk, metrics, state);
-  const fronts = createFronts(options, routes, (handle, intercept) =>
-    createFront({
-      ...{ handle, intercept, metrics, log, clock, turns },
-      shape: shapeOf(options),
-      mostUrlBytes: limits.urlBytes,
-      draining: () => state.isStopping,
+  const admin = adminRoutes(options, { desk, metrics, places, state });
+  const prepare = addingAccounts(options);
+  const routes = ownRoutes(options, desk, places).map(
+    (route): AppRoute => ({
+      ...route,
+      async handle(c) {
+        await prepare();
+        if (state.isStopping && state.servers.length === 0) throw closing();
+        return route.handle(c);
+      },
     }),
   );
-  const addAccounts = addingAccounts(options);
-  const shared = { limits, turns, proxies: options.proxies, onClosed: closures.add };
-  const isProbe = (path: string) => admin.some((probe) => probe.path === path);
-  const isOurs = (path: string) => routes.own.some((route) => route.path === path);
-  const mounted = createMounted({
-    ...shared,
-    prefix: prefixOf(options),
-    has: (path) => isOurs(path) || isProbe(path) || (store !== null && isApiPath(path)),
-    mayServe: (path) => !state.isStopping || isProbe(path),
-    check: () => refuseOpenFeeds(options, ''),
-    serve: fronts.withProbes(admin, addAccounts),
-  });
+  const { fetchOf, handlerOf } = createEntries(options, { admin, metrics, progress, state });
+  const everything = [...admin, ...routes];
+  const [fetch, handler] = [fetchOf(everything), handlerOf(everything)];
   const closeAll = async () => {
     state.isStopping = true;
-    await Promise.all([mounted.close(), ...state.servers.map((server) => server.close(limits.drainTimeout))]);
-    closures.close();
+    const drained = progress.drain(limits.drainTimeout);
+    await Promise.all([drained, ...state.servers.map((server) => server.close(drained))]);
     const ledgers = new Set(desk.states.map(({ feed }) => feed.once?.ledger));
     await Promise.all([...ledgers].map((ledger) => ledger?.close()));
   };
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= closeAll());
   return {
+    async fetch(request, env) {
+      refuseOpenFeeds(options, '');
+      return fetch(request, env);
+    },
+    handler(request, response) {
+      refuseOpenFeeds(options, '');
+      handler(request, response);
+    },
     async listen(at = {}) {
       const place = listenOptions.read(at);
       if (state.servers.length > 0) throw listensAlready();
       refuseOpenFeeds(options, place.host);
-      await addAccounts();
-      return openServers(place, { admin, fronts, shared, state });
+      await prepare();
+      const { adminPort, ...main } = place;
+      const open = async (handle: NodeHandler, where: typeof main): Promise<OpenServer> => {
+        const server = await openServer(handle, { ...where, limits, onDrop: metrics.dropped });
+        state.servers.push(server);
+        return server;
+      };
+      if (adminPort === null) {
+        const { url } = await open(handler, main);
+        return { url, legacyUrl: url, adminUrl: url };
+      }
+      const health = admin.filter(({ path }) => path !== '/metrics');
+      const { url } = await open(handlerOf([...health, ...routes]), main);
+      const own = await open(handlerOf(admin), { ...main, port: adminPort, tls: null });
+      return { url, legacyUrl: url, adminUrl: own.url };
     },
-    handler: mounted.handler,
-    fetch: mounted.fetch,
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -128,108 +130,92 @@ export function createService(given: ServiceOptions): Service {
 /** What changes while a service runs. */
 interface State {
   isStopping: boolean;
-  servers: OpenServer[];
+  readonly servers: OpenServer[];
 }
 
-const prefixOf = ({ prefix }: ServiceSettings): string => prefix.replace(/\/+$/, '');
-
-const shapeOf = ({ singleAs, countAs, defaultRows, maxRows, rowsOver }: ServiceSettings): Shape => ({
-  ...{ singleAs, countAs, defaultRows, maxRows, rowsOver },
-});
-
-interface Routes {
-  /** Those with a path of their own: of the caller, feeds, the description of the API, the page. */
-  readonly own: readonly Route[];
-  /** The API, when there is a store. */
-  readonly api: readonly Handler[];
+interface Entries {
+  /** What responds to a `Request` at these paths. */
+  fetchOf(paths: readonly AppRoute[]): Fetch;
+  /** The same for Node.js. Through it requests get to the intercept. */
+  handlerOf(paths: readonly AppRoute[]): NodeHandler;
 }
 
-function routesOf(options: ServiceSettings, desk: FeedDesk): Routes {
+interface Entered {
+  readonly admin: readonly AppRoute[];
+  readonly metrics: Metrics;
+  readonly progress: Progress;
+  readonly state: State;
+}
+
+function createEntries(
+  { prefix, intercept, limits, log, clock }: ServiceSettings,
+  { admin, metrics, progress, state }: Entered,
+): Entries {
+  const probes = new Set(admin.map(({ path }) => `${prefix}${path}`));
+  const isProbe = (url: string) => probes.has(url.replace(/\?.*/s, ''));
+  const changes: Changes = new WeakMap();
+  const fetchOf = (routes: readonly AppRoute[]) =>
+    followed({
+      ...{ changes, metrics, log, clock, progress, sendTimeout: limits.sendTimeout },
+      app: createApp({ prefix, mostUrlBytes: limits.urlBytes, routes }).fetch,
+      isStopping: () => state.isStopping,
+    });
+  return {
+    fetchOf,
+    handlerOf: (paths) => nodeHandler(fetchOf(paths), { intercept, isProbe, changes, progress }),
+  };
+}
+
+/** All paths of the service but those of health and metrics. */
+function ownRoutes(options: ServiceSettings, desk: FeedDesk, places: Places): AppRoute[] {
   const { store, clock, page = store === null ? false : {} } = options;
   const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, clock) : null;
-  const gateOf = (find: Store['findAccount']) => createGate(find, limiter, clock);
-  const gate = store === null ? null : gateOf((credential) => store.findAccount(credential));
+  const admitBy = (find: Store['findAccount']) => createAdmit(find, { limiter, clock, places });
+  const admit = store === null ? null : admitBy((credential) => store.findAccount(credential));
   /** The numbers and calls of the page, over its own source or the store. */
-  const pageData = ({ source, maxCalls = serviceDefaults.pageCalls }: PageOptions): Route[] => {
-    const own = source?.findAccount === undefined ? gate : gateOf(source.findAccount);
+  const pageData = ({ source, maxCalls = serviceDefaults.pageCalls }: PageOptions): AppRoute[] => {
+    const own = source?.findAccount === undefined ? admit : admitBy(source.findAccount);
     const from = source ?? (store === null ? null : storeSource(store, maxCalls));
     return from === null || own === null ? [] : pageDataRoutes(from, own);
   };
-  return {
-    own: [
-      ...options.routes,
-      ...(desk.states.length === 0 ? [] : feedRoutes(desk, clock)),
-      ...(store === null ? [] : [openApiRoute({ ...shapeOf(options), serverUrl: `${prefixOf(options)}/` })]),
-      ...(page === false ? [] : [...pageRoutes(page, store !== null), ...pageData(page)]),
-    ],
-    api: store === null || gate === null ? [] : [createApi(store, gate)],
-  };
+  const clientOf = clientsBehind(options.proxies);
+  return [
+    ...options.routes.map(ownRoute),
+    ...(desk.states.length === 0 ? [] : feedRoutes(desk, { clock, places, clientOf })),
+    ...(page === false ? [] : [...pageRoutes(page, store !== null), ...pageData(page)]),
+    ...(store === null || admit === null
+      ? []
+      : [openApiRoute({ ...options, serverUrl: `${options.prefix}/` }), ...apiRoutes(store, admit, options)]),
+  ];
+}
+
+interface Observed {
+  readonly desk: FeedDesk;
+  readonly metrics: Metrics;
+  readonly places: Places;
+  readonly state: State;
 }
 
 /** Health and metrics. */
-function adminRoutes(options: ServiceSettings, desk: FeedDesk, metrics: Metrics, state: State): Route[] {
+function adminRoutes(options: ServiceSettings, { desk, metrics, places, state }: Observed): AppRoute[] {
   const { store, clock } = options;
   const countCalls = store === null ? async () => null : callCounter(store, clock);
   return statusRoutes(store, () => state.isStopping, {
     ready: options.ready,
-    metrics: async () =>
-      metrics.text(await countCalls()) +
-      (desk.states.length === 0 ? '' : feedMetrics(desk.states)) +
-      options.metrics(),
+    async metrics() {
+      const counts = await Promise.all(state.servers.map((server) => server.connections()));
+      const connections = counts.reduce((sum, count) => sum + count, 0);
+      return (
+        metrics.text({ connections, waiting: places.waiting, calls: await countCalls() }) +
+        (desk.states.length === 0 ? '' : feedMetrics(desk.states)) +
+        options.metrics()
+      );
+    },
   });
 }
 
-interface Fronts {
-  /** The service with these probes. `prepare` is waited for before the first request that is not one of them. */
-  withProbes(probes: readonly Route[], prepare?: () => Promise<void>): Listener;
-  /** Only these routes. */
-  only(routes: readonly Route[]): Listener;
-}
-
-function createFronts(
-  { intercept }: ServiceSettings,
-  { own, api }: Routes,
-  front: (handle: (exchange: Exchange) => Promise<Reply>, intercept: Intercept | null) => Listener,
-): Fronts {
-  const handler = createRoutes(own);
-  const only = (routes: readonly Route[]) => front(firstOf(createRoutes(routes)), null);
-  return {
-    withProbes(probes, prepare) {
-      // Health is served even while an intercept holds the API back.
-      const probePaths = new Set(probes.map(({ path }) => path));
-      const serveProbes = only(probes);
-      const serveApi = front(prepared(firstOf(handler, ...api), prepare), intercept);
-      return (request, response, connection) => {
-        const path = (request.url ?? '').split('?', 1)[0] ?? '';
-        (probePaths.has(path) ? serveProbes : serveApi)(request, response, connection);
-      };
-    },
-    only,
-  };
-}
-
-interface Opening {
-  readonly admin: readonly Route[];
-  readonly fronts: Fronts;
-  readonly shared: Omit<Parameters<typeof openServer>[1], 'port' | 'host' | 'tls'>;
-  readonly state: State;
-}
-
-/** Opens the port of the API, and that of health and metrics when they have one of their own. */
-async function openServers(
-  { port, host, adminPort, tls }: ReadOf<typeof listenOptions>,
-  { admin, fronts, shared, state }: Opening,
-): Promise<Listening> {
-  const health = admin.filter(({ path }) => path !== '/metrics');
-  const probes = adminPort === null ? admin : health;
-  const main = await openServer(fronts.withProbes(probes), { ...shared, port, host, tls });
-  state.servers = [main];
-  const { url } = main;
-  if (adminPort === null) return { url, legacyUrl: url, adminUrl: url };
-  const own = await openServer(fronts.only(admin), { ...shared, port: adminPort, host, tls: null });
-  state.servers.push(own);
-  return { url, legacyUrl: url, adminUrl: own.url };
-}
+const closing = () =>
+  new Refusal(503, 'closing', 'The service is closing.', { headers: { 'retry-after': '1' } });
 
 const listensAlready = () =>
   new ConfigurationError(
@@ -246,18 +232,6 @@ function addingAccounts({ store, accounts }: ServiceSettings): () => Promise<voi
       throw error;
     });
     return added;
-  };
-}
-
-/** Waits for `prepare` before the first request is handled. */
-function prepared(
-  handle: (exchange: Exchange) => Promise<Reply>,
-  prepare: (() => Promise<void>) | undefined,
-): (exchange: Exchange) => Promise<Reply> {
-  if (prepare === undefined) return handle;
-  return async (exchange) => {
-    await prepare();
-    return handle(exchange);
   };
 }
 

@@ -59,23 +59,13 @@ export const serviceSettings = {
     'most calls of a row store that the page keeps in memory',
   ),
   connections: whole(limits.connections, 'connections', 'most connections'),
-  connectionsPerAddress: whole(
-    limits.connectionsPerAddress,
-    'connections',
-    'most connections from one address; proxies are exempt',
-  ),
-  handshakes: whole(limits.handshakes, 'handshakes', 'most TLS handshakes at a time'),
-  handshakeTimeout: duration(limits.handshakeTimeout, 'time for a TLS handshake'),
-  headTimeout: duration(limits.headTimeout, 'time for a request to arrive'),
+  atOnce: whole(limits.atOnce, 'requests', 'requests of one account that are handled at a time'),
+  headTimeout: duration(limits.headTimeout, 'time for a request to arrive, and for a TLS handshake'),
   headerBytes: whole(limits.headerBytes, 'bytes', 'most bytes of the headers of a request'),
   urlBytes: whole(limits.urlBytes, 'bytes', 'most bytes of a URL'),
-  pipelined: whole(limits.pipelined, 'requests', 'most requests that wait on one connection', 0),
-  atWork: whole(limits.atWork, 'requests', 'most requests that read from the store at a time'),
-  sendTimeout: duration(limits.sendTimeout, 'time for a client to take the next 64 KiB of a response'),
-  unsentBytes: whole(
-    limits.unsentBytes,
-    'bytes',
-    'most bytes of responses in memory that wait for slow clients',
+  sendTimeout: duration(
+    limits.sendTimeout,
+    'time after which a response is ended whose client takes nothing of it',
   ),
   idleTimeout: duration(limits.idleTimeout, 'time after which an idle connection is closed'),
   drainTimeout: setting(

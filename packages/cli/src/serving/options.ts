@@ -41,8 +41,7 @@ export function serviceOptions(
 ): Omit<ServiceOptions, 'store'> {
   const { proxies, defaultRows, maxRows, rowsOver, singleAs, countAs, maxCalls } = section;
   const { rateRequests: requests, ratePer: per, drainTimeout } = section;
-  const { urlBytes, headerBytes, connections, connectionsPerAddress, handshakes, handshakeTimeout } = section;
-  const { pipelined, atWork, headTimeout, sendTimeout, unsentBytes, idleTimeout } = section;
+  const { urlBytes, headerBytes, connections, atOnce, headTimeout, sendTimeout, idleTimeout } = section;
   return {
     proxies,
     defaultRows,
@@ -53,8 +52,7 @@ export function serviceOptions(
     rateLimit: requests === 0 ? null : { requests, per },
     page: { maxCalls },
     limits: {
-      ...{ urlBytes, headerBytes, connections, connectionsPerAddress, handshakes, handshakeTimeout },
-      ...{ pipelined, atWork, headTimeout, sendTimeout, unsentBytes, idleTimeout },
+      ...{ urlBytes, headerBytes, connections, atOnce, headTimeout, sendTimeout, idleTimeout },
       ...(drainTimeout === null ? {} : { drainTimeout }),
     },
     log: logsTo(section, log) ? (entry: LogEntry) => say(io, JSON.stringify(entry)) : null,

@@ -62,19 +62,22 @@ const express =
   async (service, mcp, prefix) => {
     const module = load(name);
     const app = module();
+    // The service reads the body of a form itself, so it comes before the parsers.
+    if (prefix !== '') app.use(prefix, service.handler);
+    else app.post('/ibp_api.php', service.handler);
     app.use(module.json(), module.urlencoded({ extended: true }));
     app.get('/before', (_: unknown, response: { send(text: string): void }) => response.send(own));
     app.all('/mcp', mcp.handler);
-    if (prefix === '') app.use(service.handler);
-    else app.use(prefix, service.handler);
     app.get('/after', (_: unknown, response: { send(text: string): void }) => response.send(own));
+    if (prefix === '') app.use(service.handler);
     return app.listen(0, '127.0.0.1');
   };
 
 const fastify: Host = async (service, mcp, prefix) => {
   const app = load('fastify')();
+  // Forms are left to the service, which reads them itself.
   const form = 'application/x-www-form-urlencoded';
-  app.addContentTypeParser(form, { parseAs: 'string' }, async (_: unknown, body: string) => body);
+  app.addContentTypeParser(form, (_: unknown, __: unknown, done: (error: null) => void) => done(null));
   app.get('/before', async () => own);
   const pass = (handler: (request: never, response: never) => void) => (request: Passed, reply: Passed) => {
     reply.hijack?.();
@@ -95,6 +98,7 @@ interface Passed {
 
 interface HonoContext {
   readonly req: { readonly raw: Request };
+  readonly env: object;
   text(text: string): Response;
 }
 
@@ -107,7 +111,7 @@ const hono =
     app.get('/after', (c: HonoContext) => c.text(own));
     app.all('/mcp', (c: HonoContext) => mcp.fetch(c.req.raw));
     if (isMounted && prefix !== '') app.mount(prefix, service.fetch);
-    else app.all(`${prefix}/*`, (c: HonoContext) => service.fetch(c.req.raw));
+    else app.all(`${prefix}/*`, (c: HonoContext) => service.fetch(c.req.raw, c.env));
     return load('@hono/node-server').serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
   };
 

@@ -11,7 +11,8 @@ export function captureResponse(response: ServerResponse, send: (right: PlannedR
     else if (chunk instanceof Uint8Array) parts.push(Buffer.from(chunk));
   };
   // Properties of the object hide the methods of its class; deleting them brings the methods back.
-  const own = response as Partial<Pick<ServerResponse, 'writeHead' | 'write' | 'end'>>;
+  const own = response as Partial<Pick<ServerResponse, 'writeHead' | 'flushHeaders' | 'write' | 'end'>>;
+  own.flushHeaders = () => {};
   own.writeHead = ((code: number, given: OutgoingHttpHeaders = {}) => {
     status = code;
     headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
@@ -26,6 +27,7 @@ export function captureResponse(response: ServerResponse, send: (right: PlannedR
   own.end = ((chunk?: unknown, encoding?: unknown) => {
     hold(chunk, encoding);
     delete own.writeHead;
+    delete own.flushHeaders;
     delete own.write;
     delete own.end;
     send({ status, headers, body: Buffer.concat(parts) });

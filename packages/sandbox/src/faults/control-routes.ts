@@ -1,6 +1,6 @@
 import { FaultSyntaxError } from '@call-attribution/core/testing';
 import { parseDuration } from '@call-attribution/core/time';
-import { Refusal, type Reply, type Route } from '@call-attribution/service';
+import { Refusal, type Route } from '@call-attribution/service';
 import type { FaultBook } from './fault-book.ts';
 import type { Journal } from './journal.ts';
 
@@ -19,30 +19,30 @@ export function controlRoutes({ book, journal, advance }: Controls): Route[] {
       methods: ['GET', 'DELETE'],
       handle: ({ method }) => {
         if (method === 'DELETE') journal.clear();
-        return json({ total: journal.total, requests: journal.entries() });
+        return Response.json({ total: journal.total, requests: journal.entries() });
       },
     },
     {
       path: '/sandbox/faults',
       methods: ['GET', 'PUT', 'DELETE'],
-      handle: (exchange) => {
-        const query = new URLSearchParams(exchange.query);
-        if (exchange.method === 'PUT') setFaults(book, needed(query, 'key'), needed(query, 'faults'));
-        if (exchange.method === 'DELETE') book.clear(query.get('key') ?? undefined);
-        return json(book.all());
+      handle: ({ method, url }) => {
+        const query = new URL(url).searchParams;
+        if (method === 'PUT') setFaults(book, needed(query, 'key'), needed(query, 'faults'));
+        if (method === 'DELETE') book.clear(query.get('key') ?? undefined);
+        return Response.json(book.all());
       },
     },
     {
       path: '/sandbox/advance',
       methods: ['POST'],
-      handle: async (exchange) => {
-        const seconds = parseDuration(needed(new URLSearchParams(exchange.query), 'by')) / 1000;
+      handle: async ({ url }) => {
+        const seconds = parseDuration(needed(new URL(url).searchParams, 'by')) / 1000;
         if (!(seconds >= 0 && seconds <= 1e8)) {
           throw new Refusal(400, 'out_of_range', 'by must be a duration of up to 150w, such as 90s or 6h.', {
             parameter: 'by',
           });
         }
-        return json(await advance(seconds));
+        return Response.json(await advance(seconds));
       },
     },
   ];
@@ -61,8 +61,4 @@ function needed(query: URLSearchParams, name: string): string {
   const value = query.get(name);
   if (value !== null) return value;
   throw new Refusal(400, 'missing_parameter', `The parameter ${name} is missing.`, { parameter: name });
-}
-
-function json(value: unknown): Reply {
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
 }

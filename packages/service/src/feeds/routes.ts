@@ -1,5 +1,9 @@
 import { type Clock, isLoopback } from '@call-attribution/core';
-import type { Exchange, Reply, Route } from '../http/exchange.ts';
+import { basicAuth } from 'hono/basic-auth';
+import type { ClientOf } from '../http/addresses.ts';
+import { type AppContext, type AppRoute, streamReply, wholeReply } from '../http/context.ts';
+import { takePlace } from '../http/gate.ts';
+import type { Places } from '../http/places.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { FeedDesk, FeedState } from './desk.ts';
 import type { Edition } from './edition.ts';
@@ -7,39 +11,46 @@ import type { Feed } from './feed.ts';
 import { noteSent } from './once.ts';
 import { statusJson, statusPage } from './status-page.ts';
 
-const challenge = { 'www-authenticate': 'Basic realm="feeds", charset="UTF-8"' };
+/** What the routes of feeds take from the service. */
+interface FeedOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly places: Places;
+  /** The address by which wrong passwords are counted. */
+  readonly clientOf: ClientOf;
+}
 
 /** The routes of feeds: one for each, and `/feeds` for people. */
-export function feedRoutes(desk: FeedDesk, clock: Pick<Clock, 'now'>): Route[] {
+export function feedRoutes(desk: FeedDesk, { clock, places, clientOf }: FeedOptions): AppRoute[] {
+  const guarded = desk.states.map((state) => ({ state, guard: guardOf(state, clientOf) }));
   return [
-    ...desk.states.map(
-      (state): Route => ({
+    ...guarded.map(
+      ({ state, guard }): AppRoute => ({
         path: state.feed.path,
-        async handle(exchange) {
-          await admit(state, exchange).catch((error: unknown) => {
+        async handle(c) {
+          await guard(c).catch((error: unknown) => {
             state.refusals += 1;
             throw error;
           });
-          // A sheet takes many short reads, between which others read.
-          const edition = await exchange.turn(() => desk.edition(state), 'loop');
-          exchange.account = state.feed.account;
+          await takePlace(c, places, state.feed.account);
+          const edition = await desk.edition(state);
+          const { exchange } = c.env;
           exchange.audit = { ...exchange.audit, rows: edition.rows };
           state.lastFetch = clock.now();
           state.fetches += 1;
-          return replyWith(state, edition, exchange);
+          return replyWith(c, state.feed, edition);
         },
       }),
     ),
     {
       path: '/feeds',
-      async handle(exchange) {
+      async handle(c) {
         const allowed: FeedState[] = [];
         const wrong: FeedState[] = [];
         let refusal: unknown = null;
         // Whoever may fetch a feed may see how it is doing.
-        for (const state of desk.states) {
+        for (const { state, guard } of guarded) {
           try {
-            await admit(state, exchange);
+            await guard(c);
             allowed.push(state);
           } catch (error) {
             refusal ??= error;
@@ -47,45 +58,52 @@ export function feedRoutes(desk: FeedDesk, clock: Pick<Clock, 'now'>): Route[] {
           }
         }
         if (allowed.some(({ feed }) => feed.access !== null))
-          for (const { lockout } of wrong) lockout.forgive(exchange.client);
-        if (allowed.length === 0 && desk.states.length > 0) throw refusal;
-        const wantsJson = /\bapplication\/json\b/.test(exchange.request.headers.accept ?? '');
+          for (const { lockout } of wrong) lockout.forgive(clientOf(c));
+        if (allowed.length === 0) throw refusal;
         const shown = await Promise.all(
           allowed.map(async (state) => ({ ...state, lacks: await desk.lacks(state) })),
         );
-        return wantsJson ? statusJson(shown) : statusPage(shown, clock.now());
+        const wantsJson = /\bapplication\/json\b/.test(c.req.header('accept') ?? '');
+        return wantsJson ? statusJson(c, shown) : statusPage(c, shown, clock.now());
       },
     },
   ];
 }
 
-/** Lets a request through that has the user name and the password of a feed. */
-async function admit({ feed: { access }, lockout }: FeedState, exchange: Exchange): Promise<void> {
-  if (access === null) return refuseStrangeHost(exchange);
-  const typed = offered(exchange);
-  if (typed === null) {
-    throw new Refusal(401, 'missing_password', 'This feed needs a user name and a password (HTTP Basic).', {
-      headers: challenge,
-    });
-  }
-  const isRight = () => exchange.turn(() => access.accepts(typed.user, typed.password), 'pool');
-  const trial = await lockout.check(exchange.client, isRight);
-  if (trial.result === 'locked') {
-    throw new Refusal(429, 'too_many_tries', `Too many wrong passwords. Wait ${trial.wait} s.`, {
-      headers: { 'retry-after': String(trial.wait) },
-    });
-  }
-  if (trial.result === 'wrong') {
-    throw new Refusal(401, 'wrong_password', 'The user name or the password is wrong.', {
-      headers: challenge,
-    });
-  }
-  exchange.audit = { user: access.user };
+/** Refuses a request that does not have the user name and the password of a feed. */
+function guardOf(
+  { feed: { access }, lockout }: FeedState,
+  clientOf: ClientOf,
+): (c: AppContext) => Promise<unknown> {
+  if (access === null) return async (c) => refuseStrangeHost(c);
+  const check = basicAuth({
+    async verifyUser(user, password, c: AppContext) {
+      const trial = await lockout.check(clientOf(c), () => access.accepts(user, password));
+      if (trial.result === 'wrong')
+        throw unauthorized('wrong_password', 'The user name or the password is wrong.');
+      if (trial.result === 'locked') {
+        throw new Refusal(429, 'too_many_tries', `Too many wrong passwords. Wait ${trial.wait} s.`, {
+          headers: { 'retry-after': String(trial.wait) },
+        });
+      }
+      c.env.exchange.audit = { user: access.user };
+      return true;
+    },
+    invalidUserMessage() {
+      throw unauthorized('missing_password', 'This feed needs a user name and a password (HTTP Basic).');
+    },
+  });
+  return (c) => check(c, async () => {});
 }
 
+const unauthorized = (code: 'wrong_password' | 'missing_password', detail: string): Refusal =>
+  new Refusal(401, code, detail, {
+    headers: { 'www-authenticate': 'Basic realm="feeds", charset="UTF-8"' },
+  });
+
 /** A web page can make its own name mean this machine; then the browser sends that name. */
-function refuseStrangeHost({ request }: Exchange): void {
-  const host = (request.headers.host ?? '').replace(/:\d+$/, '');
+function refuseStrangeHost({ req }: AppContext): void {
+  const host = (req.header('host') ?? '').replace(/:\d+$/, '');
   if (isLoopback(host)) return;
   throw new Refusal(
     403,
@@ -94,36 +112,33 @@ function refuseStrangeHost({ request }: Exchange): void {
   );
 }
 
-/** The user name and password of a request; null without them. */
-function offered({ request }: Exchange): { readonly user: string; readonly password: string } | null {
-  const encoded = /^Basic +([\w+/=-]{1,1024})$/i.exec(request.headers.authorization ?? '')?.[1];
-  if (encoded === undefined) return null;
-  const text = Buffer.from(encoded, 'base64').toString('utf8');
-  const colon = text.indexOf(':');
-  return colon < 0 ? null : { user: text.slice(0, colon), password: text.slice(colon + 1) };
-}
-
-function replyWith({ feed }: FeedState, edition: Edition, { request }: Exchange): Reply {
-  const headers: Record<string, string> = {
-    etag: edition.etag,
-    'last-modified': new Date(edition.changedAt).toUTCString(),
-    'cache-control': 'private, no-cache',
+function replyWith(c: AppContext, feed: Feed, edition: Edition): Response {
+  c.header('etag', edition.etag);
+  c.header('last-modified', new Date(edition.changedAt).toUTCString());
+  c.header('cache-control', 'private, no-cache');
+  if (isKnown(c.req.header('if-none-match'), c.req.header('if-modified-since'), edition))
+    return c.body(null, 304);
+  const headers = {
+    'content-type': feed.path.endsWith('.tsv')
+      ? 'text/tab-separated-values; charset=utf-8'
+      : 'text/csv; charset=utf-8; header=present',
+    'content-disposition': `attachment; filename="${feed.path.slice(feed.path.lastIndexOf('/') + 1)}"`,
   };
-  if (isKnown(request.headers['if-none-match'], request.headers['if-modified-since'], edition))
-    return { status: 304, headers, body: null };
-  headers['content-type'] = feed.path.endsWith('.tsv')
-    ? 'text/tab-separated-values; charset=utf-8'
-    : 'text/csv; charset=utf-8; header=present';
-  headers['content-disposition'] =
-    `attachment; filename="${feed.path.slice(feed.path.lastIndexOf('/') + 1)}"`;
   const [first] = edition.parts;
   if (edition.parts.length <= 1 && edition.period === null)
-    return { status: 200, headers, body: first ?? Buffer.alloc(0) };
-  return { status: 200, headers, body: partsOf(feed, edition) };
+    return wholeReply(c, first ?? Buffer.alloc(0), headers);
+  // What packs a sheet would take all of it before the client has taken anything.
+  if (edition.period !== null) c.header('cache-control', 'private, no-cache, no-transform');
+  return streamReply(c, partsOf(feed, edition, c.req.raw.signal), headers);
 }
 
-async function* partsOf(feed: Feed, { parts, period, entries }: Edition): AsyncGenerator<Buffer> {
+async function* partsOf(
+  feed: Feed,
+  { parts, period, entries }: Edition,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
   yield* parts;
+  signal.throwIfAborted();
   // All of it was taken. If this fails, so does the response, and the tool fetches again.
   if (period !== null) await noteSent(feed, period, entries);
 }

@@ -1,6 +1,6 @@
 import { type LeftOutReason, reasonTexts } from '@call-attribution/conversions';
 import { type MetricFamily, metricsText } from '@call-attribution/node-stream/status';
-import type { Reply } from '../http/exchange.ts';
+import { type AppContext, jsonReply, wholeReply } from '../http/context.ts';
 import type { FeedState } from './desk.ts';
 
 const policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -11,7 +11,7 @@ interface ShownFeed extends FeedState {
 }
 
 /** How feeds are doing, as a page for people. It has counts and times, nothing about callers. */
-export function statusPage(states: readonly ShownFeed[], now: number): Reply {
+export function statusPage(c: AppContext, states: readonly ShownFeed[], now: number): Response {
   const rows = states.map((state) => {
     const { feed, latest, failedAt, lacks } = state;
     const leftOut = [...(latest?.leftOut ?? [])].sort(([, a], [, b]) => b - a);
@@ -39,19 +39,15 @@ ${rows.join('\n')}
 <p>Times are in UTC. Counts are those of this process, since it was started.</p>
 </html>
 `;
-  return {
-    status: 200,
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy,
-      'referrer-policy': 'no-referrer',
-    },
-    body,
-  };
+  return wholeReply(c, body, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy,
+    'referrer-policy': 'no-referrer',
+  });
 }
 
 /** The same for programs. */
-export function statusJson(states: readonly ShownFeed[]): Reply {
+export function statusJson(c: AppContext, states: readonly ShownFeed[]): Response {
   const feeds = states.map(({ feed, latest, lastFetch, fetches, refusals, failedAt, lacks }) => ({
     path: feed.path,
     format: feed.format.name,
@@ -67,11 +63,7 @@ export function statusJson(states: readonly ShownFeed[]): Reply {
     bytes: latest?.bytes ?? null,
     leftOut: Object.fromEntries(latest?.leftOut ?? []),
   }));
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    body: `${JSON.stringify({ feeds })}\n`,
-  };
+  return jsonReply(c, `${JSON.stringify({ feeds })}\n`);
 }
 
 /** Feeds in the text format of Prometheus. */

@@ -1,80 +1,81 @@
 import { formatContentRange } from '@call-attribution/core/page';
 import { type Filter, safeParse } from '@call-attribution/query-dsl';
-import { type NumericFilter, type Page, type Store, selectionOf } from '@call-attribution/store';
-import type { Exchange, Reply } from './exchange.ts';
+import { type NumericFilter, type Store, selectionOf } from '@call-attribution/store';
+import { type AppContext, jsonReply, queryOf, streamReply } from './context.ts';
 import { integerOf, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
+import type { Shape } from './shape.ts';
 
 type Version = 'v2' | 'v3';
 
+/** What the API needs to respond. */
+export interface CallsOptions {
+  readonly store: Store;
+  readonly shape: Shape;
+}
+
 /** GET …/user/bid-management */
 export async function listReply(
-  store: Store,
+  c: AppContext,
   account: string,
   version: Version,
-  exchange: Exchange,
-): Promise<Reply> {
-  const parameters = readParameters(exchange.query, ['q', 'rows', 'start']);
+  { store, shape }: CallsOptions,
+): Promise<Response> {
+  const parameters = readParameters(queryOf(c), ['q', 'rows', 'start']);
   const selection = readFilter(parameters, version);
-  const rows = readRows(parameters, exchange);
+  const { changes } = c.env.exchange;
+  const rows = Math.min(readRows(parameters, shape), changes.clampRows ?? shape.maxRows);
   const most = Math.floor((Number.MAX_SAFE_INTEGER - rows) / rows);
   const requested = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 }) * rows;
   // A shifted page still names the range that was requested, as when records come or go between two pages.
-  const offset = Math.max(0, requested + (exchange.changes.shift ?? 0));
-  const { signal } = exchange;
-  const page = await store.page(account, { selection, version, offset, rows, signal });
-  return {
-    status: 200,
-    headers: {
-      'content-type': 'application/json',
-      'content-range': formatContentRange(requested, page.count, page.total),
-    },
-    ...bodyOf(page, exchange),
-  };
-}
-
-function bodyOf({ body }: Page, exchange: Exchange): Pick<Reply, 'body' | 'heldBytes'> {
-  if (Buffer.isBuffer(body)) return { body };
-  return { body: inTurns(body, exchange), heldBytes: () => body.heldBytes ?? 0 };
-}
-
-/** Each piece of a long page is made when it is the turn of its client, and not at all when the client has left. */
-async function* inTurns(body: AsyncIterable<Buffer>, { turn }: Exchange): AsyncGenerator<Buffer> {
-  const pieces = body[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const { done, value } = await turn(() => pieces.next(), 'loop');
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await pieces.return?.();
-  }
+  const offset = Math.max(0, requested + (changes.shift ?? 0));
+  const { signal } = c.req.raw;
+  const { body, count, total } = await store.page(account, { selection, version, offset, rows, signal });
+  const headers = { 'content-range': formatContentRange(requested, count, total) };
+  if (body instanceof Uint8Array) return jsonReply(c, body, headers);
+  return streamReply(c, body, { ...headers, 'content-type': 'application/json' });
 }
 
 /** GET …/user/bid-management/{sid} */
 export async function singleReply(
-  store: Store,
+  c: AppContext,
   account: string,
   version: Version,
-  sid: string,
-  exchange: Exchange,
-): Promise<Reply> {
-  readParameters(exchange.query, []);
+  { store, shape }: CallsOptions,
+): Promise<Response> {
+  readParameters(queryOf(c), []);
+  const sid = sidOf(c);
   const document = await store.document(account, sid, version);
   if (document === null) {
     const hint = version === 'v3' && sid === 'count' ? ' The count request exists in v2 only.' : '';
     throw new Refusal(404, 'unknown_record', `This account has no call with that sid.${hint}`);
   }
-  const singleAs = exchange.changes.singleAs ?? exchange.shape.singleAs;
-  const body =
-    singleAs === 'array' ? Buffer.concat([Buffer.from('['), document, Buffer.from(']')]) : document;
-  return { status: 200, headers: { 'content-type': 'application/json' }, body };
+  const singleAs = c.env.exchange.changes.singleAs ?? shape.singleAs;
+  return jsonReply(
+    c,
+    singleAs === 'array' ? Buffer.concat([Buffer.from('['), document, Buffer.from(']')]) : document,
+  );
+}
+
+/** The last part of the path. Hono would leave one alone that is wrongly encoded. */
+function sidOf({ req }: AppContext): string {
+  const { pathname } = new URL(req.url);
+  try {
+    return decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1));
+  } catch {
+    throw new Refusal(400, 'malformed_encoding', 'The sid in the path is not valid percent-encoded UTF-8.', {
+      parameter: 'sid',
+    });
+  }
 }
 
 /** GET …/v2/user/bid-management/count */
-export async function countReply(store: Store, account: string, exchange: Exchange): Promise<Reply> {
-  const parameters = readParameters(exchange.query, ['q']);
+export async function countReply(
+  c: AppContext,
+  account: string,
+  { store, shape }: CallsOptions,
+): Promise<Response> {
+  const parameters = readParameters(queryOf(c), ['q']);
   const total = await store.count(account, readFilter(parameters, 'v2'));
   const shapes = {
     object: { count: total },
@@ -83,11 +84,9 @@ export async function countReply(store: Store, account: string, exchange: Exchan
     array: [{ count: total }],
     header: [],
   };
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json', 'content-range': formatContentRange(0, 0, total) },
-    body: JSON.stringify(shapes[exchange.changes.countAs ?? exchange.shape.countAs]),
-  };
+  return jsonReply(c, JSON.stringify(shapes[c.env.exchange.changes.countAs ?? shape.countAs]), {
+    'content-range': formatContentRange(0, 0, total),
+  });
 }
 
 /** The filter of a request as numbers. */
@@ -112,10 +111,9 @@ export function selectionFor(filter: Filter, version: Version): NumericFilter {
   return selectionOf(filter, { extensions: version === 'v2' });
 }
 
-function readRows(parameters: ReadonlyMap<string, string>, { shape, changes }: Exchange): number {
-  const { maxRows, rowsOver } = shape;
-  const otherwise = Math.min(shape.defaultRows, maxRows);
+function readRows(parameters: ReadonlyMap<string, string>, shape: Shape): number {
+  const { maxRows, rowsOver, defaultRows } = shape;
+  const otherwise = Math.min(defaultRows, maxRows);
   const most = rowsOver === 'clamp' ? Number.MAX_SAFE_INTEGER : maxRows;
-  const rows = integerOf(parameters, 'rows', { least: 1, most, otherwise });
-  return Math.min(rows, maxRows, changes.clampRows ?? maxRows);
+  return Math.min(integerOf(parameters, 'rows', { least: 1, most, otherwise }), maxRows);
 }

@@ -1,12 +1,11 @@
-import type { IncomingMessage } from 'node:http';
 import type { AccountCredential } from '@call-attribution/store';
 import { Refusal, type RefusalCode } from './refusal.ts';
 
 const authHeaders = ['authorization', 'access_key', 'secret_key'] as const;
 
 /** Reads the credentials of a request in the given version; refuses with 401 when they are missing or incomplete. */
-export function readCredential(request: IncomingMessage, version: 'v2' | 'v3'): AccountCredential {
-  const [authorization, accessKey, secretKey] = authHeaders.map((name) => single(request, name));
+export function readCredential({ headers }: Request, version: 'v2' | 'v3'): AccountCredential {
+  const [authorization, accessKey, secretKey] = authHeaders.map((name) => single(headers, name));
   const wantsKeys = version === 'v3' && (accessKey !== undefined || secretKey !== undefined);
   if (wantsKeys && authorization !== undefined) {
     throw new Refusal(
@@ -50,16 +49,13 @@ function missing(version: 'v2' | 'v3'): Refusal {
       );
 }
 
-function single(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  if (value === undefined) return undefined;
-  const { rawHeaders } = request;
-  let seen = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) seen += 1;
-  if (seen > 1) {
+function single(headers: Headers, name: string): string | undefined {
+  const value = headers.get(name) ?? undefined;
+  // Headers that are sent twice arrive as one, joined like this.
+  if (value?.includes(', ')) {
     throw new Refusal(400, 'repeated_header', `The header ${name} is given twice. Send it once.`, {
       parameter: name,
     });
   }
-  return String(value);
+  return value;
 }

@@ -1,110 +1,200 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-import { serviceDefaults } from '../defaults.ts';
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@call-attribution/core';
+import { propertyOf } from '@call-attribution/core/errors';
+import type { HttpBindings } from '@hono/node-server';
+import type { AppEnv, Changes, Exchange } from './context.ts';
+import type { Metrics } from './metrics.ts';
+import type { Progress } from './progress.ts';
 
-/** The points that the text of the API leaves open. */
-export const shapeOptions = defineOptions({
-  /** A single record as an object, or in an array of one. Default `object`. */
-  singleAs: option.oneOf('object', 'array').default(serviceDefaults.singleAs),
+/** One entry of the log. It never holds a key, a query, caller data or an IP address. */
+export interface LogEntry {
+  /** When the response ended, in ISO 8601. */
+  readonly time: string;
+  /** `error` when the service failed or the response was cut short. */
+  readonly level: 'info' | 'error';
   /**
-   * The v2 count: `object` `{"count":18}`, `number` `18`, `text` `"18"`, `array` `[{"count":18}]`, or `header`: `[]`, with the
-   * total in the header only. Default `object`.
+   * For a request `completed`, `failed`, or `abandoned` when the client left or was closed before the end of the response. A
+   * sentence for anything else.
    */
-  countAs: option.oneOf('object', 'number', 'text', 'array', 'header').default(serviceDefaults.countAs),
-  /** Rows of a page when the request names none. Default 100. */
-  defaultRows: option.whole(1).default(serviceDefaults.defaultRows),
-  /** Most rows of one page. Default 1,000. */
-  maxRows: option.whole(1).default(serviceDefaults.maxRows),
-  /** A request for more rows is refused with 400 (`reject`) or gets `maxRows` rows (`clamp`). Default `reject`. */
-  rowsOver: option.oneOf('reject', 'clamp').default(serviceDefaults.rowsOver),
-});
-
-/** The points that the text of the API leaves open, as options. */
-export interface ShapeOptions extends OptionsOf<typeof shapeOptions> {}
-/** The points that the text of the API leaves open. */
-export interface Shape extends ReadOf<typeof shapeOptions> {}
-
-/** One request while the service handles it. */
-export interface Exchange {
-  /** The request as Node received it. */
-  readonly request: IncomingMessage;
-  /** The method, such as `GET`. */
-  readonly method: string;
-  /** The path as sent, without the query. */
-  readonly path: string;
-  /** The query as sent, without `?`. */
-  readonly query: string;
-  /** The id that the client sent in `x-request-id`, or a new one. */
-  readonly requestId: string;
-  /** Aborted when the client disconnects. */
-  readonly signal: AbortSignal;
-  /**
-   * Runs work in fair turn with other clients. It needs the store (the default), a thread of the pool of Node.js (`pool`), or only
-   * the event loop (`loop`). Rejects when the client disconnects.
-   */
-  readonly turn: <T>(work: () => T | Promise<T>, needs?: 'store' | 'pool' | 'loop') => Promise<T>;
-  /** The shapes and limits of this service. */
-  readonly shape: Shape;
-  /** What an intercept changes about this one reply. */
-  readonly changes: ReplyChanges;
-  /** The path pattern, for logs and metrics: never holds a value that a caller sent. */
-  route: string;
-  /** Id of the account whose credentials were accepted. Null until then. */
-  account: string | null;
-  /** The address of the client by which it is counted; the one that a proxy of the operator names. */
-  readonly client: string;
-  /** What else the log says about this request. Never anything about a caller. */
-  audit: { readonly user?: string; readonly rows?: number };
+  readonly message: string;
+  /** The id in the header `x-request-id` of the response. */
+  readonly requestId?: string;
+  /** The HTTP method. */
+  readonly method?: string;
+  /** The path pattern, such as `/v3/user/bid-management/{sid}`. */
+  readonly route?: string;
+  /** The HTTP status; 499 for a request that was abandoned before its response began. */
+  readonly status?: number;
+  /** How long the request took. */
+  readonly milliseconds?: number;
+  /** Id of the account whose credentials were accepted. */
+  readonly account?: string;
+  /** User name with which a feed was fetched. */
+  readonly user?: string;
+  /** Rows of the feed that was fetched. */
+  readonly rows?: number;
+  /** Name and code of the error behind a failure. */
+  readonly error?: string;
 }
 
-/** A response to be sent. */
-export interface Reply {
-  /** The HTTP status. */
-  status: number;
-  /** The headers, with names in lower case. */
-  headers: Record<string, string>;
-  /** The body. When an iterable throws, the connection is closed early. */
-  body: Buffer | string | AsyncIterable<Buffer> | null;
-  /** About how many bytes an iterable body keeps in memory at the moment. Default 0. */
-  heldBytes?: () => number;
+/** Handles a request. Where it comes through Node.js, `env` has what Node.js knows of it. */
+export type Fetch = (request: Request, env?: Partial<HttpBindings>) => Promise<Response>;
+
+/** What following requests takes from the service. */
+interface FollowOptions {
+  readonly app: (request: Request, env: AppEnv['Bindings']) => Response | Promise<Response>;
+  readonly changes: Changes;
+  readonly metrics: Metrics;
+  readonly log: ((entry: LogEntry) => void) | null;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly sendTimeout: number;
+  /** True while the service is closing: each response then closes its connection. */
+  readonly isStopping: () => boolean;
+  readonly progress: Progress;
 }
 
-/** Changes to one reply, for tests of clients that have to survive them. */
-export interface ReplyChanges {
-  /** Send at most this many rows, however many were requested. */
-  readonly clampRows?: number;
-  /** Start the page this many calls later, or earlier when negative. */
-  readonly shift?: number;
-  /** The shape of a single record. */
-  readonly singleAs?: Shape['singleAs'];
-  /** The shape of the v2 count. */
-  readonly countAs?: Shape['countAs'];
+/** Follows each request to the last byte of its response: its headers, its place, the log and the metrics. */
+export function followed(options: FollowOptions): Fetch {
+  const { app, metrics, changes, isStopping } = options;
+  return async (request, { incoming, outgoing } = {}) => {
+    const startedAt = performance.now();
+    metrics.started();
+    const exchange: Exchange = {
+      requestId: requestIdOf(request),
+      changes: (incoming && changes.get(incoming)) ?? {},
+      route: 'unknown',
+      audit: {},
+      ends: [],
+    };
+    const node = incoming === undefined || outgoing === undefined ? {} : { incoming, outgoing };
+    const response = await respondTo(app, request, { ...node, exchange });
+    const { headers } = response;
+    headers.set('x-request-id', exchange.requestId);
+    if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
+    headers.set('x-content-type-options', 'nosniff');
+    const end = (isWhole: boolean, hasBegun: boolean): void => {
+      for (const each of exchange.ends.splice(0)) each();
+      const seconds = (performance.now() - startedAt) / 1000;
+      report(options, { request, exchange, isWhole, seconds, status: hasBegun ? response.status : 499 });
+    };
+    if (outgoing === undefined) {
+      const ended = options.progress.begin(() => cut());
+      const { body, cut } = whenRead(request, response, (isWhole) => {
+        ended();
+        end(isWhole, true);
+      });
+      return body;
+    }
+    if (isStopping()) headers.set('connection', 'close');
+    if (outgoing.closed) end(false, false);
+    else {
+      // Of a client that takes nothing.
+      outgoing.setTimeout(options.sendTimeout, () => outgoing.destroy());
+      outgoing.once('close', () => end(outgoing.writableFinished, outgoing.headersSent));
+    }
+    return response;
+  };
 }
 
-/**
- * Sees each API request before the API does. It may respond itself, wait, wrap the response, or pass the request on with
- * `next`. Requests for health and metrics do not pass through it.
- *
- * @example
- * const slow: Intercept = (request, response, next) => setTimeout(next, 200);
- */
-export type Intercept = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: (changes?: ReplyChanges) => void,
-) => void;
+async function respondTo(
+  app: FollowOptions['app'],
+  request: Request,
+  env: AppEnv['Bindings'],
+): Promise<Response> {
+  try {
+    return await app(request, env);
+  } catch (error) {
+    // Hono passes on what is no Error, such as the reason for which a request was aborted.
+    if (!request.signal.aborted) env.exchange.fault = error;
+    return new Response(null, { status: request.signal.aborted ? 499 : 500 });
+  }
+}
 
-/**
- * A further path of the service, served without credentials.
- *
- * @example
- * const version: Route = { path: '/version', handle: () => ({ status: 200, headers: {}, body: '1.0' }) };
- */
-export interface Route {
-  /** The whole path, such as `/openapi.json`. */
-  readonly path: string;
-  /** Methods it accepts. Default GET, and with it HEAD. */
-  readonly methods?: readonly string[];
-  /** Makes the reply. A thrown `Refusal` becomes a problem document. */
-  readonly handle: (exchange: Exchange) => Reply | Promise<Reply>;
+function requestIdOf({ headers }: Request): string {
+  const given = headers.get('x-request-id');
+  return given !== null && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
+}
+
+interface Ended {
+  readonly request: Request;
+  readonly exchange: Exchange;
+  readonly isWhole: boolean;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+function report({ metrics, log, clock }: FollowOptions, ended: Ended): void {
+  const { request, exchange, isWhole, seconds, status } = ended;
+  const { route, fault, account } = exchange;
+  const { method } = request;
+  metrics.finished({ route, method, status, seconds });
+  log?.({
+    time: new Date(clock.now()).toISOString(),
+    level: fault === undefined ? 'info' : 'error',
+    message: fault !== undefined ? 'failed' : isWhole ? 'completed' : 'abandoned',
+    requestId: exchange.requestId,
+    method: method.slice(0, 10),
+    route,
+    status,
+    milliseconds: Math.round(seconds * 10_000) / 10,
+    ...(account === undefined ? {} : { account }),
+    ...exchange.audit,
+    ...(fault === undefined ? {} : { error: nameOf(fault) }),
+  });
+}
+
+function nameOf(fault: unknown): string {
+  if (!(fault instanceof Error)) return 'unknown';
+  const code = propertyOf(fault, 'code');
+  return code === undefined ? fault.name : `${fault.name} ${String(code)}`;
+}
+
+/** The response, and what cuts it short. `ended` learns whether its reader has taken all of it. */
+function whenRead(
+  { signal }: Request,
+  response: Response,
+  ended: (isWhole: boolean) => void,
+): { readonly body: Response; readonly cut: () => void } {
+  const reader = response.body?.getReader();
+  if (reader === undefined) {
+    ended(true);
+    return { body: response, cut: () => {} };
+  }
+  let cut = (): void => {};
+  let isOver = false;
+  const end = (isWhole: boolean): void => {
+    if (isOver) return;
+    isOver = true;
+    signal.removeEventListener('abort', cut);
+    ended(isWhole);
+  };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        cut = () => {
+          controller.error(new Error('The response was closed before the end.'));
+          reader.cancel().catch(() => {});
+          end(false);
+        };
+        signal.addEventListener('abort', cut, { once: true });
+      },
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          controller.close();
+          end(true);
+        } catch (error) {
+          controller.error(error);
+          end(false);
+        }
+      },
+      cancel(reason) {
+        end(false);
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { body: new Response(body, response), cut };
 }

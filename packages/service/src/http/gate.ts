@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '@call-attribution/core';
 import type { Account, AccountCredential, Store } from '@call-attribution/store';
+import type { AppContext } from './context.ts';
 import { refused } from './credentials.ts';
+import type { Places } from './places.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 
@@ -12,14 +15,39 @@ interface Admission {
 }
 
 /** Accepts a credential, or refuses it with 401, 403 or 429. */
-export type Gate = (credential: AccountCredential) => Promise<Admission>;
+type Gate = (credential: AccountCredential) => Promise<Admission>;
+
+/** Lets a request through that has the credential of an account, once a place of the account is free. */
+export type Admit = (c: AppContext, credential: AccountCredential) => Promise<string>;
+
+/** Admits requests with known keys, such as those in a store. */
+export function createAdmit(
+  findAccount: Store['findAccount'],
+  { limiter, clock, places }: { limiter: RateLimiter | null; clock: Pick<Clock, 'now'>; places: Places },
+): Admit {
+  const gate = createGate(findAccount, limiter, clock);
+  return async (c, credential) => {
+    const { account, headers } = await gate(credential);
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+    await takePlace(c, places, account);
+    return account;
+  };
+}
+
+/** Waits for a place of the account, which the request has until its response has ended. */
+export async function takePlace({ env, req }: AppContext, places: Places, account: string): Promise<void> {
+  env.exchange.account = account;
+  env.exchange.ends.push(await places.take(account, req.raw.signal));
+}
 
 /** For how long a known key is remembered: a revoked key is refused after this many milliseconds at the latest. */
 const memoryMs = 2_000;
 const memorySize = 10_000;
+/** How long the refusal of wrong keys takes: whoever guesses waits, instead of keeping others waiting. */
+const refusalMs = 200;
 
 /** A gate over known keys, such as those in a store, with a rate limit per key when one is given. */
-export function createGate(
+function createGate(
   findAccount: Store['findAccount'],
   limiter: RateLimiter | null,
   clock: Pick<Clock, 'now'>,
@@ -32,6 +60,7 @@ export function createGate(
     memory.delete(key);
     const account = await findAccount(credential);
     if (account === null) {
+      await setTimeout(refusalMs);
       throw refused(
         'invalid_credentials',
         'These credentials do not belong to an account: they are wrong or were revoked.',

@@ -1,7 +1,7 @@
 import type { Clock } from '@call-attribution/core';
 import { type StatusSource, statusPaths, statusReply } from '@call-attribution/node-stream/status';
 import { everything, type Store } from '@call-attribution/store';
-import type { Reply, Route } from './exchange.ts';
+import { type AppRoute, wholeReply } from './context.ts';
 
 /**
  * `/healthz`, `/readyz` and `/metrics`. The service is ready when its store responds, it is not stopping, and `ready` has
@@ -11,7 +11,7 @@ export function statusRoutes(
   store: Pick<Store, 'ping'> | null,
   stopping: () => boolean,
   { ready, metrics }: StatusSource,
-): Route[] {
+): AppRoute[] {
   const source: StatusSource = {
     async ready() {
       if (stopping()) return 'stopping';
@@ -26,7 +26,10 @@ export function statusRoutes(
   };
   return statusPaths.map((path) => ({
     path,
-    handle: async () => (await statusReply(path, source)) as Reply,
+    async handle(c) {
+      const reply = await statusReply(path, source);
+      return reply === null ? c.notFound() : wholeReply(c, reply.body, reply.headers, reply.status);
+    },
   }));
 }
 

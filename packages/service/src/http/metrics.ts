@@ -1,5 +1,4 @@
 import { type MetricFamily, type MetricSample, metricsText } from '@call-attribution/node-stream/status';
-import type { ClosedFor } from '../connections/connection.ts';
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
@@ -16,21 +15,24 @@ interface Observation {
 export interface Metrics {
   started(): void;
   finished(observation: Observation): void;
-  /** Counts a connection that the service closed to keep a limit. */
-  closed(reason: ClosedFor): void;
-  /** All of them in the text format of Prometheus. `calls`: how many the store has; null leaves that out. */
-  text(calls: number | null): string;
+  /** Counts a connection that came beyond the limit of connections. */
+  dropped(): void;
+  /** All of them in the text format of Prometheus. */
+  text(gauges: Gauges): string;
 }
 
 /** What is read when the metrics are requested. */
 interface Gauges {
-  readonly connections: () => number;
-  readonly waiting: () => number;
+  readonly connections: number;
+  /** Requests that wait for a place of their account. */
+  readonly waiting: number;
+  /** How many calls the store has; null leaves that out. */
+  readonly calls: number | null;
 }
 
 /** A few counters and one histogram, without a library. */
-export function createMetrics({ connections, waiting }: Gauges): Metrics {
-  const closures = new Map<ClosedFor, number>();
+export function createMetrics(): Metrics {
+  let dropped = 0;
   const requests = new Map<string, MetricSample>();
   const times = new Map<string, Times>();
   let inFlight = 0;
@@ -55,10 +57,10 @@ export function createMetrics({ connections, waiting }: Gauges): Metrics {
       time.count += 1;
       for (const bucket of time.buckets) if (seconds <= bucket.le) bucket.count += 1;
     },
-    closed(reason) {
-      closures.set(reason, (closures.get(reason) ?? 0) + 1);
+    dropped() {
+      dropped += 1;
     },
-    text(calls) {
+    text({ connections, waiting, calls }) {
       return metricsText([
         counter('calls_http_requests_total', 'Requests completed.', [...requests.values()]),
         {
@@ -68,13 +70,11 @@ export function createMetrics({ connections, waiting }: Gauges): Metrics {
           samples: [...times].flatMap(([route, time]) => samplesOf(route, time)),
         },
         gauge('calls_http_requests_in_flight', 'Requests in progress.', inFlight),
-        gauge('calls_http_requests_waiting', 'Requests that wait for their turn to read.', waiting()),
-        gauge('calls_http_connections', 'Connections.', connections()),
-        counter(
-          'calls_http_connections_closed_total',
-          'Connections closed to keep a limit.',
-          [...closures].map(([reason, value]) => ({ value, labels: { reason } })),
-        ),
+        gauge('calls_http_requests_waiting', 'Requests that wait for a place of their account.', waiting),
+        gauge('calls_http_connections', 'Connections.', connections),
+        counter('calls_http_connections_dropped_total', 'Connections beyond the limit.', [
+          { value: dropped },
+        ]),
         ...(calls === null ? [] : [gauge('calls_store_calls', 'Calls in the store.', calls)]),
         gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
         counter('process_cpu_seconds_total', 'CPU time used.', [{ value: cpuSeconds() }]),

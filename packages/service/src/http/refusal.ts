@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 import type { Problem } from '@call-attribution/query-dsl';
-import type { Reply } from './exchange.ts';
 
 /** What a refusal may say in addition to its message. */
 export interface RefusalDetails {
@@ -14,7 +13,8 @@ export interface RefusalDetails {
 }
 
 const refusalCodes = codeTable({
-  host_header: 'The header Host is missing or given twice. Send it once.',
+  host_header: 'The header Host is given twice. Send it once.',
+  malformed_url: 'The URL or the header Host cannot be read. Encode the URL.',
   strange_host: 'The header Host names another server. Use the name that the service is served under.',
   repeated_header: 'A header is given twice. Send it once.',
   repeated_parameter: 'A parameter is given twice. Send it once.',
@@ -31,8 +31,6 @@ const refusalCodes = codeTable({
   invalid_filter: 'The filter cannot be read. The pointer says where, and has a fix when there is one.',
   url_too_long: 'The URL is too long. Send a shorter filter.',
   unexpected_body: 'A GET request has a body. Send it without one.',
-  unknown_expectation:
-    'The header Expect asks for something that the service does not do. Send it without one.',
   method_not_allowed: 'The path accepts other methods. The header Allow lists them.',
   unknown_path: 'There is nothing at this path. Check it.',
   unknown_record: 'The account has no call with this sid. Check the sid and the version.',
@@ -45,10 +43,8 @@ const refusalCodes = codeTable({
   wrong_password: 'The user name or the password of a feed is wrong. Check both.',
   too_many_tries: 'There were too many wrong passwords. Wait as long as Retry-After says.',
   too_many_requests: 'The key made too many requests. Wait as long as Retry-After says.',
-  too_many_pipelined: 'Too many requests were sent ahead on one connection. Wait for responses.',
   form_too_long: 'A form is too long. Send only the parameters of the API.',
-  form_lost:
-    'A parser of the application has read the form. Pass it on as `request.body`, or mount the service before the parser.',
+  form_lost: 'A parser of the application has read the form. Mount the service before the parser.',
   closing: 'The service is mounted in a server and has been closed. Send the request to another one.',
   unknown_form: 'The body is not a form. Send it as application/x-www-form-urlencoded.',
   unknown_action: 'The action of the SMS listing does not exist. Use sms.get_numbers.',
@@ -88,8 +84,8 @@ export class Refusal extends CallsError<RefusalCode> {
 }
 
 /** The refusal as it is sent. */
-export function problemReply(refusal: Refusal, requestId: string): Reply {
-  const { parameter, filter, headers = {} } = refusal.details;
+export function problemOf(refusal: Refusal, requestId?: string): Response {
+  const { parameter, filter, headers } = refusal.details;
   const body = {
     title: STATUS_CODES[refusal.status] ?? 'Error',
     status: refusal.status,
@@ -97,13 +93,12 @@ export function problemReply(refusal: Refusal, requestId: string): Reply {
     detail: refusal.message,
     ...(parameter === undefined ? {} : { parameter }),
     ...(filter === undefined ? {} : { pointer: pointerTo(filter) }),
-    requestId,
+    ...(requestId === undefined ? {} : { requestId }),
   };
-  return {
+  return new Response(JSON.stringify(body), {
     status: refusal.status,
     headers: { ...headers, 'content-type': 'application/problem+json' },
-    body: JSON.stringify(body),
-  };
+  });
 }
 
 function pointerTo({ code, start, end, expected, suggestions, fix }: Problem) {

@@ -1,15 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { promisify } from 'node:util';
 import { portOf } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-import { acceptConnections } from '../connections/accept.ts';
-import type { ClosedFor } from '../connections/connection.ts';
-import { Connections } from '../connections/connections.ts';
-import type { Turns } from '../connections/turns.ts';
 import { serviceDefaults } from '../defaults.ts';
-import { type Listener, Pipelines } from './pipeline.ts';
-import { reasonOf, refuseUnreadable, tooManyAhead, type Unreadable } from './unreadable.ts';
+import type { NodeHandler } from './node.ts';
 
 const { limits: usual } = serviceDefaults;
 
@@ -19,24 +15,14 @@ export const limitsOptions = defineOptions({
   urlBytes: option.number(0).default(usual.urlBytes),
   /** Longest request head, including the URL, in bytes. Default 32,768. */
   headerBytes: option.number(0).default(usual.headerBytes),
-  /** Most connections at a time. Default 2,000. */
-  connections: option.number(0).default(usual.connections),
-  /** Most connections at a time from one IPv4 address or IPv6 /64 network that is not one of `proxies`. Default 256. */
-  connectionsPerAddress: option.number(0).default(usual.connectionsPerAddress),
-  /** Most TLS handshakes at a time. Default 250. */
-  handshakes: option.number(0).default(usual.handshakes),
-  /** Time for a TLS handshake, from the first packet of the connection. Default `10s`. */
-  handshakeTimeout: option.duration().default(usual.handshakeTimeout),
-  /** Requests that a client may send ahead on one connection, before the response to the first. Default 16. */
-  pipelined: option.number(0).default(usual.pipelined),
-  /** Requests that read from the store at a time; others wait for their turn. Default 8. */
-  atWork: option.number(0).default(usual.atWork),
-  /** Time for a request to arrive. Default `10s`. */
+  /** Most connections at a time. Default 5,000. */
+  connections: option.whole(1).default(usual.connections),
+  /** Requests of one account that are handled at a time; further ones of it wait. Default 4. */
+  atOnce: option.whole(1).default(usual.atOnce),
+  /** Time for a request to arrive, and for a TLS handshake. Default `10s`. */
   headTimeout: option.duration().default(usual.headTimeout),
-  /** Time for a client to take the next 64 KiB of a response, or all of one of up to 256 KiB. Default `30s`. */
+  /** Time after which a response is ended whose client takes nothing of it. Default `30s`. */
   sendTimeout: option.duration().default(usual.sendTimeout),
-  /** Bytes of responses that wait in memory for their clients, over all connections. Default 67,108,864. */
-  unsentBytes: option.number(0).default(usual.unsentBytes),
   /** Time without a byte after which a connection is closed. Default `1m`. */
   idleTimeout: option.duration().default(usual.idleTimeout),
   /** Time for responses in progress to finish when the service is closed. Default `10s`. */
@@ -53,9 +39,7 @@ interface ListenSettings {
   readonly host: string;
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly limits: ServiceLimits;
-  readonly proxies: readonly string[];
-  readonly turns: Turns;
-  readonly onClosed: (reason: ClosedFor) => void;
+  readonly onDrop: () => void;
 }
 
 /** A server that listens. */
@@ -63,46 +47,32 @@ export interface OpenServer {
   /** Its URL, as reached from this machine. */
   readonly url: string;
   /** How many connections it has. */
-  readonly connections: () => number;
-  /** Stops listening, waits for responses in progress, then closes the remaining connections. */
-  close(drainTimeout: number): Promise<void>;
+  readonly connections: () => Promise<number>;
+  /** Stops listening and closes the connections on which nothing is in progress, and the others once `drained` resolves. */
+  close(drained: Promise<void>): Promise<void>;
 }
 
 /** Starts a server. The error for a port that is taken or not allowed says what to do. */
-export async function openServer(handle: Listener, place: ListenSettings): Promise<OpenServer> {
-  const { port, host, tls, limits, proxies, turns, onClosed } = place;
+export async function openServer(handle: NodeHandler, place: ListenSettings): Promise<OpenServer> {
+  const { port, host, tls, limits, onDrop } = place;
   const settings = {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headTimeout,
     requestTimeout: limits.headTimeout,
     connectionsCheckingInterval: Math.min(limits.headTimeout, 5_000),
     keepAliveTimeout: Math.min(limits.idleTimeout, 65_000),
-    // Node would refuse it with an empty body; the front says what is missing.
-    requireHostHeader: false,
   };
-  const connections = new Connections(limits, proxies, onClosed, () => turns.onMemory());
-  const pipelines = new Pipelines(limits.pipelined, connections, handle, tooManyAhead(limits.pipelined));
-  const listener = (request: IncomingMessage, response: ServerResponse): void => {
-    const connection = connectionOf(request.socket);
-    if (connection === undefined) request.socket.destroy();
-    else pipelines.add(request, response, connection);
-  };
-  const server =
-    tls === null ? createServer(settings, listener) : createTlsServer({ ...settings, ...tls }, listener);
-  const connectionOf = acceptConnections(server, connections, turns, tls !== null);
+  const secure = { ...settings, ...tls, handshakeTimeout: limits.headTimeout };
+  const server = tls === null ? createServer(settings, handle) : createTlsServer(secure, handle);
   server.setTimeout(limits.idleTimeout);
-  const refuse = (stream: Socket, reason: Unreadable): void => {
-    const connection = connectionOf(stream);
-    // Nothing can be written before the end of a handshake.
-    if (connection === undefined || !stream.writable) stream.destroy();
-    else pipelines.fail(connection, () => refuseUnreadable(stream, reason));
-  };
-  server.on('clientError', (error: NodeJS.ErrnoException, stream: Socket) => {
-    if (error.code === 'ECONNRESET') stream.destroy();
-    else refuse(stream, reasonOf(error));
+  server.maxConnections = limits.connections;
+  server.on('drop', onDrop);
+  // Node.js does not close connections by itself that have sent nothing yet, or are in a TLS handshake.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
   });
-  server.on('connect', (_request: IncomingMessage, stream: Socket) => refuse(stream, 'connect'));
-  server.on('checkExpectation', listener);
   await new Promise<void>((done, fail) => {
     server.once('error', (cause: NodeJS.ErrnoException) => fail(cannotListen(cause, host, port)));
     // The system queues connections that come faster than they are accepted; it drops those beyond this number.
@@ -110,14 +80,13 @@ export async function openServer(handle: Listener, place: ListenSettings): Promi
   });
   return {
     url: urlOf(server, host, tls !== null),
-    connections: () => connections.size,
-    async close(drainTimeout) {
+    connections: promisify(server.getConnections.bind(server)),
+    async close(drained) {
       const closed = new Promise<void>((done) => server.close(() => done()));
-      connections.closeIdle();
-      const timer = setTimeout(() => connections.closeAll(), drainTimeout);
+      server.closeIdleConnections();
+      await drained;
+      for (const socket of sockets) socket.destroySoon();
       await closed;
-      clearTimeout(timer);
-      connections.close();
     },
   };
 }

@@ -1,7 +1,7 @@
-import { propertyOf } from '@call-attribution/core/errors';
 import type { SmsEntry, Store } from '@call-attribution/store';
-import type { Exchange, Reply } from './exchange.ts';
-import type { Gate } from './gate.ts';
+import { bodyLimit } from 'hono/body-limit';
+import { type AppContext, queryOf, wholeReply } from './context.ts';
+import type { Admit } from './gate.ts';
 import { readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 
@@ -9,63 +9,45 @@ const names = ['action', 'access_key', 'secret_access_key'];
 const mostFormBytes = 8_192;
 
 /** GET or form POST …/ibp_api.php: the SMS numbers of an account as XML; failures are XML too, with status 200. */
-export async function smsReply(store: Store, gate: Gate, exchange: Exchange): Promise<Reply> {
+export async function smsReply(c: AppContext, store: Store, admit: Admit): Promise<Response> {
   try {
-    const parameters = await readAll(exchange);
+    const parameters = await readAll(c);
     if (parameters.get('action') !== 'sms.get_numbers') {
       throw new Refusal(200, 'unknown_action', 'The parameter action must be sms.get_numbers');
     }
     const accessKey = required(parameters, 'access_key');
     const secretKey = required(parameters, 'secret_access_key');
-    return await exchange.turn(async () => {
-      const { account, headers } = await gate({ kind: 'keys', accessKey, secretKey });
-      exchange.account = account;
-      const numbers = await store.smsNumbers(account);
-      return xml(200, headers, response('', `[${numbers.length}] Number(s) Returned`, numbers));
-    });
+    const account = await admit(c, { kind: 'keys', accessKey, secretKey });
+    const numbers = await store.smsNumbers(account);
+    return wholeReply(c, documentOf('', `[${numbers.length}] Number(s) Returned`, numbers), xml);
   } catch (error) {
-    if (!(error instanceof Refusal) || error.status === 405) throw error;
+    if (!(error instanceof Refusal)) throw error;
     // Failures are in the XML, with status 200; a client that is too fast still gets 429, so that it slows down.
     const status = error.status === 429 ? 429 : 200;
-    return xml(status, error.details.headers ?? {}, response('failed', error.message, []));
+    const headers = { ...error.details.headers, ...xml };
+    return wholeReply(c, documentOf('failed', error.message, []), headers, status);
   }
 }
 
-async function readAll(exchange: Exchange): Promise<Map<string, string>> {
-  if (exchange.method !== 'POST') return readParameters(exchange.query, names);
-  const type = exchange.request.headers['content-type'] ?? '';
+async function readAll(c: AppContext): Promise<Map<string, string>> {
+  if (c.req.method !== 'POST') return readParameters(queryOf(c), names);
+  const type = c.req.header('content-type') ?? '';
   if (!/^application\/x-www-form-urlencoded\b/i.test(type)) {
     throw new Refusal(200, 'unknown_form', 'A POST must be of type application/x-www-form-urlencoded');
   }
-  if (exchange.request.readableDidRead) {
-    const body = formReadBefore(propertyOf(exchange.request, 'body'));
-    return readParameters([exchange.query, body].join('&'), names);
-  }
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const given of exchange.request) {
-    const chunk = Buffer.from(given);
-    length += chunk.length;
-    if (length > mostFormBytes)
-      throw new Refusal(200, 'form_too_long', `The form is longer than ${mostFormBytes} bytes`);
-    chunks.push(chunk);
-  }
+  if (c.env.incoming?.readableDidRead)
+    throw new Refusal(200, 'form_lost', 'The form was read before it reached the service');
+  await limited(c, async () => {});
   // A parameter in both places counts as given twice.
-  const form = Buffer.concat(chunks).toString('utf8');
-  return readParameters([exchange.query, form].join('&'), names);
+  return readParameters([queryOf(c), await c.req.text()].join('&'), names);
 }
 
-/** A form that a parser of the application has read, as it was sent. */
-function formReadBefore(body: unknown): string {
-  if (typeof body === 'string') return body;
-  if (body instanceof Uint8Array) return Buffer.from(body).toString('utf8');
-  if (typeof body !== 'object' || body === null)
-    throw new Refusal(200, 'form_lost', 'The form was read before it reached the service');
-  const form = new URLSearchParams();
-  for (const [name, value] of Object.entries(body))
-    for (const one of [value].flat()) form.append(name, String(one));
-  return form.toString();
-}
+const limited = bodyLimit({
+  maxSize: mostFormBytes,
+  onError() {
+    throw new Refusal(200, 'form_too_long', `The form is longer than ${mostFormBytes} bytes`);
+  },
+});
 
 function required(parameters: ReadonlyMap<string, string>, name: string): string {
   const value = parameters.get(name);
@@ -73,11 +55,9 @@ function required(parameters: ReadonlyMap<string, string>, name: string): string
   throw new Refusal(200, 'missing_parameter', `The parameter ${name} is missing`);
 }
 
-function xml(status: number, headers: Readonly<Record<string, string>>, body: string): Reply {
-  return { status, headers: { ...headers, 'content-type': 'text/xml; charset=UTF-8' }, body };
-}
+const xml = { 'content-type': 'text/xml; charset=UTF-8' };
 
-function response(result: string, description: string, numbers: readonly SmsEntry[]): string {
+function documentOf(result: string, description: string, numbers: readonly SmsEntry[]): string {
   const items = numbers.map(
     ({ number, smsEnabled, url }) =>
       `    <number sms_enabled="${escaped(smsEnabled)}" url="${escaped(url)}">${escaped(number)}</number>\n`,

@@ -1,5 +1,6 @@
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-import { type Route, type ShapeOptions, shapeOptions } from '../http/exchange.ts';
+import { type AppRoute, jsonReply } from '../http/context.ts';
+import { type ShapeOptions, shapeOptions } from '../http/shape.ts';
 import { paths } from './paths.ts';
 import { recordSchema } from './record-schema.ts';
 import { refusalResponses, replySchemas } from './schemas.ts';
@@ -69,8 +70,7 @@ function documentOf(options: ReadOf<typeof documentOptions>): { readonly [keywor
 }
 
 /** Serves the document at `/openapi.json`. */
-export function openApiRoute(options: ReadOf<typeof documentOptions>): Route {
+export function openApiRoute(options: ReadOf<typeof documentOptions>): AppRoute {
   const body = JSON.stringify(documentOf(options));
-  const headers = { 'content-type': 'application/json' };
-  return { path: '/openapi.json', handle: () => ({ status: 200, headers: { ...headers }, body }) };
+  return { path: '/openapi.json', handle: (c) => jsonReply(c, body) };
 }

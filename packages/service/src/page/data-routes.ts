@@ -2,30 +2,30 @@ import { type Call, fields, fromCall } from '@call-attribution/core';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import { nearest } from '@call-attribution/query-dsl';
 import { parsedFilter, selectionFor } from '../http/calls.ts';
+import {
+  type AppContext,
+  type AppRoute,
+  jsonReply,
+  queryOf,
+  streamReply,
+  wholeReply,
+} from '../http/context.ts';
 import { readCredential } from '../http/credentials.ts';
-import type { Exchange, Reply, Route } from '../http/exchange.ts';
-import type { Gate } from '../http/gate.ts';
+import type { Admit } from '../http/gate.ts';
 import { integerOf, readParameters } from '../http/parameters.ts';
 import { Refusal } from '../http/refusal.ts';
-import {
-  type PageCalls,
-  type PageQuestion,
-  type PageReading,
-  type PageSource,
-  pageDimensions,
-} from './question.ts';
+import { type PageCalls, type PageQuestion, type PageSource, pageDimensions } from './question.ts';
 
-const json = { 'content-type': 'application/json' };
 const selecting = ['version', 'q', 'only'] as const;
 const mostRows = 500;
 const mostValues = 200;
 const names = fields.map(({ name }) => name);
 
 /** The numbers and calls that the page shows, as JSON and CSV, for the same credentials as the API. */
-export function pageDataRoutes(source: PageSource, gate: Gate): Route[] {
-  const route = (path: string, allowed: readonly string[], answer: Responder): Route => ({
+export function pageDataRoutes(source: PageSource, admit: Admit): AppRoute[] {
+  const route = (path: string, allowed: readonly string[], answer: Responder): AppRoute => ({
     path,
-    handle: (exchange) => open(exchange, source, gate, allowed, answer),
+    handle: (c) => open(c, source, admit, allowed, answer),
   });
   return [
     route('/page/summary.json', [...selecting, 'by'], summary),
@@ -36,105 +36,76 @@ export function pageDataRoutes(source: PageSource, gate: Gate): Route[] {
 
 /** What is asked for, by whom. */
 interface Asked {
-  readonly exchange: Exchange;
+  readonly c: AppContext;
   readonly source: PageSource;
   readonly account: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-type Responder = (asked: Asked) => Promise<Reply>;
+type Responder = (asked: Asked) => Promise<Response>;
 
 /** Accepts the credentials and reads what is asked for; while the calls are still being read, says how far that is. */
 async function open(
-  exchange: Exchange,
+  c: AppContext,
   source: PageSource,
-  gate: Gate,
+  admit: Admit,
   allowed: readonly string[],
   answer: Responder,
-): Promise<Reply> {
-  const { account, headers } = await exchange.turn(() => gate(readCredential(exchange.request, 'v3')));
-  exchange.account = account;
-  const parameters = readParameters(exchange.query, allowed);
+): Promise<Response> {
+  const account = await admit(c, readCredential(c.req.raw, 'v3'));
+  const parameters = readParameters(queryOf(c), allowed);
   const reading = await source.ready(account);
-  const { status, body, ...rest } =
-    reading === null ? await answer({ exchange, source, account, parameters }) : stillReading(reading);
-  return { ...rest, status, body, headers: { ...rest.headers, ...headers } };
+  if (reading === null) return answer({ c, source, account, parameters });
+  const headers = { 'content-type': 'application/json', 'retry-after': '1' };
+  return wholeReply(c, JSON.stringify(reading), headers, 202);
 }
 
-async function summary({ exchange, source, account, parameters }: Asked): Promise<Reply> {
+async function summary({ c, source, account, parameters }: Asked): Promise<Response> {
   const question = readQuestion(parameters);
   const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
-  const found = await exchange.turn(() => source.summary(account, question, by));
-  return jsonReply(found);
+  return jsonReply(c, JSON.stringify(await source.summary(account, question, by)));
 }
 
-async function calls({ exchange, source, account, parameters }: Asked): Promise<Reply> {
+async function calls({ c, source, account, parameters }: Asked): Promise<Response> {
   const sid = parameters.get('sid');
   const version = versionOf(parameters);
   if (sid !== undefined) {
-    const call = await exchange.turn(() => source.call(account, sid));
+    const call = await source.call(account, sid);
     if (call === null) throw new Refusal(404, 'unknown_record', 'This account has no call with that sid.');
-    return jsonReply(version === 'v3' ? call : fromCall(call as Call, 'v2'));
+    return jsonReply(c, JSON.stringify(version === 'v3' ? call : fromCall(call as Call, 'v2')));
   }
   const columns = fieldsOf(parameters);
   const limit = integerOf(parameters, 'rows', { least: 1, most: mostRows, otherwise: 25 });
   const most = Math.floor(Number.MAX_SAFE_INTEGER / limit);
   const offset = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 }) * limit;
-  const cut = { fields: columns, offset, limit };
-  const question = readQuestion(parameters);
-  const page = await exchange.turn(async () => {
-    const { total, rows } = await source.calls(account, question, cut);
-    const all: object[] = [];
-    for await (const some of rows)
-      for (const values of some)
-        all.push(Object.fromEntries(columns.map((name, i) => [name, values[i] ?? null])));
-    return { total, calls: all };
+  const { total, rows } = await source.calls(account, readQuestion(parameters), {
+    fields: columns,
+    offset,
+    limit,
   });
-  return jsonReply(page);
+  const all: object[] = [];
+  for await (const some of rows)
+    for (const values of some)
+      all.push(Object.fromEntries(columns.map((name, i) => [name, values[i] ?? null])));
+  return jsonReply(c, JSON.stringify({ total, calls: all }));
 }
 
-async function csv({ exchange, source, account, parameters }: Asked): Promise<Reply> {
+async function csv({ c, source, account, parameters }: Asked): Promise<Response> {
   const columns = fieldsOf(parameters);
   const question = readQuestion(parameters);
   const limit = Number.MAX_SAFE_INTEGER;
-  const page = await exchange.turn(() =>
-    source.calls(account, question, { fields: columns, offset: 0, limit }),
-  );
-  const headers = {
+  const page = await source.calls(account, question, { fields: columns, offset: 0, limit });
+  return streamReply(c, csvLines(page, columns), {
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': 'attachment; filename="calls.csv"',
-  };
-  return { status: 200, headers, body: csvLines(page, columns, exchange) };
+  });
 }
 
-const jsonReply = (value: unknown): Reply => ({
-  status: 200,
-  headers: { ...json },
-  body: JSON.stringify(value),
-});
-
-function stillReading(reading: PageReading): Reply {
-  return { status: 202, headers: { ...json, 'retry-after': '1' }, body: JSON.stringify(reading) };
-}
-
-/** Each part is made when it is the turn of its client. The file is for people: no cell of it is run as a formula. */
-async function* csvLines(
-  { rows }: PageCalls,
-  columns: readonly string[],
-  { turn }: Exchange,
-): AsyncGenerator<Buffer> {
+/** The file is for people: no cell of it is run as a formula. */
+async function* csvLines({ rows }: PageCalls, columns: readonly string[]): AsyncGenerator<Buffer> {
   yield Buffer.from(csvLine(columns));
-  const parts = rows[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const { done, value } = await turn(() => parts.next());
-      if (done) return;
-      if (value.length > 0)
-        yield Buffer.from(value.map((cells: readonly unknown[]) => csvLine(cells, { safe: true })).join(''));
-    }
-  } finally {
-    await parts.return?.();
-  }
+  for await (const some of rows)
+    if (some.length > 0) yield Buffer.from(some.map((cells) => csvLine(cells, { safe: true })).join(''));
 }
 
 function versionOf(parameters: ReadonlyMap<string, string>): 'v2' | 'v3' {

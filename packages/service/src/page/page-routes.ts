@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { propertyOf } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import type { Reply, Route } from '../http/exchange.ts';
+import { type AppContext, type AppRoute, jsonReply, wholeReply } from '../http/context.ts';
 import type { PageSource } from './question.ts';
 
 /** An account with its test keys, as the page of a sandbox shows it. */
@@ -65,30 +65,30 @@ const policy = [
 ].join('; ');
 
 /** The routes of the page for people. */
-export function pageRoutes(options: PageOptions, hasApi: boolean): Route[] {
+export function pageRoutes(options: PageOptions, hasApi: boolean): AppRoute[] {
   const { kind = 'mirror', live = false, accounts = [], assets = built } = options;
   const about = JSON.stringify({ kind, live, hasApi, accounts: kind === 'sandbox' ? accounts : [] });
   return [
-    ...files.map(([path, file, type]) => ({ path, handle: () => fileReply(join(assets, file), type) })),
-    {
-      path: '/page/about.json',
-      handle: () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: about }),
-    },
+    ...files.map(([path, file, type]) => ({
+      path,
+      handle: (c: AppContext) => fileReply(c, join(assets, file), type),
+    })),
+    { path: '/page/about.json', handle: (c) => jsonReply(c, about) },
   ];
 }
 
-async function fileReply(file: string, type: string): Promise<Reply> {
+async function fileReply(c: AppContext, file: string, type: string): Promise<Response> {
   try {
-    const headers = {
+    return wholeReply(c, await readFile(file), {
       'content-type': type,
       'content-security-policy': policy,
       'referrer-policy': 'no-referrer',
-    };
-    return { status: 200, headers, body: await readFile(file) };
+    });
   } catch (error) {
     if (propertyOf(error, 'code') !== 'ENOENT') throw error;
-    const body =
-      'The page is made when the package is built, and this package has not been built: run its build script.\n';
-    return { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body };
+    return c.text(
+      'The page is made when the package is built, and this package has not been built: run its build script.\n',
+      404,
+    );
   }
 }

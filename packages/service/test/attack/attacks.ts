@@ -128,6 +128,43 @@ export async function pipelinedPages(
   return result;
 }
 
+/** Connections that request compressed large pages, read them, and request the next one at once. */
+export async function greedyReaders(target: Target, count: number, until: Promise<void>): Promise<Outcome> {
+  const keys = `${target.keys}accept-encoding: gzip\r\n`;
+  return repeated(target, count, pageRequest({ ...target, keys }, 1_000), until);
+}
+
+/** Connections that send wrong keys as fast as they are refused. */
+export async function wrongKeysOn(target: Target, count: number, until: Promise<void>): Promise<Outcome> {
+  return repeated(target, count, get(list, wrongKeys), until);
+}
+
+/** Connections that send the same request again as soon as its response is there. */
+async function repeated(
+  target: Target,
+  count: number,
+  request: string,
+  until: Promise<void>,
+): Promise<Outcome> {
+  const result = outcome();
+  const sockets = Array.from({ length: count }, (_, index) => {
+    const socket = openSocket(target, index);
+    countStatuses(socket, result.statuses);
+    socket.on('data', (bytes: Buffer) => {
+      // The end of a chunked body, and of a refusal.
+      const tail = bytes.subarray(-5).toString('latin1');
+      if (tail === '0\r\n\r\n' || tail.endsWith('}')) socket.write(request);
+    });
+    socket.once('close', () => (result.closed += 1));
+    socket.write(request);
+    return socket;
+  });
+  await until;
+  result.open = count - result.closed;
+  for (const socket of sockets) socket.destroy();
+  return result;
+}
+
 /**
  * Requests that are wrong in many ways; `lanes` connections send `count` of them, each one after the response before it, and all
  * together at most `perSecond`.

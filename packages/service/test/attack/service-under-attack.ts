@@ -1,10 +1,9 @@
-// A service with TLS in a process of its own, for the drill: prints where it listens, and its largest memory when it has to end.
-import { readFileSync } from 'node:fs';
+// A service in a process of its own, for the drill: prints where it listens, and its largest memory when it has to end.
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { createService } from '../../src/index.ts';
 
-const [folder = '', fixtures = '', records = '5000'] = process.argv.slice(2);
+const [folder = '', records = '5000'] = process.argv.slice(2);
 const store = await openStore(`sqlite:${folder}/calls.db`);
 const log: Record<string, number> = {};
 const service = createService({
@@ -24,16 +23,22 @@ const service = createService({
     { id: '102', name: 'Two', accessKey: 'bad_access', secretKey: 'bad_secret', bearerToken: 'bad_bearer' },
   ],
 });
-const pem = (name: string) => readFileSync(`${fixtures}/localhost-${name}.pem`, 'utf8');
-const tls = { cert: pem('cert'), key: pem('key') };
-const { url, adminUrl } = await service.listen({ tls, adminPort: 0 });
+const { url, adminUrl } = await service.listen({ adminPort: 0 });
 for (const account of ['101', '102']) await store.load(account, fixtureCalls(Number(records)));
 process.once('disconnect', () => process.exit(0));
 process.send?.({ url, adminUrl });
-process.once('message', () => {
+process.on('message', (message) => {
+  if (message === 'memory') {
+    process.send?.({ nowMb: Math.round(process.memoryUsage.rss() / 1024 ** 2), peakMb: peakMb() });
+    return;
+  }
   void service.close().then(async () => {
     await store.close();
-    process.send?.({ peakMb: Math.round(process.resourceUsage().maxRSS / 1024), log });
+    process.send?.({ log });
     process.disconnect?.();
   });
 });
+
+function peakMb(): number {
+  return Math.round(process.resourceUsage().maxRSS / 1024);
+}

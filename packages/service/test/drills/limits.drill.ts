@@ -23,7 +23,7 @@ import { sendGarbage } from '../attack/garbage.ts';
 openDrill({
   name: 'limits',
   kind: 'hostile clients',
-  what: 'Clients are silent, slow, greedy and wrong in many ways; each limit closes the right connection and nothing else',
+  what: 'Clients are silent, slow, greedy and wrong in many ways; each limit holds them back and nobody else',
   countTests: true,
 });
 
@@ -34,7 +34,15 @@ const account = {
   secretKey: 'test_secret_101',
   bearerToken: 'test_bearer_101',
 };
+const other = {
+  id: '102',
+  name: 'Two',
+  accessKey: 'test_access_102',
+  secretKey: 'test_secret_102',
+  bearerToken: 'test_bearer_102',
+};
 const keys = 'access_key: test_access_101\r\nsecret_key: test_secret_101\r\n';
+const otherKeys = 'access_key: test_access_102\r\nsecret_key: test_secret_102\r\n';
 const headers = { access_key: account.accessKey, secret_key: account.secretKey };
 const list = '/v3/user/bid-management?q=inc_gce:1';
 const tls = { cert: localhostTls.cert, key: localhostTls.key };
@@ -42,7 +50,8 @@ const tls = { cert: localhostTls.cert, key: localhostTls.key };
 const folder = mkdtempSync(join(tmpdir(), 'calls-attack-'));
 const store = await openStore(`sqlite:${folder}/calls.db`);
 await store.putAccount({ id: '101', name: 'One' });
-await store.load('101', fixtureCalls(600));
+await store.putAccount({ id: '102', name: 'Two' });
+for (const id of ['101', '102']) await store.load(id, fixtureCalls(600));
 afterAll(async () => {
   await store.close();
   rmSync(folder, { recursive: true, force: true });
@@ -50,7 +59,12 @@ afterAll(async () => {
 
 async function started(options: Omit<ServiceOptions, 'store'> & { store?: Store } = {}, at = {}) {
   const log: LogEntry[] = [];
-  const service = createService({ store, accounts: [account], log: (entry) => log.push(entry), ...options });
+  const service = createService({
+    store,
+    accounts: [account, other],
+    log: (entry) => log.push(entry),
+    ...options,
+  });
   const { url, adminUrl } = await service.listen({ adminPort: 0, ...at });
   afterAll(() => service.close());
   const isSecure = url.startsWith('https:');
@@ -65,7 +79,6 @@ async function started(options: Omit<ServiceOptions, 'store'> & { store?: Store 
   return { url, target, metric, log, service };
 }
 
-const closedFor = (reason: string) => `calls_http_connections_closed_total{reason="${reason}"}`;
 const until = async (condition: () => boolean | Promise<boolean>) => {
   while (!(await condition())) await new Promise((done) => setTimeout(done, 10));
 };
@@ -85,6 +98,7 @@ async function reply(target: Target, bytes: string | Buffer): Promise<{ status: 
       const [, length] = /content-length: (\d+)/i.exec(received) ?? [];
       const start = received.indexOf('\r\n\r\n') + 4;
       if (length !== undefined && Buffer.byteLength(received.slice(start)) >= Number(length)) done(undefined);
+      if (received.endsWith('\r\n0\r\n\r\n')) done(undefined);
     };
     socket.on('data', check);
   });
@@ -96,21 +110,16 @@ async function reply(target: Target, bytes: string | Buffer): Promise<{ status: 
 }
 
 describe('silent TLS connections', () => {
-  test('they do not keep a client from being served, and are closed after the time of a handshake', async () => {
-    const limits = { connections: 40, handshakes: 10, handshakeTimeout: 400 };
-    const { target, metric } = await started({ limits }, { tls });
+  test('they are closed after the time of a handshake, and meanwhile a client is served', async () => {
+    const { target, metric } = await started({ limits: { headTimeout: 400 } }, { tls });
     let end = (): void => undefined;
     const ended = new Promise<void>((done) => {
       end = done;
     });
     const silent = silentConnections(target, 80, ended);
-    const closed = async () => {
-      const reasons = ['total', 'handshakes', 'handshake_timeout'].map((reason) => metric(closedFor(reason)));
-      return (await Promise.all(reasons)).reduce((sum, n) => sum + n, 0);
-    };
-    await until(async () => (await closed()) >= 40);
-    expect((await reply({ ...target, from: ['127.0.0.9'] }, pageRequest(target, 1))).status).toBe(200);
-    await until(async () => (await closed()) >= 80);
+    await until(async () => (await metric('calls_http_connections')) > 10);
+    expect((await reply(target, pageRequest(target, 1))).status).toBe(200);
+    await until(async () => (await metric('calls_http_connections')) <= 1);
     end();
     expect(await silent).toMatchObject({ closed: 80, open: 0 });
   });
@@ -124,68 +133,45 @@ describe('silent TLS connections', () => {
   });
 });
 
-describe('connections of one address', () => {
-  test('beyond the limit the one that has waited longest gives way, and none that is at work', async () => {
-    const { target, metric } = await started({
-      limits: { connectionsPerAddress: 3 },
-      intercept: (request, _response, next) => (request.url === '/wait' ? undefined : next()),
-    });
-    const from = { ...target, from: ['127.0.0.2'] };
-    const atWork = openSocket(from, 0);
-    atWork.write('GET /wait HTTP/1.1\r\nHost: x\r\n\r\n');
-    const idle = [openSocket(from, 0), openSocket(from, 0)];
+describe('connections', () => {
+  test('beyond the limit a new one is closed and counted, and those that are there stay', async () => {
+    const { target, metric } = await started({ limits: { connections: 3 } }, { adminPort: 0 });
+    const sockets = Array.from({ length: 3 }, () => openSocket(target, 0));
     await until(async () => (await metric('calls_http_connections')) >= 4);
-    await later(300);
-    const ended = new Promise((done) => idle[0]?.once('close', done));
-    expect((await reply(from, pageRequest(from, 1))).status).toBe(200);
-    await ended;
-    expect([atWork.destroyed, idle[1]?.destroyed]).toEqual([false, false]);
-    expect(await metric(closedFor('address'))).toBe(1);
-    expect((await reply({ ...target, from: ['127.0.0.3'] }, pageRequest(target, 1))).status).toBe(200);
-    for (const socket of [atWork, ...idle]) socket.destroy();
-  });
-
-  test('when all are at work, a new one is closed, and the log says what to do if the address is a proxy', async () => {
-    let atWork = 0;
-    const { target, log, service } = await started({
-      limits: { connectionsPerAddress: 2, drainTimeout: 50 },
-      intercept: () => {
-        atWork += 1;
-      },
-    });
-    const sockets = [0, 1].map(() => openSocket({ ...target, from: ['127.0.0.2'] }, 0));
-    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    await until(() => atWork === 2);
-    const late = openSocket({ ...target, from: ['127.0.0.2'] }, 0);
+    const late = openSocket(target, 0);
     await new Promise((done) => late.resume().once('close', done));
-    await service.close();
-    expect(log.map(({ message }) => message).join()).toContain('If it is your proxy, name it in proxies');
+    expect(await metric('calls_http_connections_dropped_total')).toBe(1);
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
     for (const socket of sockets) socket.destroy();
   });
 
-  test('the limit does not apply to a proxy that was named', async () => {
-    const { target, metric } = await started({
-      limits: { connectionsPerAddress: 2 },
-      proxies: ['10.0.0.0/8', '127.0.0.2'],
-    });
-    const sockets = Array.from({ length: 10 }, () => openSocket({ ...target, from: ['127.0.0.2'] }, 0));
-    await until(async () => (await metric('calls_http_connections')) >= 11);
-    expect(await metric(closedFor('address'))).toBe(0);
-    for (const socket of sockets) socket.destroy();
-  });
-
-  test.each(['proxy.example', '10.0.0.0/33', '10.0.0', ''])('"%s" is refused as a proxy', async (proxy) => {
-    const service = createService({ store, proxies: [proxy] });
-    await expect(service.listen()).rejects.toThrow(/is not an IP address or network/);
+  test.each(['proxy.example', '10.0.0.0/33', '10.0.0', ''])('"%s" is refused as a proxy', (proxy) => {
+    expect(() => createService({ store, proxies: [proxy] })).toThrow(/is not an IP address or network/);
   });
 });
 
 describe('requests sent ahead', () => {
-  test('those within the limit are served in order, the next one is refused, and the connection ends', async () => {
-    const { target, metric } = await started({ limits: { pipelined: 5 } });
-    const { statuses, closed } = await pipelinedPages(target, 60, { rows: 2 });
-    expect([statuses, closed]).toEqual([{ 200: 6, 429: 1 }, 1]);
+  test('they are served one by one, in order', async () => {
+    let atOnce = 0;
+    let most = 0;
+    const rows: number[] = [];
+    const page: Store['page'] = async (id, query) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      rows.push(query.rows);
+      await later(2);
+      atOnce -= 1;
+      return store.page(id, query);
+    };
+    const { target, metric } = await started({ store: { ...store, page } });
+    const socket = openSocket(target, 0);
+    const statuses: Record<string, number> = {};
+    countStatuses(socket, statuses);
+    socket.write(Array.from({ length: 60 }, (_, i) => pageRequest(target, i + 1)).join(''));
+    await until(() => statuses[200] === 60);
+    expect([most, rows]).toEqual([1, Array.from({ length: 60 }, (_, i) => i + 1)]);
     expect(await metric('calls_http_requests_waiting')).toBe(0);
+    socket.destroy();
   });
 
   test('none is handled any more when the client has left', async () => {
@@ -203,7 +189,7 @@ describe('requests sent ahead', () => {
     expect(log.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  test('a thousand of them end the connection at once', async () => {
+  test('more than a thousand of them end the connection at once', async () => {
     const { target } = await started({ intercept: () => undefined });
     const socket = openSocket(target, 0);
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_200));
@@ -211,59 +197,61 @@ describe('requests sent ahead', () => {
     expect(socket.bytesRead).toBe(0);
   });
 
-  test('a connection with many of them does not keep another one waiting', async () => {
-    const order: string[] = [];
-    const page: Store['page'] = async (id, query) => {
-      order.push(query.rows === 7 ? 'good' : 'bad');
-      return store.page(id, query);
-    };
-    const { target } = await started({ store: { ...store, page }, limits: { pipelined: 100 } });
-    const pipelined = pipelinedPages(target, 80, { rows: 250 });
-    await until(() => order.length > 0);
-    expect((await reply({ ...target, from: ['127.0.0.9'] }, pageRequest(target, 7))).status).toBe(200);
-    const before = order.indexOf('good');
-    await pipelined;
-    expect(order.filter((who) => who === 'bad').length).toBe(80);
-    expect(before).toBeLessThan(60);
-  });
-
-  test('addresses with many requests in progress do not keep one with a single request waiting', async () => {
-    const order: string[] = [];
-    const page: Store['page'] = async (id, query) => {
-      order.push(query.rows === 7 ? 'good' : 'bad');
-      await later(5);
-      return store.page(id, query);
-    };
-    const { target } = await started({ store: { ...store, page }, limits: { atWork: 1 } });
-    const good = { ...target, from: ['127.0.0.40'] };
-    expect((await reply(good, pageRequest(target, 7))).status).toBe(200);
-    const many = Array.from({ length: 60 }, (_, i) =>
-      pipelinedPages({ ...target, from: [`127.0.0.${10 + (i % 15)}`] }, 4, { rows: 2 }),
-    );
-    await until(() => order.length > 60);
-    const before = order.length;
-    for (let i = 0; i < 5; i += 1) expect((await reply(good, pageRequest(target, 7))).status).toBe(200);
-    // With equal shares there would be 15 before each.
-    expect(order.slice(before, order.lastIndexOf('good')).filter((who) => who === 'bad').length).toBeLessThan(
-      40,
-    );
-    await Promise.all(many);
-    expect(order.filter((who) => who === 'bad')).toHaveLength(240);
-  });
-
-  test('what is not a request is refused after the responses before it, never among their bytes', async () => {
+  test('what is not a request ends the connection, and its refusal never gets among other bytes', async () => {
     const { target } = await started();
     const socket = openSocket(target, 0);
-    const statuses = {};
     let received = '';
-    countStatuses(socket, statuses);
     socket.on('data', (bytes: Buffer) => {
       received += bytes.toString();
     });
     socket.write(`${pageRequest(target, 600)}nonsense\r\n\r\n`);
     await new Promise((done) => socket.once('close', done));
-    expect(statuses).toEqual({ 200: 1, 400: 1 });
-    expect(received.indexOf('0\r\n\r\nHTTP/1.1 400')).toBeGreaterThan(0);
+    expect(received.indexOf('HTTP/1.1 400')).toBe(received.lastIndexOf('HTTP/1.1'));
+  });
+});
+
+describe('places', () => {
+  test('an account has so many requests at a time; others of it wait, and those of another account do not', async () => {
+    const started_: string[] = [];
+    const held: (() => void)[] = [];
+    const page: Store['page'] = async (id, query) => {
+      started_.push(id);
+      if (id === '101') await new Promise<void>((done) => held.push(done));
+      return store.page(id, query);
+    };
+    const { target, metric } = await started({ store: { ...store, page }, limits: { atOnce: 3 } });
+    const bad = Array.from({ length: 10 }, () => reply(target, pageRequest(target, 5)));
+    await until(async () => (await metric('calls_http_requests_waiting')) === 7);
+    expect(started_).toEqual(['101', '101', '101']);
+    expect((await reply(target, pageRequest({ ...target, keys: otherKeys }, 5))).status).toBe(200);
+    while (started_.filter((id) => id === '101').length < 10 || held.length > 0) {
+      held.shift()?.();
+      await later(1);
+    }
+    expect((await Promise.all(bad)).map(({ status }) => status)).toEqual(
+      Array.from({ length: 10 }, () => 200),
+    );
+  });
+
+  test('one that is not read is free again when the client has left', async () => {
+    const { target, metric } = await started({
+      store: {
+        ...store,
+        page: (id, query) => (query.rows === 1_000 ? endless(id, query) : store.page(id, query)),
+      },
+      limits: { atOnce: 4 },
+    });
+    let end = (): void => undefined;
+    const ended = new Promise<void>((done) => {
+      end = done;
+    });
+    const slow = slowReaders(target, 12, 1, ended);
+    await until(async () => (await metric('calls_http_requests_waiting')) === 8);
+    expect((await reply(target, pageRequest({ ...target, keys: otherKeys }, 5))).status).toBe(200);
+    end();
+    await slow;
+    expect((await reply(target, pageRequest(target, 5))).status).toBe(200);
+    expect(await metric('calls_http_requests_waiting')).toBe(0);
   });
 });
 
@@ -312,49 +300,29 @@ describe('abandoned work', () => {
   });
 });
 
-describe('slow readers', () => {
-  const endless: Store['page'] = async () => ({
-    total: 9_000,
-    count: 9_000,
-    body: (async function* () {
-      for (let i = 0; i < 400; i += 1) yield Buffer.alloc(256 * 1024, 0x20);
-    })(),
-  });
+/** A page that is longer than what buffers on the way take. */
+const endless: Store['page'] = async () => ({
+  total: 9_000,
+  count: 9_000,
+  body: (async function* () {
+    for (let i = 0; i < 400; i += 1) yield Buffer.alloc(256 * 1024, 0x20);
+  })(),
+});
 
-  test('a client that does not take the response is closed after the time for it', async () => {
-    const { target, metric, log } = await started({
-      store: { ...store, page: endless },
-      limits: { sendTimeout: 150 },
-    });
-    await slowReaders(
-      target,
-      3,
-      1,
-      until(async () => (await metric(closedFor('slow_reader'))) === 3),
-    );
-    expect(log.filter(({ level }) => level === 'error')).toEqual([]);
-    expect(log.filter(({ message }) => message === 'abandoned')).toHaveLength(3);
-    expect(await metric('calls_http_requests_in_flight')).toBe(1);
+test('a client that does not take the response is closed after the time for it', async () => {
+  const { target, metric, log } = await started({
+    store: { ...store, page: endless },
+    limits: { sendTimeout: 150 },
   });
-
-  test('when their responses take too much memory, the slowest give way to others', async () => {
-    const { target, metric } = await started({
-      store: {
-        ...store,
-        page: (id, query) => (query.rows === 1_000 ? endless(id, query) : store.page(id, query)),
-      },
-      limits: { unsentBytes: 512 * 1024 },
-    });
-    await slowReaders(
-      target,
-      10,
-      1,
-      until(async () => {
-        expect((await reply({ ...target, from: ['127.0.0.9'] }, pageRequest(target, 5))).status).toBe(200);
-        return (await metric(closedFor('unsent_bytes'))) > 0;
-      }),
-    );
-  });
+  const abandoned = () => log.filter(({ message }) => message === 'abandoned').length;
+  await slowReaders(
+    target,
+    3,
+    1,
+    until(() => abandoned() === 3),
+  );
+  expect(log.filter(({ level }) => level === 'error')).toEqual([]);
+  expect(await metric('calls_http_requests_in_flight')).toBe(1);
 });
 
 describe('bad requests', () => {
@@ -372,6 +340,8 @@ describe('bad requests', () => {
     async (_title, bytes) => {
       const { target } = await shared;
       const { status, body } = await reply(target, bytes);
+      // What is not HTTP, Node.js refuses with a status alone.
+      if ([400, 417, 431].includes(status) && /^(?:0\r\n\r\n)?$/.test(body)) return;
       if (body.startsWith('<')) return expect(body).toMatch(/<result_description>[A-Z][^<]+</);
       const { detail, code } = JSON.parse(body) as { detail: string; code: string };
       expect([status >= 400 && status < 500, detail]).toEqual([
@@ -382,10 +352,9 @@ describe('bad requests', () => {
     },
   );
 
-  test('CONNECT is refused with a sentence', async () => {
+  test('CONNECT ends the connection', async () => {
     const { target } = await shared;
-    const { status, body } = await reply(target, 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n');
-    expect([status, JSON.parse(body).code]).toEqual([405, 'method_not_allowed']);
+    expect((await reply(target, 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(0);
   });
 
   test('a whole URL as the target is accepted, as HTTP demands', async () => {

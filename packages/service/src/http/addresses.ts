@@ -1,8 +1,9 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import type { AppContext } from './context.ts';
 
-/** The address by which connections are counted: IPv4 as it is, IPv6 by its /64 network, all of which one user may have. */
-export function countedAddress(address: string): string {
+/** The address by which clients are counted: IPv4 as it is, IPv6 by its /64 network, all of which one user may have. */
+function countedAddress(address: string): string {
   const plain = plainAddress(address);
   if (!isIPv6(plain)) return plain;
   const [head = '', tail] = plain.split('::');
@@ -13,8 +14,21 @@ export function countedAddress(address: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
+/** The address by which the client of a request is counted; empty where it is not known. */
+export type ClientOf = (c: AppContext) => string;
+
+/** Finds the clients of requests: behind one of these proxies, the one that the proxy names. */
+export function clientsBehind(proxies: readonly string[]): ClientOf {
+  const isProxy = proxyCheck(proxies);
+  return ({ env, req }) => {
+    const address = env.incoming?.socket.remoteAddress ?? '';
+    const named = isProxy(address) ? forwardedFor(req.header('x-forwarded-for')) : null;
+    return named ?? countedAddress(address);
+  };
+}
+
 /** Whether an address belongs to one of the proxies, given as addresses or networks such as `10.0.0.0/8`. */
-export function proxyCheck(proxies: readonly string[]): (address: string) => boolean {
+function proxyCheck(proxies: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const proxy of proxies) addTo(list, proxy);
   return (address) => {
@@ -24,11 +38,8 @@ export function proxyCheck(proxies: readonly string[]): (address: string) => boo
 }
 
 /** The client that a proxy names: the last address in `x-forwarded-for`, which the proxy itself has added. */
-export function forwardedFor(header: string | string[] | undefined): string | null {
-  const last = String(header ?? '')
-    .split(',')
-    .at(-1)
-    ?.trim();
+function forwardedFor(header = ''): string | null {
+  const last = header.split(',').at(-1)?.trim();
   return last !== undefined && isIP(last) !== 0 ? countedAddress(last) : null;
 }
 

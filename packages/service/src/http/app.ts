@@ -1,0 +1,137 @@
+import { propertyOf } from '@call-attribution/core/errors';
+import type { Store } from '@call-attribution/store';
+import { Hono } from 'hono';
+import { compress } from 'hono/compress';
+
+import { countReply, listReply, singleReply } from './calls.ts';
+import type { AppContext, AppEnv, AppRoute, Route } from './context.ts';
+import { readCredential } from './credentials.ts';
+import type { Admit } from './gate.ts';
+import { problemOf, Refusal } from './refusal.ts';
+import type { Shape } from './shape.ts';
+import { smsReply } from './sms.ts';
+
+/** What the app serves, and how. */
+interface AppOptions {
+  /** Path before all others, without a slash at its end. */
+  readonly prefix: string;
+  readonly mostUrlBytes: number;
+  readonly routes: readonly AppRoute[];
+}
+
+/** The routes as an app: what all requests go through, in order, then one entry for each path. */
+export function createApp({ prefix, mostUrlBytes, routes }: AppOptions): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  app.onError(refusalReply);
+  app.notFound(() => {
+    throw new Refusal(404, 'unknown_path', unknownPath);
+  });
+  app.use((c, next) => {
+    refuseHead(c.req, mostUrlBytes);
+    return next();
+  });
+  app.use(compress());
+  // The links of the page need the slash at the end.
+  if (prefix !== '') app.get(prefix, (c) => c.redirect(`${prefix.slice(prefix.lastIndexOf('/') + 1)}/`, 308));
+  for (const { path, methods = ['GET'], handle } of routes) {
+    const at = prefix + path.replaceAll('{', ':').replaceAll('}', '');
+    app.on([...methods], at, (c) => {
+      c.env.exchange.route = path;
+      return handle(c);
+    });
+    app.all(at, (c) => {
+      c.env.exchange.route = path;
+      throw otherMethod(methods);
+    });
+  }
+  return app;
+}
+
+/** The API: v2, v3, and the listing of SMS numbers. */
+export function apiRoutes(store: Store, admit: Admit, shape: Shape): AppRoute[] {
+  type Reply = typeof listReply;
+  const route = (path: string, version: 'v2' | 'v3', reply: Reply): AppRoute => ({
+    path: `/${version}/user/bid-management${path}`,
+    async handle(c) {
+      refuseBody(c);
+      const account = await admit(c, readCredential(c.req.raw, version));
+      return reply(c, account, version, { store, shape });
+    },
+  });
+  return [
+    route('', 'v3', listReply),
+    route('/{sid}', 'v3', singleReply),
+    route('', 'v2', listReply),
+    route('/count', 'v2', (c, account, _version, options) => countReply(c, account, options)),
+    route('/{sid}', 'v2', singleReply),
+    { path: '/ibp_api.php', methods: ['GET', 'POST'], handle: (c) => smsReply(c, store, admit) },
+  ];
+}
+
+/** A path of the application that embeds the service. Its response may be one whose headers cannot be changed. */
+export function ownRoute({ path, methods, handle }: Route): AppRoute {
+  return {
+    path,
+    ...(methods === undefined ? {} : { methods }),
+    handle: async (c) => {
+      const response = await handle(c.req.raw);
+      return new Response(response.body, response);
+    },
+  };
+}
+
+/** An error as a response: why a request is refused, or that the service failed, of which the log says more. */
+function refusalReply(error: unknown, { env: { exchange }, req }: AppContext): Response {
+  if (error instanceof Refusal) return problemOf(error, exchange.requestId);
+  // The client has left, and nobody reads this.
+  if (req.raw.signal.aborted) return new Response(null, { status: 499 });
+  exchange.fault = error;
+  const refusal =
+    propertyOf(error, 'isRetryable') === true
+      ? new Refusal(503, 'store_unavailable', 'The store does not respond at the moment. Try again.', {
+          headers: { 'retry-after': '1' },
+        })
+      : new Refusal(
+          500,
+          'internal_error',
+          `The service failed. Report the request id ${exchange.requestId} to its operator.`,
+        );
+  return problemOf(refusal, exchange.requestId);
+}
+
+const unknownPath =
+  'There is nothing at this path. Calls are at /v2/user/bid-management and /v3/user/bid-management, SMS numbers at /ibp_api.php.';
+
+function otherMethod(methods: readonly string[]): Refusal {
+  const list = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+  return new Refusal(405, 'method_not_allowed', `This path accepts only ${list}.`, {
+    headers: { allow: list },
+  });
+}
+
+function refuseHead(req: AppContext['req'], mostUrlBytes: number): void {
+  const { url } = req;
+  if (url.length - url.indexOf('/', 'https://'.length) > mostUrlBytes) {
+    throw new Refusal(
+      414,
+      'url_too_long',
+      `The URL is longer than ${mostUrlBytes} bytes. Shorten the filter.`,
+    );
+  }
+  if (req.header('host')?.includes(',')) {
+    throw new Refusal(400, 'host_header', 'The request must have exactly one header Host.', {
+      parameter: 'host',
+    });
+  }
+}
+
+function refuseBody({ req }: AppContext): void {
+  if (req.header('transfer-encoding') === undefined && Number(req.header('content-length') ?? 0) === 0)
+    return;
+  throw new Refusal(
+    400,
+    'unexpected_body',
+    'This request must not have a body. Send the parameters in the query.',
+    { headers: { connection: 'close' } },
+  );
+}

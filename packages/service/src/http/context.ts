@@ -1,0 +1,161 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Shape } from './shape.ts';
+
+/** Changes to one reply, for tests of clients that have to survive them. */
+export interface ReplyChanges {
+  /** Send at most this many rows, however many were requested. */
+  readonly clampRows?: number;
+  /** Start the page this many calls later, or earlier when negative. */
+  readonly shift?: number;
+  /** The shape of a single record. */
+  readonly singleAs?: Shape['singleAs'];
+  /** The shape of the v2 count. */
+  readonly countAs?: Shape['countAs'];
+}
+
+/** Where the changes of an intercept wait for the request that they are for. */
+export type Changes = WeakMap<IncomingMessage, ReplyChanges>;
+
+/**
+ * Sees each request that reaches the service through Node.js before the API does: those of `listen` and `handler`, not of `fetch`. It
+ * may respond itself, wait, wrap the response, or pass the request on with `next`. Requests for health and metrics do not pass
+ * through it.
+ *
+ * @example
+ * const slow: Intercept = (request, response, next) => setTimeout(next, 200);
+ */
+export type Intercept = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (changes?: ReplyChanges) => void,
+) => void;
+
+/**
+ * A further path of the service, served without credentials.
+ *
+ * @example
+ * const version: Route = { path: '/version', handle: () => new Response('1.0') };
+ */
+export interface Route {
+  /** The whole path, such as `/openapi.json`. */
+  readonly path: string;
+  /** Methods it accepts. Default GET, and with it HEAD. */
+  readonly methods?: readonly string[];
+  /** Makes the response. A thrown `Refusal` becomes a problem document. */
+  readonly handle: (request: Request) => Response | Promise<Response>;
+}
+
+/** One request while the service handles it. */
+export interface Exchange {
+  /** The id that the client sent in `x-request-id`, or a new one. */
+  readonly requestId: string;
+  /** What an intercept changes about this one reply. */
+  readonly changes: ReplyChanges;
+  /** The path pattern, for logs and metrics: never holds a value that a caller sent. */
+  route: string;
+  /** Id of the account whose credentials were accepted. */
+  account?: string;
+  /** What else the log says about this request. Never anything about a caller. */
+  audit: { readonly user?: string; readonly rows?: number };
+  /** What went wrong in the service. */
+  fault?: unknown;
+  /** Called when the response has been sent, or its client has left. */
+  readonly ends: (() => void)[];
+}
+
+/** What is known of each request: the bindings of Node.js where it runs there. */
+export interface AppEnv {
+  Bindings: Partial<HttpBindings> & { readonly exchange: Exchange };
+}
+
+/** A request in the app. */
+export type AppContext = Context<AppEnv>;
+
+/** A path of the service. */
+export interface AppRoute {
+  /** The whole path; the name of a parameter is in braces, as in `/calls/{sid}`. */
+  readonly path: string;
+  /** Methods it accepts. Default GET, and with it HEAD. */
+  readonly methods?: readonly string[];
+  readonly handle: (c: AppContext) => Response | Promise<Response>;
+}
+
+/** Responds with a body that is at hand. Its length tells whether it is worth compressing. */
+export function wholeReply(
+  c: AppContext,
+  body: string | Uint8Array,
+  headers: Record<string, string>,
+  status: ContentfulStatusCode = 200,
+): Response {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  // A stream of one piece: bytes and strings would be copied.
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (bytes.length > 0) controller.enqueue(bytes);
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return c.body(stream, status, { ...headers, 'content-length': String(bytes.length) });
+}
+
+/** Responds with JSON. */
+export function jsonReply(
+  c: AppContext,
+  body: string | Uint8Array,
+  headers: Record<string, string> = {},
+): Response {
+  return wholeReply(c, body, { ...headers, 'content-type': 'application/json' });
+}
+
+let turn: Promise<unknown> = Promise.resolve();
+
+/** In each round of the event loop one piece of one response is made, so that short requests are heard in between. */
+function nextTurn(): Promise<unknown> {
+  turn = turn.then(() => setImmediate());
+  return turn;
+}
+
+/** Responds with a body that is made piece by piece, as fast as the client reads. */
+export function streamReply(
+  c: AppContext,
+  pieces: AsyncIterable<Uint8Array>,
+  headers: Record<string, string>,
+): Response {
+  const { exchange, outgoing } = c.env;
+  const iterator = pieces[Symbol.asyncIterator]();
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          await nextTurn();
+          const { done, value } = await iterator.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          exchange.fault = error;
+          // The head has been sent: closing the connection is the only way left to report the failure.
+          if (outgoing === undefined) controller.error(error);
+          else outgoing.destroy();
+        }
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return c.body(stream, 200, headers);
+}
+
+/** The query as it was sent, without `?`. */
+export function queryOf({ req }: AppContext): string {
+  const mark = req.url.indexOf('?');
+  return mark < 0 ? '' : req.url.slice(mark + 1);
+}

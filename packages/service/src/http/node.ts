@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { propertyOf } from '@call-attribution/core/errors';
+import { getRequestListener } from '@hono/node-server';
+import type { Changes, Intercept } from './context.ts';
+import type { Fetch } from './exchange.ts';
+import type { Progress } from './progress.ts';
+import { problemOf, Refusal } from './refusal.ts';
+
+/** A request listener of Node.js, as Express and Fastify take it too. */
+export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** What a listener takes from the service. */
+interface NodeOptions {
+  readonly intercept: Intercept | null;
+  /** Health is served even while an intercept holds the API back. */
+  readonly isProbe: (url: string) => boolean;
+  /** Where the changes of an intercept are left for `fetch`. */
+  readonly changes: Changes;
+  readonly progress: Progress;
+}
+
+/** Passes requests of Node.js on to `fetch`. */
+export function nodeHandler(
+  fetch: Fetch,
+  { intercept, isProbe, changes, progress }: NodeOptions,
+): NodeHandler {
+  const listener = getRequestListener(
+    (request, { incoming, outgoing }) =>
+      // HTTP/2 is for proxies.
+      'stream' in outgoing
+        ? refuseUrl()
+        : fetch(request, { incoming: incoming as IncomingMessage, outgoing }),
+    // A program that mounts the service keeps its own Request and Response.
+    { overrideGlobalObjects: false, hostname: 'localhost', errorHandler: refuseUrl },
+  );
+  return oneByOne((request, response) => {
+    const location = withSlash(request);
+    if (location !== null) return void response.writeHead(308, { location, 'content-length': 0 }).end();
+    response.once(
+      'close',
+      progress.begin(() => response.destroy()),
+    );
+    if (intercept === null || isProbe(request.url ?? '')) void listener(request, response);
+    else
+      intercept(request, response, (given = {}) => {
+        void changes.set(request, given);
+        void listener(request, response);
+      });
+  });
+}
+
+/**
+ * Where the page is when a request for it has no slash at the end, which its links need; null when all is well. Express keeps what
+ * it has cut off a URL in `originalUrl`.
+ */
+function withSlash(request: IncomingMessage): string | null {
+  const original = propertyOf(request, 'originalUrl');
+  if (typeof original !== 'string' || !/^\/(?:\?|$)/.test(request.url ?? '')) return null;
+  const [path = '', query = ''] = original.split(/(?=\?)/);
+  const last = path.slice(path.lastIndexOf('/') + 1);
+  // To a browser a backslash is a slash, and a colon may end a scheme: this link must stay on this server.
+  return /^[\w.~%-]+$/.test(last) ? `${last}/${query}` : null;
+}
+
+const refuseUrl = (): Response =>
+  problemOf(new Refusal(400, 'malformed_url', 'The URL or the header Host of the request cannot be read.'));
+
+/** A connection on which more requests than this wait is closed. */
+const mostAhead = 1_000;
+
+/**
+ * Node.js starts all requests that a client has sent ahead on a connection. Here each one starts when the response before it has
+ * been sent, and none when the client has left.
+ */
+function oneByOne(handle: NodeHandler): NodeHandler {
+  const lines = new WeakMap<Socket, { newest: ServerResponse; waiting: number }>();
+  return (request, response) => {
+    const { socket } = request;
+    const line = lines.get(socket);
+    if (line === undefined || line.newest.closed) {
+      lines.set(socket, { newest: response, waiting: 0 });
+      handle(request, response);
+      return;
+    }
+    line.newest.once('close', () => {
+      line.waiting -= 1;
+      if (!socket.destroyed) handle(request, response);
+    });
+    line.newest = response;
+    line.waiting += 1;
+    if (line.waiting > mostAhead) socket.destroy();
+  };
+}
