@@ -18,6 +18,11 @@ const relative: [string, string, string, string][] = [
   ['90m', '2026-03-08T07:30:00Z', 'America/New_York', '2026-03-08 01:00:00'],
   ['1mo', '2026-03-31T12:00:00Z', 'UTC', '2026-02-28 12:00:00'],
   ['13mo', '2026-01-15T12:00:00Z', 'UTC', '2024-12-15 12:00:00'],
+  // At 02:00 on 1 November clocks go back to 01:00: calls of the second pass have times before those of the first.
+  ['30m', '2026-11-01T06:10:00Z', 'America/New_York', '2026-11-01 01:00:00'],
+  ['30m', '2026-11-01T06:40:00Z', 'America/New_York', '2026-11-01 01:10:00'],
+  ['2h', '2026-11-01T06:40:00Z', 'America/New_York', '2026-11-01 00:40:00'],
+  ['20m', '2026-04-04T15:10:00Z', 'Australia/Lord_Howe', '2026-04-05 01:30:00'],
   ['2w', '2026-11-21T12:00:00Z', 'Europe/Berlin', '2026-11-07 13:00:00'],
 ];
 test.each(relative)('--last %s at %s in %s begins at %s', (text, now, zone, wall) => {
@@ -28,6 +33,11 @@ test.each([
   ['today', '2026-11-21T03:00:00Z', 'America/New_York', '2026-11-20 00:00:00'],
   ['yesterday', '2026-11-21T03:00:00Z', 'America/New_York', '2026-11-19 00:00:00'],
   ['yesterday', '2026-11-21T03:00:00Z', 'Asia/Kolkata', '2026-11-20 00:00:00'],
+  // Samoa had no December 30, 2011; in Brazil some days began at 01:00.
+  ['yesterday', '2011-12-30T20:00:00Z', 'Pacific/Apia', '2011-12-29 00:00:00'],
+  ['yesterday', '2011-12-31T20:00:00Z', 'Pacific/Apia', '2011-12-31 00:00:00'],
+  ['yesterday', '2017-10-15T12:00:00Z', 'America/Sao_Paulo', '2017-10-14 00:00:00'],
+  ['yesterday', '2018-02-18T12:00:00Z', 'America/Sao_Paulo', '2018-02-17 00:00:00'],
 ])('--on %s at %s in %s begins at %s', (text, now, zone, wall) => {
   expect(readDayOrMonth(text, at(now, zone)).from).toBe(wall);
 });

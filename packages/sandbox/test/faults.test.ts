@@ -231,6 +231,20 @@ describe('faults on a real connection', () => {
     expect([changes, journal.entries()]).toEqual([[undefined], []]);
   });
 
+  test.each([
+    ['rows=1&secret_key=hush', {}, 'rows=1&secret_key=***', null],
+    ['secret%5Fkey=hush&secret_access_key=hush', {}, 'secret%5Fkey=***&secret_access_key=***', null],
+    ['bearer_token=hush&q=talk_minutes:2&secret', {}, 'bearer_token=***&q=talk_minutes:2&secret', null],
+    ['rows=1', { authorization: 'Bearer hush' }, 'rows=1', 'bearer'],
+    ['access_key=A', { authorization: 'Bearer hush' }, 'access_key=A', 'A'],
+  ])('the journal shows of %s with the headers %j no secret', async (query, headers, shown, key) => {
+    const { request, journal } = await serve('0123456789abcdef');
+    await request(`${calls}?${query}`, headers);
+    while (journal.total < 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(journal.entries()).toEqual([expect.objectContaining({ query: shown, key })]);
+    expect(JSON.stringify(journal.entries())).not.toContain('hush');
+  });
+
   test('the journal has requests and responses without secrets', async () => {
     const { request, journal } = await serve('0123456789abcdef');
     await request('/ibp_api.php?action=sms.get_numbers&access_key=A&secret_access_key=hush', {

@@ -85,8 +85,10 @@ export async function importCalls(
   let read = 0;
   let lines: { readonly number: number; readonly line: Buffer }[] = [];
   const removals: typeof lines = [];
-  const reader = createByteLineReader((line) => {
+  const reader = createByteLineReader((bytes) => {
     read += 1;
+    const line =
+      read === 1 && bytes.indexOf(byteOrderMark) === 0 ? bytes.subarray(byteOrderMark.length) : bytes;
     if (isRemovals(line)) removals.push({ number: read, line });
     else if (!isBlank(line)) lines.push({ number: read, line });
   });
@@ -142,6 +144,9 @@ async function takeOver(store: Store, account: string, number: number, line: Buf
 
 /** Lines per transaction of an import. */
 const importBatch = 1000;
+
+/** What some editors and spreadsheets write at the beginning of a file. */
+const byteOrderMark = Buffer.from('\uFEFF');
 
 const isBlank = (line: Buffer): boolean => line[0] !== 0x7b && line.toString().trim() === '';
 

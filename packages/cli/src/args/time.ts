@@ -58,7 +58,7 @@ export function readLast(text: string, present: Present): string {
   const [, digits, unit] = spanForm.exec(word) ?? [];
   if (unit !== undefined) {
     const zone = needZone(present, `--last ${text}`);
-    return formatNaive(before(Number(digits), unit, present.now, zone));
+    return formatNaive(lowestFrom(before(Number(digits), unit, present.now, zone), present.now, zone));
   }
   throw new UsageError(`--last must be a duration, not ${JSON.stringify(text)}`, {
     hints: [
@@ -69,14 +69,15 @@ export function readLast(text: string, present: Present): string {
   });
 }
 
+/** The moment so long before another one. */
 function before(count: number, unit: string, instant: number, zone: string): number {
   const now = naiveAt(instant, zone);
   switch (unit) {
     // Minutes and hours are real time: across a clock change the wall clock moves by more or less.
     case 'm':
-      return naiveAt(instant - count * minute, zone);
+      return instant - count * minute;
     case 'h':
-      return naiveAt(instant - count * hour, zone);
+      return instant - count * hour;
     // Days, weeks and months are calendar steps: the same time of day, moved out of a gap.
     case 'd':
       return existing(now - count * day, zone);
@@ -87,9 +88,21 @@ function before(count: number, unit: string, instant: number, zone: string): num
   }
 }
 
-/** The time itself, or the one just as far after a gap, where the clocks were set forward past it. */
-function existing(naive: number, zone: string): number {
-  return naiveAt(instantOf(naive, zone).epochMs, zone);
+/** The moment of a time, or of the one just as far after a gap, where the clocks were set forward past it. */
+const existing = (naive: number, zone: string): number => instantOf(naive, zone).epochMs;
+
+/**
+ * The lowest time that clocks show from one moment up to another: where they were set back in between, times come twice, and those of the
+ * second pass may lie before the first moment's.
+ */
+function lowestFrom(start: number, end: number, zone: string): number {
+  let lowest = naiveAt(start, zone);
+  // Clocks are set at whole quarters of an hour, and never by more than a day.
+  const quarter = 15 * minute;
+  const last = Math.min(end, start + day);
+  for (let at = Math.ceil(start / quarter) * quarter; at <= last; at += quarter)
+    lowest = Math.min(lowest, naiveAt(at, zone));
+  return lowest;
 }
 
 /** Reads `--on`: a whole day or month, as the two ends of a half-open range. */
@@ -101,8 +114,14 @@ export function readDayOrMonth(text: string, present: Present): { from: string; 
     return { from: formatNaive(first.millis), to: formatNaive(addMonths(first.millis, 1)) };
   }
   if (dayWord.test(word)) {
-    const now = naiveAt(present.now, needZone(present, `--on ${text}`));
-    const start = now - (now % day) - (word === 'yesterday' ? day : 0);
+    const zone = needZone(present, `--on ${text}`);
+    const startOfDay = (instant: number): number => {
+      const naive = naiveAt(instant, zone);
+      return naive - (naive % day);
+    };
+    const today = startOfDay(present.now);
+    // The day before is the last one that there was: Samoa went from December 29 to 31 in 2011.
+    const start = word === 'today' ? today : startOfDay(existing(today, zone) - 1);
     return { from: formatNaive(start), to: formatNaive(start + day) };
   }
   if (parseTime(word)?.isWholeDay !== true) {

@@ -14,7 +14,7 @@ import { writeWholeFile } from '@call-attribution/node-stream/files';
 import { exportCalls, importCalls, type Store } from '@call-attribution/store';
 import type { Handler } from '../args/command.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
-import { UsageError } from '../errors.ts';
+import { CliError, systemCode, UsageError } from '../errors.ts';
 import { write } from '../io.ts';
 import {
   erasedLines,
@@ -29,10 +29,11 @@ import { accountOf, onCopy, onStore, print } from './on-store.ts';
 /** `calls store import`: adds or replaces calls from NDJSON. */
 export const importFile = onStore(async (store, args, io) => {
   const [file = '-'] = args.words;
-  const source = file === '-' ? io.stdin : unpacked(resolve(io.cwd, file));
-  const doing = file === '-' ? 'reading standard input' : `reading ${file}`;
+  const shown = file === '-' ? 'standard input' : file;
+  const source = readable(file === '-' ? io.stdin : unpacked(resolve(io.cwd, file)), shown);
   if (file !== '-') await takeOverRemovals(store, args.need('account'), resolve(io.cwd, file), file);
-  await print(io, await whileWaiting(doing, () => importCalls(store, args.need('account'), source)));
+  const done = await whileWaiting(`reading ${shown}`, () => importCalls(store, args.need('account'), source));
+  await print(io, done);
 });
 
 /** Leaves out what was erased where a file was written: `calls export` says so beside it. */
@@ -101,6 +102,30 @@ async function textOf(stream: AsyncIterable<Uint8Array | string>): Promise<strin
     text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');
   return text;
 }
+
+/** The same bytes. What keeps them from being read is said with the name of the file. */
+async function* readable(bytes: AsyncIterable<Uint8Array | string>, shown: string) {
+  try {
+    yield* bytes;
+  } catch (error) {
+    const code = systemCode(error) ?? '';
+    if (code === 'ENOENT') throw new UsageError(`there is no file ${shown}`);
+    const problem = code.startsWith('Z_') ? 'it is cut or damaged, and cannot be unpacked' : unreadable[code];
+    throw new CliError(`${shown}: ${problem ?? 'it could not be read'}${problem ? '' : ` (${code})`}`, {
+      cause: error,
+      hints: code.startsWith('Z_')
+        ? [
+            'the calls before the damage are stored; import the whole file again, calls that are there stay as they are',
+          ]
+        : [],
+    });
+  }
+}
+
+const unreadable: Readonly<Record<string, string>> = {
+  EACCES: 'no permission to read it',
+  EISDIR: 'it is a folder; name a file in it',
+};
 
 function unpacked(path: string): AsyncIterable<Uint8Array> {
   const bytes = createReadStream(path);

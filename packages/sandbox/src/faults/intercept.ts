@@ -38,7 +38,7 @@ export function createIntercept(book: FaultBook, journal: Journal, clock: Pick<C
         method: request.method ?? '',
         path,
         query: withoutSecrets(query),
-        key: key === null ? null : key.slice(0, 64),
+        key: shownKey(request, query),
         status: response.headersSent ? response.statusCode : null,
         complete: response.writableFinished,
         faults: faults.map(nameOf),
@@ -115,9 +115,21 @@ function kindOf(path: string): RequestKind | null {
   return match[1] === 'count' && path.includes('/v2/') ? 'count' : 'single';
 }
 
+/** The key by which faults are chosen: the access key or the bearer token. */
 function keyOf(request: IncomingMessage, query: string): string | null {
-  const bearer = /^bearer\s+(.+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  return headerOf(request, 'access_key') ?? bearer ?? new URLSearchParams(query).get('access_key');
+  return (
+    accessKeyOf(request, query) ?? /^bearer\s+(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null
+  );
+}
+
+const accessKeyOf = (request: IncomingMessage, query: string): string | null =>
+  headerOf(request, 'access_key') ?? new URLSearchParams(query).get('access_key');
+
+/** What the journal says of the key, in which a token stays a secret. */
+function shownKey(request: IncomingMessage, query: string): string | null {
+  const key = accessKeyOf(request, query);
+  if (key !== null) return key.slice(0, 64);
+  return request.headers.authorization === undefined ? null : 'bearer';
 }
 
 function headerOf(request: IncomingMessage, name: string): string | null {

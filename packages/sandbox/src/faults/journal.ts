@@ -12,7 +12,7 @@ export interface JournalEntry {
   readonly path: string;
   /** The query as sent, without secrets. */
   readonly query: string;
-  /** The access key or bearer token. Those of a sandbox are public. */
+  /** The access key; `bearer` for a bearer token, which is a secret. */
   readonly key: string | null;
   /** Status of the response; null when none was sent. */
   readonly status: number | null;
@@ -55,9 +55,17 @@ export function createJournal(most: number = sandboxDefaults.journal): Journal {
   };
 }
 
-const secrets = /((?:^|&)secret_access_key=)[^&]*/gi;
-
-/** A query with the values of its secrets removed. */
+/** A query with the values of its secrets removed, whatever names they have been given. */
 export function withoutSecrets(query: string): string {
-  return query.replace(secrets, '$1***');
+  return query
+    .split('&')
+    .map((part) => {
+      const [name = ''] = part.split('=', 1);
+      const isSecret = /secret|token|password|bearer|authorization/i.test(plainName(name));
+      return isSecret && part !== name ? `${name}=***` : part;
+    })
+    .join('&');
 }
+
+/** A name as a server reads it; one that cannot be decoded is taken as it is. */
+const plainName = (name: string): string => new URLSearchParams(`${name}=`).keys().next().value ?? name;
