@@ -80,8 +80,10 @@ export function outputError(error: unknown, where: string): Error {
   const code = systemCode(error);
   if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return new ClosedPipe();
   const reason = reasons[code ?? ''] ?? 'it could not be written';
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
   return new CliError(`${where}: ${reason}${code ? ` (${code})` : ''}`, {
     exitCode: exitCodes.output,
+    hints: isFull ? ['free some space, or write to another disk, and run the command again'] : [],
     cause: error,
   });
 }

@@ -10,12 +10,11 @@ import {
   purgeBorder,
   removalsEnding,
 } from '@call-attribution/node-stream';
-import { writeWholeFile } from '@call-attribution/node-stream/files';
 import { exportCalls, importCalls, type Store } from '@call-attribution/store';
 import type { Handler } from '../args/command.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { CliError, systemCode, UsageError } from '../errors.ts';
-import { write } from '../io.ts';
+import { saveLines } from '../output/file.ts';
 import {
   erasedLines,
   numbersOf,
@@ -57,8 +56,8 @@ export const exportFile = onStore(async (store, args, io) => {
   const form = (['v2', 'v3'] as const).find((form) => form === args.text('form')) ?? 'neutral';
   const lines = exportCalls(store, id, { form });
   const target = args.text('output') ?? '-';
-  if (target === '-') for await (const line of lines) await write(io.stdout, line);
-  else await writeLines(resolve(io.cwd, target), lines);
+  const isPacked = target.endsWith('.gz');
+  await saveLines(target, isPacked ? pipeline(lines, createGzip(), () => undefined) : lines, io);
 });
 
 /** `calls store purge`: deletes older calls. */
@@ -131,9 +130,4 @@ function unpacked(path: string): AsyncIterable<Uint8Array> {
   const bytes = createReadStream(path);
   // A file that cannot be read fails the stream that is returned.
   return path.endsWith('.gz') ? pipeline(bytes, createGunzip(), () => undefined) : bytes;
-}
-
-/** The file appears under its name only when it is complete. */
-function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
-  return writeWholeFile(path, path.endsWith('.gz') ? pipeline(lines, createGzip(), () => undefined) : lines);
 }
