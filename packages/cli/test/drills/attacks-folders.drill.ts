@@ -160,6 +160,47 @@ describe.runIf(canBeOther)('files that another user has planted', () => {
     expect(existsSync(join(cwd, 'calls.ndjson'))).toBe(false);
   });
 
+  test.each([
+    ['the log of a database', 'ln -s victim calls.db-wal', 'sqlite:calls.db', 'is a link to another place'],
+    [
+      'the log of a database that is theirs',
+      'touch calls.db-wal',
+      'sqlite:calls.db',
+      'belongs to another user',
+    ],
+    [
+      'the log of a warehouse',
+      'ln -s victim calls.duckdb.wal',
+      'duckdb:calls.duckdb',
+      'is a link to another place',
+    ],
+    [
+      'its temporary files',
+      'mkdir -m 777 calls.duckdb.tmp',
+      'duckdb:calls.duckdb',
+      'belongs to another user',
+    ],
+    [
+      'the folder of staged calls',
+      'mkdir -m 777 calls.duckdb.staged',
+      'duckdb:calls.duckdb',
+      'belongs to another user',
+    ],
+    [
+      'staged calls',
+      `mkdir -m 777 calls.duckdb.staged; echo '{"bytes":9,"records":1,"longest":9}' > calls.duckdb.staged/main.journal; echo bait > calls.duckdb.staged/main.lines`,
+      'duckdb:calls.duckdb',
+      'belongs to another user',
+    ],
+  ])('%s', async (_, script, store, said) => {
+    const cwd = shared();
+    expect(asOther(script, cwd).status).toBe(0);
+    const { code, stderr } = await stage.quick(['sync', '--account', 'main', '--store', store], { cwd });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(said);
+    expect(readFileSync(join(cwd, 'victim'), 'utf8')).toBe('precious');
+  });
+
   test('a key file that is a pipe or endless is refused at once', async () => {
     const cwd = shared();
     asOther('mkfifo -m 666 key', cwd);
@@ -190,6 +231,59 @@ test('a list of files of an export removes nothing outside of its folder', async
   expect(code).not.toBe(0);
   expect(stderr).toContain('names a file that no export makes');
   expect(readFileSync(join(cwd, 'victim.txt'), 'utf8')).toBe('precious');
+});
+
+describe('a server that sends elsewhere gets no keys there', () => {
+  test.each([301, 302, 303, 307, 308])('with status %i', async (status) => {
+    const server = await serverThat((response) => {
+      response.writeHead(status, { location: `http://${evil}/calls?x=1` }).end();
+    });
+    const cwd = stage.folder();
+    try {
+      for (const command of [
+        ['list'],
+        ['count'],
+        ['get', 'x'],
+        ['doctor'],
+        ['sync', '--store', 'sqlite:calls.db'],
+      ])
+        await stage.quick(command, { cwd, env: { CALLS_BASE_URL: server.url } });
+    } finally {
+      await server.close();
+    }
+    expect(received).toEqual([]);
+  });
+});
+
+describe('a file that is not the database it seems to be is refused in one sentence', () => {
+  const text = Buffer.from('not a database\n'.repeat(500));
+  const duckdb = Buffer.concat([Buffer.alloc(8), Buffer.from('DUCK'), Buffer.alloc(12_288, 0xff)]);
+  const sqlite = Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(8_192, 0xff)]);
+  test.each<[string, string, Buffer]>([
+    ['text', 'duckdb', text],
+    ['the beginning of one', 'duckdb', duckdb],
+    ['a cut one', 'duckdb', duckdb.subarray(0, 11)],
+    ['text', 'sqlite', text],
+    ['the beginning of one', 'sqlite', sqlite],
+    ['a cut one', 'sqlite', sqlite.subarray(0, 120)],
+  ])('%s for %s', async (_, kind, bytes) => {
+    const cwd = stage.folder();
+    const commands = {
+      duckdb: [['report', '--by', 'campaign'], ['list'], ['sync', '--account', 'main']],
+      sqlite: [
+        ['sync', '--account', 'main'],
+        ['store', 'sizes'],
+      ],
+    };
+    for (const command of kind === 'duckdb' ? commands.duckdb : commands.sqlite) {
+      writeFileSync(join(cwd, 'calls.file'), bytes);
+      const { code, stderr } = await stage.quick([...command, '--store', `${kind}:calls.file`], { cwd });
+      expect(code, stderr).not.toBe(0);
+      expect(stderr).toMatch(/calls\.file/);
+      expect(stderr).not.toMatch(/^ +at |Error:/m);
+      expect(readFileSync(join(cwd, 'calls.file')).equals(bytes)).toBe(true);
+    }
+  });
 });
 
 describe('a server that lies in names', () => {

@@ -1,5 +1,4 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtFile } from '@call-attribution/test-tools/bundle';
@@ -7,6 +6,7 @@ import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readHeap, stringsOf } from '../heap.ts';
 import { runNode } from '../program.ts';
+import { databaseThatRefuses, type RefusingDatabase } from '../refusing-database.ts';
 import { openStage, serverThat } from '../stage.ts';
 
 openDrill({
@@ -52,7 +52,7 @@ const tricks: readonly (readonly [number, Record<string, string>, string])[] = [
 ];
 
 let api: Awaited<ReturnType<typeof serverThat>>;
-let database: { url: string; passwords: string[]; close(): void };
+let database: RefusingDatabase;
 let requests = 0;
 beforeAll(async () => {
   api = await serverThat((response) => {
@@ -68,35 +68,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
   await stage.close();
 });
-
-/** A server that speaks enough of PostgreSQL to ask for the password, and repeats it when it refuses the login. */
-async function databaseThatRefuses(): Promise<typeof database> {
-  const passwords: string[] = [];
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('data', (bytes) => {
-      if (bytes[0] !== 0x70) return void socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
-      const password = bytes.toString('utf8', 5, bytes.length - 1);
-      passwords.push(password);
-      const fields = `SFATAL\0C28P01\0Mpassword ${password} is wrong\0D${password}\0\0`;
-      const head = Buffer.alloc(5);
-      head.write('E');
-      head.writeInt32BE(fields.length + 4, 1);
-      return void socket.end(Buffer.concat([head, Buffer.from(fields)]));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `postgres://calls@127.0.0.1:${(server.address() as { port: number }).port}/calls`,
-    passwords,
-    close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  };
-}
 
 describe('calls', () => {
   test.each([
