@@ -25,7 +25,7 @@ const tables = ({ schema, key, clustered }: Dialect): string[] => [
      synced smallint NOT NULL)`,
   `CREATE TABLE ${schema}records (
      account ${key} NOT NULL, sid ${key} NOT NULL, at bigint NOT NULL, talk integer NOT NULL, extension smallint NOT NULL,
-     caller ${key}, versions text NOT NULL, ${ownColumns.map(({ name, type }) => `${name} ${type}`).join(', ')},
+     caller ${key}, versions text NOT NULL, v3_length integer, ${ownColumns.map(({ name, type }) => `${name} ${type}`).join(', ')},
      unknown json, record json NOT NULL, exact text, PRIMARY KEY (account, sid))`,
   `CREATE INDEX ${schema}records_page ON records (account, at, sid, talk, extension)`,
   `CREATE INDEX ${schema}records_caller ON records (account, caller, at)`,

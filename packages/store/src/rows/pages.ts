@@ -2,9 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Driver, Row, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import type { StoreSettings } from '../options.ts';
-import { type DocumentRow, document, documentIn, printed } from './documents.ts';
+import { document, documentIn, printed } from './documents.ts';
 import { findRank, otherConditions, parameters } from './pyramid.ts';
-import type { Versions } from './record.ts';
 import type { NumericFilter } from './selection.ts';
 
 /** Which page of an account to read. */
@@ -27,7 +26,7 @@ export interface Page {
   readonly total: number;
   /** Calls on this page. */
   readonly count: number;
-  /** The records as a JSON array: in one piece when it is short, otherwise in pieces that are made as they are read. */
+  /** The records as a JSON array: in one piece when it is short, otherwise in pieces. */
   readonly body: Buffer | PageStream;
 }
 
@@ -45,8 +44,8 @@ interface Start {
 }
 
 /**
- * Reads a page and the total from one snapshot, so that both are true at the same moment, however long the page is. Its rows are
- * kept as they are stored until they are sent. What holds the snapshot is freed before the first byte is sent.
+ * Reads a page and the total from one snapshot, so that both are true at the same moment, however long the page is. Its JSON
+ * is kept until it is sent. What holds the snapshot is freed before the first byte is sent.
  */
 export async function readPage(
   driver: Driver,
@@ -60,8 +59,8 @@ export async function readPage(
     signal?.throwIfAborted();
     const { total, from, skip } = await findRank(session, account, selection, offset, walkBelow);
     const count = Math.max(0, Math.min(rows, total - offset));
-    const print = (row: DocumentRow) => printed(row, version);
-    const kept = keepRows();
+    const print = (row: Row) => printed(documentIn(row), version);
+    const kept = keepRecords();
     let start: Start = { from, skip, after: null };
     let since = performance.now();
     for (let left = count; left > 0; left -= sliceRows) {
@@ -75,13 +74,13 @@ export async function readPage(
         return {
           total,
           count,
-          body: Buffer.from(`[${found.map((row) => print(documentIn(row))).join(',')}]`),
+          body: Buffer.from(`[${found.map(print).join(',')}]`),
         };
-      for (const row of found) kept.add(documentIn(row));
+      for (const row of found) kept.add(print(row));
       const last = found.at(-1);
       start = { from: Number(last?.at), skip: 0, after: String(last?.sid) };
     }
-    const body = count === 0 ? Buffer.from('[]') : inPieces(kept.pieces(), print);
+    const body = count === 0 ? Buffer.from('[]') : inPieces(kept.pieces());
     return { total, count, body };
   });
 }
@@ -115,31 +114,26 @@ async function readSlice(
 
 /** A database in this process keeps it from other work for about this long at a time. */
 const busyMs = 10;
-/** About how many characters of rows are printed at a time: few, since each slow reader holds a piece, but many cost less. */
+/** About how many characters are sent at a time: few, since each slow reader holds a piece, but many cost less. */
 const pieceChars = 65_536;
-/** Between two rows, and after the versions of a row. JSON never contains either. */
-const [rowEnd, versionsEnd] = ['\n', '\t'];
 
-/** Rows as bytes, which take less memory than strings and cost the garbage collector nothing. */
-function keepRows(): { add(row: DocumentRow): void; pieces(): Buffer[] } {
+/** Records as bytes, which take less memory than strings and cost the garbage collector nothing. */
+function keepRecords(): { add(record: string): void; pieces(): Buffer[] } {
   const pieces: Buffer[] = [];
   let text = '';
   return {
-    add(row) {
-      text += `${text === '' ? '' : rowEnd}${row.versions}${versionsEnd}${row.text}`;
+    add(record) {
+      text += `${text === '' && pieces.length === 0 ? '[' : ','}${record}`;
       if (text.length < pieceChars) return;
       pieces.push(Buffer.from(text));
       text = '';
     },
-    pieces() {
-      if (text !== '') pieces.push(Buffer.from(text));
-      return pieces;
-    },
+    pieces: () => [...pieces, Buffer.from(`${text}]`)],
   };
 }
 
-/** Prints rows when they are read, and forgets them. */
-function inPieces(pieces: Buffer[], print: (row: DocumentRow) => string): PageStream {
+/** Forgets each piece when it is read. */
+function inPieces(pieces: Buffer[]): PageStream {
   const left = pieces.reverse();
   let heldBytes = left.reduce((sum, { length }) => sum + length, 0);
   return {
@@ -147,17 +141,9 @@ function inPieces(pieces: Buffer[], print: (row: DocumentRow) => string): PageSt
       return heldBytes;
     },
     async *[Symbol.asyncIterator]() {
-      for (let opening = '['; left.length > 0; opening = ',') {
-        const piece = left.pop() as Buffer;
+      for (let piece = left.pop(); piece !== undefined; piece = left.pop()) {
         heldBytes -= piece.length;
-        const rows = piece
-          .toString()
-          .split(rowEnd)
-          .map((line) => {
-            const end = line.indexOf(versionsEnd);
-            return print({ versions: line.slice(0, end) as Versions, text: line.slice(end + 1) });
-          });
-        yield Buffer.from(`${opening}${rows.join(',')}${left.length > 0 ? '' : ']'}`);
+        yield piece;
       }
     },
   };

@@ -14,7 +14,7 @@ export type Versions = 'v3' | 'v2' | 'v2,v3' | 'v3,v2';
 export interface CallRow extends TallyKey {
   readonly key: string;
   readonly versions: Versions;
-  /** Its JSON. That of a call that was read with v3 only is the record of v3. */
+  /** Its JSON: the record of v3, and after it the fields that only v2 has. */
   readonly text: string;
   /** The caller's number as it was sent, for those who asked to be erased. */
   readonly caller: unknown;
@@ -24,7 +24,7 @@ export interface CallRow extends TallyKey {
 
 /** The columns of a row, in the order of `values`, after the account. */
 export const columns = [
-  ...['sid', 'at', 'talk', 'extension', 'caller', 'versions', 'record', 'exact', 'unknown'],
+  ...['sid', 'at', 'talk', 'extension', 'caller', 'versions', 'v3_length', 'record', 'exact', 'unknown'],
   ...ownColumns.map(({ name }) => name),
 ];
 
@@ -58,7 +58,7 @@ export function toRow(call: Call): CallRow {
   }
   const isOfV3 = hasAny(given, onlyV3);
   const versions = !isOfV3 ? 'v2' : hasAny(given, onlyV2) ? 'v2,v3' : 'v3';
-  return rowOf(inOrder(given, versions), versions, isDeep);
+  return rowOf(given, versions, isDeep);
 }
 
 /**
@@ -72,19 +72,30 @@ export function mergedRow(
   if (now.versions === was.versions || now.versions === 'v2,v3') return now;
   const versions = now.versions === 'v3' ? 'v2,v3' : 'v3,v2';
   const both = { ...(JSON.parse(was.text) as Fields), ...(JSON.parse(now.text) as Fields) };
-  return rowOf(inOrder(both, versions), versions, true);
+  return rowOf(both, versions, true);
 }
 
 /** SQLite reads JSON of at most 1,000 levels. */
 const mostLevels = 900;
 
-function inOrder(call: Fields, versions: Versions): Fields {
-  if (versions === 'v3') return fromCall(call as unknown as Call, 'v3') as unknown as Fields;
-  const ordered: Record<string, unknown> = {};
-  for (const name of versions === 'v2' ? shared : [...shared, ...onlyV3]) ordered[name] = call[name] ?? null;
-  for (const name of onlyV2) if (call[name] !== undefined) ordered[name] = call[name];
-  return { ...ordered, ...unknownFields(call) };
+/** The JSON of a call, and how long the record of v3 is in it without its last brace; null when the call has none, or nothing else. */
+function textOf(
+  call: Fields,
+  versions: Versions,
+): { readonly text: string; readonly v3Length: number | null } {
+  if (versions === 'v2')
+    return {
+      text: JSON.stringify({ ...picked(call, [...shared, ...onlyV2]), ...unknownFields(call) }),
+      v3Length: null,
+    };
+  const record = JSON.stringify(fromCall(call as unknown as Call, 'v3'));
+  if (versions === 'v3') return { text: record, v3Length: null };
+  const v3Length = record.length - 1;
+  return { text: `${record.slice(0, v3Length)},${JSON.stringify(picked(call, onlyV2)).slice(1)}`, v3Length };
 }
+
+const picked = (call: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(names.map((name) => [name, call[name] ?? null]));
 
 function unknownFields(call: Fields): Fields | null {
   let unknown: Record<string, unknown> | null = null;
@@ -102,7 +113,7 @@ function rowOf(call: Fields, versions: Versions, isDeep: boolean): CallRow {
   const sid = typeof call.sid === 'number' ? String(call.sid) : call.sid;
   if (typeof sid !== 'string' || sid === '')
     throw new StoreError('unfit_record', 'A call does not have a sid, so it cannot be stored.');
-  const text = JSON.stringify(call);
+  const { text, v3Length } = textOf(call, versions);
   const { ani, channel, date_added, talk_minutes } = call;
   const at = secondsOf(typeof date_added === 'string' ? date_added : '') ?? noTime;
   const talk = tenthsOf(typeof talk_minutes === 'string' ? talk_minutes : '') ?? noTalk;
@@ -116,7 +127,7 @@ function rowOf(call: Fields, versions: Versions, isDeep: boolean): CallRow {
       const unknown = unknownFields(plain);
       const caller = phoneKey(ani);
       return [
-        ...[key, at, talk, extension, caller === '' ? null : keyOf(caller), versions, record],
+        ...[key, at, talk, extension, caller === '' ? null : keyOf(caller), versions, v3Length, record],
         record === text ? null : text,
         unknown && JSON.stringify(unknown),
         ...ownColumns.map(({ name, read }) => read(plain[name])),
