@@ -146,6 +146,10 @@ describe('calls store', () => {
     const { erased } = JSON.parse(erasing.stdout);
     expect(erased).toBeGreaterThan(0);
     expect((await store(['export', '--account', '101'])).stdout).toMatch(/^\{"removals":1,/);
+    await store(['export', '--account', '101', '-o', 'left.ndjson']);
+    expect(JSON.parse((await calls(['verify', 'left.ndjson', '--json'])).stdout)).toMatchObject({
+      checks: [{ rows: 40 - erased }],
+    });
     const again = await store(['import', 'calls.ndjson.gz', '--account', '101']);
     expect(JSON.parse(again.stdout)).toEqual({ stored: 40 - erased, added: 0, changed: 0, leftOut: erased });
     const purged = await store(['purge', '--account', '101', '--before', '2026-09-15 00:00:00']);

@@ -24,6 +24,7 @@ export {
   type ErasedCallers,
   type Erasure,
   isNothing,
+  isRemovalsLine,
   joinRemovals,
   newRemovalKey,
   nothingRemoved,
@@ -35,7 +36,6 @@ export {
   type Removals,
   removalsEnding,
   removalsFile,
-  removalsStart,
   withoutCalls,
 } from './removals/removals.ts';
 export { planSlices } from './slice-plan/plan-slices.ts';

@@ -2,12 +2,12 @@ import { hostname } from 'node:os';
 import { fromCall } from '@call-attribution/core';
 import {
   isNothing,
+  isRemovalsLine,
   joinRemovals,
   nothingRemoved,
   parseRemovals,
   printRemovals,
   type Removals,
-  removalsStart,
   type SyncState,
   type UpsertSink,
 } from '@call-attribution/node-stream';
@@ -89,7 +89,7 @@ export async function importCalls(
     read += 1;
     const line =
       read === 1 && bytes.indexOf(byteOrderMark) === 0 ? bytes.subarray(byteOrderMark.length) : bytes;
-    if (isRemovals(line)) removals.push({ number: read, line });
+    if (isRemovalsLine(line)) removals.push({ number: read, line });
     else if (!isBlank(line)) lines.push({ number: read, line });
   });
   const write = async (some: typeof lines): Promise<void> => {
@@ -128,9 +128,6 @@ export async function importCalls(
   }
   return sum;
 }
-
-const isRemovals = (line: Buffer): boolean =>
-  line.toString('latin1', 0, removalsStart.length) === removalsStart;
 
 async function takeOver(store: Store, account: string, number: number, line: Buffer): Promise<void> {
   const notes = parseRemovals(line.toString());

@@ -186,6 +186,28 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
   });
 });
 
+test('it says when another process reads for so long that bytes stay in the log; the next run removes them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'calls-removed-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'calls.db');
+  const store = await openStore(`sqlite:${path}`, { busyTimeout: '300ms' });
+  await store.putAccount({ id: '101', name: 'One' });
+  await store.load('101', [...spellings.map(theirs), other(20)]);
+  const reader = new Database(path);
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM accounts').all();
+  expect(await store.erase('101', [caller])).toMatchObject({
+    deleted: [spellings.length],
+    remains: ['in_use'],
+  });
+  reader.exec('COMMIT');
+  expect(await store.erase('101', [caller])).toMatchObject({ deleted: [0], remains: [] });
+  reader.close();
+  expect(readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(caller))).toEqual([]);
+  expect(await sidsOf(store)).toEqual(['other-20']);
+  await store.close();
+});
+
 test('no byte of an erased caller is left in the files of SQLite, nor of what was purged', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'calls-removed-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -69,7 +69,8 @@ export function isPhoneNumber(text: string): boolean {
  * phoneKey('+1 (555) 555-0100') === phoneKey('5555550100');
  */
 export function phoneKey(value: unknown): string {
-  if (typeof value === 'string' && /^[2-9]\d{9}$/.test(value)) return value;
+  // Most are written in one of three ways, and a copy of a million calls asks for each.
+  if (typeof value === 'string' && /^(?:\+?1)?[2-9]\d{9}$/.test(value)) return value.slice(-10);
   const phone = readPhone(value);
   if (phone === null) return typeof value === 'string' ? value : '';
   return /^1[2-9]\d{9}$/.test(phone.digits) ? phone.digits.slice(1) : phone.digits;

@@ -101,12 +101,14 @@ export function purgeBorder(before: unknown): string | null {
 export const removalsFile = '_calls.removals.json';
 /** What the same file is called next to a single file, after its name. */
 export const removalsEnding = '.removals.json';
-/** How the line of NDJSON begins that says what was removed: the first of an export, and no call. */
-export const removalsStart = '{"removals":';
+const start = '{"removals":';
+
+/** Is this the line of NDJSON that says what was removed? It is the first of an export, and no call. */
+export const isRemovalsLine = (line: Buffer): boolean => line.toString('latin1', 0, start.length) === start;
 
 /** What was removed, by account, as JSON: a file next to Parquet files, or the first line of NDJSON. */
 export function printRemovals(accounts: Readonly<Record<string, RemovalNote>>): string {
-  return `${removalsStart}1,"accounts":${JSON.stringify(accounts)}}`;
+  return `${start}1,"accounts":${JSON.stringify(accounts)}}`;
 }
 
 /** Reads what `printRemovals` wrote; null for anything else. */

@@ -84,38 +84,41 @@ async function deleteCalls(
   account: string,
   isWanted: (caller: unknown) => boolean,
 ): Promise<string[]> {
-  const found: string[] = [];
+  const found = new Map<string, string>();
   // No writer can add such a call any longer, so one pass over the rows finds every one.
   for (let after = ''; ; ) {
     const rows = await driver.all(
       `SELECT sid, ${document} FROM records WHERE account = $1 AND sid > $2 ORDER BY sid LIMIT $3`,
       [account, after, batch],
     );
-    const keys: string[] = [];
     for (const row of rows) {
       const { sid, ani } = JSON.parse(documentIn(row).text) as Readonly<Record<string, unknown>>;
-      if (!isWanted(ani)) continue;
-      keys.push(String(row.sid));
-      found.push(String(sid));
+      if (isWanted(ani)) found.set(String(row.sid), String(sid));
     }
-    if (keys.length > 0)
-      await driver.write(async (session) => {
-        await holdAccount(driver, session, account);
-        await deleteKeys(driver, session, account, keys);
-      });
     const last = rows.at(-1);
     if (rows.length < batch || last === undefined) break;
     after = String(last.sid);
   }
-  if (found.length > 0) await forgetTraces(driver, account, new Set(found));
-  return found;
-}
-
-/** Removes the ids of deleted calls from all that is not a call: the state of the sync, the list of changes, journals. */
-async function forgetTraces(driver: Driver, account: string, sids: ReadonlySet<string>): Promise<void> {
+  // The calls go last: a run that is killed before finds them again, and with them what else there is of them.
+  const sids = [...found.values()];
+  if (sids.length > 0) await forgetTraces(driver, account, new Set(sids));
+  const keys = [...found.keys()];
+  for (let from = 0; from < keys.length; from += batch)
+    await driver.write(async (session) => {
+      await holdAccount(driver, session, account);
+      await deleteKeys(driver, session, account, keys.slice(from, from + batch));
+    });
   await driver.write(async (session) => {
     await holdAccount(driver, session, account);
     await forgetEdits(session, account);
+  });
+  return sids;
+}
+
+/** Removes the ids of calls from the state of the sync and from journals. */
+async function forgetTraces(driver: Driver, account: string, sids: ReadonlySet<string>): Promise<void> {
+  await driver.write(async (session) => {
+    await holdAccount(driver, session, account);
     await changeState(session, account, (state) => withoutRecords(state, sids));
     const lines = await session.all('SELECT name, n, line FROM journals');
     for (const { name, n, line } of lines) {

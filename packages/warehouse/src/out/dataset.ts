@@ -115,9 +115,6 @@ async function writeDataset(
   const before = await readManifest(folder, query);
   const parts = await partsOf(session, where, base, partition, maxCalls ?? 1_000_000);
   const manifest: Manifest = { version: 1, query, files: {} };
-  const notes = [...(await readNotes(session, options.accounts))].filter(([, note]) => !isNothing(note));
-  if (notes.length > 0)
-    await writeWholeFile(join(folder, removalsFile), printRemovals(Object.fromEntries(notes)));
   const files: ExportedFile[] = [];
   // Before anything is written or removed: a folder in between may be a link that leads elsewhere.
   for (const path of [...parts.map((part) => part.path), ...Object.keys(before.files)])
@@ -126,6 +123,10 @@ async function writeDataset(
         'invalid_dataset',
         `${join(folder, path)} lies outside of ${folder}, since a link leads there. Remove the link, or export into an empty folder.`,
       );
+  // Before the calls: no part of an export is without it.
+  const notes = [...(await readNotes(session, options.accounts))].filter(([, note]) => !isNothing(note));
+  if (notes.length > 0)
+    await writeWholeFile(join(folder, removalsFile), printRemovals(Object.fromEntries(notes)));
   // Until the new one is there, the folder has none: a receipt never stands beside files that it does not describe.
   await removeDatasetReceipt(folder);
   for (const part of parts) {
