@@ -71,7 +71,8 @@ class Model {
   #hidden: readonly FakeRecord[] = [];
   #next = 0;
   #requests = 0;
-  #clock = 0;
+  /** When the run began. */
+  clock = 0;
   happenings: History['rounds'][number]['happenings'] = [];
 
   constructor(hours: readonly number[], version: 'v2' | 'v3') {
@@ -82,7 +83,7 @@ class Model {
           for (const one of this.happenings) if (one.at === this.#requests) this.#happen(one);
           this.#requests += 1;
           // What comes during a run was not there for all of it.
-          this.#look(this.#clock + 1);
+          this.#look(this.clock + 1);
           if (this.#requests > 1000) throw new Error('The server was asked 1000 times: the sync is lost.');
           server.requests.length = 0;
           for (const { sid, date_added } of server.records) this.known.set(sid, date_added);
@@ -116,7 +117,7 @@ class Model {
     this.#requests = 0;
     this.#counting = new Set(this.counted);
     this.happenings = happenings;
-    this.#clock = clock;
+    this.clock = clock;
     this.#look(clock);
   }
 
@@ -241,16 +242,23 @@ function missingOf({ counted, known }: Model, { rows }: Copy, { parts }: SyncSta
  * Stretches that are called whole have the calls that the server had during all of the run that counted them, whatever its lists and
  * their totals said: but for swaps between neighbors, which are counted together, and for times that are too young to be counted.
  */
-function holdsByStretch({ since, known }: Model, { rows }: Copy, { parts }: SyncState, tally: Tally): void {
+function holdsByStretch(
+  { since, known, clock }: Model,
+  { rows }: Copy,
+  { parts }: SyncState,
+  tally: Tally,
+): void {
   for (const { filter, stretches } of parts) {
     const matches = matcher(toFilter(filter));
-    for (const group of countedGroups(stretches)) {
-      const found = group.map(({ from, to, at }) => {
+    // A swap that a total gave away: what it is in is read again, and counted, by this run or the next one.
+    if (stretches.some(({ reasons = [] }) => reasons.some(({ code }) => code === 'total_fell'))) continue;
+    for (const group of countedGroups(stretches, clock)) {
+      const found = group.map(({ from, to }) => {
         const isIn = (sid: string): boolean => {
           const date = known.get(sid) ?? '';
           return (from ?? '') <= date && date < (to ?? '~') && matches({ ...recordOf(sid, date) });
         };
-        const isSteady = (sid: string): boolean => (since.get(sid) ?? Number.POSITIVE_INFINITY) <= (at ?? 0);
+        const isSteady = (sid: string): boolean => (since.get(sid) ?? Number.POSITIVE_INFINITY) <= clock;
         return {
           missing: [...since.keys()].filter((sid) => !rows.has(sid) && isSteady(sid) && isIn(sid)).length,
           swapped: [...rows.keys()].filter((sid) => !isSteady(sid) && isIn(sid)).length,
@@ -264,12 +272,12 @@ function holdsByStretch({ since, known }: Model, { rows }: Copy, { parts }: Sync
   }
 }
 
-/** Neighbors that are whole and old enough to be counted. */
-function countedGroups(stretches: Stretches): Stretch[][] {
+/** Neighbors that a run has counted and calls whole. */
+function countedGroups(stretches: Stretches, clock: number): Stretch[][] {
   const groups: Stretch[][] = [];
   for (const stretch of stretches) {
     const { from, to, is, at } = stretch;
-    if (is !== 'whole' || at === null || to === null || to > naive(at - settle)) continue;
+    if (is !== 'whole' || at !== clock || to === null || to > naive(clock - settle)) continue;
     const last = groups.at(-1);
     if (last?.at(-1)?.to === from) last?.push(stretch);
     else groups.push([stretch]);
