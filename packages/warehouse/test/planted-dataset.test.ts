@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import {
   chownSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -208,3 +210,17 @@ describe.runIf(process.platform !== 'win32')('what somebody has put where calls 
     },
   );
 });
+
+test.runIf(process.platform !== 'win32')(
+  'a pipe in the place of a database is neither waited for nor removed',
+  async () => {
+    const path = join(temporaryFolder(), 'calls.duckdb');
+    execFileSync('mkfifo', [path]);
+    await expect(openWarehouse(path)).rejects.toMatchObject({
+      code: 'not_a_warehouse',
+      message: `${path} is not a regular file. Name another file, or a new one and sync again.`,
+    });
+    expect(lstatSync(path).isFIFO()).toBe(true);
+    expect(readdirSync(dirname(path))).toEqual(['calls.duckdb']);
+  },
+);

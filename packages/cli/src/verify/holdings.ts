@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import type { TimeSlice } from '@call-attribution/node-stream';
@@ -47,6 +47,8 @@ export async function openHoldings(url: string, ask: Ask): Promise<Holdings> {
 /** A database that is not there would be created, and so would one in an empty file. */
 async function refuseStrangeFile(url: string, path: string): Promise<void> {
   if (!existsSync(path)) throw new UsageError(`there is no store ${url}`);
+  if (!(await stat(path)).isFile())
+    throw new CliError(`${url} is not a regular file`, { exitCode: exitCodes.incomplete });
   const file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0).finally(() => file.close());
   const start = buffer.subarray(0, bytesRead).toString('latin1');

@@ -201,6 +201,20 @@ describe.runIf(canBeOther)('files that another user has planted', () => {
     expect(readFileSync(join(cwd, 'victim'), 'utf8')).toBe('precious');
   });
 
+  test.each(['duckdb', 'sqlite'])('a pipe in the place of a %s database', async (kind) => {
+    const cwd = shared();
+    asOther('mkfifo -m 666 calls.file', cwd);
+    const store = `${kind}:calls.file`;
+    for (const command of [
+      ['verify', '--store', store],
+      ['sync', '--account', 'main', '--store', store],
+    ]) {
+      const { code } = await stage.quick(command, { cwd });
+      expect(code).not.toBe(0);
+      expect(statSync(join(cwd, 'calls.file')).isFIFO()).toBe(true);
+    }
+  });
+
   test('a key file that is a pipe or endless is refused at once', async () => {
     const cwd = shared();
     asOther('mkfifo -m 666 key', cwd);

@@ -221,7 +221,8 @@ async function openToWrite(
     await makeStagingFolder(dirname(lock));
     unlock = await within(until, () => lockFile(lock));
     // DuckDB takes a file without a byte for a broken one; nothing is lost with it.
-    if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isFile() && found.size === 0) rmSync(path);
     return { db: await openWithin(path, 'write', options, until), unlock };
   } catch (error) {
     await unlock?.();

@@ -21,7 +21,14 @@ export async function prepare(
   const folder = dirname(resolve(host.path));
   if (!existsSync(folder))
     throw new WarehouseError('not_found', `There is no folder ${folder} to put a warehouse in.`);
-  const isThere = existsSync(host.path) && statSync(host.path).size > 0;
+  const stats = statSync(host.path, { throwIfNoEntry: false });
+  // A pipe would be waited for, and like a device it has no size: it would be taken for an empty file.
+  if (stats !== undefined && !stats.isFile() && !stats.isDirectory())
+    throw new WarehouseError(
+      'not_a_warehouse',
+      `${host.path} is not a regular file. Name another file, or a new one and sync again.`,
+    );
+  const isThere = stats !== undefined && stats.size > 0;
   const state = isThere ? await ask((session) => inspect(session, host.path)) : 'empty';
   if (state !== 'ready') await bringUpToDate(host, state);
   for (const account of accountsLeftBehind(host.path)) await storeLeftovers(host, account);
