@@ -285,7 +285,8 @@ describe('a service in a server of the application', () => {
     expect((await fetch(`${url}/calls/page/about.json`)).status).toBe(200);
     expect((await (await fetch(`${url}/calls/`)).text()).length).toBeGreaterThan(10);
     expect((await fetch(`${url}/calls/`)).headers.get('content-type')).toMatch(/^text\/(?:html|plain)/);
-    expect(await (await fetch(`${url}/calls/metrics`)).text()).toContain('calls_http_requests_in_flight 1');
+    const metrics = async () => (await fetch(`${url}/calls/metrics`)).text();
+    await expect.poll(metrics).toContain('calls_http_requests_in_flight 1\n');
     await service.close();
     const closed = await fetch(`${url}/calls${list}`, { headers: keys });
     expect([closed.status, await closed.json()]).toEqual([503, expect.objectContaining({ code: 'closing' })]);
