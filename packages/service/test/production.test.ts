@@ -128,6 +128,33 @@ describe('a request', () => {
     expect(JSON.stringify(log)).not.toMatch(/inc_gce|test_/);
   });
 
+  test('a page that the client has is not read again, until a call of the account changes', async () => {
+    const own = await openStore('sqlite::memory:');
+    let pages = 0;
+    const page: Store['page'] = (id, query) => {
+      pages += 1;
+      return own.page(id, query);
+    };
+    const { get } = await started({ store: { ...own, page } });
+    const { get: elsewhere } = await started({ store: own, maxRows: 50, rowsOver: 'clamp' });
+    await own.upsert('101', calls.slice(0, 60));
+    const first = await get(list);
+    const tag = String(first.headers.get('etag'));
+    const again = (path = list, headers = {}) => get(path, { ...keys, 'if-none-match': tag, ...headers });
+    const same = await again();
+    expect([same.status, await same.text(), same.headers.get('etag'), pages]).toEqual([304, '', tag, 1]);
+    expect((await again(`${list}&start=0`)).status).toBe(304);
+    for (const path of [`${list}&rows=7`, `${list}&start=1`, list.replace('inc_gce:1', '')])
+      expect((await again(path)).status).toBe(200);
+    expect((await again(list, { access_key: 'wrong' })).status).toBe(401);
+    expect((await elsewhere(list, { ...keys, 'if-none-match': tag })).status).toBe(200);
+    await own.upsert('101', calls.slice(60, 61));
+    expect((await again()).headers.get('content-range')).toBe('1-61/61');
+    await own.remove('101', [calls[0]?.sid ?? '']);
+    expect((await again()).headers.get('content-range')).toBe('1-60/60');
+    await own.close();
+  });
+
   test('when the store fails, the response says nothing about the store', async () => {
     const log: LogEntry[] = [];
     const page = () =>

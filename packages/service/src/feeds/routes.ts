@@ -1,7 +1,7 @@
 import { type Clock, isLoopback } from '@call-attribution/core';
 import { basicAuth } from 'hono/basic-auth';
 import type { ClientOf } from '../http/addresses.ts';
-import { type AppContext, type AppRoute, streamReply, wholeReply } from '../http/context.ts';
+import { type AppContext, type AppRoute, hasTag, streamReply, wholeReply } from '../http/context.ts';
 import { takePlace } from '../http/gate.ts';
 import type { Places } from '../http/places.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -145,10 +145,7 @@ async function* partsOf(
 
 /** Does the client have these bytes already? */
 function isKnown(tags: string | undefined, since: string | undefined, { etag, changedAt }: Edition): boolean {
-  if (tags !== undefined) {
-    const bare = (tag: string): string => tag.trim().replace(/^W\//, '');
-    return tags.split(',').some((tag) => tag.trim() === '*' || bare(tag) === bare(etag));
-  }
+  if (tags !== undefined) return hasTag(etag, tags);
   const time = Date.parse(since ?? '');
   return !Number.isNaN(time) && Math.floor(changedAt / 1000) * 1000 <= time;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { propertyOf } from '@call-attribution/core/errors';
 import type { Store } from '@call-attribution/store';
 import { Hono } from 'hono';
@@ -49,20 +50,21 @@ export function createApp({ prefix, mostUrlBytes, routes }: AppOptions): Hono<Ap
 
 /** The API: v2, v3, and the listing of SMS numbers. */
 export function apiRoutes(store: Store, admit: Admit, shape: Shape): AppRoute[] {
+  const options = { store, shape, salt: randomBytes(9) };
   type Reply = typeof listReply;
   const route = (path: string, version: 'v2' | 'v3', reply: Reply): AppRoute => ({
     path: `/${version}/user/bid-management${path}`,
     async handle(c) {
       refuseBody(c);
       const account = await admit(c, readCredential(c.req.raw, version));
-      return reply(c, account, version, { store, shape });
+      return reply(c, account, version, options);
     },
   });
   return [
     route('', 'v3', listReply),
     route('/{sid}', 'v3', singleReply),
     route('', 'v2', listReply),
-    route('/count', 'v2', (c, account, _version, options) => countReply(c, account, options)),
+    route('/count', 'v2', (c, account) => countReply(c, account, options)),
     route('/{sid}', 'v2', singleReply),
     { path: '/ibp_api.php', methods: ['GET', 'POST'], handle: (c) => smsReply(c, store, admit) },
   ];

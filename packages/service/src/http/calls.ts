@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { formatContentRange } from '@call-attribution/core/page';
 import { type Filter, safeParse } from '@call-attribution/query-dsl';
 import { type NumericFilter, type Store, selectionOf } from '@call-attribution/store';
-import { type AppContext, jsonReply, queryOf, streamReply } from './context.ts';
+import { type AppContext, hasTag, jsonReply, queryOf, streamReply } from './context.ts';
 import { integerOf, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 import type { Shape } from './shape.ts';
@@ -12,6 +13,8 @@ type Version = 'v2' | 'v3';
 export interface CallsOptions {
   readonly store: Store;
   readonly shape: Shape;
+  /** Goes into tags: under another service, the same position of an account may be something else. */
+  readonly salt: Buffer;
 }
 
 /** GET …/user/bid-management */
@@ -19,8 +22,9 @@ export async function listReply(
   c: AppContext,
   account: string,
   version: Version,
-  { store, shape }: CallsOptions,
+  options: CallsOptions,
 ): Promise<Response> {
+  const { store, shape } = options;
   const parameters = readParameters(queryOf(c), ['q', 'rows', 'start']);
   const selection = readFilter(parameters, version);
   const { changes } = c.env.exchange;
@@ -30,10 +34,28 @@ export async function listReply(
   // A shifted page still names the range that was requested, as when records come or go between two pages.
   const offset = Math.max(0, requested + (changes.shift ?? 0));
   const { signal } = c.req.raw;
+  const tag = await tagOf(options, account, [version, parameters.get('q') ?? '', rows, offset, requested]);
+  c.header('etag', tag);
+  if (hasTag(tag, c.req.header('if-none-match'))) return c.body(null, 304);
   const { body, count, total } = await store.page(account, { selection, version, offset, rows, signal });
   const headers = { 'content-range': formatContentRange(requested, count, total) };
   if (body instanceof Uint8Array) return jsonReply(c, body, headers);
   return streamReply(c, body, { ...headers, 'content-type': 'application/json' });
+}
+
+/**
+ * The tag of a page. It follows from the question and from how often the calls of the account have changed, so nothing is read for
+ * it. A change while the page is read gives the page an older tag, never a newer one.
+ */
+async function tagOf(
+  { store, salt }: CallsOptions,
+  account: string,
+  question: readonly (string | number)[],
+): Promise<string> {
+  const asked = JSON.stringify([account, await store.position(account), ...question]);
+  const hash = createHash('sha256').update(salt).update(asked).digest('base64url');
+  // Weak, because the same page may be sent packed or plain.
+  return `W/"${hash.slice(0, 27)}"`;
 }
 
 /** GET …/user/bid-management/{sid} */

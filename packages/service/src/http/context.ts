@@ -159,3 +159,9 @@ export function queryOf({ req }: AppContext): string {
   const mark = req.url.indexOf('?');
   return mark < 0 ? '' : req.url.slice(mark + 1);
 }
+
+/** Does the client have the response with this tag already? `given` is its header `if-none-match`. */
+export function hasTag(etag: string, given = ''): boolean {
+  const bare = (tag: string): string => tag.trim().replace(/^W\//, '');
+  return given.split(',').some((tag) => tag.trim() === '*' || bare(tag) === bare(etag));
+}

@@ -21,7 +21,7 @@ export const limitsOptions = defineOptions({
   atOnce: option.whole(1).default(usual.atOnce),
   /** Time for a request to arrive, and for a TLS handshake. Default `10s`. */
   headTimeout: option.duration().default(usual.headTimeout),
-  /** Time after which a response is ended whose client takes nothing of it. Default `30s`. */
+  /** A response of which the client takes nothing for this time is ended, after twice the time at the latest. Default `30s`. */
   sendTimeout: option.duration().default(usual.sendTimeout),
   /** Time without a byte after which a connection is closed. Default `1m`. */
   idleTimeout: option.duration().default(usual.idleTimeout),
