@@ -44,8 +44,10 @@ export interface Ledgers {
 
 /** Opens the ledgers of `--ledger`, and the one that a warehouse has beside it. */
 export async function openLedgers(files: readonly string[], copy: Copy, io: Io): Promise<Ledgers> {
-  const own = copy.warehouse === null ? null : `${copy.file}.ledger`;
-  const paths = [...new Set([...files, ...(own !== null && existsSync(resolve(io.cwd, own)) ? [own] : [])])];
+  // A relative path may start from the folder of the configuration file.
+  const own = copy.warehouse === null ? null : `${resolve(copy.warehouse.path)}.ledger`;
+  const isNamed = files.some((file) => resolve(io.cwd, file) === own);
+  const paths = [...new Set([...files, ...(own !== null && !isNamed && existsSync(own) ? [own] : [])])];
   const opened: { readonly shown: string; readonly ledger: Awaited<ReturnType<typeof openToForget>> }[] = [];
   const close = async () => {
     for (const { ledger } of opened.splice(0)) await ledger.close();
