@@ -206,25 +206,26 @@ const onBytes = {
 };
 
 /** @param {any} database @returns {Row[]} */
-const rowsIn = (database) => database.prepare('SELECT sid, packed FROM calls ORDER BY sid').all();
+const rowsIn = (database) =>
+  database.prepare('SELECT sid, record FROM records WHERE exact IS NULL ORDER BY sid').all();
 
-/** A row of the table of calls. @typedef {{ sid: string, packed: string }} Row */
+/** A row of the table of calls. @typedef {{ sid: string, record: string }} Row */
 
 /** @type {Record<string, (path: string, which: number) => void>} */
 const onSqlite = {
   'row dropped': (path) =>
-    inSqlite(path, (database, row) => database.prepare('DELETE FROM calls WHERE sid = ?').run(row.sid)),
+    inSqlite(path, (database, row) => database.prepare('DELETE FROM records WHERE sid = ?').run(row.sid)),
   'row doubled': (path) =>
-    inSqlite(path, (database, row) =>
+    inSqlite(path, (database, row) => {
+      const columns = database.prepare("SELECT name FROM pragma_table_info('records')").all();
+      const cells = columns.map((/** @type {{ name: string }} */ { name }) => (name === 'sid' ? '?' : name));
       database
-        .prepare(
-          'INSERT INTO calls SELECT account, ?, at, talk, extension, layout, packed FROM calls WHERE sid = ?',
-        )
-        .run(`${row.sid}0`, row.sid),
-    ),
+        .prepare(`INSERT INTO records SELECT ${cells.join(', ')} FROM records WHERE sid = ?`)
+        .run(`${row.sid}0`, row.sid);
+    }),
   'field changed': (path) =>
     inSqlite(path, (database, row) =>
-      database.prepare('UPDATE calls SET packed = ? WHERE sid = ?').run(fieldChanged(row.packed), row.sid),
+      database.prepare('UPDATE records SET record = ? WHERE sid = ?').run(fieldChanged(row.record), row.sid),
     ),
   'row of another file': (path, which) => {
     /** @type {Row[]} */
@@ -233,17 +234,17 @@ const onSqlite = {
     others = rowsIn(other);
     other.close();
     inSqlite(path, (database, row) =>
-      database.prepare('UPDATE calls SET packed = ? WHERE sid = ?').run(one(others).packed, row.sid),
+      database.prepare('UPDATE records SET record = ? WHERE sid = ?').run(one(others).record, row.sid),
     );
   },
   'byte flipped': (path) => {
     /** @type {string} */
-    let packed = '';
+    let record = '';
     inSqlite(path, (_, row) => {
-      packed = row.packed;
+      record = row.record;
     });
     const bytes = readFileSync(path);
-    const start = Buffer.from(packed.slice(0, 60));
+    const start = Buffer.from(record.slice(0, 60));
     const at = dice(start.length);
     // SQLite may have left a copy of the row in the free space of a page.
     for (let from = bytes.indexOf(start); from >= 0; from = bytes.indexOf(start, from + 1))
