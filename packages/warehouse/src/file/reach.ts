@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { makeOwnFolder, strangeCompanion } from '@call-attribution/node-stream/files';
 import type { DuckDBInstance } from '@duckdb/node-api';
@@ -49,6 +50,10 @@ export function checkCompanions(path: string): void {
 
 /** Makes the folder of staged files, which belongs to this user alone: DuckDB reads what is in it by name. */
 export async function makeStagingFolder(folder: string): Promise<void> {
+  // Not a recursive one, which never ends where a file system has no place for it.
+  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
   const strange = await makeOwnFolder(folder);
   if (strange !== null)
     throw new WarehouseError(
