@@ -71,16 +71,7 @@ export function createService(given: ServiceOptions): Service {
   const desk = createFeedDesk(options.feeds, options.feedSource ?? storeFeeds(store), clock);
   const admin = adminRoutes(options, { desk, metrics, places, state });
   const prepare = addingAccounts(options);
-  const routes = ownRoutes(options, desk, places).map(
-    (route): AppRoute => ({
-      ...route,
-      async handle(c) {
-        await prepare();
-        if (state.isStopping && state.servers.length === 0) throw closing();
-        return route.handle(c);
-      },
-    }),
-  );
+  const routes = ownRoutes(options, desk, places).map(whileOpen(prepare, state));
   const { fetchOf, handlerOf } = createEntries(options, { admin, metrics, progress, state });
   const everything = [...admin, ...routes];
   const [fetch, handler] = [fetchOf(everything), handlerOf(everything)];
@@ -126,6 +117,18 @@ export function createService(given: ServiceOptions): Service {
     [Symbol.asyncDispose]: close,
   };
 }
+
+/** A route that answers once the accounts are there, and until the service is closed. */
+const whileOpen =
+  (prepare: () => Promise<void>, state: State) =>
+  (route: AppRoute): AppRoute => ({
+    ...route,
+    async handle(c) {
+      await prepare();
+      if (state.isStopping && state.servers.length === 0) throw closing();
+      return route.handle(c);
+    },
+  });
 
 /** What changes while a service runs. */
 interface State {

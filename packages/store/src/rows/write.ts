@@ -1,3 +1,4 @@
+import type { Removals } from '@call-attribution/node-stream';
 import type { Driver, Insert, Session, Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { type DocumentRow, document, documentIn } from './documents.ts';
@@ -60,25 +61,7 @@ export async function writeCalls(
   calls: readonly CallRow[],
 ): Promise<Stored> {
   await holdAccount(driver, session, account);
-  const removals = await readRemovals(session, account);
-  const border = removals.purgedBefore === null ? noTime : (secondsOf(removals.purgedBefore) ?? noTime);
-  const isRemoved = (call: CallRow): boolean =>
-    (call.at > noTime && call.at < border) || (removals.erasedCallers > 0 && removals.isErased(call.caller));
-  // Of several calls with the same sid the last one wins, as if they had been written one after the other.
-  const batch = new Map<string, CallRow>();
-  const unwanted = new Set<string>();
-  let leftOut = 0;
-  for (const call of calls) {
-    if (isRemoved(call)) {
-      leftOut += 1;
-      unwanted.add(call.key);
-      batch.delete(call.key);
-    } else {
-      const earlier = batch.get(call.key);
-      batch.set(call.key, earlier === undefined ? call : mergedRow(earlier, call));
-      unwanted.delete(call.key);
-    }
-  }
+  const { batch, unwanted, leftOut } = sifted(calls, await readRemovals(session, account));
   // A call that is now said to be of an erased caller was stored when it had another number.
   if (unwanted.size > 0) await deleteKeys(driver, session, account, [...unwanted]);
   if (batch.size === 0) return { stored: 0, added: 0, changed: 0, leftOut };
@@ -100,20 +83,39 @@ export async function writeCalls(
     added.map((row) => [account, ...row.values()]),
   );
   for (const { now } of changed) await session.run(update, [account, ...now.values()]);
-  const now = changed.map((change) => change.now);
-  const was = changed.map((change) => change.was);
-  await addCells(session, account, differences([...added, ...now], was));
+  const written = [...added, ...changed.map(({ now }) => now)];
+  const replaced = changed.map(({ was }) => was);
+  await addCells(session, account, differences(written, replaced));
   await noteEdits(
     session,
     account,
-    [...added, ...now].map(({ key }) => key),
+    written.map(({ key }) => key),
   );
-  return {
-    stored: batch.size,
-    added: added.length,
-    changed: changed.filter(({ was, now }) => was.text !== now.text).length,
-    leftOut,
-  };
+  const others = changed.filter(({ was, now }) => was.text !== now.text);
+  return { stored: batch.size, added: added.length, changed: others.length, leftOut };
+}
+
+/** The calls of a batch by key, and the keys of those that were erased or purged. */
+function sifted(calls: readonly CallRow[], removals: Removals) {
+  const border = removals.purgedBefore === null ? noTime : (secondsOf(removals.purgedBefore) ?? noTime);
+  const isRemoved = (call: CallRow): boolean =>
+    (call.at > noTime && call.at < border) || (removals.erasedCallers > 0 && removals.isErased(call.caller));
+  // Of several calls with the same sid the last one wins, as if they had been written one after the other.
+  const batch = new Map<string, CallRow>();
+  const unwanted = new Set<string>();
+  let leftOut = 0;
+  for (const call of calls) {
+    if (isRemoved(call)) {
+      leftOut += 1;
+      unwanted.add(call.key);
+      batch.delete(call.key);
+    } else {
+      const earlier = batch.get(call.key);
+      batch.set(call.key, earlier === undefined ? call : mergedRow(earlier, call));
+      unwanted.delete(call.key);
+    }
+  }
+  return { batch, unwanted, leftOut };
 }
 
 /** Deletes calls by sid, in a transaction that holds the account. */
