@@ -177,3 +177,12 @@ test('all rows of a file are loaded, whatever it says about their number', async
   expect(await warehouse.loadParquet(lying, 'lying')).toMatchObject([{ stored: 300 }]);
   expect((await storedCalls(warehouse, 'lying')).size).toBe(300);
 });
+
+test('an export of values that DuckDB takes for no JSON is loaded as it was', async () => {
+  const odd = call('odd', { new_field: [0, '\ud800'], first_name: 'a\u0000b', city: '' });
+  await warehouse.load('odd', [odd]);
+  const out = join(folder, 'odd');
+  await warehouse.exportParquet(out, { accounts: ['odd'] });
+  expect(await warehouse.loadParquet(out, 'again')).toMatchObject([{ stored: 1 }]);
+  expect(await warehouse.get('odd', 'again')).toEqual(odd);
+});
