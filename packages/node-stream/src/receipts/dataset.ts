@@ -19,6 +19,7 @@ export function filesDigest(files: readonly ReceiptFile[]): RowCount {
 
 /** What the receipt of a dataset says besides where its rows come from. */
 export interface DatasetContents {
+  /** Its files, with what was counted in each. */
   readonly files: readonly ReceiptFile[];
   /** The columns of all files. */
   readonly fields: readonly string[];

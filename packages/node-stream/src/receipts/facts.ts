@@ -19,9 +19,10 @@ export function writtenVerdict(verdict: Verdict, at: number): ReceiptVerdict {
 }
 
 /** A read of copies, such as a warehouse. */
-interface ReadOfCopies {
+export interface ReadOfCopies {
   /** Records that the source counts. */
   readonly counted: number;
+  /** Records that were read. */
   readonly read: number;
   /** What the syncs of the copies proved; absent for a source that is no copy. */
   readonly copies?: readonly { readonly reasons: readonly VerdictReason[] }[];

@@ -10,7 +10,7 @@ export {
   removeDatasetReceipt,
   writeDatasetReceipt,
 } from './dataset.ts';
-export { periodOfFilter, verdictOfCopies, writtenVerdict } from './facts.ts';
+export { periodOfFilter, type ReadOfCopies, verdictOfCopies, writtenVerdict } from './facts.ts';
 export type { FileRow } from './read-rows.ts';
 export {
   coverOf,
