@@ -153,7 +153,7 @@ test('every command has help with each of its options, and examples that parse',
     expect(new Set(names).size, spec.name).toBe(names.length);
     expect(spec.examples.length, spec.name).toBeGreaterThan(0);
     for (const { line } of spec.examples) {
-      const words = line.match(/calls (.*?)(?: > .*| \| .*|\)?$)/)?.[1] ?? '';
+      const words = line.match(/calls (.*?)(?: [<>|] .*|\)?$)/)?.[1] ?? '';
       const argv = [...words.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
         (match) => match[1] ?? match[2] ?? match[3] ?? '',
       );

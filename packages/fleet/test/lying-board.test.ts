@@ -13,7 +13,7 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-// The long version, with hundreds of schedules, is drills/lying-board.drill.ts.
+// The long version, with hundreds of schedules, is drills/lying-board.long.drill.ts.
 describe('whatever the board says and whoever dies, the target has every record once', () => {
   it('in memory', async () => {
     await fc.assert(

@@ -10,9 +10,8 @@ export {
   readRulesFile,
 } from './feeds/read-feeds.ts';
 export { storeFeeds } from './feeds/store-feeds.ts';
-export type { Intercept, ReplyChanges, Route } from './http/context.ts';
-export type { Fetch, LogEntry } from './http/exchange.ts';
 export type { NodeHandler } from './http/node.ts';
+export type { Fetch, Intercept, LogEntry, NodeExchange, ReplyChanges, Route } from './http/public-types.ts';
 export type { RateLimit } from './http/rate-limit.ts';
 export { Refusal, type RefusalCode, type RefusalDetails } from './http/refusal.ts';
 export type { LimitOptions, ServiceLimits } from './http/server.ts';
@@ -25,7 +24,7 @@ export {
   listenOptions,
   type ServiceOptions,
 } from './options.ts';
-export type { PageAccount, PageOptions } from './page/page-routes.ts';
+export type { PageAccount, PageOptions } from './page/page-options.ts';
 export {
   mostGroups,
   type PageBucket,

@@ -2,12 +2,11 @@ import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attrib
 import type { Store } from '@call-attribution/store';
 import { serviceDefaults } from './defaults.ts';
 import type { Feed, FeedSource } from './feeds/feed.ts';
-import type { Intercept, Route } from './http/context.ts';
-import type { LogEntry } from './http/exchange.ts';
+import type { Intercept, LogEntry, Route } from './http/public-types.ts';
 import { type RateLimit, type RateSettings, rateLimitOptions } from './http/rate-limit.ts';
 import { type LimitOptions, limitsOptions, type ServiceLimits } from './http/server.ts';
 import { type ShapeOptions, shapeOptions } from './http/shape.ts';
-import { type PageOptions, pageOptions } from './page/page-routes.ts';
+import { type PageOptions, pageOptions } from './page/page-options.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
 export interface AccountWithKeys {

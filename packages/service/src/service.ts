@@ -7,18 +7,19 @@ import { feedMetrics } from './feeds/status-page.ts';
 import { refuseOpenFeeds, storeFeeds } from './feeds/store-feeds.ts';
 import { clientsBehind } from './http/addresses.ts';
 import { apiRoutes, createApp, ownRoute } from './http/app.ts';
-import type { AppRoute, Changes } from './http/context.ts';
-import { type Fetch, followed } from './http/exchange.ts';
+import type { AppRoute } from './http/context.ts';
+import { followed } from './http/exchange.ts';
 import { createAdmit } from './http/gate.ts';
 import { callCounter, statusRoutes } from './http/health.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { type NodeHandler, nodeHandler } from './http/node.ts';
 import { createPlaces, type Places } from './http/places.ts';
 import { createProgress, type Progress } from './http/progress.ts';
+import type { Changes, Fetch } from './http/public-types.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { Refusal } from './http/refusal.ts';
 import { type OpenServer, openServer } from './http/server.ts';
-import { openApiRoute } from './openapi/document.ts';
+import { openApiRoute } from './openapi/route.ts';
 import {
   type AccountWithKeys,
   type ListenOptions,
@@ -29,7 +30,8 @@ import {
 } from './options.ts';
 import { pageDataRoutes } from './page/data-routes.ts';
 import { storeSource } from './page/index/store-source.ts';
-import { type PageOptions, pageRoutes } from './page/page-routes.ts';
+import type { PageOptions } from './page/page-options.ts';
+import { pageRoutes } from './page/page-routes.ts';
 
 /** Where a service listens. */
 export interface Listening {

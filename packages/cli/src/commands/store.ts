@@ -13,7 +13,7 @@ import {
 import { exportCalls, importCalls, type Store } from '@call-attribution/store';
 import type { Handler } from '../args/command.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
-import { CliError, systemCode, UsageError } from '../errors.ts';
+import { CliError, Interrupted, systemCode, UsageError } from '../errors.ts';
 import { saveLines } from '../output/file.ts';
 import {
   erasedLines,
@@ -29,7 +29,7 @@ import { accountOf, onCopy, onStore, print } from './on-store.ts';
 export const importFile = onStore(async (store, args, io) => {
   const [file = '-'] = args.words;
   const shown = file === '-' ? 'standard input' : file;
-  const source = readable(file === '-' ? io.stdin : unpacked(resolve(io.cwd, file)), shown);
+  const source = readable(file === '-' ? io.stdin : unpacked(resolve(io.cwd, file)), shown, io.signal);
   if (file !== '-') await takeOverRemovals(store, args.need('account'), resolve(io.cwd, file), file);
   const done = await whileWaiting(`reading ${shown}`, () => importCalls(store, args.need('account'), source));
   await print(io, done);
@@ -103,10 +103,12 @@ async function textOf(stream: AsyncIterable<Uint8Array | string>): Promise<strin
 }
 
 /** The same bytes. What keeps them from being read is said with the name of the file. */
-async function* readable(bytes: AsyncIterable<Uint8Array | string>, shown: string) {
+async function* readable(bytes: AsyncIterable<Uint8Array | string>, shown: string, signal: AbortSignal) {
   try {
     yield* bytes;
   } catch (error) {
+    // Standard input is closed then, too.
+    if (signal.aborted) throw new Interrupted();
     const code = systemCode(error) ?? '';
     if (code === 'ENOENT') throw new UsageError(`there is no file ${shown}`);
     const problem = code.startsWith('Z_') ? 'it is cut or damaged, and cannot be unpacked' : unreadable[code];

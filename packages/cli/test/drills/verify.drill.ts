@@ -10,7 +10,7 @@ const tally = openDrill({
 });
 
 test('calls verify finds every injury, and invents none', async () => {
-  const injuries = rounds(300, 10_000);
+  const injuries = rounds(120, 10_000);
   const script = join(import.meta.dirname, 'injuries.mjs');
   const child = spawn(process.execPath, [script, inject('callsBin'), String(injuries), '4711'], {
     stdio: ['ignore', 'pipe', 'pipe'],

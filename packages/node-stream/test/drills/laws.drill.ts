@@ -15,7 +15,7 @@ const movingLists = openDrill({
   what: 'Records are inserted, removed, swapped and changed while a list is read, page by page; each record that stayed comes once',
 });
 test('each record of a moving list is read once, whatever moves where', () =>
-  readsMovingLists(rounds(120, 3000), movingLists));
+  readsMovingLists(rounds(80, 3000), movingLists));
 
 const movingPages = openDrill({
   name: 'moving-pages',
@@ -23,7 +23,7 @@ const movingPages = openDrill({
   what: 'The same in slices of several pages; the read is complete or fails as incomplete',
 });
 test('slices of several pages are read completely or reported as incomplete', () =>
-  readsMovingPages(rounds(120, 3000), movingPages));
+  readsMovingPages(rounds(80, 3000), movingPages));
 
 const stoppedReads = openDrill({
   name: 'stopped-reads',

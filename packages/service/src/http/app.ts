@@ -5,9 +5,10 @@ import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 
 import { countReply, listReply, singleReply } from './calls.ts';
-import type { AppContext, AppEnv, AppRoute, Route } from './context.ts';
+import type { AppContext, AppEnv, AppRoute } from './context.ts';
 import { readCredential } from './credentials.ts';
 import type { Admit } from './gate.ts';
+import type { Route } from './public-types.ts';
 import { problemOf, Refusal } from './refusal.ts';
 import type { Shape } from './shape.ts';
 import { smsReply } from './sms.ts';

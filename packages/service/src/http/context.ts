@@ -1,53 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Shape } from './shape.ts';
-
-/** Changes to one reply, for tests of clients that have to survive them. */
-export interface ReplyChanges {
-  /** Send at most this many rows, however many were requested. */
-  readonly clampRows?: number;
-  /** Start the page this many calls later, or earlier when negative. */
-  readonly shift?: number;
-  /** The shape of a single record. */
-  readonly singleAs?: Shape['singleAs'];
-  /** The shape of the v2 count. */
-  readonly countAs?: Shape['countAs'];
-}
-
-/** Where the changes of an intercept wait for the request that they are for. */
-export type Changes = WeakMap<IncomingMessage, ReplyChanges>;
-
-/**
- * Sees each request that reaches the service through Node.js before the API does: those of `listen` and `handler`, not of `fetch`. It
- * may respond itself, wait, wrap the response, or pass the request on with `next`. Requests for health and metrics do not pass
- * through it.
- *
- * @example
- * const slow: Intercept = (request, response, next) => setTimeout(next, 200);
- */
-export type Intercept = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: (changes?: ReplyChanges) => void,
-) => void;
-
-/**
- * A further path of the service, served without credentials.
- *
- * @example
- * const version: Route = { path: '/version', handle: () => new Response('1.0') };
- */
-export interface Route {
-  /** The whole path, such as `/openapi.json`. */
-  readonly path: string;
-  /** Methods it accepts. Default GET, and with it HEAD. */
-  readonly methods?: readonly string[];
-  /** Makes the response. A thrown `Refusal` becomes a problem document. */
-  readonly handle: (request: Request) => Response | Promise<Response>;
-}
+import type { ReplyChanges } from './public-types.ts';
 
 /** One request while the service handles it. */
 export interface Exchange {

@@ -1,44 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
-import type { HttpBindings } from '@hono/node-server';
-import type { AppEnv, Changes, Exchange } from './context.ts';
+import type { AppEnv, Exchange } from './context.ts';
 import type { Metrics } from './metrics.ts';
 import type { Progress } from './progress.ts';
-
-/** One entry of the log. It never holds a key, a query, caller data or an IP address. */
-export interface LogEntry {
-  /** When the response ended, in ISO 8601. */
-  readonly time: string;
-  /** `error` when the service failed or the response was cut short. */
-  readonly level: 'info' | 'error';
-  /**
-   * For a request `completed`, `failed`, or `abandoned` when the client left or was closed before the end of the response. A
-   * sentence for anything else.
-   */
-  readonly message: string;
-  /** The id in the header `x-request-id` of the response. */
-  readonly requestId?: string;
-  /** The HTTP method. */
-  readonly method?: string;
-  /** The path pattern, such as `/v3/user/bid-management/{sid}`. */
-  readonly route?: string;
-  /** The HTTP status; 499 for a request that was abandoned before its response began. */
-  readonly status?: number;
-  /** How long the request took. */
-  readonly milliseconds?: number;
-  /** Id of the account whose credentials were accepted. */
-  readonly account?: string;
-  /** User name with which a feed was fetched. */
-  readonly user?: string;
-  /** Rows of the feed that was fetched. */
-  readonly rows?: number;
-  /** Name and code of the error behind a failure. */
-  readonly error?: string;
-}
-
-/** Handles a request. Where it comes through Node.js, `env` has what Node.js knows of it. */
-export type Fetch = (request: Request, env?: Partial<HttpBindings>) => Promise<Response>;
+import type { Changes, Fetch, LogEntry } from './public-types.ts';
 
 /** What following requests takes from the service. */
 interface FollowOptions {

@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { propertyOf } from '@call-attribution/core/errors';
 import { getRequestListener } from '@hono/node-server';
-import type { Changes, Intercept } from './context.ts';
-import type { Fetch } from './exchange.ts';
 import type { Progress } from './progress.ts';
+import type { Changes, Fetch, Intercept } from './public-types.ts';
 import { problemOf, Refusal } from './refusal.ts';
 
 /** A request listener of Node.js, as Express and Fastify take it too. */

@@ -1,5 +1,4 @@
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-import { type AppRoute, jsonReply } from '../http/context.ts';
 import { type ShapeOptions, shapeOptions } from '../http/shape.ts';
 import { paths } from './paths.ts';
 import { recordSchema } from './record-schema.ts';
@@ -26,7 +25,8 @@ export function openApiDocument(options: OpenApiOptions = {}): { readonly [keywo
   return documentOf(documentOptions.read(options));
 }
 
-function documentOf(options: ReadOf<typeof documentOptions>): { readonly [keyword: string]: unknown } {
+/** The same for options that were read. */
+export function documentOf(options: ReadOf<typeof documentOptions>): { readonly [keyword: string]: unknown } {
   const { serverUrl, singleAs, countAs, defaultRows, maxRows } = options;
   return {
     openapi: '3.1.0',
@@ -67,10 +67,4 @@ function documentOf(options: ReadOf<typeof documentOptions>): { readonly [keywor
       },
     },
   };
-}
-
-/** Serves the document at `/openapi.json`. */
-export function openApiRoute(options: ReadOf<typeof documentOptions>): AppRoute {
-  const body = JSON.stringify(documentOf(options));
-  return { path: '/openapi.json', handle: (c) => jsonReply(c, body) };
 }

@@ -2,47 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { propertyOf } from '@call-attribution/core/errors';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { type AppContext, type AppRoute, jsonReply, wholeReply } from '../http/context.ts';
-import type { PageSource } from './question.ts';
-
-/** An account with its test keys, as the page of a sandbox shows it. */
-export interface PageAccount {
-  /** Id in the store. */
-  readonly id: string;
-  /** Name to show. */
-  readonly name: string;
-  /** The number of calls at the start. */
-  readonly records: number;
-  /** Access key of v3 and of the SMS listing. */
-  readonly accessKey: string;
-  /** Secret key that belongs to it. */
-  readonly secretKey: string;
-  /** Bearer token of v2. */
-  readonly bearerToken: string;
-}
-
-/** The options of the page at `/`. */
-export const pageOptions = defineOptions({
-  /** A sandbox shows its test keys, a mirror has input fields for keys. Default `mirror`. */
-  kind: option.oneOf('sandbox', 'mirror'),
-  /** Are new calls coming in? Default false. */
-  live: option.flag(),
-  /** The accounts of a sandbox. Default none. */
-  accounts: option.list<PageAccount>(),
-  /** Folder of the built page. Default: the one in this package. */
-  assets: option.string(),
-  /**
-   * Where the page reads numbers and calls. Default: the store, some fields of which are kept in memory, about 90 bytes for a
-   * call, once the page was opened.
-   */
-  source: option.object<PageSource>(),
-  /** Most calls of a store that are kept in memory for the page. Default 2,000,000. */
-  maxCalls: option.whole(0),
-});
-
-/** What the page at `/` shows. */
-export interface PageOptions extends OptionsOf<typeof pageOptions> {}
+import type { PageOptions } from './page-options.ts';
 
 const built = fileURLToPath(new URL('./assets/', import.meta.url));
 const files = [

@@ -1,0 +1,90 @@
+// What users of the package name. It names no type of Hono, whose declarations need those of a browser.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Shape } from './shape.ts';
+
+/** Changes to one reply, for tests of clients that have to survive them. */
+export interface ReplyChanges {
+  /** Send at most this many rows, however many were requested. */
+  readonly clampRows?: number;
+  /** Start the page this many calls later, or earlier when negative. */
+  readonly shift?: number;
+  /** The shape of a single record. */
+  readonly singleAs?: Shape['singleAs'];
+  /** The shape of the v2 count. */
+  readonly countAs?: Shape['countAs'];
+}
+
+/** Where the changes of an intercept wait for the request that they are for. */
+export type Changes = WeakMap<IncomingMessage, ReplyChanges>;
+
+/**
+ * Sees each request that reaches the service through Node.js before the API does: those of `listen` and `handler`, not of `fetch`. It
+ * may respond itself, wait, wrap the response, or pass the request on with `next`. Requests for health and metrics do not pass
+ * through it.
+ *
+ * @example
+ * const slow: Intercept = (request, response, next) => setTimeout(next, 200);
+ */
+export type Intercept = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (changes?: ReplyChanges) => void,
+) => void;
+
+/**
+ * A further path of the service, served without credentials.
+ *
+ * @example
+ * const version: Route = { path: '/version', handle: () => new Response('1.0') };
+ */
+export interface Route {
+  /** The whole path, such as `/openapi.json`. */
+  readonly path: string;
+  /** Methods it accepts. Default GET, and with it HEAD. */
+  readonly methods?: readonly string[];
+  /** Makes the response. A thrown `Refusal` becomes a problem document. */
+  readonly handle: (request: Request) => Response | Promise<Response>;
+}
+
+/** One entry of the log. It never holds a key, a query, caller data or an IP address. */
+export interface LogEntry {
+  /** When the response ended, in ISO 8601. */
+  readonly time: string;
+  /** `error` when the service failed or the response was cut short. */
+  readonly level: 'info' | 'error';
+  /**
+   * For a request `completed`, `failed`, or `abandoned` when the client left or was closed before the end of the response. A
+   * sentence for anything else.
+   */
+  readonly message: string;
+  /** The id in the header `x-request-id` of the response. */
+  readonly requestId?: string;
+  /** The HTTP method. */
+  readonly method?: string;
+  /** The path pattern, such as `/v3/user/bid-management/{sid}`. */
+  readonly route?: string;
+  /** The HTTP status; 499 for a request that was abandoned before its response began. */
+  readonly status?: number;
+  /** How long the request took. */
+  readonly milliseconds?: number;
+  /** Id of the account whose credentials were accepted. */
+  readonly account?: string;
+  /** User name with which a feed was fetched. */
+  readonly user?: string;
+  /** Rows of the feed that was fetched. */
+  readonly rows?: number;
+  /** Name and code of the error behind a failure. */
+  readonly error?: string;
+}
+
+/** What Node.js knows of a request that came through it. */
+export interface NodeExchange {
+  /** The request. */
+  readonly incoming: IncomingMessage;
+  /** The response. */
+  readonly outgoing: ServerResponse;
+}
+
+/** Handles a request. Where it comes through Node.js, `env` has what Node.js knows of it. */
+export type Fetch = (request: Request, env?: Partial<NodeExchange>) => Promise<Response>;

@@ -1,0 +1,8 @@
+import { type AppRoute, jsonReply } from '../http/context.ts';
+import { documentOf } from './document.ts';
+
+/** Serves the document at `/openapi.json`. */
+export function openApiRoute(options: Parameters<typeof documentOf>[0]): AppRoute {
+  const body = JSON.stringify(documentOf(options));
+  return { path: '/openapi.json', handle: (c) => jsonReply(c, body) };
+}
