@@ -16,7 +16,11 @@ const shared = {
 };
 
 // Generous, since no test is about time: a busy machine must not turn a right result into a failure.
-const patience = { testTimeout: 300_000, hookTimeout: 300_000 };
+const patience = {
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 60_000 } },
+};
 
 const unit = {
   ...shared,

@@ -93,8 +93,8 @@ describe('a feed', () => {
         '',
       ].join('\r\n'),
     );
-    const line = log.find(({ route }) => route === '/feeds/clicks.csv');
-    expect(line).toMatchObject({
+    const line = () => log.find(({ route }) => route === '/feeds/clicks.csv');
+    await expect.poll(line).toMatchObject({
       message: 'completed',
       status: 200,
       account: '101',

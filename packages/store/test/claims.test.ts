@@ -3,7 +3,7 @@ import type { SyncState } from '@call-attribution/node-stream';
 import { testStores } from '@call-attribution/test-tools';
 import fc from 'fast-check';
 import pg from 'pg';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { everything, mirrorSink, openStore, type Store, type Stored } from '../src/index.ts';
 import { smallCall } from './small-calls.ts';
 
@@ -187,7 +187,7 @@ describe.each(testStores().filter(({ kind }) => kind === 'postgres'))('a $kind s
     });
     await waiting;
     expect(await store.claim('1', 'sync', 'next')).toMatchObject({ token: 1 });
-    await vi.waitFor(() => expect(ended).toBe(true));
+    await expect.poll(() => ended).toBe(true);
     await store.close();
   });
 });
