@@ -11,9 +11,10 @@ export {
 } from './feeds/read-feeds.ts';
 export { storeFeeds } from './feeds/store-feeds.ts';
 export type { NodeHandler } from './http/node.ts';
+export type { RefusalCode } from './http/problems.ts';
 export type { Fetch, Intercept, LogEntry, NodeExchange, ReplyChanges, Route } from './http/public-types.ts';
 export type { RateLimit } from './http/rate-limit.ts';
-export { Refusal, type RefusalCode, type RefusalDetails } from './http/refusal.ts';
+export { Refusal, type RefusalDetails } from './http/refusal.ts';
 export type { LimitOptions, ServiceLimits } from './http/server.ts';
 export type { Shape, ShapeOptions } from './http/shape.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';

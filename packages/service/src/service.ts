@@ -219,8 +219,7 @@ function adminRoutes(options: ServiceSettings, { desk, metrics, places, state }:
   });
 }
 
-const closing = () =>
-  new Refusal(503, 'closing', 'The service is closing.', { headers: { 'retry-after': '1' } });
+const closing = () => new Refusal('closing', 'The service is closing.', { headers: { 'retry-after': '1' } });
 
 const listensAlready = () =>
   new ConfigurationError(

@@ -78,6 +78,40 @@ describe('a running service', () => {
     expect(await response.json()).toEqual(openApiDocument({ maxRows: 77 }));
   });
 
+  test('what it answers has a status, headers and a code that the document names', async () => {
+    const list = document.paths?.['/v3/user/bid-management']?.get as Schema;
+    const described = (status: number) => {
+      const response = list.responses?.[status] as Schema;
+      return (response?.$ref === undefined ? response : resolve(String(response.$ref))) as Schema;
+    };
+    const ask = (query: string, headers: Record<string, string> = {}) =>
+      fetch(`${url}/v3/user/bid-management${query}`, { headers });
+    const good = { access_key: 'access', secret_key: 'secret' };
+    const page = await ask('?rows=2', good);
+    const etag = page.headers.get('etag') ?? '';
+    expect([page.status, Object.keys(described(200).headers ?? {})]).toEqual([
+      200,
+      ['Content-Range', 'ETag'],
+    ]);
+    const same = await ask('?rows=2', { ...good, 'if-none-match': etag });
+    expect([same.status, same.headers.get('etag')]).toEqual([304, etag]);
+    expect(Object.keys(described(304).headers ?? {})).toEqual(['ETag']);
+    const refused = [
+      await ask('?rows=none', good),
+      await ask('?row=1', good),
+      await ask(`?q=${encodeURIComponent('x:1')}`, good),
+      await ask(''),
+      await ask('', { access_key: 'access', secret_key: 'wrong' }),
+      await fetch(`${url}/v3/user/bid-management`, { method: 'DELETE' }),
+      await ask(`?q=${'x'.repeat(9_000)}`, good),
+    ];
+    for (const response of refused) {
+      const { code, status } = (await response.json()) as { code: string; status: number };
+      expect(status).toBe(response.status);
+      expect(described(status).description).toContain(`- \`${code}\`: `);
+    }
+  });
+
   test('it serves every path of the document', async () => {
     const headers = { authorization: 'Bearer bearer' };
     for (const path of Object.keys(document.paths ?? {})) {

@@ -38,7 +38,7 @@ export function controlRoutes({ book, journal, advance }: Controls): Route[] {
       handle: async ({ url }) => {
         const seconds = parseDuration(needed(new URL(url).searchParams, 'by')) / 1000;
         if (!(seconds >= 0 && seconds <= 1e8)) {
-          throw new Refusal(400, 'out_of_range', 'by must be a duration of up to 150w, such as 90s or 6h.', {
+          throw new Refusal('out_of_range', 'by must be a duration of up to 150w, such as 90s or 6h.', {
             parameter: 'by',
           });
         }
@@ -53,12 +53,12 @@ function setFaults(book: FaultBook, key: string, faults: string): void {
     book.set(key, faults);
   } catch (error) {
     if (!(error instanceof FaultSyntaxError)) throw error;
-    throw new Refusal(400, error.code, `${error.message}.`, { parameter: 'faults' });
+    throw new Refusal(error.code, `${error.message}.`, { parameter: 'faults' });
   }
 }
 
 function needed(query: URLSearchParams, name: string): string {
   const value = query.get(name);
   if (value !== null) return value;
-  throw new Refusal(400, 'missing_parameter', `The parameter ${name} is missing.`, { parameter: name });
+  throw new Refusal('missing_parameter', `The parameter ${name} is missing.`, { parameter: name });
 }

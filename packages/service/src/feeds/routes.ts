@@ -82,7 +82,7 @@ function guardOf(
       if (trial.result === 'wrong')
         throw unauthorized('wrong_password', 'The user name or the password is wrong.');
       if (trial.result === 'locked') {
-        throw new Refusal(429, 'too_many_tries', `Too many wrong passwords. Wait ${trial.wait} s.`, {
+        throw new Refusal('too_many_tries', `Too many wrong passwords. Wait ${trial.wait} s.`, {
           headers: { 'retry-after': String(trial.wait) },
         });
       }
@@ -97,7 +97,7 @@ function guardOf(
 }
 
 const unauthorized = (code: 'wrong_password' | 'missing_password', detail: string): Refusal =>
-  new Refusal(401, code, detail, {
+  new Refusal(code, detail, {
     headers: { 'www-authenticate': 'Basic realm="feeds", charset="UTF-8"' },
   });
 
@@ -105,11 +105,7 @@ const unauthorized = (code: 'wrong_password' | 'missing_password', detail: strin
 function refuseStrangeHost({ req }: AppContext): void {
   const host = (req.header('host') ?? '').replace(/:\d+$/, '');
   if (isLoopback(host)) return;
-  throw new Refusal(
-    403,
-    'strange_host',
-    'A feed without a password is only for this machine: use 127.0.0.1.',
-  );
+  throw new Refusal('strange_host', 'A feed without a password is only for this machine: use 127.0.0.1.');
 }
 
 function replyWith(c: AppContext, feed: Feed, edition: Edition): Response {

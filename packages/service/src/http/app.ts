@@ -26,7 +26,7 @@ export function createApp({ prefix, mostUrlBytes, routes }: AppOptions): Hono<Ap
   const app = new Hono<AppEnv>();
   app.onError(refusalReply);
   app.notFound(() => {
-    throw new Refusal(404, 'unknown_path', unknownPath);
+    throw new Refusal('unknown_path', unknownPath);
   });
   app.use((c, next) => {
     refuseHead(c.req, mostUrlBytes);
@@ -91,11 +91,10 @@ function refusalReply(error: unknown, { env: { exchange }, req }: AppContext): R
   exchange.fault = error;
   const refusal =
     propertyOf(error, 'isRetryable') === true
-      ? new Refusal(503, 'store_unavailable', 'The store does not respond at the moment. Try again.', {
+      ? new Refusal('store_unavailable', 'The store does not respond at the moment. Try again.', {
           headers: { 'retry-after': '1' },
         })
       : new Refusal(
-          500,
           'internal_error',
           `The service failed. Report the request id ${exchange.requestId} to its operator.`,
         );
@@ -107,7 +106,7 @@ const unknownPath =
 
 function otherMethod(methods: readonly string[]): Refusal {
   const list = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
-  return new Refusal(405, 'method_not_allowed', `This path accepts only ${list}.`, {
+  return new Refusal('method_not_allowed', `This path accepts only ${list}.`, {
     headers: { allow: list },
   });
 }
@@ -115,14 +114,10 @@ function otherMethod(methods: readonly string[]): Refusal {
 function refuseHead(req: AppContext['req'], mostUrlBytes: number): void {
   const { url } = req;
   if (url.length - url.indexOf('/', 'https://'.length) > mostUrlBytes) {
-    throw new Refusal(
-      414,
-      'url_too_long',
-      `The URL is longer than ${mostUrlBytes} bytes. Shorten the filter.`,
-    );
+    throw new Refusal('url_too_long', `The URL is longer than ${mostUrlBytes} bytes. Shorten the filter.`);
   }
   if (req.header('host')?.includes(',')) {
-    throw new Refusal(400, 'host_header', 'The request must have exactly one header Host.', {
+    throw new Refusal('host_header', 'The request must have exactly one header Host.', {
       parameter: 'host',
     });
   }
@@ -132,7 +127,6 @@ function refuseBody({ req }: AppContext): void {
   if (req.header('transfer-encoding') === undefined && Number(req.header('content-length') ?? 0) === 0)
     return;
   throw new Refusal(
-    400,
     'unexpected_body',
     'This request must not have a body. Send the parameters in the query.',
     { headers: { connection: 'close' } },

@@ -70,7 +70,7 @@ export async function singleReply(
   const document = await store.document(account, sid, version);
   if (document === null) {
     const hint = version === 'v3' && sid === 'count' ? ' The count request exists in v2 only.' : '';
-    throw new Refusal(404, 'unknown_record', `This account has no call with that sid.${hint}`);
+    throw new Refusal('unknown_record', `This account has no call with that sid.${hint}`);
   }
   const singleAs = c.env.exchange.changes.singleAs ?? shape.singleAs;
   return jsonReply(
@@ -85,7 +85,7 @@ function sidOf({ req }: AppContext): string {
   try {
     return decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1));
   } catch {
-    throw new Refusal(400, 'malformed_encoding', 'The sid in the path is not valid percent-encoded UTF-8.', {
+    throw new Refusal('malformed_encoding', 'The sid in the path is not valid percent-encoded UTF-8.', {
       parameter: 'sid',
     });
   }
@@ -120,7 +120,7 @@ function readFilter(parameters: ReadonlyMap<string, string>, version: Version): 
 export function parsedFilter(parameters: ReadonlyMap<string, string>, version: Version): Filter {
   const parsed = safeParse(parameters.get('q') ?? '', { version });
   if (!parsed.ok) {
-    throw new Refusal(400, 'invalid_filter', parsed.problem.message, {
+    throw new Refusal('invalid_filter', parsed.problem.message, {
       parameter: 'q',
       filter: parsed.problem,
     });

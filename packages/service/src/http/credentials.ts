@@ -1,5 +1,6 @@
 import type { AccountCredential } from '@call-attribution/store';
-import { Refusal, type RefusalCode } from './refusal.ts';
+import type { RefusalCode } from './problems.ts';
+import { Refusal } from './refusal.ts';
 
 const authHeaders = ['authorization', 'access_key', 'secret_key'] as const;
 
@@ -9,7 +10,6 @@ export function readCredential({ headers }: Request, version: 'v2' | 'v3'): Acco
   const wantsKeys = version === 'v3' && (accessKey !== undefined || secretKey !== undefined);
   if (wantsKeys && authorization !== undefined) {
     throw new Refusal(
-      400,
       'two_credentials',
       'The request has both key headers and a bearer token. Send only one of them.',
       {
@@ -28,7 +28,7 @@ export function readCredential({ headers }: Request, version: 'v2' | 'v3'): Acco
 
 /** The refusal of a credential that does not belong to an account. */
 export function refused(code: RefusalCode, detail: string): Refusal {
-  return new Refusal(401, code, detail, { headers: { 'www-authenticate': 'Bearer' } });
+  return new Refusal(code, detail, { headers: { 'www-authenticate': 'Bearer' } });
 }
 
 function keys(accessKey: string | undefined, secretKey: string | undefined): AccountCredential {
@@ -53,7 +53,7 @@ function single(headers: Headers, name: string): string | undefined {
   const value = headers.get(name) ?? undefined;
   // Headers that are sent twice arrive as one, joined like this.
   if (value?.includes(', ')) {
-    throw new Refusal(400, 'repeated_header', `The header ${name} is given twice. Send it once.`, {
+    throw new Refusal('repeated_header', `The header ${name} is given twice. Send it once.`, {
       parameter: name,
     });
   }

@@ -78,11 +78,7 @@ function createGate(
     const key = createHash('sha256').update(`${credential.kind}\n${text}`).digest('base64');
     const account = await find(key, credential);
     if (account.disabled)
-      throw new Refusal(
-        403,
-        'account_disabled',
-        'This account is disabled. Ask the operator of the service.',
-      );
+      throw new Refusal('account_disabled', 'This account is disabled. Ask the operator of the service.');
     return { account: account.id, headers: limiter === null ? {} : limiter.take(key) };
   };
 }

@@ -63,7 +63,7 @@ function withSlash(request: IncomingMessage): string | null {
 }
 
 const refuseUrl = (): Response =>
-  problemOf(new Refusal(400, 'malformed_url', 'The URL or the header Host of the request cannot be read.'));
+  problemOf(new Refusal('malformed_url', 'The URL or the header Host of the request cannot be read.'));
 
 /** A connection on which more requests than this wait is closed. */
 const mostAhead = 1_000;

@@ -12,7 +12,7 @@ export function readParameters(query: string, allowed: readonly string[]): Map<s
     const name = decoded(equals < 0 ? piece : piece.slice(0, equals), 'The name of a parameter');
     if (!allowed.includes(name)) throw unknownParameter(name, allowed);
     if (found.has(name)) {
-      throw new Refusal(400, 'repeated_parameter', `The parameter ${name} is given twice. Send it once.`, {
+      throw new Refusal('repeated_parameter', `The parameter ${name} is given twice. Send it once.`, {
         parameter: name,
       });
     }
@@ -26,7 +26,6 @@ function decoded(text: string, what: string, parameter?: string): string {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
     throw new Refusal(
-      400,
       'malformed_encoding',
       `${what} is not valid percent-encoded UTF-8. Encode a space as %20 and a percent sign as %25.`,
       parameter === undefined ? {} : { parameter },
@@ -40,7 +39,7 @@ function unknownParameter(name: string, allowed: readonly string[]): Refusal {
     allowed.length === 0
       ? 'This path has no parameters.'
       : `The parameters of this path are ${allowed.join(', ')}.`;
-  return new Refusal(400, 'unknown_parameter', `There is no parameter ${shown}. ${known}`, {
+  return new Refusal('unknown_parameter', `There is no parameter ${shown}. ${known}`, {
     parameter: name.slice(0, 40),
   });
 }
@@ -55,7 +54,6 @@ export function integerOf(
   if (text === undefined) return bounds.otherwise;
   if (!/^(?:0|-?[1-9]\d*)$/.test(text)) {
     throw new Refusal(
-      400,
       'malformed_parameter',
       `The parameter ${name} is not a whole number: expected digits only, such as ${name}=${bounds.otherwise}.`,
       {
@@ -66,7 +64,6 @@ export function integerOf(
   const value = Number(text);
   if (value < bounds.least || value > bounds.most) {
     throw new Refusal(
-      400,
       'parameter_out_of_range',
       `The parameter ${name} must be from ${bounds.least} to ${bounds.most}.`,
       {

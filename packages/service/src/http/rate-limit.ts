@@ -45,7 +45,6 @@ export function createRateLimiter({ requests, per }: RateSettings, clock: Pick<C
       };
       if (span.used >= requests) {
         throw new Refusal(
-          429,
           'too_many_requests',
           `This key may make ${requests} requests in ${per / 1000} s. Wait ${wait} s.`,
           {

@@ -13,7 +13,7 @@ export async function smsReply(c: AppContext, store: Store, admit: Admit): Promi
   try {
     const parameters = await readAll(c);
     if (parameters.get('action') !== 'sms.get_numbers') {
-      throw new Refusal(200, 'unknown_action', 'The parameter action must be sms.get_numbers');
+      throw new Refusal('unknown_action', 'The parameter action must be sms.get_numbers');
     }
     const accessKey = required(parameters, 'access_key');
     const secretKey = required(parameters, 'secret_access_key');
@@ -33,10 +33,10 @@ async function readAll(c: AppContext): Promise<Map<string, string>> {
   if (c.req.method !== 'POST') return readParameters(queryOf(c), names);
   const type = c.req.header('content-type') ?? '';
   if (!/^application\/x-www-form-urlencoded\b/i.test(type)) {
-    throw new Refusal(200, 'unknown_form', 'A POST must be of type application/x-www-form-urlencoded');
+    throw new Refusal('unknown_form', 'A POST must be of type application/x-www-form-urlencoded');
   }
   if (c.env.incoming?.readableDidRead)
-    throw new Refusal(200, 'form_lost', 'The form was read before it reached the service');
+    throw new Refusal('form_lost', 'The form was read before it reached the service');
   await limited(c, async () => {});
   // A parameter in both places counts as given twice.
   return readParameters([queryOf(c), await c.req.text()].join('&'), names);
@@ -45,14 +45,14 @@ async function readAll(c: AppContext): Promise<Map<string, string>> {
 const limited = bodyLimit({
   maxSize: mostFormBytes,
   onError() {
-    throw new Refusal(200, 'form_too_long', `The form is longer than ${mostFormBytes} bytes`);
+    throw new Refusal('form_too_long', `The form is longer than ${mostFormBytes} bytes`);
   },
 });
 
 function required(parameters: ReadonlyMap<string, string>, name: string): string {
   const value = parameters.get(name);
   if (value) return value;
-  throw new Refusal(200, 'missing_parameter', `The parameter ${name} is missing`);
+  throw new Refusal('missing_parameter', `The parameter ${name} is missing`);
 }
 
 const xml = { 'content-type': 'text/xml; charset=UTF-8' };

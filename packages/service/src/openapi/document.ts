@@ -58,6 +58,10 @@ export function documentOf(options: ReadOf<typeof documentOptions>): { readonly 
           description: 'Position of the page: `first-last/total`, or `*/total` for an empty one.',
           schema: { type: 'string', pattern: '^(\\d+-\\d+|\\*)/\\d+$', examples: ['3-4/18'] },
         },
+        ETag: {
+          description: 'Follows from the question and the changes of the account; for `If-None-Match`.',
+          schema: { type: 'string' },
+        },
       },
       responses: refusalResponses(),
       schemas: {

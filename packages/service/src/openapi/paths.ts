@@ -10,7 +10,7 @@ export interface PathOptions extends ReplyShapes {
 }
 
 const names = { v2: 'CallV2', v3: 'CallV3' } as const;
-const everywhere = ['400', '401', '403', '405', '414', '429'] as const;
+const everywhere = [400, 401, 403, 405, 414, 429, 500, 503] as const;
 
 // v3 takes the two key headers or, for older users, a bearer token; v2 takes a bearer token only.
 const security = {
@@ -54,12 +54,25 @@ function list(version: Version, { defaultRows, maxRows }: PathOptions): Schema {
         description: 'Page number, counted from 0 in pages of `rows` calls.',
         schema: { type: 'integer', minimum: 0, default: 0 },
       },
+      {
+        name: 'If-None-Match',
+        in: 'header',
+        description: 'The `ETag` of the page that the client has.',
+        schema: { type: 'string' },
+      },
     ],
     responses: {
       '200': {
         description: 'One page. A page past the end is an empty array.',
-        headers: { 'Content-Range': { $ref: '#/components/headers/ContentRange' } },
+        headers: {
+          'Content-Range': { $ref: '#/components/headers/ContentRange' },
+          ETag: { $ref: '#/components/headers/ETag' },
+        },
         content: json({ type: 'array', items: { $ref: `#/components/schemas/${names[version]}` } }),
+      },
+      '304': {
+        description: 'The client has this page: no call of the account has changed since.',
+        headers: { ETag: { $ref: '#/components/headers/ETag' } },
       },
       ...refusalsFor(...everywhere),
     },
@@ -83,7 +96,7 @@ function single(version: Version, { singleAs }: PathOptions): Schema {
           singleAs === 'array' ? { type: 'array', items: schema, minItems: 1, maxItems: 1 } : schema,
         ),
       },
-      ...refusalsFor(...everywhere, '404'),
+      ...refusalsFor(...everywhere, 404),
     },
   };
 }
@@ -121,7 +134,7 @@ function smsNumbers(): Schema {
         description: 'The numbers, or what went wrong.',
         content: { 'application/xml': { schema: { $ref: '#/components/schemas/SmsNumbers' } } },
       },
-      ...refusalsFor('405', '414'),
+      ...refusalsFor(405, 414, 500, 503),
     },
   };
 }

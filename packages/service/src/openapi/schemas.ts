@@ -1,3 +1,4 @@
+import { apiProblems, type ProblemEntry } from '../http/problems.ts';
 import type { Schema } from './record-schema.ts';
 
 /** The shapes of single records and counts. */
@@ -41,7 +42,7 @@ export function replySchemas({ countAs }: ReplyShapes): Record<string, Schema> {
       properties: {
         title: { type: 'string' },
         status: { type: 'integer' },
-        code: { type: 'string', description: 'Stable name of the reason.' },
+        code: { type: 'string', description: 'Stable name of the reason; each response lists its own.' },
         detail: { type: 'string', description: 'What happened and what to do.' },
         parameter: { type: 'string', description: 'The query parameter or header that is wrong.' },
         pointer: { $ref: '#/components/schemas/FilterPointer' },
@@ -69,25 +70,25 @@ export function replySchemas({ countAs }: ReplyShapes): Record<string, Schema> {
   };
 }
 
-const refusals = {
-  '400': 'A parameter is malformed, out of range, unknown or repeated; the response names it.',
-  '401': 'The credentials are missing or do not belong to an account.',
-  '403': 'The account is disabled.',
-  '404': 'The account does not have a call with this id.',
-  '405': 'The method is not GET or HEAD.',
-  '414': 'The URL is too long.',
-  '429': 'Too many requests with this key; `Retry-After` says when to try again.',
-} as const;
+/** The statuses of the problems of the API, each with its codes and what they mean. */
+const refusals = new Map<number, string[]>();
+for (const [code, [status, words]] of Object.entries<ProblemEntry>(apiProblems))
+  refusals.set(status, [...(refusals.get(status) ?? []), `- \`${code}\`: ${words}`]);
+
+const headersOf: Readonly<Record<number, Schema>> = {
+  405: { Allow: { schema: { type: 'string' } } },
+  429: { 'Retry-After': { schema: { type: 'string' } } },
+  503: { 'Retry-After': { schema: { type: 'string' } } },
+};
 
 /** The error responses that operations share, by status. */
 export function refusalResponses(): Record<string, Schema> {
   return Object.fromEntries(
-    Object.entries(refusals).map(([status, description]) => [
+    [...refusals].map(([status, lines]) => [
       `Refusal${status}`,
       {
-        description,
-        ...(status === '429' ? { headers: { 'Retry-After': { schema: { type: 'string' } } } } : {}),
-        ...(status === '405' ? { headers: { Allow: { schema: { type: 'string' } } } } : {}),
+        description: lines.join('\n'),
+        ...(headersOf[status] === undefined ? {} : { headers: headersOf[status] }),
         content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
       },
     ]),
@@ -95,7 +96,7 @@ export function refusalResponses(): Record<string, Schema> {
 }
 
 /** References to the error responses of an operation. */
-export function refusalsFor(...statuses: readonly (keyof typeof refusals)[]): Record<string, Schema> {
+export function refusalsFor(...statuses: readonly (typeof apiProblems)[keyof typeof apiProblems][0][]) {
   return Object.fromEntries(
     statuses.map((status) => [status, { $ref: `#/components/responses/Refusal${status}` }]),
   );

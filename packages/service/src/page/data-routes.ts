@@ -71,7 +71,7 @@ async function calls({ c, source, account, parameters }: Asked): Promise<Respons
   const version = versionOf(parameters);
   if (sid !== undefined) {
     const call = await source.call(account, sid);
-    if (call === null) throw new Refusal(404, 'unknown_record', 'This account has no call with that sid.');
+    if (call === null) throw new Refusal('unknown_record', 'This account has no call with that sid.');
     return jsonReply(c, JSON.stringify(version === 'v3' ? call : fromCall(call as Call, 'v2')));
   }
   const columns = fieldsOf(parameters);
@@ -130,7 +130,6 @@ function readOnly(text: string | undefined): PageQuestion['only'] {
   if (text === undefined) return new Map();
   const wrong = (what: string) =>
     new Refusal(
-      400,
       'malformed_parameter',
       `The parameter only ${what}: expected a JSON object of lists of strings or null, such as ${onlyExample}.`,
       { parameter: 'only' },
@@ -164,7 +163,6 @@ function fieldsOf(parameters: ReadonlyMap<string, string>): string[] {
   if (unknown === undefined) return wanted;
   const near = nearest(unknown.slice(0, 60), names);
   throw new Refusal(
-    400,
     'unknown_field',
     `The parameter fields names something that is not a field.${near === undefined ? ' The fields are in openapi.json.' : ` Did you mean ${near}?`}`,
     { parameter: 'fields' },
@@ -180,12 +178,7 @@ function choiceOf<Choice extends string>(
   const value = parameters.get(name) ?? choices[0];
   const choice = choices.find((each) => each === value);
   if (choice !== undefined) return choice;
-  throw new Refusal(
-    400,
-    'malformed_parameter',
-    `The parameter ${name} must be one of ${choices.join(', ')}.`,
-    {
-      parameter: name,
-    },
-  );
+  throw new Refusal('malformed_parameter', `The parameter ${name} must be one of ${choices.join(', ')}.`, {
+    parameter: name,
+  });
 }

@@ -175,7 +175,6 @@ async function* rowsOf(store: Store, account: string, fields: readonly string[],
 
 function tooMany(calls: number, most: number): Refusal {
   return new Refusal(
-    413,
     'too_many_calls',
     `This account has ${calls} calls; the page keeps at most ${most} of a row store in memory. The operator can raise page.maxCalls ("maxCalls" of calls serve), or serve the calls from a warehouse.`,
   );
