@@ -475,6 +475,16 @@ describe('a file of feeds', () => {
       'feeds[0].passwordHash is not a hash',
     ],
     [
+      'two passwords',
+      [{ ...feed, passwordFile: 'secret' }],
+      'feeds[0] has more than one password; use passwordEnv',
+    ],
+    [
+      'a password file that is missing',
+      [{ ...feed, passwordEnv: undefined, passwordFile: 'none' }],
+      'feeds[0].passwordFile names none, which cannot be read (ENOENT)',
+    ],
+    [
       'an unknown name',
       [{ ...feed, windw: '7d' }],
       'feeds.json: feeds[0] has an unknown name "windw"; did you mean window?',

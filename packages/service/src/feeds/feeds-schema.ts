@@ -2,6 +2,7 @@ import { isCurrency, type SheetFormat, sheetFormats } from '@call-attribution/co
 import { accountNameForm } from '@call-attribution/core/settings';
 import { day, durationMillis, hour, isTimeZone, parseDuration } from '@call-attribution/core/time';
 import * as z from 'zod';
+import { accessFields, accessSchema, type Surroundings } from './access-schema.ts';
 
 // What a file of feeds may hold. zod is loaded with this, so only `readFeeds` imports it.
 
@@ -46,21 +47,8 @@ const fields = z.strictObject({
     'must be a duration of an hour or more, such as 1d',
   ).optional(),
   ledger: text.optional(),
-  user: shaped(/^[^:\p{Cc}]{1,100}$/u, 'must be at most 100 characters without a colon').optional(),
-  passwordEnv: shaped(
-    /^CALLS_\w*PASSWORD$/,
-    'must be the name of a variable CALLS_..._PASSWORD, which is taken out of the environment',
-  ).optional(),
-  passwordFile: text.optional(),
-  passwordHash: text.optional(),
-  password: z
-    .custom<never>(() => false, { error: 'must not be in the file', params: { hint: passwordsHint() } })
-    .optional(),
+  ...accessFields,
 });
-
-function passwordsHint(): string {
-  return 'use passwordEnv, passwordFile or passwordHash';
-}
 
 /** A feed, as the file has it. */
 export type FeedFields = z.infer<typeof fields>;
@@ -76,7 +64,11 @@ export type RuleFields = z.infer<typeof rulesSchema>;
  *
  * @param timeZone that of feeds that name none.
  */
-export function feedsSchema(timeZone: string | null) {
+export function feedsSchema(timeZone: string | null, surroundings: Surroundings) {
+  const feed = z.intersection(
+    fields.superRefine(checkFeed),
+    accessSchema(surroundings).transform((access) => ({ access })),
+  );
   const some = 'must be a list of at least one feed';
   return fields
     .partial()
@@ -84,7 +76,7 @@ export function feedsSchema(timeZone: string | null) {
     .transform(({ feeds, ...shared }) => ({
       feeds: feeds.map((feed) => ({ ...(timeZone === null ? {} : { timeZone }), ...shared, ...feed })),
     }))
-    .pipe(z.object({ feeds: z.array(fields.superRefine(checkFeed)).superRefine(checkPaths) }));
+    .pipe(z.object({ feeds: z.array(feed).superRefine(checkPaths) }));
 }
 
 /** Refuses two values for one conversion. */
@@ -107,17 +99,10 @@ function checkFeed(feed: FeedFields, context: z.RefinementCtx): void {
   const format = sheetFormats[feed.format];
   checkFormat(feed, format, refuse);
   checkValue(feed, context);
-  const { once, ledger, user } = feed;
+  const { once, ledger } = feed;
   const both = 'write both: "once": "1d", "ledger": "uploads.ledger"';
   if (once === undefined && ledger !== undefined) refuse('once', 'is missing: ledger needs it', both);
   if (once !== undefined && ledger === undefined) refuse('ledger', 'is missing: once needs it', both);
-  const passwords = [feed.passwordEnv, feed.passwordFile, feed.passwordHash].filter(
-    (one) => one !== undefined,
-  );
-  if (passwords.length > 1) refuse(null, 'has more than one password', passwordsHint());
-  if (user === undefined && passwords.length > 0) refuse('user', 'is missing: the feed has a password');
-  if (user !== undefined && passwords.length === 0)
-    refuse(null, 'has a user without a password', passwordsHint());
 }
 
 function checkFormat(feed: FeedFields, format: SheetFormat, refuse: Refuse): void {

@@ -10,9 +10,10 @@ import {
 import { InputError } from '@call-attribution/core/errors';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import { day, parseDuration } from '@call-attribution/core/time';
+import type { Access } from './access.ts';
 import type { Feed } from './feed.ts';
 import type { FeedFields, RuleFields } from './feeds-schema.ts';
-import { accessOf, fileOf, type Refuse } from './read-access.ts';
+import { namedFile } from './named-file.ts';
 
 /** Where `readFeeds` finds what the file refers to. */
 export interface FeedsContext {
@@ -38,9 +39,9 @@ const firstCallDays = 90;
  * const service = createService({ store, feeds });
  */
 export async function readFeeds(text: string, context: FeedsContext): Promise<Feed[]> {
-  const { source, folder, timeZone = null } = context;
+  const { source, folder, env, timeZone = null } = context;
   const { feedsSchema } = await import('./feeds-schema.ts');
-  const { feeds } = readJsonInput(feedsSchema(timeZone), text, source);
+  const { feeds } = readJsonInput(feedsSchema(timeZone, { folder, env }), text, source);
   const opened = new Map<string, Promise<Ledger>>();
   const ledgerOf = (file: string): Promise<Ledger> => {
     const path = resolve(folder, file);
@@ -51,7 +52,7 @@ export async function readFeeds(text: string, context: FeedsContext): Promise<Fe
   try {
     const read: Feed[] = [];
     for (const [at, fields] of feeds.entries())
-      read.push(await feedOf(fields, `${source}: feeds[${at}]`, context, ledgerOf));
+      read.push(await feedOf(fields, `${source}: feeds[${at}]`, folder, ledgerOf));
     return read;
   } catch (error) {
     for (const ledger of opened.values()) await ledger.then((one) => one.close()).catch(() => undefined);
@@ -60,16 +61,14 @@ export async function readFeeds(text: string, context: FeedsContext): Promise<Fe
 }
 
 async function feedOf(
-  fields: FeedFields,
+  fields: FeedFields & { readonly access: Access | null },
   place: string,
-  context: FeedsContext,
+  folder: string,
   ledgerOf: (file: string) => Promise<Ledger>,
 ): Promise<Feed> {
-  const refuse: Refuse = (name, what) => {
-    throw new InputError(`${place}.${name} ${what}`);
-  };
-  const { path, account, window, once, ledger: file, timeZone, conversionName = '', minTalk } = fields;
-  const { rules, history } = await rulesOf(fields, place, context.folder);
+  const { path, account, access, window, once, ledger: file, timeZone } = fields;
+  const { conversionName = '', minTalk } = fields;
+  const { rules, history } = await rulesOf(fields, place, folder);
   const feed: Feed = {
     path,
     format: sheetFormats[fields.format],
@@ -77,12 +76,14 @@ async function feedOf(
     days: parseDuration(window) / day,
     history,
     rules: { ...rules, timeZone, conversionName, minTalk: millisOf(minTalk) },
-    access: await accessOf(fields, context, refuse),
+    access,
   };
   if (once === undefined || file === undefined) return feed;
-  const ledger = await ledgerOf(file).catch((error: unknown) =>
-    refuse('ledger', `cannot be used: ${error instanceof Error ? error.message : String(error)}`),
-  );
+  const ledger = await ledgerOf(file).catch((error: unknown) => {
+    throw new InputError(
+      `${place}.ledger cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
   return { ...feed, once: { every: parseDuration(once), ledger } };
 }
 
@@ -148,15 +149,14 @@ async function readValue(
 ): Promise<{ readonly value: CountingRules['value']; readonly needsCallers: boolean }> {
   if (value !== undefined) return { value: () => value, needsCallers: false };
   if (valueRules === undefined) return { value: undefined, needsCallers: false };
-  const table =
-    typeof valueRules === 'string'
-      ? await readValueRules(
-          await fileOf(valueRules, folder, (what) => {
-            throw new InputError(`${place}.valueRules ${what}`);
-          }),
-          `${place}.valueRules: ${valueRules}`,
-        )
-      : await readValueRules(JSON.stringify(valueRules), `${place}.valueRules`);
+  const at = `${place}.valueRules`;
+  let [text, source] = [JSON.stringify(valueRules), at];
+  if (typeof valueRules === 'string') {
+    const found = namedFile(valueRules, folder);
+    if ('problem' in found) throw new InputError(`${at} ${found.problem}`);
+    [text, source] = [found.text, `${at}: ${valueRules}`];
+  }
+  const table = await readValueRules(text, source);
   return {
     value: (call, caller) => valueByRules(call, table, caller),
     needsCallers: table.rules.some(({ caller }) => caller !== undefined),
