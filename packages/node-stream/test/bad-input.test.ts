@@ -1,6 +1,7 @@
 import { apiKeys, type Client, ConfigurationError, createClient } from '@call-attribution/core';
 import { where } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
+import { QuantileSketch } from '../src/accumulators/index.ts';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
 import { createCallByteStream, createCallStream, memoryState, syncCalls, syncInto } from '../src/index.ts';
 import {
@@ -19,7 +20,6 @@ import {
   tee,
   tumbling,
 } from '../src/operators/index.ts';
-import { QuantileSketch } from '../src/operators/quantile-sketch.ts';
 import { fileSink, sliceFiles } from '../src/sinks/index.ts';
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:9', auth: apiKeys('a', 'b') });

@@ -1,7 +1,7 @@
 import { type Call, type FieldType, fields } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
+import { inCall } from '../accumulators/decimal.ts';
 import { ItemError } from '../errors.ts';
-import { inCall } from '../operators/decimal.ts';
 import { type ParquetType, readBack, type SchemaElement, storedType } from './parquet-types.ts';
 import type { Cell } from './row-text.ts';
 

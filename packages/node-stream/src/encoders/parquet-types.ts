@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { day, parseNaive } from '@call-attribution/core/time';
-import { numberOf } from '../operators/decimal.ts';
+import { numberOf } from '../accumulators/decimal.ts';
 import type { Cell } from './row-text.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { DecimalSum, numberOf } from './decimal.ts';
-import { QuantileSketch, relativeError } from './quantile-sketch.ts';
+import { numberOf } from '../accumulators/decimal.ts';
+import { Percentiles, QuantileSketch, relativeError, Sum } from '../accumulators/index.ts';
 
 /** What is read from an item: a field by name, or a function. */
 export type Reading<T = Call> = (keyof T & string) | ((item: T) => unknown);
@@ -34,18 +34,18 @@ export function count<T = Call>(): Measure<number, T> {
 /** The sum of a numeric field. Empty values are left out. Decimals add up as on paper: 0.1 + 0.2 is 0.3. */
 export function sum<T = Call>(of: Reading<T>): Measure<number, T> {
   return numeric(of, () => {
-    const total = new DecimalSum();
-    return { add: (value, raw) => total.add(value, raw), result: () => total.value };
+    const total = new Sum();
+    return { add: (value, raw) => total.add(value, raw), result: () => total.result() };
   });
 }
 
 /** The mean of the values that are not empty. Null when there are none. */
 export function mean<T = Call>(of: Reading<T>): Measure<number | null, T> {
   return numeric(of, () => {
-    const total = new DecimalSum();
+    const total = new Sum();
     return {
       add: (value, raw) => total.add(value, raw),
-      result: () => (total.count === 0 ? null : total.value / total.count),
+      result: () => total.mean(),
     };
   });
 }
@@ -61,7 +61,7 @@ export function max<T = Call>(of: Reading<T>): Measure<number | null, T> {
 }
 
 const percentileOptions = defineOptions({
-  /** Keep every value (8 bytes each) for an exact result. Default false: a sketch of a few kilobytes. */
+  /** Keep every different value for an exact result. Default false: a sketch of a few kilobytes. */
   exact: option.flag().default(false),
   /** Relative error of the sketch. Default 0.01. */
   error: relativeError().default(0.01),
@@ -92,14 +92,8 @@ export function percentile<T = Call>(
     });
   }
   return numeric(of, () => {
-    const values: number[] = [];
-    return {
-      add: (value) => values.push(value),
-      result: () => {
-        const sorted = Float64Array.from(values).sort();
-        return sorted[Math.max(1, Math.ceil((p / 100) * sorted.length)) - 1] ?? null;
-      },
-    };
+    const values = new Percentiles();
+    return { add: (value) => values.add(value), result: () => values.at(p, 100) };
   });
 }
 

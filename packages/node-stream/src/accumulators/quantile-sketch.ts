@@ -1,6 +1,7 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type Option, type OptionsOf, option } from '@call-attribution/core/options';
 import { ItemError } from '../errors.ts';
+import { type Accumulator, checkSaved } from './accumulator.ts';
 
 /** The largest relative error of a sketch. */
 export const relativeError = (): Option<number> =>
@@ -20,6 +21,22 @@ const sketchOptions = defineOptions({
 /** Settings of a `QuantileSketch`. */
 export interface SketchOptions extends OptionsOf<typeof sketchOptions> {}
 
+/** What a sketch saves. */
+export interface SavedSketch {
+  /** Its largest relative error. */
+  readonly error: number;
+  /** How many values are 0. */
+  readonly zeros: number;
+  /** The smallest value; null when nothing was added. */
+  readonly min: number | null;
+  /** The largest value; null when nothing was added. */
+  readonly max: number | null;
+  /** Buckets of values above 0, with how many each holds. */
+  readonly positive: readonly (readonly [number, number])[];
+  /** The same for values below 0, by their magnitude. */
+  readonly negative: readonly (readonly [number, number])[];
+}
+
 /**
  * Estimates quantiles of any number of values in a few kilobytes. Values fall into buckets that grow by a constant factor,
  * so a quantile is within the given relative error of the value at that rank, whatever the distribution. Sketches of parts
@@ -31,7 +48,7 @@ export interface SketchOptions extends OptionsOf<typeof sketchOptions> {}
  * for (const call of calls) sketch.add(Number(call.talk_minutes));
  * sketch.quantile(0.95);
  */
-export class QuantileSketch {
+export class QuantileSketch implements Accumulator<number, number | null, SavedSketch> {
   /** Largest relative error of a quantile. */
   readonly error: number;
   readonly #growth: number;
@@ -66,20 +83,48 @@ export class QuantileSketch {
     else this.#put(this.#negative, Math.ceil(Math.log(-value) / this.#growth), 1);
   }
 
-  /** Adds all values of another sketch that has the same error. */
-  merge(other: QuantileSketch): void {
-    if (other.error !== this.error) {
+  /** Adds all values of a sketch that has the same error, as that one saves them. */
+  merge(saved: SavedSketch): void {
+    const { error, zeros, min, max, positive, negative } = saved;
+    checkSaved(Array.isArray(positive) && Array.isArray(negative) && Number.isSafeInteger(zeros), 'a sketch');
+    if (error !== this.error) {
       throw new ConfigurationError(
         'invalid_option',
-        `sketches with errors ${this.error} and ${other.error} cannot be merged; create both with the same error`,
+        `sketches with errors ${this.error} and ${error} cannot be merged; create both with the same error`,
       );
     }
-    this.#count += other.#count;
-    this.#zeros += other.#zeros;
-    this.#min = Math.min(this.#min, other.#min);
-    this.#max = Math.max(this.#max, other.#max);
-    for (const [bucket, count] of other.#positive) this.#put(this.#positive, bucket, count);
-    for (const [bucket, count] of other.#negative) this.#put(this.#negative, bucket, count);
+    this.#zeros += zeros;
+    this.#count += zeros;
+    this.#min = Math.min(this.#min, min ?? this.#min);
+    this.#max = Math.max(this.#max, max ?? this.#max);
+    for (const [buckets, added] of [
+      [this.#positive, positive],
+      [this.#negative, negative],
+    ] as const) {
+      for (const [bucket, count] of added) {
+        checkSaved(Number.isSafeInteger(bucket) && Number.isSafeInteger(count), 'a sketch');
+        this.#count += count;
+        this.#put(buckets, bucket, count);
+      }
+    }
+  }
+
+  /** The estimate of the median. Null when nothing was added. */
+  result(): number | null {
+    return this.quantile(0.5);
+  }
+
+  /** What it keeps, as plain JSON. */
+  save(): SavedSketch {
+    const { error } = this;
+    return {
+      error,
+      zeros: this.#zeros,
+      min: this.#count === 0 ? null : this.#min,
+      max: this.#count === 0 ? null : this.#max,
+      positive: [...this.#positive],
+      negative: [...this.#negative],
+    };
   }
 
   /** The value at rank `ceil(q * count)`, within the relative error. Null when nothing was added. */

@@ -24,32 +24,3 @@ export function inCall(item: unknown): string {
   const sid = propertyOf(item, 'sid');
   return typeof sid === 'string' ? ` in call ${sid}` : '';
 }
-
-/**
- * A sum that carries its rounding errors along. For decimal strings they are rounded away at the end, to the most digits
- * that any of the summands had.
- */
-export class DecimalSum {
-  count = 0;
-  #sum = 0;
-  #lost = 0;
-  #digits = 0;
-
-  add(value: number, raw: unknown): void {
-    this.count += 1;
-    const next = this.#sum + value;
-    this.#lost +=
-      Math.abs(this.#sum) >= Math.abs(value) ? this.#sum - next + value : value - next + this.#sum;
-    this.#sum = next;
-    if (this.#digits < 0) return;
-    if (typeof raw === 'string') {
-      const point = raw.indexOf('.');
-      if (point >= 0) this.#digits = Math.max(this.#digits, raw.length - point - 1);
-    } else if (!Number.isInteger(value)) this.#digits = -1;
-  }
-
-  get value(): number {
-    const exact = this.#sum + this.#lost;
-    return this.#digits < 0 || this.#digits > 15 ? exact : Number(exact.toFixed(this.#digits));
-  }
-}
