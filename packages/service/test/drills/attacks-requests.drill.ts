@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { portOf } from '@call-attribution/core/errors';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createService, readFeeds } from '../../src/index.ts';
+import { freePort, hasProgram, startNginx } from '../attack/proxies.ts';
 
 openDrill({
   name: 'attacks-requests',
@@ -230,62 +229,24 @@ const tricks: readonly (readonly [name: string, bytes: string])[] = [
   ['chunks in HTTP/1.0', te(': chunked').replace('HTTP/1.1', 'HTTP/1.0')],
 ];
 
-const nginx = '/usr/sbin/nginx';
-const hasNginx = existsSync(nginx);
-if (!hasNginx)
-  process.stdout.write('nginx is missing (Debian: nginx-light): the smuggling tricks were left out.\n');
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const free = portOf(server);
-  server.close();
-  await once(server, 'close');
-  return free;
-}
-
-describe.runIf(hasNginx)('smuggling through nginx', () => {
+describe.runIf(hasProgram('nginx', 'nginx-light'))('smuggling through nginx', () => {
   let front = 0;
   let stop = async (): Promise<void> => {};
   beforeAll(async () => {
     front = await freePort();
-    const place = join(folder, 'nginx');
-    mkdirSync(place);
-    writeFileSync(
-      join(place, 'nginx.conf'),
-      `daemon off; master_process off; pid ${place}/pid; error_log ${place}/error.log;
-events {}
-http {
-  access_log off;
-  client_body_temp_path ${place}/body; proxy_temp_path ${place}/proxy; fastcgi_temp_path ${place}/f; uwsgi_temp_path ${place}/u; scgi_temp_path ${place}/s;
-  upstream calls { server 127.0.0.1:${port}; keepalive 1; }
+    const config = `upstream calls { server 127.0.0.1:${port}; keepalive 1; }
   server {
     listen 127.0.0.1:${front};
     location / {
       proxy_pass http://calls; proxy_http_version 1.1; proxy_request_buffering off; proxy_ignore_client_abort on;
       proxy_set_header Connection ""; proxy_set_header X-Through nginx;
     }
-  }
-}
-`,
+  }`;
+    stop = await startNginx(
+      join(folder, 'nginx'),
+      config,
+      async () => (await fetch(`http://127.0.0.1:${front}/healthz`)).ok,
     );
-    const child = spawn(
-      nginx,
-      ['-p', place, '-c', join(place, 'nginx.conf'), '-e', join(place, 'error.log')],
-      {
-        stdio: 'ignore',
-      },
-    );
-    const ended = once(child, 'exit');
-    stop = async () => {
-      child.kill('SIGTERM');
-      await ended;
-    };
-    for (;;) {
-      const answer = await fetch(`http://127.0.0.1:${front}/healthz`).catch(() => null);
-      if (answer?.ok) break;
-      if (child.exitCode !== null) throw new Error(`nginx ended with status ${child.exitCode}`);
-    }
     isBehindProxy = true;
   });
   afterAll(async () => {

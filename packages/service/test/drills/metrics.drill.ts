@@ -1,0 +1,57 @@
+// The metrics with the program of Prometheus that checks them.
+import { spawnSync } from 'node:child_process';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { openStore } from '@call-attribution/store';
+import { openDrill } from '@call-attribution/test-tools/drill';
+import { describe, expect, test } from 'vitest';
+import { createService, readFeeds } from '../../src/index.ts';
+import { hasProgram, programs } from '../attack/proxies.ts';
+
+openDrill({
+  name: 'metrics',
+  kind: 'whole programs',
+  what: 'The metrics of a service with feeds, after requests of each kind, are without a finding of promtool',
+  countTests: true,
+});
+
+const check = (metrics: string) => {
+  const { status, stdout, stderr } = spawnSync(programs.promtool, ['check', 'metrics'], {
+    input: metrics,
+    encoding: 'utf8',
+  });
+  return { status, words: stdout + stderr };
+};
+
+describe.runIf(hasProgram('promtool', 'prometheus'))('promtool', () => {
+  test('it finds what is wrong with metrics', () => {
+    expect(check('# TYPE tries counter\ntries 1\n').words).toMatch(/no help text|_total/);
+    expect(check('tries{ 1\n').status).not.toBe(0);
+  });
+
+  test('it accepts those of the service', async () => {
+    const store = await openStore('sqlite::memory:');
+    const keys = { accessKey: 'an_access', secretKey: 'a_secret', bearerToken: 'a_bearer' };
+    const feed = { path: '/clicks.csv', format: 'google-ads-clicks', account: '101', window: '14d' };
+    const file = { timeZone: 'UTC', feeds: [{ ...feed, conversionName: 'Phone lead' }] };
+    const feeds = await readFeeds(JSON.stringify(file), { source: 'feeds.json', folder: '.', env: {} });
+    const service = createService({ store, accounts: [{ id: '101', name: 'One', ...keys }], feeds });
+    const { url } = await service.listen();
+    await store.load('101', fixtureCalls(50));
+    const headers = { authorization: 'Bearer a_bearer' };
+    const paths = [
+      '/clicks.csv',
+      '/v2/user/bid-management',
+      '/v2/user/bid-management/"none\\"',
+      '/none',
+      '/readyz',
+    ];
+    for (const path of paths) await (await fetch(url + path, { headers })).arrayBuffer();
+    await (await fetch(`${url}/feeds`, { method: 'PUT' })).arrayBuffer();
+    const metrics = async () => (await fetch(`${url}/metrics`)).text();
+    await expect.poll(metrics).toContain('method="PUT"');
+    expect(await metrics()).toContain('calls_feed_rows{feed="/clicks.csv"}');
+    expect(check(await metrics())).toEqual({ status: 0, words: '' });
+    await service.close();
+    await store.close();
+  });
+});
