@@ -17,7 +17,7 @@ export {
 export type { Each, EachOptions, ItemMethods, Piped, ReadableOf } from './operators/operator.ts';
 export { openSlices } from './query/spans.ts';
 export type { TimeSlice } from './query/time-slice.ts';
-export { type BoundStyle, sliceFilter } from './query/window-query.ts';
+export { sliceFilter } from './query/window-query.ts';
 // What was erased or purged, which travels with every copy.
 export {
   callerHash,
@@ -47,13 +47,14 @@ export type {
 } from './slice-plan/slice-plan.ts';
 export type { Capacity } from './slicing/capacity.ts';
 export type { Trouble } from './slicing/judge.ts';
-export type { PageClient } from './slicing/run.ts';
+export type { BoundStyle } from './slicing/span.ts';
 export type { Outlook, Pace } from './slicing/state.ts';
 export {
   type CallByteStream,
   type CallByteStreamOptions,
   createCallByteStream,
 } from './source/call-byte-stream.ts';
+export type { PageClient } from './source/call-source.ts';
 export { type CallStream, type CallStreamOptions, createCallStream } from './source/call-stream.ts';
 export {
   IncompleteError,
@@ -63,8 +64,8 @@ export {
   type StreamErrorDetails,
   type StreamPosition,
 } from './source/errors.ts';
+export type { Progress } from './source/ledger.ts';
 export type { DeadRecord, PrefetchOptions, StreamOptions, WindowOptions } from './source/options.ts';
-export type { Progress } from './source/progress.ts';
 export type { SliceTrace, StreamTrace } from './source/read-trace.ts';
 export type { StreamPage } from './source/stream-page.ts';
 export {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Checkpoint } from '../src/checkpoint/checkpoint.ts';
-import { addSpan, openSpans } from '../src/query/spans.ts';
+import { addSpan, openSpans } from '../src/slicing/spans.ts';
 import { createCallByteStream } from '../src/source/call-byte-stream.ts';
 import { type CallStreamOptions, createCallStream } from '../src/source/call-stream.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
@@ -185,4 +185,20 @@ describe('intervals', () => {
       { numRuns: runs },
     );
   });
+});
+
+test('pages begin at a checkpoint that they are given', async () => {
+  const server = new FakeServer(fakeRecords(100));
+  const options = { clock: { now }, rows: 30 };
+  const sids: string[] = [];
+  let checkpoint: Checkpoint | null = null;
+  for await (const page of createCallStream(server, options).pages()) {
+    sids.push(...page.records.map(({ sid }) => sid));
+    checkpoint = page.checkpoint;
+    if (sids.length > 40) break;
+  }
+  const rest = createCallStream(server, options);
+  for await (const page of rest.pages({ checkpoint })) sids.push(...page.records.map(({ sid }) => sid));
+  expect(sids).toEqual(server.records.map(({ sid }) => sid));
+  expect(await rest.verdict).toMatchObject({ proof: 'whole', total: 100 });
 });

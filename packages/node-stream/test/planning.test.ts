@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { callAxis } from '../src/query/call-axis.ts';
 import type { PageView } from '../src/slicing/page-view.ts';
 import { type PlanEvent, type Step, step } from '../src/slicing/plan.ts';
 import { newPlan, type Output, type Plan } from '../src/slicing/state.ts';
@@ -59,6 +60,7 @@ function freeze(value: unknown): void {
 describe('a slice that never agrees', () => {
   const second = 1000;
   const settings = {
+    axis: callAxis,
     rows: 10,
     slicePages: 4,
     tries: 5,
@@ -92,8 +94,8 @@ describe('a slice that never agrees', () => {
           first: output.start * output.rows + 1,
           total: 0,
           bytes: 0,
-          sids: () => [],
-          timeOf: () => Number.NaN,
+          ids: () => [],
+          positionOf: () => Number.NaN,
           checksumOf: () => 0,
           ...pageOf(output),
         };
@@ -108,7 +110,12 @@ describe('a slice that never agrees', () => {
     const { failure, requests } = readFrom(({ span, start }) =>
       start > 0
         ? { total: 2 }
-        : { count: 1, total: 2, sids: () => ['a'], timeOf: () => (span.from ?? settings.lower) + 0 * second },
+        : {
+            count: 1,
+            total: 2,
+            ids: () => ['a'],
+            positionOf: () => (span.from ?? settings.lower) + 0 * second,
+          },
     );
     expect(failure).toMatchObject({ kind: 'incomplete', trouble: 'short_page', tries: 5 });
     expect(requests).toBeLessThan(1000);
@@ -128,8 +135,8 @@ describe('a slice that never agrees', () => {
       return {
         count: page.length,
         total: inside.length,
-        sids: () => page.map(String),
-        timeOf: (i) => page[i] ?? Number.NaN,
+        ids: () => page.map(String),
+        positionOf: (i) => page[i] ?? Number.NaN,
       };
     });
     expect(failure).toBeNull();

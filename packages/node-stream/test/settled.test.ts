@@ -1,7 +1,6 @@
-import { formatNaive } from '@call-attribution/core/time';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Checkpoint } from '../src/checkpoint/checkpoint.ts';
+import type { Settled } from '../src/checkpoint/checkpoint.ts';
 import { spansToCount, withCounted } from '../src/source/settled.ts';
 
 const start = Date.UTC(2026, 0, 1);
@@ -10,7 +9,7 @@ const whole = { from: null, to: null };
 
 /** What is kept after slices of an hour each with so many records, read up to the end of the hour `before`. */
 function settledOf(counts: readonly number[], before = counts.length, strays: readonly number[] = []) {
-  const empty: Checkpoint['settled'] = { before: formatNaive(at(before)), stretches: [] };
+  const empty: Settled = { before: at(before), stretches: [] };
   return counts.reduce(
     (settled, count, i) =>
       withCounted(settled, {
@@ -73,8 +72,8 @@ describe('the counts at the end', () => {
   test('slices after the time up to which is counted are left out, and one across it ends there', () => {
     const { stretches } = settledOf([5, 5, 0, 0], 2);
     expect(stretches).toEqual([
-      ['2026-01-01 01:00:00', 5],
-      ['2026-01-01 02:00:00', 5],
+      [at(1), 5],
+      [at(2), 5],
     ]);
   });
 });

@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { isMark } from '../src/checkpoint/mark.ts';
 import { createCallByteStream } from '../src/source/call-byte-stream.ts';
 import { createCallStream } from '../src/source/call-stream.ts';
+import type { Progress } from '../src/source/ledger.ts';
 import type { DeadRecord } from '../src/source/options.ts';
-import type { Progress } from '../src/source/progress.ts';
 import { memoryState } from '../src/sync/state-stores.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
@@ -336,7 +336,7 @@ describe('tracing channels', () => {
       outcome: 'delivered',
       records: 501,
       passes: 2,
-      troubles: ['repeated_sid'],
+      troubles: ['repeated_id'],
     });
     expect(await stream.verdict).toMatchObject({ rereads: 1, proof: 'whole' });
   });

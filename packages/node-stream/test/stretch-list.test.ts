@@ -81,7 +81,7 @@ describe('a list of stretches', () => {
   });
 
   test('a slice that was read in part is noted where it was unread, and nowhere else', () => {
-    const begun = { taken: 3, sidChecksum: 7 };
+    const begun = { taken: 3, idChecksum: 7 };
     expect(begin([unread(1, 9)], range(3, 5), begun)).toMatchObject([{}, { ...range(3, 5), begun }, {}]);
     const again = [whole(1, 9, 10, { again: true })];
     expect(begin(again, range(3, 5), begun)).toBe(again);

@@ -1,43 +1,43 @@
-import { createHash } from 'node:crypto';
-import { parseNaive } from '@call-attribution/core/time';
-import { printFilter } from '@call-attribution/query-dsl';
 import { CheckpointError } from '../errors.ts';
-import { addSpan, openSpans } from '../query/spans.ts';
-import { type Span, spanOf, timeSliceOf } from '../query/time-slice.ts';
-import type { WindowQuery } from '../query/window-query.ts';
+import type { Source } from '../slicing/source.ts';
+import type { Span } from '../slicing/span.ts';
+import { addSpan, openSpans } from '../slicing/spans.ts';
+import type { PageStart } from '../slicing/work.ts';
 
 /** How far a read came: small, plain JSON, safe to store and to print. */
 export interface Checkpoint {
   /** The form of the checkpoint. */
   readonly version: 1;
-  /** Hash of the filter and the API version; a checkpoint fits no other query. */
+  /** Hash of what was read: the filter and the API version, or the list. A checkpoint fits no other read. */
   readonly query: string;
-  /** Half-open ranges of `date_added` that were delivered completely; null is the query's own end. */
+  /** Half-open ranges of positions that were delivered completely; null is the read's own end. */
   readonly done: readonly (readonly [from: string | null, to: string | null])[];
-  /** A slice delivered in part: how many of its records in the server's order, and a checksum of their sids. */
+  /** A slice delivered in part: how many of its items in the server's order, and a checksum of their ids. */
   readonly place: {
     readonly from: string | null;
     readonly to: string | null;
     readonly taken: number;
-    readonly sidChecksum: number;
+    readonly idChecksum: number;
+    /** The page it is on, of a list that goes on by cursors. */
+    readonly page?: PageStart;
   } | null;
-  /** Records that the ranges held, in all runs so far. */
+  /** Items that the ranges held, in all runs so far. */
   readonly total: number;
-  /** The most records that the server counted in the whole query. Absent until it gave a total. */
+  /** The most items that the server counted in the whole read. Absent until it gave a total. */
   readonly expected?: number;
-  /** Records delivered in all runs so far. */
+  /** Items delivered in all runs so far. */
   readonly delivered: number;
-  /** Records left out because they could not be read, in all runs so far. Absent when there are none. */
+  /** Items left out because they could not be read, in all runs so far. Absent when there are none. */
   readonly skipped?: number;
-  /** Records that could not be read and were passed to `onError`. Absent when there are none, as are the next two. */
+  /** Items that could not be read and were passed to `onError`. Absent when there are none, as are the next two. */
   readonly setAside?: number;
-  /** Records that changed while their slice was read. */
+  /** Items that changed while their slice was read. */
   readonly changed?: number;
   /** Slices read again because their pages did not agree. */
   readonly rereads?: number;
   /**
-   * Records of `done` from before a time that lay safely in the past when the first run began, in stretches: where each ends, and its
-   * records.
+   * Items of `done` from before a position that lay safely in the past when the first run began, in stretches: where each ends,
+   * and its items.
    */
   readonly settled: {
     readonly before: string;
@@ -45,19 +45,70 @@ export interface Checkpoint {
   };
   /** The server gave no total for part of it, so nothing proves that part complete. */
   readonly unproven?: true;
+  /** Items that lie beyond what the server gives of one position; 0 when nobody knows how many. Absent when there are none. */
+  readonly outOfReach?: number;
 }
 
-/** What ties a checkpoint, or the state of a sync of a named period, to its query. */
-export function queryHash(query: WindowQuery, version: string, period?: string): string {
-  return createHash('sha256')
-    .update(`${version} ${printFilter(query.filter)}${period === undefined ? '' : ` ${period}`}`)
-    .digest('hex')
-    .slice(0, 16);
+/** The same as numbers, as a read keeps it. */
+export interface ReadState
+  extends Omit<Checkpoint, 'version' | 'query' | 'done' | 'place' | 'settled' | 'unproven' | 'outOfReach'> {
+  readonly done: readonly Span[];
+  readonly place:
+    | (Span & { readonly taken: number; readonly idChecksum: number; readonly page?: PageStart })
+    | null;
+  readonly expected: number;
+  readonly skipped: number;
+  readonly setAside: number;
+  readonly changed: number;
+  readonly rereads: number;
+  readonly settled: Settled;
+  readonly isUnproven: boolean;
+  readonly outOfReach: number | null;
 }
 
-/** Returns a checkpoint of this query. Throws for anything else. */
-export function checkCheckpoint(value: unknown, query: string): Checkpoint {
-  if (!isCheckpoint(value)) {
+/** Items from before a position, in stretches: where each ends, and its items. */
+export interface Settled {
+  readonly before: number;
+  readonly stretches: readonly (readonly [to: number, count: number])[];
+}
+
+/** How positions are written. */
+type Ends = Pick<Source<unknown>, 'print' | 'parse'>;
+
+/** The state of a read that has not begun. `done`: items that earlier runs delivered, where no checkpoint says it. */
+export function newState(before: number, done = 0): ReadState {
+  return {
+    ...{ done: [], place: null, total: done, expected: 0, delivered: done },
+    ...{ skipped: 0, setAside: 0, changed: 0, rereads: 0, isUnproven: false, outOfReach: null },
+    settled: { before, stretches: [] },
+  };
+}
+
+/** A state as plain JSON. */
+export function checkpointOf(state: ReadState, query: string, { print }: Ends): Checkpoint {
+  const end = (position: number | null): string | null => (position === null ? null : print(position));
+  const { done, place, total, delivered, settled, isUnproven, outOfReach } = state;
+  const { expected, skipped, setAside, changed, rereads } = state;
+  const counts = Object.entries({ expected, skipped, setAside, changed, rereads });
+  return {
+    version: 1,
+    query,
+    done: done.map(({ from, to }) => [end(from), end(to)]),
+    place: place && { ...place, from: end(place.from), to: end(place.to) },
+    ...{ total, delivered },
+    ...Object.fromEntries(counts.filter(([, count]) => count > 0)),
+    settled: {
+      before: print(settled.before),
+      stretches: settled.stretches.map(([to, count]) => [print(to), count]),
+    },
+    ...(isUnproven ? { unproven: true } : {}),
+    ...(outOfReach === null ? {} : { outOfReach }),
+  };
+}
+
+/** The state that a checkpoint of this query holds. Throws for anything else. */
+export function stateFrom(value: unknown, query: string, ends: Ends): ReadState {
+  if (!isCheckpoint(value, ends)) {
     throw new CheckpointError(
       'checkpoint_invalid',
       'The option checkpoint is not a checkpoint. Pass what checkpoint() returned, unchanged, or leave it out to start from the beginning.',
@@ -70,20 +121,26 @@ export function checkCheckpoint(value: unknown, query: string): Checkpoint {
         'Resume with the filter it was made for, or leave the checkpoint out to start from the beginning.',
     );
   }
-  return value;
-}
-
-/** The spans that a checkpoint covers as a whole. */
-function doneSpans({ done }: Pick<Checkpoint, 'done'>): Span[] {
-  return done.map(([from, to]) => spanOf({ from, to }));
+  const end = (text: string | null): number | null => (text === null ? null : ends.parse(text));
+  const { done, place, total, delivered, settled, unproven, outOfReach = null } = value;
+  const { expected = 0, skipped = 0, setAside = 0, changed = 0, rereads = 0 } = value;
+  return {
+    ...{ total, delivered, expected, skipped, setAside, changed, rereads, outOfReach },
+    done: done.map(([from, to]) => ({ from: end(from), to: end(to) })),
+    place: place && { ...place, from: end(place.from), to: end(place.to) },
+    settled: {
+      before: ends.parse(settled.before),
+      stretches: settled.stretches.map(([to, count]) => [ends.parse(to), count]),
+    },
+    isUnproven: unproven === true,
+  };
 }
 
 /** What is left to be read: first the slice that was delivered in part, then all that is not done. */
-export function spansToRead(from: Checkpoint | null): Span[] {
-  const open = openSpans(from === null ? [] : doneSpans(from));
-  const place = from?.place;
-  if (place == null) return open;
-  const begun = spanOf(place);
+export function spansToRead({ done, place }: Pick<ReadState, 'done' | 'place'>): Span[] {
+  const open = openSpans(done);
+  if (place === null) return open;
+  const begun = { from: place.from, to: place.to };
   const after = begun.to === null ? [] : open.slice(1);
   const [first] = open;
   if (begun.to !== null && first !== undefined && first.to !== begun.to)
@@ -91,16 +148,13 @@ export function spansToRead(from: Checkpoint | null): Span[] {
   return [begun, ...after];
 }
 
-/** The same spans and one more, as a checkpoint holds them. */
-export function withDone(checkpoint: Pick<Checkpoint, 'done'>, added: Span): Checkpoint['done'] {
-  return addSpan(doneSpans(checkpoint), added).map((span) => {
-    const { from, to } = timeSliceOf(span);
-    return [from, to] as const;
-  });
-}
+/** The same spans and one more. */
+export const withDone = ({ done }: Pick<ReadState, 'done'>, added: Span): Span[] => addSpan(done, added);
 
-function isCheckpoint(value: unknown): value is Checkpoint {
+function isCheckpoint(value: unknown, ends: Ends): value is Checkpoint {
   if (value === null || typeof value !== 'object') return false;
+  const isEnd = (end: unknown): boolean => end === null || isPosition(end);
+  const isPosition = (end: unknown): boolean => typeof end === 'string' && !Number.isNaN(ends.parse(end));
   const {
     version,
     query,
@@ -115,15 +169,15 @@ function isCheckpoint(value: unknown): value is Checkpoint {
     rereads = 0,
     settled,
     unproven = true,
+    outOfReach = 0,
   } = value as Partial<Checkpoint>;
   return (
     version === 1 &&
     typeof query === 'string' &&
-    [total, expected, delivered, skipped, setAside, changed, rereads].every(isCount) &&
-    typeof settled?.before === 'string' &&
-    isEnd(settled.before) &&
-    Array.isArray(settled.stretches) &&
-    settled.stretches.every((pair) => Array.isArray(pair) && isEnd(pair[0]) && isCount(pair[1])) &&
+    [total, expected, delivered, skipped, setAside, changed, rereads, outOfReach].every(isCount) &&
+    isPosition(settled?.before) &&
+    Array.isArray(settled?.stretches) &&
+    settled.stretches.every((pair) => Array.isArray(pair) && isPosition(pair[0]) && isCount(pair[1])) &&
     unproven === true &&
     Array.isArray(done) &&
     done.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isEnd)) &&
@@ -132,12 +186,17 @@ function isCheckpoint(value: unknown): value is Checkpoint {
         isEnd(place.from) &&
         isEnd(place.to) &&
         isCount(place.taken) &&
-        isCount(place.sidChecksum)))
+        isCount(place.idChecksum) &&
+        (place.page === undefined || isPageStart(place.page))))
   );
 }
 
-function isEnd(value: unknown): boolean {
-  return value === null || !Number.isNaN(parseNaive(value));
+function isPageStart(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  const { index, after, offset, idChecksum } = value as Partial<PageStart>;
+  return (
+    [index, offset, idChecksum].every(isCount) && (typeof after === 'string' || typeof after === 'number')
+  );
 }
 
 /** Whether a value that was kept in a file can be a number of records or bytes. */

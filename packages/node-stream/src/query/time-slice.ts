@@ -1,13 +1,5 @@
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
-
-/**
- * A half-open range of `date_added` in naive milliseconds. A null end is the query's own end: its bound as the caller
- * wrote it, or open.
- */
-export interface Span {
-  readonly from: number | null;
-  readonly to: number | null;
-}
+import type { Span } from '../slicing/span.ts';
 
 /** A range of `date_added`, as naive times: `from` is included, `to` is not. Null is the query's own end. */
 export interface TimeSlice {
@@ -16,12 +8,6 @@ export interface TimeSlice {
   /** First time after the slice. */
   readonly to: string | null;
 }
-
-/** The finest cut the API allows: `date_added` has whole seconds. */
-export const finest = 1000;
-
-/** The earliest lower end the reader reckons with. */
-export const earliest = Date.UTC(1000, 0, 1);
 
 /** A span with its ends as strings. */
 export function timeSliceOf({ from, to }: Span): TimeSlice {

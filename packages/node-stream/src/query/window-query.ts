@@ -1,4 +1,4 @@
-import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import { formatNaive, parseNaive, second } from '@call-attribution/core/time';
 import {
   type Bound,
   type Clause,
@@ -8,13 +8,8 @@ import {
   simplify,
   toFilter,
 } from '@call-attribution/query-dsl';
-import { finest, type Span, spanOf, type TimeSlice } from './time-slice.ts';
-
-/**
- * How the upper end of a cut is written. `half-open` is `[a TO b}`: no gap even when the server keeps fractions of a
- * second. `closed` is `[a TO b - 1 s]`, for servers that refuse or misread `}` (it is documented for v2 only).
- */
-export type BoundStyle = 'half-open' | 'closed';
+import type { BoundStyle, Span } from '../slicing/span.ts';
+import { spanOf, type TimeSlice } from './time-slice.ts';
 
 /** A filter whose range of `date_added` can be cut. */
 export interface WindowQuery {
@@ -39,7 +34,7 @@ export function windowQuery(input: FilterInput | undefined, version: 'v2' | 'v3'
   return {
     filter,
     lower: lower && parseNaive(lower.text),
-    upper: upper && parseNaive(upper.text) + (upper.inclusive ? finest : 0),
+    upper: upper && parseNaive(upper.text) + (upper.inclusive ? second : 0),
     hasExclusiveBound: lower?.inclusive === false || upper?.inclusive === false,
     within(span, style) {
       const from = span.from === null ? lower : { text: formatNaive(span.from), inclusive: true };
@@ -48,8 +43,8 @@ export function windowQuery(input: FilterInput | undefined, version: 'v2' | 'v3'
       const range: Clause = {
         kind: 'range',
         field: 'date_added',
-        lower: style === 'closed' ? shut(from, finest) : from,
-        upper: style === 'closed' ? shut(to, -finest) : to,
+        lower: style === 'closed' ? shut(from, second) : from,
+        upper: style === 'closed' ? shut(to, -second) : to,
       };
       return { clauses: [range, ...others] };
     },

@@ -1,6 +1,6 @@
 import { itemAt } from '@call-attribution/core/errors';
 import { addMonths, formatNaive } from '@call-attribution/core/time';
-import { finest } from '../query/time-slice.ts';
+import { callAxis } from '../query/call-axis.ts';
 import { learn, regionOf } from '../slicing/region.ts';
 import { type KnownCount, withCount } from './known-counts.ts';
 import { type CutFacts, fewest, most, type NextCut, nextCut } from './next-cut.ts';
@@ -62,7 +62,7 @@ async function begin(totals: Totals, { from, to, records, isByMonth }: Whole): P
   if (from !== null) known.unshift({ at: from, count: 0 });
   else if (total > 0 && (isByMonth || total > most * records)) {
     const found = await totals.findLower(
-      Number.isNaN(sample) ? to - finest : sample,
+      Number.isNaN(sample) ? to - callAxis.step : sample,
       isByMonth ? 0 : fewest * records,
     );
     known = found.reduce(withCount, known);
@@ -72,7 +72,7 @@ async function begin(totals: Totals, { from, to, records, isByMonth }: Whole): P
   return {
     known,
     start: { at: from, count: 0 },
-    flow: regionOf({ from, to }, total, lower, to),
+    flow: regionOf({ from, to }, total, { lower, upper: to }, callAxis),
     asked: 0,
     sample,
     isSilent: false,
@@ -84,7 +84,7 @@ async function narrow(totals: Totals, known: readonly KnownCount[]): Promise<Kno
   const first = known.findIndex(({ count }) => count > 0);
   const [low, high] = [known[first - 1], known[first]];
   if (low === undefined || high === undefined || high.at - low.at <= month) return [...known];
-  const at = low.at + Math.floor((high.at - low.at) / 2 / finest) * finest;
+  const at = low.at + Math.floor((high.at - low.at) / 2 / callAxis.step) * callAxis.step;
   const { total } = await totals.of({ from: low.at, to: at });
   return narrow(totals, withCount(known, { at, count: total }));
 }

@@ -1,5 +1,5 @@
 import { itemAt } from '@call-attribution/core/errors';
-import { earliest, finest } from '../query/time-slice.ts';
+import { callAxis } from '../query/call-axis.ts';
 import { cut, type Region, regionOf } from '../slicing/region.ts';
 import { countAt, type KnownCount } from './known-counts.ts';
 
@@ -63,11 +63,14 @@ export function nextCut(facts: CutFacts): NextCut {
     .filter((one) => size(one) >= least && size(one) <= limit)
     .sort((a, b) => near(a) - near(b));
   if (best !== undefined) return { kind: 'end', ...best };
-  const low = ahead.findLast((one) => size(one) < least) ?? { at: start.at ?? earliest, count: start.count };
+  const low = ahead.findLast((one) => size(one) < least) ?? {
+    at: start.at ?? callAxis.first,
+    count: start.count,
+  };
   const high =
     ahead.find((one) => size(one) > limit) ??
     (atBorder === undefined ? undefined : { at: border, count: atBorder });
-  if (high !== undefined && high.at - low.at <= finest) return endBetween(facts, low, high, left);
+  if (high !== undefined && high.at - low.at <= callAxis.step) return endBetween(facts, low, high, left);
   return guess(facts, low, high, target - size(low));
 }
 
@@ -93,13 +96,18 @@ function guess(facts: CutFacts, low: KnownCount, high: KnownCount | undefined, w
   const held = (high ?? itemAt(known, known.length - 1)).count - low.count;
   const isNear = high !== undefined && (held <= farAway * records || asked > patience);
   const region = isNear
-    ? regionOf(span, held, low.at, end)
+    ? regionOf(span, held, { lower: low.at, upper: end }, callAxis)
     : { ...flow, span, lower: low.at, upper: end, remaining: held };
   const beyond = beyondSilence(facts, low, high);
   if (beyond !== null) return { kind: 'ask', from: low, at: beyond, expected: 0 };
-  const { slice } = cut(region, { capacity: Math.max(1, wanted), aimAt: 1, sealedBefore: border });
-  const last = high === undefined ? end : end - finest;
-  const between = (at: number) => Math.min(last, Math.max(low.at + finest, at));
+  const { slice } = cut(region, {
+    capacity: Math.max(1, wanted),
+    aimAt: 1,
+    sealedBefore: border,
+    axis: callAxis,
+  });
+  const last = high === undefined ? end : end - callAxis.step;
+  const between = (at: number) => Math.min(last, Math.max(low.at + callAxis.step, at));
   const at = between(searched(asked, sample, low.at, end) ?? slice.span.to ?? end);
   const density = region.held / region.width;
   return { kind: 'ask', from: low, at, expected: Math.min(held, density * (at - low.at)) };
@@ -116,7 +124,7 @@ function beyondSilence(
 ): number | null {
   const far = known.find(({ count }) => count > low.count);
   if (!isSilent || high !== undefined || far === undefined) return null;
-  const middle = low.at + Math.floor((far.at - low.at) / 2 / finest) * finest;
+  const middle = low.at + Math.floor((far.at - low.at) / 2 / callAxis.step) * callAxis.step;
   const at = flow.held === 0 ? Math.min(middle, low.at + 2 * flow.width) : middle;
   return at > border ? at : null;
 }
@@ -124,9 +132,9 @@ function beyondSilence(
 /** Where the records lie in a heap, density says little: the second of a record is tried, then the middle. */
 function searched(asked: number, sample: number, low: number, high: number): number | null {
   if (asked <= patience) return null;
-  if (asked % 3 === 0) return low + Math.floor((high - low) / 2 / finest) * finest;
+  if (asked % 3 === 0) return low + Math.floor((high - low) / 2 / callAxis.step) * callAxis.step;
   if (asked % 3 === 1) return null;
-  if (sample + finest > low && sample + finest < high) return sample + finest;
+  if (sample + callAxis.step > low && sample + callAxis.step < high) return sample + callAxis.step;
   return sample > low && sample < high ? sample : null;
 }
 

@@ -1,8 +1,8 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
-import { finest } from '../query/time-slice.ts';
+import { callAxis } from '../query/call-axis.ts';
 import { type WindowQuery, windowQuery } from '../query/window-query.ts';
-import type { PageClient } from '../slicing/run.ts';
+import type { PageClient } from '../source/call-source.ts';
 import { checkClient } from '../source/options.ts';
 import { makePlan } from './make-plan.ts';
 import {
@@ -50,7 +50,10 @@ function spanOfPlan(
 ): { from: number | null; to: number } {
   const own = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
   const isBehind = own?.kind === 'range' && own.lower?.inclusive === false;
-  const first = lower === null ? null : Math.floor(lower / finest) * finest + (isBehind ? finest : 0);
+  const first =
+    lower === null
+      ? null
+      : Math.floor(lower / callAxis.step) * callAxis.step + (isBehind ? callAxis.step : 0);
   const given = options.from == null ? null : parseNaive(options.from);
   const from = first === null || given === null ? (first ?? given) : Math.max(first, given);
   const to = Math.min(parseNaive(options.to), upper ?? Number.POSITIVE_INFINITY);

@@ -1,7 +1,7 @@
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import { naiveTime } from '../option-kinds.ts';
-import { finest } from '../query/time-slice.ts';
-import type { BoundStyle } from '../query/window-query.ts';
+import { callAxis } from '../query/call-axis.ts';
+import type { BoundStyle } from '../slicing/span.ts';
 import { type StreamOptions, streamOptions } from '../source/options.ts';
 
 /** A part of a query, and how many records it had when the plan was made. */
@@ -48,9 +48,9 @@ const { filter, signal, timeout, retry, headers } = streamOptions.entries;
 export const planSlicesOptions = defineOptions({
   ...{ filter, signal, timeout, retry, headers },
   /** Where the plan begins, `YYYY-MM-DD HH:MM:SS`. Default: with the first call. */
-  from: naiveTime(finest).or(option.only(null)),
+  from: naiveTime(callAxis.step).or(option.only(null)),
   /** Where it ends, not included. Take a time by which all calls have arrived, such as 14 hours ago in UTC. */
-  to: naiveTime(finest).required(),
+  to: naiveTime(callAxis.step).required(),
   /** Records that a slice should have. It gets 0.2 to 1.3 times as many, and more only where one second holds more. */
   records: option.whole(1).required(),
   /** `month`: no slice reaches across the end of a month, where smaller ones may be left. Default `none`. */

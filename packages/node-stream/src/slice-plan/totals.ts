@@ -1,7 +1,8 @@
-import { earliest, type Span, timeSliceOf } from '../query/time-slice.ts';
-import type { BoundStyle, WindowQuery } from '../query/window-query.ts';
+import { callAxis } from '../query/call-axis.ts';
+import { timeSliceOf } from '../query/time-slice.ts';
+import type { WindowQuery } from '../query/window-query.ts';
 import { isAstray } from '../slicing/first-page.ts';
-import { type PageView, viewOf } from '../slicing/page-view.ts';
+import type { PageView } from '../slicing/page-view.ts';
 import {
   afterDoubt,
   type NewQuestion,
@@ -10,7 +11,9 @@ import {
   searchLower,
   styleOf,
 } from '../slicing/questions.ts';
-import { failureOf, type PageClient, type RequestSettings } from '../slicing/run.ts';
+import type { BoundStyle, Span } from '../slicing/span.ts';
+import { failureOf, type PageClient, type RequestSettings } from '../source/call-source.ts';
+import { viewOf } from '../source/call-view.ts';
 import { errorOf, IncompleteError, StreamError } from '../source/errors.ts';
 import type { KnownCount } from './known-counts.ts';
 
@@ -51,12 +54,13 @@ export class Totals {
   /** The total of a span. */
   async of(span: Span): Promise<CountedTotal> {
     const page = await this.#ask(span, this.style);
-    const isForeign = () => isAstray({ obeysRanges: this.#obeysRanges }, { span }, page);
+    const isForeign = () =>
+      isAstray({ obeysRanges: this.#obeysRanges, settings: { axis: callAxis } }, { span }, page);
     if (isForeign()) {
       await this.doubt(span);
       if (isForeign()) throw errorOf({ kind: 'ranges_ignored', span }, undefined);
     }
-    return { total: page.total as number, sample: page.timeOf(0) };
+    return { total: page.total as number, sample: page.positionOf(0) };
   }
 
   /** Finds out how this server reads upper ends, with the time of a known record. */
@@ -70,11 +74,11 @@ export class Totals {
   /** Finds a time before which at most a few records lie, and counts on the way. */
   async findLower(known: number, few: number): Promise<KnownCount[]> {
     const counts: KnownCount[] = [];
-    for (let question = searchLower(known, 180 * day, few); question.kind === 'lower'; ) {
-      const { total } = await this.of(rangeOf(question, this.style).span);
+    for (let question = searchLower(known, 180 * day, few, callAxis); question.kind === 'lower'; ) {
+      const { total } = await this.of(rangeOf(question, this.style, callAxis).span);
       counts.unshift({ at: question.at, count: total });
-      const next = nextLower(question, total);
-      if (next === earliest) counts.unshift({ at: earliest, count: 0 });
+      const next = nextLower(question, total, callAxis);
+      if (next === callAxis.first) counts.unshift({ at: callAxis.first, count: 0 });
       if (typeof next === 'number') break;
       question = next;
     }
@@ -93,7 +97,7 @@ export class Totals {
 
   /** The total that answers a question; null when the server refuses its range. */
   async #answer(question: NewQuestion): Promise<number | null> {
-    const { span, style } = rangeOf(question, this.style);
+    const { span, style } = rangeOf(question, this.style, callAxis);
     try {
       return (await this.#ask(span, style)).total;
     } catch (error) {

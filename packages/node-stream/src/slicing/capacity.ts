@@ -7,6 +7,8 @@ export interface Capacity {
   readonly requested: number;
   /** Pages a slice may have. */
   readonly pages: number;
+  /** Items of one range that the source gives at all; it may call a longer list just as long. Absent when there is no such limit. */
+  readonly cap?: number;
   /** Rows that a page is expected to have. */
   readonly rows: number;
   /** The length of the last page that was shorter than requested; null when there was none. */
@@ -18,14 +20,27 @@ export interface Capacity {
 }
 
 /** The capacity before anything is known of the server. */
-export function capacityOf(requested: number, pages: number): Capacity {
-  return { requested, pages, rows: requested, clamp: null, isSure: false, aimAt: 0.8 };
+export function capacityOf(requested: number, pages: number, cap?: number): Capacity {
+  return {
+    requested,
+    pages,
+    ...(cap === undefined ? {} : { cap }),
+    rows: requested,
+    clamp: null,
+    isSure: false,
+    aimAt: 0.8,
+  };
 }
 
 /** Records one slice may hold; `isSingle`: in a single page. */
-export function recordsIn({ rows, pages }: Capacity, isSingle: boolean): number {
-  return Math.max(1, Math.floor(rows)) * (isSingle ? 1 : pages);
+export function recordsIn({ rows, pages, cap }: Capacity, isSingle: boolean): number {
+  const most = Math.max(1, Math.floor(rows)) * (isSingle ? 1 : pages);
+  return cap === undefined ? most : Math.max(1, Math.min(most, cap - 1));
 }
+
+/** Whether a list may be longer than the source gives. */
+export const isCapped = ({ cap }: Pick<Capacity, 'cap'>, total: number | null): boolean =>
+  cap !== undefined && total !== null && total >= cap;
 
 /** What a first page of `count` records teaches, out of a list of `total`. */
 export function capacityAfter(capacity: Capacity, count: number, total: number): Capacity {

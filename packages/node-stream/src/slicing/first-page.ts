@@ -1,7 +1,6 @@
 import { itemAt } from '@call-attribution/core/errors';
-import { finest } from '../query/time-slice.ts';
-import { recordsIn } from './capacity.ts';
-import { addSid } from './judge.ts';
+import { isCapped, recordsIn } from './capacity.ts';
+import { addId } from './judge.ts';
 import type { PageView } from './page-view.ts';
 import { searchLower } from './questions.ts';
 import type { Region } from './region.ts';
@@ -13,8 +12,6 @@ import { isInside, type PageWork, type SliceWork } from './work.ts';
 
 /** Passes whose pages do not agree may be chance; after so many, a slice is cut instead. */
 const patientPasses = 2;
-/** Clocks change by hours and time zones differ by up to a day: nothing explains records further outside their slice. */
-const mostAstray = 26 * 3600 * finest;
 
 /** Decides by the page at hand what happens to a slice: it is read as it is, requested again, or cut. */
 export function decide(draft: Draft, slice: SliceWork): void {
@@ -26,7 +23,8 @@ export function decide(draft: Draft, slice: SliceWork): void {
   // A slice of an earlier run has a cut end before it is known how this server reads such ends.
   else if (slice.span.to !== null && mustAskStyle(draft, page)) askStyle(draft, slice, page);
   else if (isAstray(draft, slice, page)) doubt(draft, slice);
-  else if (request.index > 0 || page.count === page.total) read(draft, slice, page);
+  else if (request.index > 0 || (page.count === page.total && !isCapped(draft.capacity, page.total)))
+    read(draft, slice, page);
   else if (!canSplit(draft, slice)) read(draft, slice, page);
   else if (isTooMuch(draft, slice, page)) split(draft, withoutResume(draft, slice, page), page);
   else if (isRestless(slice, page)) splitRestless(draft, slice, page);
@@ -35,12 +33,15 @@ export function decide(draft: Draft, slice: SliceWork): void {
 
 /** Whether a page holds records from outside its slice that nothing explains. */
 export function isAstray(
-  { obeysRanges }: Pick<Draft, 'obeysRanges'>,
+  {
+    obeysRanges,
+    settings: { axis },
+  }: { readonly obeysRanges: boolean | null; readonly settings: Pick<Draft['settings'], 'axis'> },
   { span: { from, to } }: Pick<SliceWork, 'span'>,
   page: PageView,
 ): boolean {
-  // A server that does filter may do so by a clock that is set forward and back.
-  const slack = obeysRanges === true ? mostAstray : 0;
+  // A source that does filter may do so by a clock that is set forward and back.
+  const slack = obeysRanges === true ? axis.slack : 0;
   return !isInside({ from: from === null ? null : from - slack, to: to === null ? null : to + slack }, page);
 }
 
@@ -49,10 +50,12 @@ export function isStale({ style }: Draft, { span }: SliceWork, request: PageWork
   return span.to !== null && style === 'closed' && request.style === 'half-open';
 }
 
-/** Whether a page begins or ends with a call of the second that `}` leaves out: then this server takes `}` for `]`. */
+/** Whether a page begins or ends with an item at the end that should be left out: then this source takes `}` for `]`. */
 function showsEnd({ span: { to } }: SliceWork, { style }: PageWork, page: PageView): boolean {
   return (
-    to !== null && style === 'half-open' && (page.timeOf(0) === to || page.timeOf(page.count - 1) === to)
+    to !== null &&
+    style === 'half-open' &&
+    (page.positionOf(0) === to || page.positionOf(page.count - 1) === to)
   );
 }
 
@@ -96,26 +99,27 @@ function withoutResume(draft: Draft, slice: SliceWork, page: PageView): SliceWor
   const { resume, sent, span } = slice;
   if (resume === null) return slice;
   draft.outputs.push({ kind: 'reread', span, trouble: 'changed_since_checkpoint' });
-  const sids = page.sids().slice(0, resume.taken);
-  if (sids.length < resume.taken || sids.reduce(addSid, 0) !== resume.sidChecksum)
+  const ids = page.ids().slice(0, resume.taken);
+  if (ids.length < resume.taken || ids.reduce(addId, 0) !== resume.idChecksum)
     return put(draft, { ...slice, resume: null });
   const seen = withPage(
     [],
-    sids.map((sid, i) => [sid, page.checksumOf(i)]),
+    ids.map((id, i) => [id, page.checksumOf(i)]),
   );
   return put(draft, { ...slice, resume: null, sent: [...sent, seen] });
 }
 
 function split(draft: Draft, slice: SliceWork, page: PageView): void {
-  const sample = sampleOf(page);
-  const [first = draft.settings.horizon, last = first] = [sample.times[0], sample.times.at(-1)];
+  const { axis } = draft.settings;
+  const sample = sampleOf(page, axis);
+  const [first = draft.settings.horizon, last = first] = [sample.positions[0], sample.positions.at(-1)];
   const capacity = recordsIn(draft.capacity, slice.isSingle);
   const lower = lowerOf(draft, slice) ?? (sample.order === 'ascending' ? first : null);
   if (mustAskStyle(draft, page)) askStyle(draft, slice, page);
-  else if (lower === null) askQuestion(draft, slice, searchLower(first, last - first, capacity / 2));
+  else if (lower === null) askQuestion(draft, slice, searchLower(first, last - first, capacity / 2, axis));
   else {
     const facts = { total: page.total ?? 0, ...extentOf(draft, slice, lower), capacity };
-    divide(draft, slice, regionsOf(slice.span, facts, sample));
+    divide(draft, slice, regionsOf(slice.span, facts, sample, axis));
   }
 }
 
@@ -130,10 +134,11 @@ function splitRestless(draft: Draft, slice: SliceWork, page: PageView): void {
 }
 
 function splitInTwo(draft: Draft, slice: SliceWork, page: PageView): void {
-  const sample = sampleOf(page);
-  const lower = lowerOf(draft, slice) ?? (sample.times[0] ?? draft.settings.horizon) - finest;
+  const { axis } = draft.settings;
+  const sample = sampleOf(page, axis);
+  const lower = lowerOf(draft, slice) ?? (sample.positions[0] ?? draft.settings.horizon) - axis.step;
   const facts = { total: page.total ?? 0, ...extentOf(draft, slice, lower) };
-  const halves = halve(slice.span, facts, sample);
+  const halves = halve(slice.span, facts, sample, axis);
   if (mustAskStyle(draft, page)) askStyle(draft, slice, page);
   else if (halves === null) read(draft, slice, page);
   else divide(draft, slice, halves);
@@ -151,11 +156,14 @@ function divide(draft: Draft, slice: SliceWork, regions: readonly Region[]): voi
   replace(draft, id, ...pieces);
 }
 
-/** Whether it is unknown how this server reads upper ends, while a page shows a time to ask with. */
-function mustAskStyle({ style }: Draft, page: PageView): boolean {
-  return style === null && sampleOf(page).times.length > 0;
+/** Whether it is unknown how this server reads upper ends, while a page shows a position to ask with. */
+function mustAskStyle({ style, settings }: Draft, page: PageView): boolean {
+  return style === null && sampleOf(page, settings.axis).positions.length > 0;
 }
 
 function askStyle(draft: Draft, slice: SliceWork, page: PageView): void {
-  askQuestion(draft, slice, { kind: 'style', known: itemAt(sampleOf(page).times, 0) });
+  askQuestion(draft, slice, {
+    kind: 'style',
+    known: itemAt(sampleOf(page, draft.settings.axis).positions, 0),
+  });
 }

@@ -1,5 +1,5 @@
 import { itemAt } from '@call-attribution/core/errors';
-import { capacityAfter } from './capacity.ts';
+import { capacityAfter, isCapped } from './capacity.ts';
 import { decide, isAstray, isStale, refetch } from './first-page.ts';
 import { judgePage, type Trouble } from './judge.ts';
 import { lookaheadAfter } from './lookahead.ts';
@@ -8,7 +8,7 @@ import { afterDoubt, nextLower, type Question, styleOf } from './questions.ts';
 import { learn } from './region.ts';
 import { askQuestion, fromItsStart, requestPages, sizesOf } from './requests.ts';
 import { type Draft, type Output, type Plan, type PlanFailure, put, replace } from './state.ts';
-import type { Failure, PageWork, SliceWork } from './work.ts';
+import type { Failure, PageWork, Pass, SliceWork } from './work.ts';
 
 // The planning of a read, as a pure function of what happened: no clock, no client, no promise. `run.ts` connects it to a
 // client; a simulator in the tests connects it to a model of a list that moves.
@@ -94,7 +94,9 @@ function withResult(
     const request = piece.pages.find((page) => page.id === id);
     if (request === undefined) continue;
     const pages = piece.pages.map((page) => (page.id === id ? { ...page, result } : page));
-    return { slice: put(draft, { ...piece, pages }), request };
+    const next = typeof result === 'object' ? result.next : undefined;
+    const onward = next === undefined ? piece.onward : { to: next };
+    return { slice: put(draft, { ...piece, pages, onward }), request };
   }
   return null;
 }
@@ -118,7 +120,7 @@ function conclude(draft: Draft, slice: SliceWork, question: Question, total: num
   if (question.kind === 'style') {
     draft.style ??= styleOf(total);
   } else if (question.kind === 'lower') {
-    const next = nextLower(question, total);
+    const next = nextLower(question, total, draft.settings.axis);
     if (typeof next === 'number') put(draft, { ...slice, lower: next });
     else askQuestion(draft, slice, next);
   } else {
@@ -160,27 +162,29 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
     decide(draft, slice);
     return true;
   }
-  const judgement = judgePage(slice, result, index, draft.settings.keepsFirst);
+  const judgement = judgePage(slice, result, index, draft.settings);
   if (judgement.trouble !== null) return readAgain(draft, slice, judgement);
-  const { sids, again, changed } = judgement;
-  const { keep, dropped } = withoutStrays(draft, slice, judgement.keep, sids, result);
+  const { ids, again, changed } = judgement;
+  const { keep, dropped } = withoutStrays(draft, slice, judgement.keep, ids, result);
   const settled = judgement.pass.settled + settledOn(draft, slice, result) - dropped;
   const pass = { ...judgement.pass, settled, hasStrays: judgement.pass.hasStrays || dropped > 0 };
-  const isLast = pass.total === null ? result.count < pass.rows : pass.count >= pass.total;
+  const isLast = isEnd(draft, pass, request, result);
   if (isLast) replace(draft, slice.id);
   else put(draft, { ...slice, pass, pages: slice.pages.slice(1) });
   draft.isWanted = false;
   draft.delivered += 1;
-  const { count: offset, sidChecksum } = slice.pass;
+  const { count: offset, idChecksum } = slice.pass;
+  const isBeyond = isLast && isCapped(draft.capacity, pass.total);
   draft.outputs.push({
     kind: 'batch',
     batch: {
       id,
       span,
       index,
+      after: request.after,
       offset,
-      sidChecksum,
-      sids,
+      idChecksum,
+      ids,
       keep,
       again: again + dropped,
       changed,
@@ -190,9 +194,23 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
       total: pass.total,
       settled,
       hasStrays: pass.hasStrays,
+      outOfReach: isBeyond ? Math.max(0, (pass.total ?? 0) - pass.count) : null,
     },
   });
   return true;
+}
+
+/** Whether a slice ends with a page. */
+function isEnd(
+  { capacity }: Draft,
+  { total, count, rows }: Pass,
+  { index }: PageWork,
+  page: PageView,
+): boolean {
+  if (total !== null && count >= total) return true;
+  if ((index + 1) * rows >= (capacity.cap ?? Number.POSITIVE_INFINITY)) return true;
+  if (page.next !== undefined) return page.next === null;
+  return total === null && page.count < rows;
 }
 
 /** Records of a page that the count at the end will hold. */
@@ -203,7 +221,7 @@ function settledOn(
 ): number {
   if ((span.to ?? upper ?? Number.POSITIVE_INFINITY) <= countBefore) return page.count;
   if ((span.from ?? lower ?? Number.NEGATIVE_INFINITY) >= countBefore) return 0;
-  return Array.from({ length: page.count }, (_, i) => page.timeOf(i)).filter((time) => time < countBefore)
+  return Array.from({ length: page.count }, (_, i) => page.positionOf(i)).filter((time) => time < countBefore)
     .length;
 }
 
@@ -241,13 +259,13 @@ function withoutStrays(
   draft: Draft,
   { span: { to } }: SliceWork,
   keep: readonly number[] | null,
-  sids: readonly string[],
+  ids: readonly string[],
   page: PageView,
 ): { keep: readonly number[] | null; dropped: number } {
   if (draft.obeysRanges !== true) return { keep, dropped: 0 };
-  const all = keep ?? [...sids.keys()];
-  const kept = all.filter((i) => !draft.strays.has(itemAt(sids, i)));
-  const astray = to === null ? [] : kept.filter((i) => page.timeOf(i) >= to);
-  if (astray.length > 0) draft.strays = new Set([...draft.strays, ...astray.map((i) => itemAt(sids, i))]);
-  return { keep: kept.length === sids.length ? null : kept, dropped: all.length - kept.length };
+  const all = keep ?? [...ids.keys()];
+  const kept = all.filter((i) => !draft.strays.has(itemAt(ids, i)));
+  const astray = to === null ? [] : kept.filter((i) => page.positionOf(i) >= to);
+  if (astray.length > 0) draft.strays = new Set([...draft.strays, ...astray.map((i) => itemAt(ids, i))]);
+  return { keep: kept.length === ids.length ? null : kept, dropped: all.length - kept.length };
 }

@@ -1,4 +1,5 @@
-import { finest, type Span } from '../query/time-slice.ts';
+import { type Axis, onGrid } from './axis.ts';
+import type { Span } from './span.ts';
 
 /**
  * A span still to be cut into slices, with what is known of it: the records left (an estimate that the totals of read
@@ -32,8 +33,9 @@ export interface CutLimits {
   readonly capacity: number;
   /** The part of it to aim at: a slice that overflows costs a request. */
   readonly aimAt: number;
-  /** Records before this naive time are settled, later ones may still come: no slice reaches across it. */
+  /** Items before this position are settled, later ones may still come: no slice reaches across it. */
   readonly sealedBefore: number;
+  readonly axis: Axis;
 }
 
 // What is left of a region becomes one slice when it is no more than this part of capacity.
@@ -42,13 +44,18 @@ const fullAt = 0.9;
 const growth = 8;
 
 /** A region over a span whose total is known. */
-export function regionOf(span: Span, total: number, lower: number, upper: number): Region {
+export function regionOf(
+  span: Span,
+  total: number,
+  { lower, upper }: { readonly lower: number; readonly upper: number },
+  { step }: Axis,
+): Region {
   return {
     span,
     lower,
     upper,
     remaining: total,
-    width: Math.max(finest, upper - lower),
+    width: Math.max(step, upper - lower),
     held: total,
     firstCut: null,
   };
@@ -58,9 +65,10 @@ export function regionOf(span: Span, total: number, lower: number, upper: number
 export function cut<R extends Region>(region: R, limits: CutLimits): { slice: Cut; rest: R | null } {
   const aim = Math.max(1, limits.capacity * limits.aimAt);
   const { span, lower: from, remaining, firstCut } = region;
-  const end = Math.max(region.upper, from + finest);
+  const { axis } = limits;
+  const end = Math.max(region.upper, from + axis.step);
   const factor = Math.min(growth, aim / Math.max(region.held, Number.MIN_VALUE));
-  const width = Math.max(finest, Math.floor((region.width * factor) / finest) * finest);
+  const width = Math.max(axis.step, onGrid(axis, region.width * factor));
   let to = remaining <= limits.capacity * fullAt ? end : Math.min(end, firstCut ?? from + width);
   if (from < limits.sealedBefore && to > limits.sealedBefore) to = limits.sealedBefore;
   const isLast = to >= end;

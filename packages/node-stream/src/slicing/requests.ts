@@ -9,13 +9,17 @@ import {
   type PageWork,
   type RegionWork,
   type SliceWork,
+  startAt,
   type Work,
 } from './work.ts';
 
 /** Requests pages in order, as far as the lookahead allows. The first piece may always be requested; open ends wait for that. */
 export function requestPages(draft: Draft): void {
   for (;;) {
-    const at = draft.work.findIndex((piece) => piece.kind === 'region' || hasNextPage(piece));
+    const at = draft.work.findIndex(
+      (piece) =>
+        piece.kind === 'region' || hasNextPage(piece, draft.capacity.cap ?? Number.POSITIVE_INFINITY),
+    );
     const piece = draft.work[at];
     if (piece === undefined) return;
     const isFirst = at === 0 && (piece.kind === 'region' || piece.pages.length === 0);
@@ -41,22 +45,23 @@ export function askQuestion(draft: Draft, slice: SliceWork, question: NewQuestio
   draft.question = { ...question, id, slice: slice.id };
   draft.outputs.push({
     ...{ kind: 'request', id, slice: slice.id },
-    ...rangeOf(question, draft.style),
-    ...{ rows: 1, start: 0 },
+    ...rangeOf(question, draft.style, draft.settings.axis),
+    ...{ rows: 1, start: 0, after: null },
   });
 }
 
 /** Requests the next page of a slice. */
 function requestPage(draft: Draft, slice: SliceWork): void {
-  const { pages, next, probe, pass, span } = slice;
+  const { pages, next, probe, pass, span, onward } = slice;
   const page: PageWork = {
     id: takeId(draft),
     index: next,
+    after: onward?.to ?? null,
     rows: probe && next === 0 ? 1 : pass.rows,
     style: draft.style ?? 'half-open',
     result: null,
   };
-  put(draft, { ...slice, pages: [...pages, page], next: next + 1 });
+  put(draft, { ...slice, pages: [...pages, page], next: next + 1, onward: onward && null });
   draft.outputs.push({
     kind: 'request',
     id: page.id,
@@ -65,6 +70,7 @@ function requestPage(draft: Draft, slice: SliceWork): void {
     style: page.style,
     rows: page.rows,
     start: next,
+    after: page.after,
   });
 }
 
@@ -76,7 +82,7 @@ export function fromItsStart(draft: Draft, slice: SliceWork): SliceWork {
   return {
     ...slice,
     pages: [],
-    next: 0,
+    ...startAt(undefined),
     status: 'requested',
     pass: newPass(draft.settings.rows),
     sent: pass.seen.length > 0 ? [...sent, pass.seen] : sent,
@@ -90,7 +96,7 @@ function sizeOf({ result }: PageWork): number | null {
 
 function mayRunAhead({ settings }: Draft, piece: Work): boolean {
   if (piece.kind === 'region') return piece.lower < settings.sealedBefore;
-  return piece.isSealed && (piece.next === 0 || piece.pass.total !== null);
+  return piece.isSealed && (piece.next === 0 || piece.pass.total !== null || piece.onward != null);
 }
 
 function cutSlice(draft: Draft, region: RegionWork): SliceWork {

@@ -1,9 +1,7 @@
-import { type Client, type RawPage, type RequestOptions, ResponseError } from '@call-attribution/core';
-import type { Span } from '../query/time-slice.ts';
-import type { WindowQuery } from '../query/window-query.ts';
 import type { Trouble } from './judge.ts';
-import { viewOf } from './page-view.ts';
 import { type PlanEvent, step } from './plan.ts';
+import type { Source } from './source.ts';
+import type { Span } from './span.ts';
 import {
   type Outlook,
   type Output,
@@ -12,29 +10,23 @@ import {
   type PlanFailure,
   type PlannedBatch,
 } from './state.ts';
-import type { Failure } from './work.ts';
 
-/** The part of core's client that the streams use. Any client with it will do. */
-export type PageClient = Pick<Client, 'version' | 'fetchPage'>;
-
-/** What all requests of a read have in common; `signal` is added to it. */
-export type RequestSettings = Pick<RequestOptions, 'timeout' | 'retry' | 'headers'>;
-
-/** Records to deliver, and the page they are on. */
-export interface Batch extends PlannedBatch {
-  readonly page: RawPage;
+/** Items to deliver, and the page they are on. */
+export interface Batch<P = unknown> extends PlannedBatch {
+  readonly page: P;
 }
 
-/** What comes of the wish for the next records. */
-export type Outcome =
-  | { readonly kind: 'batch'; readonly batch: Batch }
+/** What comes of the wish for the next items. */
+export type Outcome<P> =
+  | { readonly kind: 'batch'; readonly batch: Batch<P> }
   | { readonly kind: 'end' }
   /** `cause` is the error of the request that failed. */
   | { readonly kind: 'failure'; readonly failure: PlanFailure; readonly cause: unknown };
 
 /** Takes what a run finds out. */
 export interface RunObserver {
-  onPage(page: RawPage): void;
+  /** A page came, after so many requests that failed. */
+  onPage(retries: number): void;
   onTotal(total: number): void;
   onReread(): void;
 }
@@ -52,38 +44,28 @@ export interface RunTrace {
   keepOnly(isOpen: (id: number) => boolean): void;
 }
 
-/** Connects the planning to a client: sends its requests and feeds the responses back. The only part that waits. */
-export class Run {
-  readonly #client: PageClient;
-  readonly #query: WindowQuery;
+/** Connects the planning to a source: sends its requests and feeds the responses back. The only part that waits. */
+export class Run<P> {
+  readonly #source: Source<P>;
   readonly #observer: RunObserver;
   readonly #abort = new AbortController();
-  readonly #request: RequestOptions;
   /** What the requests brought, for as long as the planning needs it. */
-  readonly #pages = new Map<number, RawPage>();
+  readonly #pages = new Map<number, P>();
   /** How requests failed, for as long as that may be told. */
   readonly #errors = new Map<number, unknown>();
   #plan: Plan;
-  /** Set before the first records are wanted. */
+  /** Set before the first items are wanted. */
   trace: RunTrace | null = null;
-  #waiting: { resolve(outcome: Outcome): void; reject(reason: unknown): void } | null = null;
+  #waiting: { resolve(outcome: Outcome<P>): void; reject(reason: unknown): void } | null = null;
 
-  constructor(
-    client: PageClient,
-    query: WindowQuery,
-    plan: Plan,
-    observer: RunObserver,
-    { timeout, retry, headers }: RequestSettings = {},
-  ) {
-    this.#client = client;
-    this.#request = { timeout, retry, headers, signal: this.#abort.signal };
-    this.#query = query;
+  constructor(source: Source<P>, plan: Plan, observer: RunObserver) {
+    this.#source = source;
     this.#plan = plan;
     this.#observer = observer;
   }
 
   /** The next records, the end, or why there is neither. One call at a time; rejects when the run was closed. */
-  next(): Promise<Outcome> {
+  next(): Promise<Outcome<P>> {
     return new Promise((resolve, reject) => {
       if (this.#abort.signal.aborted) return reject(this.#abort.signal.reason);
       this.#waiting = { resolve, reject };
@@ -96,14 +78,15 @@ export class Run {
     return outlookOf(this.#plan);
   }
 
-  /** The server's count of a span, from a request of its own; null when it gives none. */
+  /** The source's count of a span, from a request of its own; null when it gives none. */
   async count(span: Span): Promise<number | null> {
-    // `closed` is documented for both versions, so it is right where this server's way was never asked for.
-    const filter = this.#query.within(span, this.#plan.style ?? 'closed');
-    const count = () => this.#client.fetchPage({ ...this.#request, filter, rows: 1, page: 0 });
+    // A closed range is understood by all, so it is right where this source's way was never asked for.
+    const style = this.#plan.style ?? 'closed';
+    const count = () =>
+      this.#source.fetch({ span, style, rows: 1, page: 0, after: null, signal: this.#abort.signal });
     const page = await (this.trace?.run(count) ?? count());
-    this.#observer.onPage(page);
-    return page.range?.total ?? null;
+    this.#observer.onPage(this.#source.retriesOf(page));
+    return this.#source.view(page).total;
   }
 
   /** Throws the reason when the run was closed. */
@@ -167,23 +150,23 @@ export class Run {
     }
   }
 
-  #settle(outcome: Outcome): void {
+  #settle(outcome: Outcome<P>): void {
     const waiting = this.#waiting;
     this.#waiting = null;
     waiting?.resolve(outcome);
   }
 
-  async #send({ id, span, style, rows, start }: Extract<Output, { kind: 'request' }>): Promise<void> {
+  async #send({ id, span, style, rows, start, after }: Extract<Output, { kind: 'request' }>): Promise<void> {
     let event: PlanEvent;
     try {
-      const filter = this.#query.within(span, style);
-      const page = await this.#client.fetchPage({ ...this.#request, filter, rows, page: start });
-      this.#observer.onPage(page);
+      const { signal } = this.#abort;
+      const page = await this.#source.fetch({ span, style, rows, page: start, after, signal });
+      this.#observer.onPage(this.#source.retriesOf(page));
       this.#pages.set(id, page);
-      event = { kind: 'arrived', id, page: viewOf(page) };
+      event = { kind: 'arrived', id, page: this.#source.view(page) };
     } catch (error) {
       this.#errors.set(id, error);
-      event = { kind: 'failed', id, failure: failureOf(error) };
+      event = { kind: 'failed', id, failure: this.#source.failureOf(error) };
     }
     try {
       this.#handle(event);
@@ -191,19 +174,4 @@ export class Run {
       this.close(error);
     }
   }
-}
-
-// Codes of the client's errors for pages that are not what their place in the list says.
-const misplaced: ReadonlySet<string> = new Set([
-  'wrong_page',
-  'range_mismatch',
-  'list_short',
-  'page_clamped',
-]);
-
-/** What the error of a request means for the planning. */
-export function failureOf(error: unknown): Failure {
-  if (error instanceof ResponseError && misplaced.has(error.code)) return 'misplaced';
-  const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  return status === 400 || status === 422 ? 'refused' : 'failed';
 }

@@ -1,27 +1,31 @@
-import { earliest, finest, type Span } from '../query/time-slice.ts';
-import type { BoundStyle } from '../query/window-query.ts';
+import type { Axis } from './axis.ts';
 import { type Capacity, capacityOf, recordsIn } from './capacity.ts';
 import type { Trouble } from './judge.ts';
 import { type Lookahead, type LookaheadLimits, lookaheadOf } from './lookahead.ts';
+import type { Cursor } from './page-view.ts';
 import type { Question } from './questions.ts';
 import type { CutLimits } from './region.ts';
+import type { BoundStyle, Span } from './span.ts';
 import { newSlice, type ResumePoint, type SliceWork, type Work } from './work.ts';
 
 /** What a read is given; it stays the same throughout. */
 export interface PlanSettings {
+  readonly axis: Axis;
   /** Rows to request. */
   readonly rows: number;
+  /** Items of one range that the source gives at most. Default: no limit. */
+  readonly cap?: number | undefined;
   /** Pages a slice may have; 0 when the query is not cut at all. */
   readonly slicePages: number;
   /** Passes over one slice before it is given up. */
   readonly tries: number;
-  /** Naive times: records before the first are settled, none is expected after the second. */
+  /** Positions: items before the first are settled, none is expected after the second. */
   readonly sealedBefore: number;
   readonly horizon: number;
-  /** Records before this naive time are counted for the count at the end. */
+  /** Items before this position are counted for the count at the end. */
   readonly countBefore: number;
   readonly lookahead: LookaheadLimits;
-  /** The query's own ends in naive milliseconds, null when open, and whether one is written with `{` or `}`. */
+  /** The read's own ends, null when open, and whether one is written with `{` or `}`. */
   readonly lower: number | null;
   readonly upper: number | null;
   readonly hasExclusiveBound: boolean;
@@ -35,7 +39,7 @@ export interface PlanSettings {
 export interface Pace {
   /** Records of the span, about. */
   readonly remaining: number;
-  /** Length of a stretch that was looked at, in milliseconds. */
+  /** Length of a stretch that was looked at. */
   readonly width: number;
   /** Records that it held. */
   readonly held: number;
@@ -53,9 +57,9 @@ export interface Plan {
   readonly work: readonly Work[];
   /** How upper ends are written; null until the server's way is known. */
   readonly style: BoundStyle | null;
-  /** Whether the server filters by `date_added` at all. Null until a page casts doubt on it. */
+  /** Whether the source filters by position at all. Null until a page casts doubt on it. */
   readonly obeysRanges: boolean | null;
-  /** Sids delivered with a slice that ends before their time: a later slice may bring them again. */
+  /** Ids delivered with a slice that ends before their position: a later slice may bring them again. */
   readonly strays: ReadonlySet<string>;
   readonly capacity: Capacity;
   readonly lookahead: Lookahead;
@@ -81,6 +85,8 @@ export type Output =
       readonly style: BoundStyle;
       readonly rows: number;
       readonly start: number;
+      /** From the page before, where the source gives cursors. */
+      readonly after: Cursor | null;
     }
   /** The page of a request, or its error, is no longer needed. */
   | { readonly kind: 'forget'; readonly id: number }
@@ -101,10 +107,11 @@ export interface PlannedBatch {
   readonly span: Span;
   /** Page within the slice, and place in the slice of the page's first record. */
   readonly index: number;
+  readonly after: Cursor | null;
   readonly offset: number;
-  /** Checksum of the sids of the slice before this page. */
-  readonly sidChecksum: number;
-  readonly sids: readonly string[];
+  /** Checksum of the ids of the slice before this page. */
+  readonly idChecksum: number;
+  readonly ids: readonly string[];
   /** Places in the page; null for all of them. */
   readonly keep: readonly number[] | null;
   /** Records received again and left out; records delivered again because they changed. */
@@ -120,6 +127,8 @@ export interface PlannedBatch {
   readonly settled: number;
   /** Some records of the slice were. */
   readonly hasStrays: boolean;
+  /** It is longer than the source gives: so many items are out of reach, 0 when nobody knows how many. Null when it is not. */
+  readonly outOfReach: number | null;
 }
 
 /** Why a read cannot go on. */
@@ -151,7 +160,7 @@ export function newPlan(
     style: options.style ?? null,
     obeysRanges: null,
     strays: new Set(),
-    capacity: options.capacity ?? capacityOf(rows, Math.max(1, slicePages)),
+    capacity: options.capacity ?? capacityOf(rows, Math.max(1, slicePages), settings.cap),
     lookahead: lookaheadOf(lookahead),
     question: null,
     isWanted: false,
@@ -192,29 +201,27 @@ export function lowerOf({ settings }: Plan, { span, lower }: SliceWork): number 
   return span.from ?? settings.lower ?? lower;
 }
 
-const hour = 3600 * finest;
-const year = 366 * 24 * hour;
-
 /** The upper end to reckon with. A query without one always leaves room after what is known. */
 function upperOf({ settings }: Plan, { span }: SliceWork, lower: number): number {
   return upperFrom(settings, span, lower);
 }
 
 function upperFrom(settings: PlanSettings, span: Span, lower: number): number {
-  return span.to ?? settings.upper ?? Math.max(settings.horizon, lower + year);
+  return span.to ?? settings.upper ?? Math.max(settings.horizon, lower + settings.axis.far);
 }
 
 /** Both ends to reckon with. A lower end that was only found out may lie after the upper one, where a clock was put on. */
 export function extentOf(plan: Plan, slice: SliceWork, lower: number): { lower: number; upper: number } {
   const upper = upperOf(plan, slice, lower);
-  return { lower: upper - lower > finest ? lower : upper - hour, upper };
+  const { step, near } = plan.settings.axis;
+  return { lower: upper - lower > step ? lower : upper - near, upper };
 }
 
 /** Whether a slice may be cut. */
 export function canSplit(plan: Plan, slice: SliceWork): boolean {
   if (plan.settings.slicePages === 0) return false;
-  const lower = slice.span.from ?? plan.settings.lower ?? earliest;
-  return upperOf(plan, slice, lower) - lower > finest;
+  const lower = slice.span.from ?? plan.settings.lower ?? plan.settings.axis.first;
+  return upperOf(plan, slice, lower) - lower > plan.settings.axis.step;
 }
 
 /** What cuts of regions depend on. */
@@ -223,6 +230,7 @@ export function limitsOf({ capacity, settings }: Plan, { isSingle }: Work): CutL
     capacity: recordsIn(capacity, isSingle),
     aimAt: capacity.aimAt,
     sealedBefore: settings.sealedBefore,
+    axis: settings.axis,
   };
 }
 

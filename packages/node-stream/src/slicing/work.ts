@@ -1,8 +1,7 @@
-import type { Span } from '../query/time-slice.ts';
-import type { BoundStyle } from '../query/window-query.ts';
-import type { PageView } from './page-view.ts';
+import type { Cursor, PageView } from './page-view.ts';
 import type { Region } from './region.ts';
 import type { Seen } from './seen.ts';
+import type { BoundStyle, Span } from './span.ts';
 
 /** Why a request brought no page. */
 export type Failure =
@@ -18,6 +17,8 @@ export interface PageWork {
   /** The number of its request. */
   readonly id: number;
   readonly index: number;
+  /** What it was asked for by, from the page before; null when by its number. */
+  readonly after: Cursor | null;
   readonly rows: number;
   /** How the upper end of its slice was written. */
   readonly style: BoundStyle;
@@ -34,16 +35,27 @@ export interface Pass {
   readonly settled: number;
   /** Some of them were delivered with an earlier slice. */
   readonly hasStrays: boolean;
-  /** Checksum of the sids of these records, in order. */
-  readonly sidChecksum: number;
-  /** The same records by sid. A pass that ends with its first page needs none. */
+  /** Checksum of the ids of these records, in order. */
+  readonly idChecksum: number;
+  /** The same records by id. A pass that ends with its first page needs none. */
   readonly seen: Seen;
 }
 
-/** Where an earlier run stopped inside a slice: how many of its records it delivered, and the checksum of their sids. */
+/** Where an earlier run stopped inside a slice: how many of its records it delivered, and the checksum of their ids. */
 export interface ResumePoint {
   readonly taken: number;
-  readonly sidChecksum: number;
+  readonly idChecksum: number;
+  /** The page that it lies on, of a list that goes on by cursors. */
+  readonly page?: PageStart | undefined;
+}
+
+/** Where a page begins in its slice. */
+export interface PageStart {
+  readonly index: number;
+  readonly after: Cursor;
+  /** Items before it, and the checksum of their ids. */
+  readonly offset: number;
+  readonly idChecksum: number;
 }
 
 /** A slice that is being read. */
@@ -72,6 +84,13 @@ export interface SliceWork {
   /** Pages requested and not yet taken, in order, and the index of the next one to request. */
   readonly pages: readonly PageWork[];
   readonly next: number;
+  /** The index of the first page of this pass: not 0 where an earlier run is gone on with by a cursor. */
+  readonly begin: number;
+  /**
+   * How the source says that the list goes on after the last page requested: null until that page is there, undefined when
+   * the source does not say.
+   */
+  readonly onward: { readonly to: Cursor | null } | null | undefined;
   /**
    * What its first page showed: `requested` until it arrives, `unclear` while a question to the server is open, `readable`,
    * `foreign` when it holds records from outside the slice, `stuck` when a question failed.
@@ -92,7 +111,7 @@ export type Work = SliceWork | RegionWork;
 
 /** What all passes begin with. */
 export function newPass(rows: number): Pass {
-  return { rows, total: null, count: 0, settled: 0, hasStrays: false, sidChecksum: 0, seen: [] };
+  return { rows, total: null, count: 0, settled: 0, hasStrays: false, idChecksum: 0, seen: [] };
 }
 
 /** A slice of which nothing was requested yet. */
@@ -100,29 +119,38 @@ export function newSlice(
   facts: Pick<SliceWork, 'id' | 'span' | 'isSealed'> & Partial<SliceWork>,
   rows: number,
 ): SliceWork {
+  const page = facts.resume?.page;
   return {
     kind: 'slice',
     origin: null,
     isSingle: false,
     passes: 1,
-    pass: newPass(rows),
+    pass: { ...newPass(rows), ...(page && { count: page.offset, idChecksum: page.idChecksum }) },
     sent: [],
     resume: null,
     probe: false,
     isCounted: false,
     lower: null,
     pages: [],
-    next: 0,
+    ...startAt(page),
     status: 'requested',
     ...facts,
   };
 }
 
-/** Whether there is a page of the slice to request now. */
-export function hasNextPage({ pass, pages, next }: SliceWork): boolean {
-  if (next === 0) return true;
+/** Where a pass begins: with the first page, or with the one that an earlier run came to. */
+export function startAt(page: PageStart | undefined): Pick<SliceWork, 'next' | 'begin' | 'onward'> {
+  const index = page?.index ?? 0;
+  return { next: index, begin: index, onward: page && { to: page.after } };
+}
+
+/** Whether there is a page of the slice to request now. `cap`: items that the source gives at most. */
+export function hasNextPage({ pass, pages, next, begin, onward }: SliceWork, cap: number): boolean {
+  if (next === begin) return true;
   // How many rows the server gives, and how many records there are, is known when the first page was taken.
-  if (pages.length === next) return false;
+  if (pages.length === next - begin) return false;
+  if (onward !== undefined) return onward !== null && onward.to !== null;
+  if (next * pass.rows >= cap) return false;
   return pass.total === null ? pages.length === 0 : next * pass.rows < pass.total;
 }
 
@@ -130,6 +158,6 @@ export function hasNextPage({ pass, pages, next }: SliceWork): boolean {
 export function isInside({ from, to }: Span, page: PageView): boolean {
   const ends = page.count > 0 ? [0, page.count - 1] : [];
   return ends
-    .map(page.timeOf)
+    .map(page.positionOf)
     .every((time) => !(time < (from ?? time)) && !(time >= (to ?? Number.POSITIVE_INFINITY)));
 }

@@ -1,9 +1,11 @@
+import type { RawPage } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Mark } from '../checkpoint/mark.ts';
 import type { ReadableOf } from '../operators/operator.ts';
 import type { TimeSlice } from '../query/time-slice.ts';
-import type { Batch, PageClient } from '../slicing/run.ts';
+import type { Batch } from '../slicing/run.ts';
+import type { PageClient } from './call-source.ts';
 import { checkClient, type StreamOptions, streamOptions } from './options.ts';
 import { SessionStream } from './session-stream.ts';
 import { ndjsonOf } from './stream-page.ts';
@@ -47,7 +49,7 @@ export interface CallByteStream<T = Buffer> extends ReadableOf<T> {
 
 class LineStream extends SessionStream {
   #lines: Buffer | null = null;
-  #batch: Batch | null = null;
+  #batch: Batch<RawPage> | null = null;
   readonly #hasMarks: boolean;
 
   constructor(client: PageClient, options: CallByteStreamOptions = {}) {
@@ -62,10 +64,10 @@ class LineStream extends SessionStream {
     return this.#sizeOf(this.#lines, this.#batch);
   }
 
-  protected override begin(batch: Batch): void {
+  protected override begin(batch: Batch<RawPage>): void {
     this.#batch = batch;
     this.#lines = ndjsonOf(batch);
-    this.session.ledger.enter(batch, this.#sizeOf(this.#lines, batch), 'byte');
+    this.session.ledger.measure(this.#sizeOf(this.#lines, batch), 'byte');
   }
 
   protected override feed(): boolean {

@@ -1,17 +1,18 @@
 import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
-import type { Call } from '@call-attribution/core';
+import type { Call, RawPage } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Mark } from '../checkpoint/mark.ts';
 import type { ReadableOf } from '../operators/operator.ts';
 import type { TimeSlice } from '../query/time-slice.ts';
-import type { Batch, PageClient } from '../slicing/run.ts';
+import type { Batch } from '../slicing/run.ts';
+import type { PageClient } from './call-source.ts';
 import { sizeOf } from './ledger.ts';
 import { checkClient, type StreamOptions, streamOptions } from './options.ts';
 import { SessionStream } from './session-stream.ts';
-import { pageOf, recordReader, type StreamPage } from './stream-page.ts';
+import { pageOf, recordOf, type StreamPage } from './stream-page.ts';
 import type { Verdict } from './verdict.ts';
 
 const callStreamOptions = defineOptions({
@@ -34,8 +35,11 @@ export interface CallStream<T = Call> extends ReadableOf<T> {
   readonly verdict: Promise<Verdict>;
   /** Where to resume: covers exactly what the consumer has taken so far. */
   checkpoint(): Checkpoint;
-  /** The same records by whole pages, parsed on first use. Read a stream by pages or by records, not both. */
-  pages(): AsyncGenerator<StreamPage, void, void>;
+  /**
+   * The same records by whole pages, parsed on first use. Read a stream by pages or by records, not both. `checkpoint`: begin
+   * there, instead of where the options say.
+   */
+  pages(options?: { checkpoint?: Checkpoint | null }): AsyncGenerator<StreamPage, void, void>;
   /** A web stream of records, or of whole pages, which is many times cheaper. */
   toWeb(options?: { by?: 'record' }): ReadableStream<T>;
   /** A web stream of pages. */
@@ -52,10 +56,9 @@ export interface CallStream<T = Call> extends ReadableOf<T> {
 }
 
 class RecordStream extends SessionStream {
-  readonly #parse: (batch: Batch, index: number) => Call | null;
   readonly #hasMarks: boolean;
   #marked = false;
-  #batch: Batch | null = null;
+  #batch: Batch<RawPage> | null = null;
   #at = 0;
   #readAs: 'records' | 'pages' | null = null;
 
@@ -63,12 +66,12 @@ class RecordStream extends SessionStream {
     checkClient(client);
     const { marks, highWaterMark, ...settings } = callStreamOptions.read(options);
     super(client, settings, { objectMode: true, highWaterMark });
-    this.#parse = recordReader(this.session);
     this.#hasMarks = marks;
   }
 
-  pages(): AsyncGenerator<StreamPage, void, void> {
+  pages({ checkpoint }: { checkpoint?: Checkpoint | null } = {}): AsyncGenerator<StreamPage, void, void> {
     this.#claim('pages');
+    if (checkpoint != null) this.beginAt(checkpoint);
     // Errors reach the reader through the iterator. Without a listener, the event would also end the process.
     this.on('error', () => {});
     const walk = this.#walkPages();
@@ -101,6 +104,10 @@ class RecordStream extends SessionStream {
     return Readable.toWeb(this, { strategy: { highWaterMark: 0 } });
   }
 
+  #parse(batch: Batch<RawPage>, index: number): Call | null {
+    return recordOf(this.session, batch, index);
+  }
+
   override _read(): void {
     this.#claim('records');
     super._read();
@@ -111,9 +118,9 @@ class RecordStream extends SessionStream {
     return batch === null ? 0 : sizeOf(batch) - this.#at + (this.#hasMark(batch) ? 1 : 0);
   }
 
-  protected override begin(batch: Batch): void {
+  protected override begin(batch: Batch<RawPage>): void {
     const size = sizeOf(batch);
-    this.session.ledger.enter(batch, size + (this.#hasMark(batch) ? 1 : 0), 'record');
+    this.session.ledger.measure(size + (this.#hasMark(batch) ? 1 : 0), 'record');
     this.#batch = batch;
     this.#at = 0;
   }
@@ -150,15 +157,15 @@ class RecordStream extends SessionStream {
     const { session } = this;
     try {
       for (let batch = await session.next(); batch !== null; batch = await session.next()) {
-        session.ledger.enter(batch, 1, 'batch');
+        session.ledger.measure(1, 'page');
         session.report();
-        yield pageOf(batch, session.ahead.checkpoint(), (from, index) => this.#parse(from, index));
+        yield pageOf(batch, session.read(), (from, index) => this.#parse(from, index));
         session.ledger.settle(0);
         if (batch.isLast) this.announce(batch);
       }
       this.conclude();
     } catch (error) {
-      this.destroy(session.placed(error, this.checkpoint()));
+      this.destroy(session.placed(error));
       throw error;
     } finally {
       this.destroy();

@@ -117,7 +117,7 @@ const reasons: Readonly<Record<Trouble | 'no_total', string>> = {
   moved_total: 'the total changed between pages',
   short_page: 'a page held fewer records than its place in the total says',
   long_page: 'a page held more records than its place in the total says',
-  repeated_sid: 'a sid appeared twice',
+  repeated_id: 'a sid appeared twice',
   changed_since_checkpoint: 'the slice changed since the checkpoint',
   no_total: 'the server gave no total, so nothing proves that these are all',
 };

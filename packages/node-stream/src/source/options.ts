@@ -9,8 +9,8 @@ import {
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { naiveTime } from '../option-kinds.ts';
 import type { TimeSlice } from '../query/time-slice.ts';
-import type { PageClient } from '../slicing/run.ts';
-import type { Progress } from './progress.ts';
+import type { PageClient } from './call-source.ts';
+import type { Progress } from './ledger.ts';
 
 const windowOptions = defineOptions({
   /**

@@ -2,7 +2,7 @@ import { printFilter } from '@call-attribution/query-dsl';
 import type { Mark } from '../checkpoint/mark.ts';
 import { timeSliceOf } from '../query/time-slice.ts';
 import type { WindowQuery } from '../query/window-query.ts';
-import type { PageClient } from '../slicing/run.ts';
+import type { PageClient } from './call-source.ts';
 import type { Verdict } from './verdict.ts';
 
 /** What a read is about, and how it ended. */

@@ -1,7 +1,9 @@
 import { createTracing, type Trace, type TraceContext } from '@call-attribution/core/tracing';
-import { type Span, type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
+import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import type { Trouble } from '../slicing/judge.ts';
-import type { Batch, PageClient, RunTrace } from '../slicing/run.ts';
+import type { Batch, RunTrace } from '../slicing/run.ts';
+import type { Span } from '../slicing/span.ts';
+import type { PageClient } from './call-source.ts';
 import type { Verdict } from './verdict.ts';
 
 /**

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { addAbortSignal, Readable, type ReadableOptions } from 'node:stream';
+import type { RawPage } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { Mark } from '../checkpoint/mark.ts';
 import { timeSliceOf } from '../query/time-slice.ts';
-import type { Batch, PageClient } from '../slicing/run.ts';
+import type { Batch } from '../slicing/run.ts';
+import type { PageClient } from './call-source.ts';
 import type { StreamSettings } from './options.ts';
 import { factsOf, markOf, type ReadFacts } from './read-facts.ts';
 import { Session } from './session.ts';
@@ -13,7 +15,8 @@ import type { Verdict } from './verdict.ts';
 export abstract class SessionStream extends Readable {
   /** Resolves when the stream ends, is left or aborted; rejects with the error that ends it otherwise. */
   readonly verdict: Promise<Verdict>;
-  protected readonly session: Session;
+  protected session: Session;
+  readonly #client: PageClient;
   #outcome: { resolve(verdict: Verdict): void; reject(error: unknown): void };
   #failure: Error | null = null;
   #verdict: Verdict | null = null;
@@ -22,6 +25,7 @@ export abstract class SessionStream extends Readable {
 
   constructor(client: PageClient, options: StreamSettings, readable: ReadableOptions) {
     super({ ...readable, autoDestroy: true });
+    this.#client = client;
     this.session = new Session(client, options);
     this.#outcome = { resolve: () => {}, reject: () => {} };
     this.verdict = new Promise((resolve, reject) => {
@@ -36,7 +40,13 @@ export abstract class SessionStream extends Readable {
   /** Where to resume: covers exactly what the consumer has taken so far. */
   checkpoint(): Checkpoint {
     this.#settle();
-    return this.session.ledger.checkpoint();
+    return this.session.taken();
+  }
+
+  /** Begins at a checkpoint instead of where the options say, before anything was read. */
+  protected beginAt(checkpoint: Checkpoint): void {
+    this.session.close();
+    this.session = new Session(this.#client, { ...this.session.options, checkpoint });
   }
 
   /** Pushes what is left of the current batch. False when the consumer wants no more for now. */
@@ -49,7 +59,7 @@ export abstract class SessionStream extends Readable {
   protected finish(): void {}
 
   /** Takes the next batch. */
-  protected abstract begin(batch: Batch): void;
+  protected abstract begin(batch: Batch<RawPage>): void;
 
   override _read(): void {
     if (this.#isPulling || this.#failure !== null) return;
@@ -93,7 +103,8 @@ export abstract class SessionStream extends Readable {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.session.close(error ?? undefined);
     if (error !== null && error.name !== 'AbortError') {
-      this.#outcome.reject(this.session.placed(error, this.checkpoint()));
+      this.#settle();
+      this.#outcome.reject(this.session.placed(error));
       this.session.endTrace({ error });
     } else {
       const verdict = this.#verdict ?? this.session.verdict(false);
@@ -123,12 +134,12 @@ export abstract class SessionStream extends Readable {
   /** The mark after the last batch of a slice. */
   protected markAfter({ span }: Batch): Mark {
     const { from, to } = timeSliceOf(span);
-    return markOf(this.#facts, new Mark({ from, to, checkpoint: this.session.ahead.checkpoint() }));
+    return markOf(this.#facts, new Mark({ from, to, checkpoint: this.session.read() }));
   }
 
   /** A mark after everything: for a read that had nothing left to deliver, since what follows learns of it by marks only. */
   protected lastMark(): Mark {
-    return markOf(this.#facts, new Mark({ checkpoint: this.session.ahead.checkpoint() }));
+    return markOf(this.#facts, new Mark({ checkpoint: this.session.read() }));
   }
 
   /** Announces that a slice is done. */
@@ -144,9 +155,9 @@ export abstract class SessionStream extends Readable {
 
   #fail(error: unknown): void {
     if (this.destroyed) return;
-    this.#failure = this.session.placed(error, this.checkpoint());
+    this.#settle();
+    this.#failure = this.session.placed(error);
     if (this.readableLength > 0) return;
-    this.session.placed(error, this.checkpoint());
     this.destroy(this.#failure);
   }
 }

@@ -1,11 +1,8 @@
-import { formatNaive, parseNaive } from '@call-attribution/core/time';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Span } from '../query/time-slice.ts';
+import type { Settled } from '../checkpoint/checkpoint.ts';
+import type { Span } from '../slicing/span.ts';
 
 // What the counts at the end have to find. One sum for a whole read cannot tell five calls that were removed from five that
 // came late behind the reader; several counts can, unless both fall into the same stretch.
-
-type Settled = Checkpoint['settled'];
 
 // Stretches that a checkpoint keeps: more than are counted, so that these come out of about equal size.
 const mostKept = 24;
@@ -22,9 +19,8 @@ export function withCounted(
   { before, stretches }: Settled,
   { span: { from, to }, count, hasStrays }: { span: Span; count: number; hasStrays: boolean },
 ): Settled {
-  const limit = parseNaive(before);
-  if (from !== null && from >= limit) return { before, stretches };
-  const end = formatNaive(Math.min(to ?? limit, limit));
+  if (from !== null && from >= before) return { before, stretches };
+  const end = Math.min(to ?? before, before);
   const around = stretches.findIndex(([until]) => until >= end);
   const all =
     around < 0
@@ -46,10 +42,9 @@ export function spansToCount(
   const spans: { span: Span; read: number }[] = [];
   let [from, read, done] = [whole.from, 0, 0];
   // What comes after the last border belongs to the last span, as do calls that nobody expected there.
-  for (const [until, count] of stretches.slice(0, -1)) {
+  for (const [to, count] of stretches.slice(0, -1)) {
     read += count;
     if (spans.length + 1 === counts || done + read < (total * (spans.length + 1)) / counts) continue;
-    const to = parseNaive(until);
     spans.push({ span: { from, to }, read });
     [from, read, done] = [to, 0, done + read];
   }

@@ -1,4 +1,4 @@
-import type { Call } from '@call-attribution/core';
+import type { Call, RawPage } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import type { Batch } from '../slicing/run.ts';
@@ -25,8 +25,11 @@ export interface StreamPage {
 }
 
 /** The records of a batch, each parsed by `read`, which returns null for one that is left out. */
-export function recordsOf(batch: Batch, read: (batch: Batch, index: number) => Call | null): Call[] {
-  const { keep, sids, page } = batch;
+export function recordsOf(
+  batch: Batch<RawPage>,
+  read: (batch: Batch<RawPage>, index: number) => Call | null,
+): Call[] {
+  const { keep, ids, page } = batch;
   if (keep === null) {
     try {
       return page.records();
@@ -34,28 +37,28 @@ export function recordsOf(batch: Batch, read: (batch: Batch, index: number) => C
       // One of them cannot be parsed. Reading them one by one shows which, and handles it.
     }
   }
-  return [...(keep ?? sids.keys())].map((i) => read(batch, i)).filter((call) => call !== null);
+  return [...(keep ?? ids.keys())].map((i) => read(batch, i)).filter((call) => call !== null);
 }
 
-/**
- * Parses records one by one. What cannot be parsed goes where `onError` says, and is counted in the session.
- */
-export function recordReader(session: Session): (batch: Batch, index: number) => Call | null {
+/** Parses one record. What cannot be parsed goes where `onError` says, and is counted in the session. */
+export function recordOf(session: Session, batch: Batch<RawPage>, index: number): Call | null {
   const { onError } = session.options;
-  return (batch, index) => {
-    try {
-      return batch.page.record(index);
-    } catch (error) {
-      if (onError === 'fail')
-        throw StreamError.from(error, { slice: timeSliceOf(batch.span), page: batch.index });
-      if (typeof onError === 'function') onError(deadRecordOf(batch, index, error));
-      session.skip(index, onError === 'skip');
-      return null;
-    }
-  };
+  try {
+    return batch.page.record(index);
+  } catch (error) {
+    if (onError === 'fail')
+      throw StreamError.from(error, { slice: timeSliceOf(batch.span), page: batch.index });
+    if (typeof onError === 'function') onError(deadRecordOf(batch, index, error));
+    session.ledger.skip(index, onError === 'skip');
+    return null;
+  }
 }
 
-function deadRecordOf({ page, span, index: pageIndex }: Batch, index: number, error: unknown): DeadRecord {
+function deadRecordOf(
+  { page, span, index: pageIndex }: Batch<RawPage>,
+  index: number,
+  error: unknown,
+): DeadRecord {
   const border = page.byteRanges()[index];
   // A copy, so that a record that is kept does not keep its page.
   const bytes = new Uint8Array(border === undefined ? [] : page.bytes.subarray(border.start, border.end));
@@ -64,17 +67,17 @@ function deadRecordOf({ page, span, index: pageIndex }: Batch, index: number, er
 
 /** The page of a batch. `read` returns null for a record that is left out. */
 export function pageOf(
-  batch: Batch,
+  batch: Batch<RawPage>,
   checkpoint: Checkpoint,
-  read: (batch: Batch, index: number) => Call | null,
+  read: (batch: Batch<RawPage>, index: number) => Call | null,
 ): StreamPage {
-  const { keep, sids, span, index, isLast } = batch;
+  const { keep, ids, span, index, isLast } = batch;
   let records: readonly Call[] | null = null;
   return {
     slice: timeSliceOf(span),
     page: index,
     isLast,
-    count: keep?.length ?? sids.length,
+    count: keep?.length ?? ids.length,
     checkpoint,
     get records() {
       records ??= recordsOf(batch, read);
@@ -89,7 +92,7 @@ const return_ = 0x0d;
 const space = 0x20;
 
 /** The records of a batch as lines of JSON, copied out of the page. */
-export function ndjsonOf({ page, keep }: Batch): Buffer {
+export function ndjsonOf({ page, keep }: Batch<RawPage>): Buffer {
   const borders = page.byteRanges();
   const [first, last] = [borders[0], borders.at(-1)];
   if (first === undefined || last === undefined) return Buffer.alloc(0);

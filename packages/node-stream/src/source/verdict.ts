@@ -1,4 +1,5 @@
 import type { TimeSlice } from '../query/time-slice.ts';
+import type { Ledger } from './ledger.ts';
 
 /**
  * What a read proved. `whole`: every record of the query was delivered, or passed to `onError`. `unproven`: none is known to
@@ -12,7 +13,8 @@ export interface VerdictReason {
    * `left_early`: the read was left or aborted before its end. `no_total`: the server gave no total for a part of it.
    * `skipped`: records that could not be parsed were left out. `count_rose`, `count_fell`: the count at the end is more,
    * or less, than what was read of the same range. `recount_failed`: the server did not give that count. `total_fell`: the
-   * server counted more records before than it then gave.
+   * server counted more records before than it then gave. `out_of_reach`: one position holds more records than the server gives
+   * of a list.
    */
   readonly code:
     | 'left_early'
@@ -21,7 +23,8 @@ export interface VerdictReason {
     | 'count_rose'
     | 'count_fell'
     | 'recount_failed'
-    | 'total_fell';
+    | 'total_fell'
+    | 'out_of_reach';
   /** Records that the reason is about; null when their number is not known. */
   readonly count: number | null;
 }
@@ -86,8 +89,60 @@ const short: ReadonlySet<VerdictReason['code']> = new Set(['skipped', 'count_ros
 
 /** What the reasons leave of a proof. */
 export function proofOf(reasons: readonly VerdictReason[]): Proof {
-  if (reasons.some(({ code }) => short.has(code))) return 'short';
+  if (reasons.some(({ code, count }) => short.has(code) || (code === 'out_of_reach' && count !== null)))
+    return 'short';
   return reasons.length > 0 ? 'unproven' : 'whole';
+}
+
+/**
+ * What an account of a read proves. It covers everything that was read, in all runs. `isEnd`: the read came to its end by
+ * itself.
+ */
+export function verdictOf(
+  { read, begun, counts }: Pick<Ledger, 'read' | 'begun' | 'counts'>,
+  isEnd: boolean,
+  recount: Recount | VerdictReason | null,
+): Verdict {
+  const { skipped, setAside, changed, isUnproven, expected, outOfReach } = read;
+  const total = isUnproven ? null : read.total;
+  const hasCount = recount !== null && 'read' in recount;
+  const counted = hasCount ? differenceIn(recount) : recount === null ? [] : [recount];
+  const missing = counted.find(({ code }) => code === 'count_rose')?.count ?? 0;
+  // What the count at the end finds missing had been in the total before, too, as has what is out of reach.
+  const fell = total === null || !isEnd ? 0 : expected - total - missing - (outOfReach ?? 0);
+  const reasons: VerdictReason[] = [
+    ...(isEnd ? [] : [{ code: 'left_early', count: null } as const]),
+    ...(isUnproven ? [{ code: 'no_total', count: null } as const] : []),
+    ...(skipped > 0 ? [{ code: 'skipped', count: skipped } as const] : []),
+    ...(outOfReach === null ? [] : [{ code: 'out_of_reach', count: outOfReach || null } as const]),
+    ...(fell > 0 ? [{ code: 'total_fell', count: fell } as const] : []),
+    ...counted,
+  ];
+  return {
+    proof: proofOf(reasons),
+    reasons,
+    recount: hasCount ? recount : null,
+    total,
+    delivered: read.delivered - begun.delivered,
+    deliveredBefore: begun.delivered,
+    surplus: total === null ? 0 : Math.max(0, read.delivered + skipped + setAside - total),
+    duplicatesDropped: counts.duplicates,
+    changed,
+    skipped: skipped + setAside,
+    rereads: Math.max(read.rereads, counts.rereads),
+    slices: counts.slices,
+    requests: counts.requests,
+  };
+}
+
+function differenceIn({ differences }: Recount): VerdictReason[] {
+  const missing = differences.map(({ expected, read }) => expected - read);
+  const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + Math.max(0, count), 0);
+  const [rose, fell] = [sum(missing), sum(missing.map((count) => -count))];
+  return [
+    ...(rose > 0 ? [{ code: 'count_rose', count: rose } as const] : []),
+    ...(fell > 0 ? [{ code: 'count_fell', count: fell } as const] : []),
+  ];
 }
 
 /**
@@ -133,6 +188,8 @@ function sentenceOf({ code, count }: VerdictReason, { recount }: Verdict): strin
       return `at the end the server counts ${number(recount?.expected ?? 0)}${where}, ${number(count ?? 0)} less than were read${placesOf(recount, code)}, so calls were removed or its counts disagree`;
     case 'total_fell':
       return `the server counted ${plural(count ?? 0, 'call')} more before than it then gave, so calls were removed or are missing`;
+    case 'out_of_reach':
+      return `the server does not give ${count === null ? 'all that lie' : `${plural(count, 'call')} that lie`} at one time`;
     case 'recount_failed':
       return 'the server did not give the count at the end that would confirm the sum';
   }

@@ -1,6 +1,6 @@
-import { day, formatNaive } from '@call-attribution/core/time';
+import { day, formatNaive, second } from '@call-attribution/core/time';
 import { type FilterInput, printFilter } from '@call-attribution/query-dsl';
-import { finest, type TimeSlice } from '../query/time-slice.ts';
+import type { TimeSlice } from '../query/time-slice.ts';
 import { windowQuery } from '../query/window-query.ts';
 import { endOf, startOf } from './stretches.ts';
 import type { MovingPeriod } from './sync-options.ts';
@@ -18,7 +18,7 @@ export function filterOf(
   return {
     others: printFilter({ clauses: others }),
     range: {
-      from: lower === null ? null : formatNaive(lower + (isExclusive ? finest : 0)),
+      from: lower === null ? null : formatNaive(lower + (isExclusive ? second : 0)),
       to: upper === null ? null : formatNaive(upper),
     },
   };

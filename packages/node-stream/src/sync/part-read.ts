@@ -1,11 +1,11 @@
-import type { Call } from '@call-attribution/core';
+import type { Call, RawPage } from '@call-attribution/core';
 import { hour, parseNaive } from '@call-attribution/core/time';
 import { spanOf, type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import type { Batch } from '../slicing/run.ts';
 import { sizeOf } from '../source/ledger.ts';
 import { streamOptions } from '../source/options.ts';
 import { Session } from '../source/session.ts';
-import { recordReader, recordsOf } from '../source/stream-page.ts';
+import { recordOf, recordsOf } from '../source/stream-page.ts';
 import type { VerdictReason } from '../source/verdict.ts';
 import { concluded, cutsBefore, earlier, isCut, keptFrom, markAgain } from './again.ts';
 import { inOrder } from './asked.ts';
@@ -110,7 +110,9 @@ export class PartRead {
     const marked = markAgain(this.#part.stretches, this.#part.latest, lookback);
     const isNew = ({ at, calls }: Stretch) => at !== null && at >= startedAt && calls !== 0;
     const settings = { until, rows: options.rows, at: options.clock.now() };
-    const counted = await countStretches(marked, settings, (range, read) => session.count(range, read));
+    const counted = await countStretches(marked, settings, (range, read) =>
+      session.count(spanOf(range), read),
+    );
     const fell = session.verdict(true).reasons.some(({ code }) => code === 'total_fell');
     const isSuspect = fell && !counted.some(differs);
     const judged = isSuspect
@@ -150,7 +152,6 @@ export class PartRead {
 
   async *#read(session: Session): AsyncGenerator<PageStep, void, void> {
     const { memory, options, leavesOut } = this.#run;
-    const parse = recordReader(session);
     const ceiling = options.clock.now() + ahead;
     const open: OpenSlice = { times: new Map(), lost: 0 };
     while (this.#pages < this.#mostPages) {
@@ -159,8 +160,10 @@ export class PartRead {
         this.#left = [];
         return;
       }
+      session.ledger.measure(1, 'page');
+      session.ledger.settle(0);
       this.#pages += 1;
-      const records = recordsOf(batch, parse);
+      const records = recordsOf(batch, (page, index) => recordOf(session, page, index));
       const skipped = sizeOf(batch) - records.length;
       if (options.onError === 'skip') open.lost += skipped;
       const changes: SyncChange[] = [];
@@ -184,7 +187,7 @@ export class PartRead {
   }
 
   /** A slice was read to its end. */
-  #take(batch: Batch, open: OpenSlice, session: Session): void {
+  #take(batch: Batch<RawPage>, open: OpenSlice, session: Session): void {
     const { lookback, options } = this.#run;
     const slice = timeSliceOf(batch.span);
     const { sealedBefore: until } = session;
@@ -205,11 +208,11 @@ export class PartRead {
   }
 
   /** A slice was read in part. */
-  #begin(batch: Batch, session: Session): void {
-    const { place } = session.ahead.checkpoint();
+  #begin(batch: Batch<RawPage>, session: Session): void {
+    const { place } = session.read();
     if (place === null) return;
-    const { taken, sidChecksum } = place;
-    this.#set(begin(this.#part.stretches, timeSliceOf(batch.span), { taken, sidChecksum }));
+    const { taken, idChecksum } = place;
+    this.#set(begin(this.#part.stretches, timeSliceOf(batch.span), { taken, idChecksum }));
   }
 
   /** Without memory of what was seen this is quick, and keeps the state small in a long first run too. */

@@ -21,7 +21,7 @@ export interface Stretch extends TimeSlice {
   /** Why it is not whole. */
   readonly reasons?: readonly VerdictReason[];
   /** A first part of it was stored: so many calls in the server's order, and the checksum of their sids. */
-  readonly begun?: { readonly taken: number; readonly sidChecksum: number };
+  readonly begun?: { readonly taken: number; readonly idChecksum: number };
 }
 
 /** Stretches in order of time that do not overlap. What lies between them was never asked for. */

@@ -1,4 +1,5 @@
-import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts';
+import type { ReadState } from '../../src/checkpoint/checkpoint.ts';
+import { callAxis } from '../../src/query/call-axis.ts';
 import { step } from '../../src/slicing/plan.ts';
 import type { PlanSettings } from '../../src/slicing/state.ts';
 import { type Dice, diceOf } from './dice.ts';
@@ -41,7 +42,7 @@ export function playHistory(seed: number, reducer: Reducer = step): History {
   const regime = regimes[seed % regimes.length] as Regime;
   const world = makeWorld(regime, dice);
   const runs: ReadResult[] = [];
-  let checkpoint: Checkpoint | null = null;
+  let checkpoint: ReadState | null = null;
   const mostRuns = dice.pick([1, 1, 2, 4]);
   do {
     const isLastRun = runs.length + 1 >= mostRuns;
@@ -49,7 +50,7 @@ export function playHistory(seed: number, reducer: Reducer = step): History {
     const run = simulateRead(reducer, world.server, { ...world.script(), checkpoint, stopAfter }, dice);
     runs.push(run);
     // A checkpoint is stored as JSON.
-    checkpoint = JSON.parse(JSON.stringify(run.checkpoint)) as Checkpoint;
+    checkpoint = JSON.parse(JSON.stringify(run.checkpoint)) as ReadState;
     if (run.ended === 'stuck' || run.ended === 'endless') break;
     if (run.ended === 'failure' && run.failure?.kind !== 'request') break;
     if (run.ended === 'end') break;
@@ -118,6 +119,7 @@ function makeWorld(regime: Regime, dice: Dice): World {
   };
   const sealed = begin + Math.floor(dice.pick([0, 0.5, 1.1]) * spread) * unit * second;
   const settings: PlanSettings = {
+    axis: callAxis,
     rows,
     slicePages:
       regime === 'one list' ? 0 : isSevere || regime === 'a ghost in the count' ? dice.pick([1, 2, 4]) : 1,
@@ -192,8 +194,9 @@ function judge(regime: Regime, { server, must, initial }: World, runs: readonly 
   const last = runs.at(-1) as ReadResult;
   const violations = runs.flatMap((run) => run.violations);
   const { checkpoint, ended, failure } = last;
-  const isWhole = checkpoint.done.length === 1 && checkpoint.done[0]?.every((end) => end === null);
-  const isComplete = ended === 'end' && checkpoint.unproven === undefined;
+  const isWhole =
+    checkpoint.done.length === 1 && checkpoint.done.every(({ from, to }) => from === null && to === null);
+  const isComplete = ended === 'end' && !checkpoint.isUnproven;
   if (ended === 'stuck') violations.push('the read waits for nothing');
   if (ended === 'endless') violations.push('the read asks without end');
   if (ended === 'end' && !isWhole) violations.push('the slices do not cover the query');

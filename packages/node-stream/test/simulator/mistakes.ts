@@ -1,4 +1,4 @@
-import { addSid } from '../../src/slicing/judge.ts';
+import { addId } from '../../src/slicing/judge.ts';
 import type { PageView } from '../../src/slicing/page-view.ts';
 import { type PlanEvent, type Step, step } from '../../src/slicing/plan.ts';
 import type { Output, Plan, PlannedBatch } from '../../src/slicing/state.ts';
@@ -97,14 +97,14 @@ export const mistakes: Readonly<Record<string, Reducer>> = {
     step({ ...plan, strays: new Set() }, event),
   'the place of an earlier run is believed': (plan, event) => {
     if (event.kind !== 'arrived') return step(plan, event);
-    const sids = event.page.sids();
+    const sids = event.page.ids();
     const work = plan.work.map((piece) => {
       if (piece.kind !== 'slice' || piece.resume === null || !piece.pages.some(({ id }) => id === event.id))
         return piece;
       if (sids.length < piece.resume.taken) return piece;
       return {
         ...piece,
-        resume: { ...piece.resume, sidChecksum: checksumOf(sids.slice(0, piece.resume.taken)) },
+        resume: { ...piece.resume, idChecksum: checksumOf(sids.slice(0, piece.resume.taken)) },
       };
     });
     return step({ ...plan, work }, event);
@@ -160,5 +160,5 @@ export const mistakes: Readonly<Record<string, Reducer>> = {
 };
 
 function checksumOf(sids: readonly string[]): number {
-  return sids.reduce(addSid, 0);
+  return sids.reduce(addId, 0);
 }

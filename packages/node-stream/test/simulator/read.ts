@@ -1,8 +1,7 @@
-import { formatNaive } from '@call-attribution/core/time';
-import { type Checkpoint, spansToRead } from '../../src/checkpoint/checkpoint.ts';
-import type { BoundStyle } from '../../src/query/window-query.ts';
+import { newState, type ReadState, spansToRead } from '../../src/checkpoint/checkpoint.ts';
 import type { Trouble } from '../../src/slicing/judge.ts';
 import type { PlanEvent, Step } from '../../src/slicing/plan.ts';
+import type { BoundStyle } from '../../src/slicing/span.ts';
 import {
   newPlan,
   type Output,
@@ -24,7 +23,7 @@ export interface ReadResult {
   readonly taken: readonly ModelRecord[];
   readonly ended: 'end' | 'failure' | 'stopped' | 'stuck' | 'endless';
   readonly failure: PlanFailure | null;
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: ReadState;
   readonly rereads: readonly Trouble[];
   readonly requests: number;
   /** What the run did that it must never do. */
@@ -37,7 +36,7 @@ export interface ReadResult {
 export interface ReadScript {
   readonly settings: PlanSettings;
   readonly style: BoundStyle | null;
-  readonly checkpoint: Checkpoint | null;
+  readonly checkpoint: ReadState | null;
   /** Records after which the consumer stops. */
   readonly stopAfter: number;
   /** Something else happens to the list; called between any two events. */
@@ -59,15 +58,16 @@ export function simulateRead(
   dice: Dice,
 ): ReadResult {
   const { settings, checkpoint: from, stopAfter } = script;
+  const begun = from ?? newState(settings.countBefore);
   const inFlight: InFlight[] = [];
   const pages = new Map<number, ModelView>();
   const errors = new Set<number>();
-  const ledger = new Ledger('model', from, formatNaive(settings.countBefore));
+  const ledger = new Ledger({ now: () => 0 }, begun);
   const taken: ModelRecord[] = [];
   const rereads: Trouble[] = [];
   const violations: string[] = [];
   const seen = new Set<string>();
-  let plan = newPlan(settings, spansToRead(from), { resume: from?.place ?? null, style: script.style });
+  let plan = newPlan(settings, spansToRead(begun), { resume: begun.place, style: script.style });
   let requests = 0;
   let again = 0;
   let isWaiting = false;
@@ -92,7 +92,8 @@ export function simulateRead(
       return;
     }
     const size = sizeOf(batch);
-    ledger.enter(batch, size, 'record');
+    ledger.enter(batch);
+    ledger.measure(size, 'record');
     for (let i = 0; i < size && ended === null; i++) {
       const record = page.records[batch.keep?.[i] ?? i] as ModelRecord;
       const key = `${record.sid} ${record.version}`;
@@ -157,7 +158,7 @@ export function simulateRead(
     violations.push('pages are kept after the end');
   if ((ended as ReadResult['ended']) === 'end' && errors.size > 0)
     violations.push('errors are kept after the end');
-  const checkpoint = ledger.checkpoint();
+  const checkpoint = ledger.taken;
   return { taken, ended, failure, checkpoint, rereads, requests, violations, again };
 }
 

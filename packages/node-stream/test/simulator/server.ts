@@ -1,5 +1,5 @@
-import type { BoundStyle } from '../../src/query/window-query.ts';
 import type { PageView } from '../../src/slicing/page-view.ts';
+import type { BoundStyle } from '../../src/slicing/span.ts';
 import type { Failure } from '../../src/slicing/work.ts';
 import type { Dice } from './dice.ts';
 
@@ -199,8 +199,8 @@ function viewOf(records: readonly ModelRecord[], first: number, total: number | 
     first,
     total,
     bytes: records.length * 100,
-    sids: () => records.map(({ sid }) => sid),
-    timeOf: (index) => records[index]?.time ?? Number.NaN,
+    ids: () => records.map(({ sid }) => sid),
+    positionOf: (index) => records[index]?.time ?? Number.NaN,
     checksumOf: (index) => records[index]?.version ?? 0,
   };
 }
