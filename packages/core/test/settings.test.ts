@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { inspect } from 'node:util';
@@ -312,9 +312,43 @@ describe('accounts', () => {
       'account "empty" has no secret key',
     ]);
     expect(missingSettings(all(['main'])[0] as Settings)[0]?.hint).toBe(
-      'name a file with "secretKeyFile", or an environment variable with "secretKeyEnv": "CALLS_MAIN_SECRET_KEY"',
+      'name a file with "secretKeyFile", a command that prints it with "secretKeyCommand", or an environment variable with "secretKeyEnv": "CALLS_MAIN_SECRET_KEY"',
     );
     expect(connectionOf(readSettings(source)).auth?.kind).toBe('keys');
+  });
+  test('a command prints a credential, once, when it is asked for', () => {
+    const count = 'echo x >> runs; cat main.access';
+    const accounts = {
+      main: { accessKeyCommand: 'echo main-access', secretKeyEnv: 'CALLS_MAIN_SECRET_KEY' },
+      none: { bearerTokenCommand: 'hunter2=1; exit 3' },
+      two: { bearerTokenCommand: 'printf "a\\nb"' },
+    };
+    const { source, all } = accountsIn({ baseUrl: url, accounts });
+    const runs = join(source.cwd, 'runs');
+    const whole = {
+      ...accounts,
+      main: { ...accounts.main, accessKeyCommand: `cd '${source.cwd}'; ${count}` },
+    };
+    writeFileSync(join(source.cwd, 'calls.config.json'), JSON.stringify({ baseUrl: url, accounts: whole }));
+    const settings = readSettings({ ...source, account: 'main' });
+    expect(existsSync(runs)).toBe(false);
+    expect(settings.secret('accessKey')).toMatchObject({ value: 'main-access', origin: 'command' });
+    expect(settings.secret('accessKey')?.from).toMatch(
+      /^accessKeyCommand of account "main" in .*calls\.config\.json$/,
+    );
+    expect(readFileSync(runs, 'utf8')).toBe('x\n');
+    expect(() => readSettings({ ...source, account: 'none' }).secret('bearerToken')).toThrow(
+      /bearerTokenCommand of account "none" in .*: the command ended with status 3; run it in a shell/,
+    );
+    expect(() => readSettings({ ...source, account: 'two' }).secret('bearerToken')).toThrow(
+      /more than one line/,
+    );
+    expect(all().map(({ problems }) => problems.map(({ code }) => code))).toEqual([
+      [],
+      ['failed_command'],
+      ['failed_command'],
+    ]);
+    expect(JSON.stringify(all())).not.toContain('hunter2');
   });
   test.each([
     [

@@ -120,7 +120,7 @@ function unknown(
       {
         hints: [
           'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) in the environment,',
-          'or name files with accessKeyFile and secretKeyFile in calls.config.json, or enter them when asked',
+          'or let calls init keep them, or enter them when asked',
         ],
       },
     );

@@ -1,5 +1,5 @@
 import { Interrupted } from '../errors.ts';
-import { beforeOutput, type Io } from '../io.ts';
+import { beforeOutput, type Io, shownText } from '../io.ts';
 import { whileWaiting } from '../term/waiting.ts';
 
 /** Whether there is a terminal to ask at. */
@@ -21,6 +21,22 @@ export async function askHidden(question: string, io: Io): Promise<string> {
     stdin.setRawMode?.(false);
     stdin.pause();
     stderr.write('\n');
+  }
+}
+
+/** Asks at the terminal for what may be seen. An empty line is the value that is offered. */
+export async function ask(question: string, offered: string | null, io: Io): Promise<string> {
+  const { stdin, stderr } = io;
+  stdin.setEncoding('utf8');
+  for (;;) {
+    beforeOutput.getStore()?.();
+    stderr.write(`${shownText(question, io.env)}${offered ? ` [${shownText(offered, io.env)}]` : ''}: `);
+    try {
+      const typed = await whileWaiting(null, () => typedLine(io));
+      if (typed !== '' || offered !== null) return typed || (offered ?? '');
+    } finally {
+      stdin.pause();
+    }
   }
 }
 

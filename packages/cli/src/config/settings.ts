@@ -45,6 +45,7 @@ export function readAccountSettings(
 
 const ofOneAccount: ReadonlySet<string> = new Set([
   'unset_variable',
+  'failed_command',
   'unreadable_file',
   'empty_file',
   'not_a_url',
@@ -62,6 +63,14 @@ export function readStoredSettings(account: string | null, args: Args, io: Io): 
 }
 
 const ofCredentials: ReadonlySet<string> = new Set(['unset_variable', 'unreadable_file', 'empty_file']);
+
+/** The settings of options and environment alone, for a command that writes the configuration file. */
+export function readGivenSettings(args: Args, io: Io): Settings {
+  const source = sourceOf(args, io);
+  return checked(
+    read({ ...source, config: null, searchHome: false, env: { ...io.env, CALLS_CONFIG: undefined } }),
+  );
+}
 
 /** The settings of a command that does not ask the API: what is wrong with the connection is no matter of it. */
 export function readFileSettings(args: Args, io: Io): Settings {

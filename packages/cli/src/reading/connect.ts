@@ -22,7 +22,7 @@ export async function openClient(
     if (settings.account) throw missingOf(settings);
     throw new UsageError('the URL of the API is not set', {
       hints: [
-        'set CALLS_BASE_URL, or "baseUrl" in calls.config.json, or --base-url',
+        'calls init asks for it and keeps it; or set CALLS_BASE_URL, or use --base-url',
         'without an account, calls demo shows everything, and calls serve starts a sandbox',
       ],
     });
@@ -92,8 +92,8 @@ async function askForAuth(settings: Settings, io: Io, mayAsk: boolean): Promise<
       : 'no keys are set';
   throw new UsageError(missing, {
     hints: [
-      'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY, or CALLS_BEARER_TOKEN,',
-      'or name files with accessKeyFile and secretKeyFile in calls.config.json',
+      'calls init asks for them and keeps them',
+      'or set CALLS_ACCESS_KEY and CALLS_SECRET_KEY, or CALLS_BEARER_TOKEN',
       'without an account, calls serve starts a sandbox and prints its keys',
     ],
   });

@@ -32,6 +32,29 @@ export const runningCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/demo.ts')).demo,
   },
   {
+    name: 'init',
+    summary: 'ask for address, keys and time zone, try them, and keep them',
+    about:
+      'Keeps them in the configuration file of your own, which all commands read; each key in a file that only you can read, or as the ' +
+      'command of a password manager that prints it. Without a terminal, it tries and keeps what options and environment say.',
+    options: [
+      {
+        name: 'account',
+        value: 'NAME',
+        text: 'add an account of this name, to be chosen with --account',
+      },
+      ...connectionOptions.map((option) => ({
+        ...option,
+        ...(option.name === 'config' ? { text: 'file to keep them in, instead of your own' } : {}),
+      })),
+    ],
+    examples: [
+      { line: 'calls init', text: 'three answers, and no terminal needs an export any more' },
+      { line: 'calls init --account berlin', text: 'another account: calls list --account berlin' },
+    ],
+    load: async () => (await import('../commands/init.ts')).init,
+  },
+  {
     name: 'mcp',
     summary: 'give AI assistants tools to read the calls (an MCP server on stdin and stdout)',
     options: [

@@ -53,7 +53,7 @@ function inTerminal(
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     shown += text;
     const [next] = waiting;
-    if (next?.[0].test(shown)) {
+    if (next?.[0].test(shown.replaceAll('\r\n', '\n'))) {
       waiting.shift();
       child.stdin.write(next[1]);
     }
@@ -103,6 +103,32 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     expect(shown).toMatch(/\n\d{3}\ncalls through call extensions are not included.*\n$/);
     expect(shown).not.toContain(stage.env.CALLS_ACCESS_KEY);
     expect(shown).not.toContain(stage.env.CALLS_SECRET_KEY);
+  });
+
+  test('calls init asks until the server accepts the keys, and keeps a command that prints one', async () => {
+    const { CALLS_ACCESS_KEY: key = '', CALLS_SECRET_KEY: secret = '', CALLS_BASE_URL: url = '' } = stage.env;
+    const keys = (typed: string): [RegExp, string][] => [
+      [/prints the access key, or Enter to type it: $/, `echo ${key}\r`],
+      [/prints the secret key, or Enter to type it: $/, '\r'],
+      [/Secret key \(not shown\): $/, `${typed}\r`],
+      [/Time zone of the account's times \[.+\]: $/, 'America/New_York\r'],
+    ];
+    const env = { CALLS_BASE_URL: '', CALLS_ACCESS_KEY: '', CALLS_SECRET_KEY: '', CALLS_TIME_ZONE: '' };
+    const { shown, code } = await inTerminal(['init'], {
+      env,
+      type: [
+        [/URL of the API, up to \/v2 and \/v3: $/, `nowhere\r`],
+        [/must be a URL[^\n]*\nURL of the API, up to \/v2 and \/v3: $/, `${url}\r`],
+        [/Version of the API \[v3\]: $/, '\r'],
+        ...keys('wrong'),
+        [/nothing is kept yet[^\n]*\nURL of the API[^\n]*: $/, '\r'],
+        [/Version of the API \[v3\]: $/, '\r'],
+        ...keys(secret),
+      ],
+    });
+    expect(shown).toMatch(/the server accepts them: \d+ calls\nkept in .*calls\.config\.json/);
+    expect(code).toBe(0);
+    expect(shown).not.toContain(secret);
   });
 
   test('Ctrl-C at the prompt restores the terminal', async () => {

@@ -173,11 +173,15 @@ function parseAccount(
   }
   for (const secret of Object.keys(secretSettings)) {
     const variable = values.get(`${secret}Env`);
-    if (variable === undefined) continue;
-    if (!isCredentialVariable(variable)) {
+    if (variable !== undefined && !isCredentialVariable(variable)) {
       report(problems.badVariableName(at, account, `${secret}Env`));
       values.delete(`${secret}Env`);
-    } else if (values.has(`${secret}File`)) report(problems.twoReferences(at, secret));
+    }
+    const references = [`${secret}File`, `${secret}Env`, `${secret}Command`].filter((name) =>
+      values.has(name),
+    );
+    const [first, second] = references;
+    if (first !== undefined && second !== undefined) report(problems.twoReferences(at, first, second));
   }
   return values;
 }

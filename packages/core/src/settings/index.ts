@@ -19,6 +19,7 @@ export {
   type Settings,
   type SettingsSource,
 } from './read-settings.ts';
+export { secretCommand } from './secret-command.ts';
 export { readSmallFile, type SmallFile } from './small-file.ts';
 export {
   type Origin,

@@ -1,3 +1,4 @@
+import type { InputError } from '../errors/calls-error.ts';
 import { accountNameWords } from './account-name.ts';
 import { notJsonText } from './json-error.ts';
 
@@ -16,7 +17,7 @@ function variableFor(account: string, name: string): string {
 }
 
 const reference = (account: string, name: string): string =>
-  `name a file with "${name}File", or an environment variable with "${name}Env": "${variableFor(account, name)}"`;
+  `name a file with "${name}File", a command that prints it with "${name}Command", or an environment variable with "${name}Env": "${variableFor(account, name)}"`;
 
 /** A setting that is missing or cannot be used, in words for whoever set it. It never holds a credential. */
 export interface SettingProblem {
@@ -138,8 +139,9 @@ export const problems = {
       `${at}: "${name}" must name an environment variable that begins with CALLS_ and ends with KEY, TOKEN, SECRET or PASSWORD`,
       `such as "${variableFor(account, name.slice(0, -3))}"; the credential itself does not belong into the file`,
     ),
-  twoReferences: (at: string, name: string) =>
-    problem('two_references', `${at} has both "${name}File" and "${name}Env"`, 'remove one of them'),
+  twoReferences: (at: string, first: string, second: string) =>
+    problem('two_references', `${at} has both "${first}" and "${second}"`, 'remove one of them'),
+  failedCommand: ({ summary, hint }: InputError) => problem('failed_command', summary, hint),
   unsetVariable: (account: string, variable: string) =>
     problem('unset_variable', `account ${quoted(account)}: the environment variable ${variable} is not set`),
   sameAccountId: (path: string, first: string, second: string, id: string) =>

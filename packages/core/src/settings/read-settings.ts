@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import { InputError } from '../errors/calls-error.ts';
 import { type ConfigFile, type FileContent, readConfigFile, systemCode, type Values } from './config-file.ts';
 import { type Environment, readVariable } from './environment.ts';
 import { problems, type Report, type SettingProblem } from './problems.ts';
+import { secretCommand } from './secret-command.ts';
 import { readSmallFile } from './small-file.ts';
 import {
   type PlainName,
@@ -32,7 +34,7 @@ export interface Settings extends PlainSettings {
   readonly accounts: readonly ConfiguredAccount[];
   /** What is wrong with the settings that are there, in the order in which they are read. */
   readonly problems: readonly SettingProblem[];
-  /** A credential, or null when it is not set. */
+  /** A credential, or null when it is not set. Throws an `InputError` when a command that should print it fails. */
   secret(name: SecretName): Setting | null;
 }
 
@@ -112,7 +114,7 @@ export function readSettings(source: SettingsSource = {}): Settings {
     account: profile ? { name: profile.name, id: profile.id } : null,
     accounts,
     problems: found,
-    secret: (name) => secrets.get(name) ?? null,
+    secret: (name) => secrets.get(name)?.() ?? null,
   };
 }
 
@@ -140,7 +142,13 @@ export function readAccounts(
   const owners = new Map<string, string>();
   return (names === 'all' ? all : [...new Set(names)]).map((name) => {
     const settings = readSettings({ ...source, account: name });
-    const key = settings.secret('accessKey') ?? settings.secret('bearerToken');
+    let key: Setting | null;
+    try {
+      key = settings.secret('accessKey') ?? settings.secret('bearerToken');
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      return { ...settings, problems: [...settings.problems, problems.failedCommand(error)] };
+    }
     if (key === null) return settings;
     const server = `${settings.baseUrl?.value} ${settings.apiVersion.value} ${key.value}`;
     const owner = owners.get(server);
@@ -193,39 +201,57 @@ function findPlain(
   return content && written ? { value: written, origin: 'file', from: content.file.path } : null;
 }
 
-function readSecret(name: string, variable: string, places: Places): Setting | null {
+/** Null: it is not set. What a command prints is read when it is asked for. */
+type ReadSecret = (() => Setting) | null;
+
+function readSecret(name: string, variable: string, places: Places): ReadSecret {
   const { env, cwd, content, profile, report } = places;
   // The settings of an account that does not exist have no credentials: those of another one must not be used for it.
   if (profile === undefined) return null;
   if (profile !== null) return secretOfAccount(name, profile, places);
   const direct = readVariable(env, variable);
-  if (direct !== null) return { value: direct, origin: 'environment', from: variable };
+  if (direct !== null) return known({ value: direct, origin: 'environment', from: variable });
   const path = readVariable(env, `${variable}_FILE`);
-  if (path !== null) return fromFile(resolve(cwd, path), `${variable}_FILE`, report);
+  if (path !== null) return known(fromFile(resolve(cwd, path), `${variable}_FILE`, report));
   if (content === null) return null;
   const { path: config } = content.file;
-  const file = content.values.get(`${name}File`);
-  if (file) return fromFile(resolve(config, '..', file), `${name}File in ${config}`, report);
+  const referred = referredSecret(name, content.values, config, config, report);
+  if (referred !== undefined) return referred;
   const written = content.values.get(name);
-  return written ? { value: written, origin: 'file', from: config } : null;
+  return written ? known({ value: written, origin: 'file', from: config }) : null;
 }
 
-/** A credential of an account: the file or the environment variable that the account names, and nothing else. */
+/** A credential of an account: the file, the command or the environment variable that the account names, and nothing else. */
 function secretOfAccount(
   name: string,
   { name: account, values, from }: Profile,
   { env, content, report }: Places,
-): Setting | null {
-  const path = values.get(`${name}File`);
-  if (path !== undefined)
-    return fromFile(resolve(content?.file.path ?? '', '..', path), `${name}File of ${from}`, report);
+): ReadSecret {
+  const referred = referredSecret(name, values, content?.file.path ?? '', from, report);
+  if (referred !== undefined) return referred;
   const variable = values.get(`${name}Env`);
   if (variable === undefined) return null;
   const value = readVariable(env, variable);
-  if (value !== null) return { value, origin: 'environment', from: variable };
+  if (value !== null) return known({ value, origin: 'environment', from: variable });
   report(problems.unsetVariable(account, variable));
   return null;
 }
+
+/** The credential in the file or of the command that `values` name; undefined when they name neither. */
+function referredSecret(
+  name: string,
+  values: Values,
+  config: string,
+  place: string,
+  report: Report,
+): ReadSecret | undefined {
+  const path = values.get(`${name}File`);
+  if (path) return known(fromFile(resolve(config, '..', path), `${name}File of ${place}`, report));
+  const command = values.get(`${name}Command`);
+  return command ? secretCommand(command, `${name}Command of ${place}`) : undefined;
+}
+
+const known = (setting: Setting | null): ReadSecret => (setting === null ? null : () => setting);
 
 function fromFile(path: string, from: string, report: Report): Setting | null {
   try {

@@ -6,7 +6,7 @@ import { isTimeZone } from '../time/zone.ts';
 import { problems, type SettingProblem } from './problems.ts';
 
 /** Where a setting came from. */
-export type Origin = 'option' | 'environment' | 'file' | 'key file' | 'default';
+export type Origin = 'option' | 'environment' | 'file' | 'key file' | 'command' | 'default';
 
 /** A setting and where it came from. */
 export interface Setting<T = string> {
@@ -84,7 +84,10 @@ export const plainSettings = {
   logFormat: { ...setting('CALLS_LOG_FORMAT', 'environment', word(logFormats)), initial: 'text' },
 } as const satisfies Readonly<Record<string, SettingSpec<unknown>>>;
 
-/** The credentials. Each is also read from the file in its variable with `_FILE`, and from the file in its name with `File`. */
+/**
+ * The credentials. Each is also read from the file in its variable with `_FILE`, from the file in its name with `File`, and from
+ * what the command in its name with `Command` prints.
+ */
 export const secretSettings = {
   accessKey: 'CALLS_ACCESS_KEY',
   secretKey: 'CALLS_SECRET_KEY',
@@ -117,12 +120,12 @@ const namesIn = (...places: readonly SettingSpec<unknown>['place'][]): readonly 
 /** The names that a configuration file may hold, besides `accounts` and `service`. */
 export const fileNames: readonly string[] = [
   ...namesIn('file', 'account'),
-  ...secretNames.flatMap((name) => [name, `${name}File`]),
+  ...secretNames.flatMap((name) => [name, `${name}File`, `${name}Command`]),
 ];
 
-/** The names that one of its accounts may hold: credentials are files or environment variables that it names. */
+/** The names that one of its accounts may hold: credentials are files, environment variables or commands that it names. */
 export const accountNames: readonly string[] = [
   'id',
   ...namesIn('account'),
-  ...secretNames.flatMap((name) => [`${name}File`, `${name}Env`]),
+  ...secretNames.flatMap((name) => [`${name}File`, `${name}Env`, `${name}Command`]),
 ];
