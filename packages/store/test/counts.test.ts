@@ -14,7 +14,9 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
 
   test('it keeps its counts exact while several writers change the same calls', async () => {
     const url = await newUrl();
-    const writers = await Promise.all([1, 2, 3].map(() => openStore(url)));
+    // A busy machine may need longer than the default for the writers that wait for a connection.
+    const patience = { connectTimeout: '3m', busyTimeout: '3m', statementTimeout: '3m' } as const;
+    const writers = await Promise.all([1, 2, 3].map(() => openStore(url, patience)));
     const [store] = writers as [Store];
     await store.putAccount({ id: '1', name: 'busy' });
     await Promise.all(

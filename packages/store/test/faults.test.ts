@@ -8,8 +8,8 @@ test('check() ends with a typed error when PostgreSQL stops responding, at which
   for (const { newUrl } of testStores().filter(({ kind }) => kind === 'postgres')) {
     const proxy = await startFaultyPostgres(await newUrl());
     const store = await openStore(proxy.url, {
-      statementTimeout: 100,
-      slowStatementTimeout: 200,
+      statementTimeout: 300,
+      slowStatementTimeout: 600,
       reconnectTimeout: 0,
     });
     await store.putAccount({ id: '1', name: 'One' });

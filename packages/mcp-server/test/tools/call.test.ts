@@ -101,7 +101,7 @@ describe('tools of the caller', () => {
       return records[0]?.sid ?? 'none';
     },
   });
-  const server = createServer(fakeClient(calls), { tools: [branchOf, newest], callTimeout: 200 });
+  const server = createServer(fakeClient(calls), { tools: [branchOf, newest], callTimeout: 60_000 });
   const text = async (name: string, args: object) =>
     (await callTool(server, name, { ...args })).content[0]?.text;
 
