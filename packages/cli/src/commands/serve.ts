@@ -6,7 +6,6 @@ import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readFeedFile, refuseStrangeAccounts, sayFeeds } from '../serving/feeds.ts';
 import { explainListening, hostOf, listenOptions, serviceOptions } from '../serving/options.ts';
-import { endOfSandbox, startShown } from '../serving/sandbox.ts';
 import { type Serving, serveStore } from '../serving/store.ts';
 import { sayReady, voiceOf } from '../serving/voice.ts';
 import { refusePassword, rowStoreUrl } from '../stores/url.ts';
@@ -40,6 +39,8 @@ function refuseOptions(args: Args, names: readonly string[], reason: string): vo
 }
 
 async function serveSandbox({ args, io, section, feeds }: Serving): Promise<number> {
+  // A store of your own is served without what makes calls up.
+  const { endOfSandbox, startShown } = await import('../serving/sandbox.ts');
   const records = args.integer('records', { max: 1e9 }) ?? sandboxDefaults.records;
   const store = args.text('store');
   const options = {
