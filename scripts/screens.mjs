@@ -60,7 +60,8 @@ function shown({ command, columns, hidden = '', own, status = 0 }, env) {
   // The clock of the machine is in the time of the last sync and of an answer.
   const steady = both
     .replace(/last sync .* UTC/, 'last sync 2026-11-21 12:00:00 UTC')
-    .replace(/synced [-\d]+ [:\d]+ UTC, [\d.]+ MB/, 'synced 2026-11-21 12:00 UTC, 3.2 MB')
+    .replace(/synced .+ ago/, 'synced 5 min ago')
+    .replace(/(of 1 account), [\d.]+ MB/, '$1, 3.2 MB')
     .replace(/Node\.js [\d.]+ on \w+ \w+/, 'Node.js 24.11.0 on linux x64')
     .replace(/[\d.,]+ [MGT]B free/, '120 GB free')
     .replace(/as of [-\d]+ [:\d]+ UTC/, 'as of 2026-11-21 12:00 UTC')

@@ -60,11 +60,22 @@ test.each(['v2', 'v3'].flatMap((version) => Object.keys(stored).map((store) => [
         /^INCOMPLETE, the copy is not whole: short: 10 calls of 1,200 are missing/m,
       );
     }
+    const status = () => stage.quick(['status', '--store', store], { cwd, env });
+    const short = await status();
+    expect(short.code).toBe(3);
+    expect(short.stdout.replace(/\s+/g, ' ')).toMatch(
+      /note 101 1,190 calls up to .*, synced .* ago; short: 10 calls of 1,200 are missing between .* goes on/,
+    );
     // A short answer deletes nothing, and once the server is well, one run makes the copy equal.
     server.hidden = new Set();
     const well = await sync();
     expect([well.code, well.stderr]).toEqual([0, expect.not.stringContaining('short:')]);
     expect(await stored[store]?.(cwd)).toEqual(sids);
+    const whole = await status();
+    expect([whole.code, whole.stdout.replace(/\s+/g, ' ')]).toEqual([
+      0,
+      expect.stringMatching(/ok 101 1,200 calls up to .*, synced .* ago, whole/),
+    ]);
     server.hidden = new Set(sids.slice(0, 50));
     await sync();
     expect(await stored[store]?.(cwd)).toEqual(sids);

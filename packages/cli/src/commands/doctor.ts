@@ -20,11 +20,9 @@ export const doctor: Handler = async (args, io) => {
     findings.push(proxy(settings, io), ...clock, ...accounts(settings, args));
     const store = configuredStore(settings, args, io);
     if (store?.path) folders.add(dirname(store.path));
-    findings.push(
-      store === null
-        ? ok('store', 'none: CALLS_STORE is not set, so questions go to the API')
-        : await storeFound(store, io),
-    );
+    if (store === null)
+      findings.push(ok('store', 'none: CALLS_STORE is not set, so questions go to the API'));
+    else findings.push(...(await storeFound(store, settings, io)).findings);
   }
   for (const folder of folders) findings.push(disk(folder, io));
   findings.push(...connected.findings);

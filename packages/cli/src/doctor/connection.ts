@@ -86,7 +86,8 @@ function fileFound({ file }: Settings, { cwd, env }: Io): Finding {
   return fix === undefined ? ok('file', file.path) : note('file', file.path, fix);
 }
 
-function settingsFound(settings: Settings, io: Io): Finding[] {
+/** What is configured, and where it comes from. */
+export function settingsFound(settings: Settings, io: Io): Finding[] {
   const { baseUrl, apiVersion, timeZone } = settings;
   const secrets = [
     ['accessKey', 'access key'],
@@ -96,7 +97,11 @@ function settingsFound(settings: Settings, io: Io): Finding[] {
   return [
     fileFound(settings, io),
     baseUrl === null
-      ? wrong('URL', 'not set', 'set CALLS_BASE_URL, or "baseUrl" in calls.config.json, or --base-url')
+      ? wrong(
+          'URL',
+          'not set',
+          'calls init asks for it and keeps it; or set CALLS_BASE_URL, or use --base-url',
+        )
       : ok('URL', `${baseUrl.value} (${baseUrl.from})`),
     ok('version', `${apiVersion.value} (${apiVersion.from})`),
     ...secrets.flatMap(([name, item]) => {

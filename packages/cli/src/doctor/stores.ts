@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from '@call-attribution/core/settings';
+import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream';
 import { openStore, storeName } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
 import { explain } from '../failures/explain.ts';
 import type { Io } from '../io.ts';
 import { chooseStore, loadLibrary, warehouseFile } from '../stores/choose.ts';
 import { rowStoreUrl } from '../stores/url.ts';
-import { bytes, plural } from '../term/numbers.ts';
+import { bytes, plural, span } from '../term/numbers.ts';
 import { type Finding, note, ok, wrong } from './findings.ts';
 
 /** A store to look at. */
@@ -24,65 +25,94 @@ export interface ConfiguredStore {
 /** The store that the options and settings name; null when they name none. */
 export function configuredStore(settings: Settings, args: Args, io: Io): ConfiguredStore | null {
   const chosen = chooseStore(args, settings, io);
-  if (chosen === null) return null;
-  const { url, folder } = chosen;
+  return chosen === null ? null : storeAt(chosen.url, chosen.folder);
+}
+
+/** The store at this URL. */
+export function storeAt(url: string, folder: string): ConfiguredStore {
   const file = /^(?:sqlite|duckdb):(?:\/\/)?(?!:memory:)(.+)$/i.exec(url)?.[1];
   const shown = file ?? storeName(url);
   return { url, folder, path: file === undefined ? null : resolve(folder, file), shown };
 }
 
-/** Opens a store and says what is in it. */
-export async function storeFound(store: ConfiguredStore, io: Io): Promise<Finding> {
+/** What a store says of one account. */
+interface Held {
+  readonly account: string;
+  readonly calls: number;
+  readonly newest: string | null;
+  /** When the last sync was committed, in milliseconds since 1970. */
+  readonly syncedAt: number | null;
+  /** What the syncs have proved; null: none has begun. */
+  readonly verdict: CopyVerdict | null;
+}
+
+/** What is in a store: which accounts, how fresh and how whole each is. Nothing is created, and the API is not asked. */
+export async function storeFound(
+  store: ConfiguredStore,
+  { accounts }: Settings,
+  io: Io,
+): Promise<{ readonly findings: readonly Finding[]; readonly isWhole: boolean }> {
   const { url, path, shown } = store;
-  const isWarehouse = /^duckdb:/i.test(url);
-  const item = isWarehouse ? 'warehouse' : 'store';
+  const item = /^duckdb:/i.test(url) ? 'warehouse' : 'store';
+  const sync = `calls sync --store ${path === null ? shown : url}`;
   const file = path === null ? null : statSync(path, { throwIfNoEntry: false });
   if (file === undefined)
-    return note(item, `${shown} does not exist yet`, `calls sync --store ${url} creates it`);
+    return { findings: [note(item, `${shown} does not exist yet`, `${sync} creates it`)], isWhole: true };
   try {
-    const { text, fix } = await (isWarehouse ? warehouseHealth(store) : storeHealth(store, io));
-    const full = `${shown}: ${text}${file === null ? '' : `, ${bytes(file.size)}`}`;
-    return fix === undefined ? ok(item, full) : note(item, full, fix);
+    const held = await (item === 'warehouse' ? inWarehouse(store) : inRows(store, io));
+    const calls = held.reduce((sum, each) => sum + each.calls, 0);
+    const text = `${shown}: ${plural(calls, 'call')} of ${plural(held.length, 'account')}${file === null ? '' : `, ${bytes(file.size)}`}`;
+    const nameOf = (id: string) => accounts.find((account) => account.id === id)?.name ?? id;
+    const each = held.map((one) => accountFound(nameOf(one.account), one, sync, io));
+    return {
+      findings: [held.length > 0 ? ok(item, text) : note(item, text, `${sync} fills it`), ...each],
+      isWhole: held.every(({ verdict }) => verdict?.proof === 'whole'),
+    };
   } catch (error) {
     const { message, hints } = await explain(error);
-    return wrong(item, `${shown}: ${message}`, hints.join('; '));
+    return { findings: [wrong(item, `${shown}: ${message}`, hints.join('; '))], isWhole: false };
   }
 }
 
-interface Health {
-  readonly text: string;
-  readonly fix?: string;
+function accountFound(name: string, held: Held, sync: string, { clock }: Io): Finding {
+  const { calls, newest, syncedAt, verdict } = held;
+  const age = syncedAt === null ? 'never synced' : `synced ${span(clock.now() - syncedAt)} ago`;
+  const facts = `${plural(calls, 'call')}${newest === null ? '' : ` up to ${newest}`}, ${age}`;
+  const lacks = verdict === null ? 'no sync has begun' : describeCopy(verdict);
+  return lacks === null ? ok(name, `${facts}, whole`) : note(name, `${facts}; ${lacks}`, `${sync} goes on`);
 }
 
-async function warehouseHealth({ url, folder }: ConfiguredStore): Promise<Health> {
-  const file = warehouseFile({ url, folder });
+async function inWarehouse({ url, folder }: ConfiguredStore): Promise<Held[]> {
   const { openWarehouse } = await loadLibrary();
-  const warehouse = await openWarehouse(file?.path ?? '', { create: false, wait: 5_000 });
+  const warehouse = await openWarehouse(warehouseFile({ url, folder })?.path ?? '', {
+    create: false,
+    wait: 5_000,
+  });
   try {
-    const accounts = await warehouse.lastSync();
-    const calls = accounts.reduce((sum, account) => sum + account.calls, 0);
-    const oldest = accounts.map(({ syncedAt }) => syncedAt ?? '').sort()[0] ?? '';
-    const synced =
-      oldest === '' ? 'no sync has finished yet' : `synced ${oldest.slice(0, 16).replace('T', ' ')} UTC`;
-    const text = `${plural(calls, 'call')} of ${plural(accounts.length, 'account')}, ${synced}`;
-    return oldest === '' ? { text, fix: `calls sync --store ${url} fills it` } : { text };
+    const held: Held[] = [];
+    for (const { account, calls, last, syncedAt } of await warehouse.lastSync()) {
+      const verdict = await warehouse.verdict(account);
+      held.push({
+        account,
+        calls,
+        newest: last,
+        syncedAt: syncedAt === null ? null : Date.parse(syncedAt),
+        verdict,
+      });
+    }
+    return held;
   } finally {
     await warehouse.close();
   }
 }
 
-async function storeHealth({ url, folder }: ConfiguredStore, io: Io): Promise<Health> {
+async function inRows({ url, folder }: ConfiguredStore, io: Io): Promise<Held[]> {
   const store = await openStore(rowStoreUrl(url, { ...io, cwd: folder }));
   try {
-    const { accounts } = await store.sizes();
-    const calls = accounts.reduce((sum, account) => sum + account.calls, 0);
-    const text = `${plural(calls, 'call')} of ${plural(accounts.length, 'account')}`;
-    const faults = await store.check();
-    if (faults.length === 0) return { text: `${text}, counts are exact` };
-    return {
-      text: `${text}, ${plural(faults.length, 'count')} not exact`,
-      fix: `calls store rebuild --store ${url}`,
-    };
+    const held: Held[] = [];
+    for (const size of (await store.sizes()).accounts)
+      held.push({ ...size, verdict: await store.verdict(size.account) });
+    return held;
   } finally {
     await store.close();
   }

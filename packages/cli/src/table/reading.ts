@@ -163,4 +163,17 @@ export const readingCommands: readonly CommandSpec[] = [
     ],
     load: async () => (await import('../commands/doctor.ts')).doctor,
   },
+  {
+    name: 'status',
+    summary: 'show what is configured, and how fresh and how whole each copy is',
+    about:
+      'Settings, accounts, the store of CALLS_STORE and the copy of calls mcp --mirror, each account of them. Asks no server. The exit ' +
+      'status is 3 when a copy is not whole.',
+    options: [jsonOption, storeOption, ...connectionOptions],
+    examples: [
+      { line: 'calls status', text: 'one line each' },
+      { line: 'calls status --store sqlite:calls.db --json', text: 'for monitoring' },
+    ],
+    load: async () => (await import('../commands/status.ts')).showStatus,
+  },
 ];

@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { defaultMirrorFile } from '@call-attribution/mcp-server';
+import type { Handler } from '../args/command.ts';
+import { readFileSettings } from '../config/settings.ts';
+import { settingsFound } from '../doctor/connection.ts';
+import { type Finding, note, ok, showFindings, wrong } from '../doctor/findings.ts';
+import { configuredStore, storeAt, storeFound } from '../doctor/stores.ts';
+import { exitCodes } from '../exit-codes.ts';
+
+/** `calls status`: what is configured, which copies there are, how fresh and how whole they are. Asks no server of the API. */
+export const showStatus: Handler = async (args, io) => {
+  const settings = readFileSettings(args, io);
+  const { accounts, problems } = settings;
+  const findings: Finding[] = [
+    ...settingsFound(settings, io),
+    ...problems.map(({ message, hint }) => wrong('settings', message, hint)),
+  ];
+  if (accounts.length > 0) findings.push(ok('accounts', accounts.map(({ name }) => name).join(', ')));
+  const configured = configuredStore(settings, args, io);
+  const mirror = defaultMirrorFile(io.env);
+  const stores = [
+    ...(configured === null ? [] : [configured]),
+    ...(existsSync(mirror) ? [storeAt(`duckdb:${mirror}`, dirname(mirror))] : []),
+  ];
+  if (stores.length === 0) {
+    const fix = 'calls sync --store duckdb:calls.duckdb makes one';
+    findings.push(note('store', 'none: CALLS_STORE is not set, so questions go to the API', fix));
+  }
+  let isWhole = true;
+  for (const store of stores) {
+    const found = await storeFound(store, settings, io);
+    findings.push(...found.findings);
+    isWhole &&= found.isWhole;
+  }
+  const status = problems.length > 0 ? exitCodes.usage : isWhole ? exitCodes.ok : exitCodes.incomplete;
+  return showFindings(findings, status, args, io);
+};
