@@ -1,10 +1,11 @@
-// The least that the SDK's own class needs: one tool over stdio, unbundled, as most servers are started.
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+// The least that the SDK's own class needs: one tool over stdio, as most servers are started.
+import { McpServer } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
-const server = new McpServer({ name: 'bare', version: '1.0.0' });
-server.registerTool('echo', { description: 'Echo', inputSchema: { text: z.string() } }, async ({ text }) => ({
-  content: [{ type: 'text', text }],
-}));
-await server.connect(new StdioServerTransport());
+serveStdio(() => {
+  const server = new McpServer({ name: 'bare', version: '1.0.0' });
+  const definition = { description: 'Echo', inputSchema: z.object({ text: z.string() }) };
+  server.registerTool('echo', definition, async ({ text }) => ({ content: [{ type: 'text', text }] }));
+  return server;
+});

@@ -1,4 +1,4 @@
-// The page of the MCP App as a string, so that bundles hold it; and the prompts as Agent Skills.
+// The page of the MCP App as a string, which every installation has; and the prompts as Agent Skills.
 import { build } from 'esbuild';
 
 const here = import.meta.dirname;

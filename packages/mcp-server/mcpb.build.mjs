@@ -1,8 +1,10 @@
-// Packs the bin and its manifest into one .mcpb file (a zip) that desktop hosts install with a double click.
+// Packs the program and its manifest into one .mcpb file (a zip) that desktop hosts install with a double click. Hosts do not
+// install packages, so the program is one file here.
 // The same input gives the same bytes: entries in fixed order, with a fixed date.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
+import { build } from 'esbuild';
 
 const here = import.meta.dirname;
 const out = process.argv[2] ?? join(here, 'call-attribution.mcpb');
@@ -60,10 +62,49 @@ const description = {
   },
 };
 
+const program = await build({
+  absWorkingDir: here,
+  entryPoints: ['src/bin.ts'],
+  bundle: true,
+  write: false,
+  metafile: true,
+  minify: true,
+  legalComments: 'none',
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  conditions: ['@call-attribution/source'],
+  // CommonJS packages ask for the modules of Node.js with require.
+  banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+  // A local copy needs a package with a native library: it is for the package from npm.
+  external: ['@call-attribution/warehouse'],
+  logLevel: 'warning',
+});
+
 const files = [
   ['manifest.json', Buffer.from(`${JSON.stringify(description, null, 2)}\n`)],
-  ['server/bin.mjs', readFileSync(join(here, 'dist/bin.js'))],
+  ['server/bin.mjs', Buffer.from(program.outputFiles[0]?.contents ?? [])],
+  ['server/THIRD_PARTY_NOTICES.txt', Buffer.from(noticesOf(Object.keys(program.metafile.inputs)))],
 ];
+
+/**
+ * The licenses of the packages whose files are in the program.
+ * @param {readonly string[]} inputs
+ */
+function noticesOf(inputs) {
+  const folders = new Set(
+    inputs.flatMap((file) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []),
+  );
+  const notices = [...folders].map((folder) => {
+    const dir = join(here, folder);
+    const { name, version, license } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'));
+    const file = readdirSync(dir).find((each) => /^licen[cs]e/i.test(each));
+    const text = file === undefined ? '' : readFileSync(join(dir, file), 'utf8').trim();
+    return `${name} ${version} (${license})\n\n${text === '' ? `License: ${license}` : text}\n`;
+  });
+  const line = `\n${'-'.repeat(78)}\n\n`;
+  return `The program contains code of these packages.\n${line}${notices.sort().join(line)}`;
+}
 
 /** One zip: local headers with data, then the central directory. @param {readonly (readonly [string, Buffer])[]} entries */
 function zip(entries) {

@@ -21,6 +21,12 @@ export { type CallsMcpServer, createServer } from './server/create-server.ts';
 export type { McpAccount } from './server/lane.ts';
 export type { CallsMcpOptions, SummaryLimits } from './server/options.ts';
 export { callTool, mountHttp, serveHttp, serveStdio } from './server/serve.ts';
+export {
+  type ServedAccount,
+  type ServeIo,
+  type ServeOptions,
+  serveAccounts,
+} from './setup/serve-accounts.ts';
 export type { StdioConnection, StdioStreams } from './stdio/streams.ts';
 export type { CallRequest, ToolCaller, ToolContent, ToolResult } from './tools/call.ts';
 export { type CustomTool, defineTool } from './tools/custom-tool.ts';

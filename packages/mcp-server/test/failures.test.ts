@@ -8,6 +8,7 @@ import {
 } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, createServer, type ToolResult } from '../src/index.ts';
+import { redactMessage } from '../src/privacy/patterns.ts';
 import { clientFrom, readApiSettings } from '../src/setup/settings.ts';
 import { fakeClient } from './support/fake-client.ts';
 
@@ -80,6 +81,28 @@ describe('when the API fails', () => {
     expectUsable(result);
     expect(textOf(result)).toContain('Retry: Yes, after 30 seconds.');
     await impatient.close();
+  });
+
+  it.each(['http://127.0.0.1:9', 'http://[::1]:9', 'http://no-such-host.invalid:8443/api'])(
+    'a tool names the API that does not answer: %s',
+    async (baseUrl) => {
+      const away = createClient({ baseUrl, auth: apiKeys(...secrets), retry: { attempts: 1 } });
+      const result = await callTool(createServer(away), 'count_calls');
+      expectUsable(result);
+      expect(textOf(result)).toContain(`${new URL(baseUrl).origin} `);
+      await away.close();
+    },
+  );
+
+  it('a tool hides every other address that an error names', () => {
+    const url = 'https://10.0.0.7:81/v3/user/bid-management?rows=1';
+    const text =
+      'No response from https://10.0.0.7:81 for 10.0.0.8, asked by 203.0.113.9 or +1 617 555 0123.';
+    expect(redactMessage(text, url)).toBe(
+      'No response from https://10.0.0.7:81 for [ip], asked by [ip] or [number].',
+    );
+    for (const unusable of [undefined, '', '/v3', 'not a url'])
+      expect(redactMessage(text, unusable)).not.toContain('10.0.0');
   });
 
   it('a tool hides a failure that goes away with a retry', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it, vi } from 'vitest';
@@ -96,6 +96,70 @@ describe('--print-config', () => {
     if (host !== 'codex' && host !== 'claude-code') expect(() => JSON.parse(out)).not.toThrow();
     expect(printConfig(host).where).toMatch(/\w/);
   });
+});
+
+describe('--print-config', () => {
+  const given = ['--all-accounts', '--mirror', '--store', 'duckdb:my calls.duckdb', '--reveal', 'caller,ip'];
+  const env = {
+    CALLS_CONFIG: '/home/me/calls.config.json',
+    CALLS_TIME_ZONE: 'America/New_York',
+    CALLS_LEGACY_BASE_URL: 'https://sms.example',
+    CALLS_SECRET_KEY: 'real-secret',
+  };
+
+  it.each(hosts)('carries every option and setting that was given, for %s', async (host) => {
+    const { out, log } = await execute(['--print-config', host, ...given, '--budget', '4000'], env);
+    expect(log).not.toContain('Error');
+    const store = `duckdb:${resolve('my calls.duckdb')}`;
+    for (const each of ['--all-accounts', '--mirror', store, 'caller,ip', '--budget', '4000'])
+      expect(out).toContain(each);
+    for (const value of ['/home/me/calls.config.json', 'America/New_York', 'https://sms.example'])
+      expect(out).toContain(value);
+    expect(out, 'a copy needs a second package').toContain('@call-attribution/warehouse');
+    expect(out).not.toMatch(/real-|YOUR-|print-config/);
+  });
+
+  it('prints arguments that the program reads as the same options', async () => {
+    const { out } = await execute(['--print-config', 'claude', ...given], env);
+    const { args } = JSON.parse(out).mcpServers['call-attribution'];
+    const { given: _, ...read } = readCommandLine(args.slice(args.indexOf('call-attribution-mcp') + 1));
+    expect(read).toMatchObject({
+      accounts: 'all',
+      reveal: ['caller', 'ip'],
+      mirror: resolve('my calls.duckdb'),
+    });
+  });
+
+  it('quotes for a shell', async () => {
+    const { out } = await execute(['--print-config', 'claude-code', '--account', "o'hara $x"]);
+    expect(out).toContain(`-- npx -y @call-attribution/mcp-server --account 'o'\\''hara $x'`);
+  });
+
+  it.each<[Environment, readonly string[]]>([
+    [{}, ['CALLS_BASE_URL', 'CALLS_ACCESS_KEY', 'CALLS_SECRET_KEY']],
+    [{ CALLS_API_VERSION: 'v2' }, ['CALLS_BASE_URL', 'CALLS_BEARER_TOKEN', 'CALLS_API_VERSION']],
+    [{ CALLS_BEARER_TOKEN: 'real-token' }, ['CALLS_BASE_URL', 'CALLS_BEARER_TOKEN']],
+    [
+      { CALLS_BASE_URL: 'https://me:real-pass@x.example' },
+      ['CALLS_BASE_URL', 'CALLS_ACCESS_KEY', 'CALLS_SECRET_KEY'],
+    ],
+    [
+      { CALLS_ACCESS_KEY_FILE: '/a', CALLS_SECRET_KEY_FILE: '/b' },
+      ['CALLS_BASE_URL', 'CALLS_ACCESS_KEY_FILE', 'CALLS_SECRET_KEY_FILE'],
+    ],
+  ])('with %j names the variables %j', async (settings, names) => {
+    const { out } = await execute(['--print-config', 'cursor'], settings);
+    expect(Object.keys(JSON.parse(out).mcpServers['call-attribution'].env)).toEqual(names);
+    expect(out).not.toContain('real-');
+  });
+
+  it.each([['--http'], ['--port', '0'], ['--sessions'], ['--allow-host', 'x.example']])(
+    'refuses %s, since the host does not start such a server',
+    async (...argv) => {
+      const { code, log } = await execute(['--print-config', 'claude', ...argv]);
+      expect([code, log]).toEqual([2, expect.stringContaining('Over HTTP a host needs only the URL')]);
+    },
+  );
 });
 
 describe('--check', () => {

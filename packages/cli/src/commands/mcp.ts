@@ -1,12 +1,9 @@
-import type { Client } from '@call-attribution/core';
 import { revealChoices } from '@call-attribution/core/fields';
 import {
   type CallsMcpOptions,
-  createServer,
   defaultMirrorFile,
-  type McpAccount,
-  pseudonymKeyFrom,
-  serveStdio,
+  type ServedAccount,
+  serveAccounts,
 } from '@call-attribution/mcp-server';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { Args, Handler } from '../args/command.ts';
@@ -16,7 +13,6 @@ import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { accountsOfApi } from '../reading/accounts.ts';
 import { clientsOf } from '../reading/connect.ts';
-import type { NamedAccount } from '../reading/each-account.ts';
 import { chooseWarehouse } from '../stores/choose.ts';
 import { count } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
@@ -37,12 +33,13 @@ export const mcp: Handler = async (args, io) => {
       say(io, `calls mcp: ${of}${message}; run calls doctor`);
     });
   }
+  // An assistant may list the tools before the keys are set; each tool call then says what is missing.
+  const accounts = named.map((account): ServedAccount => {
+    const { name, settings } = account;
+    return { name: name ?? 'main', client: () => clients.of(account), settings };
+  });
   try {
-    return await speak(
-      io,
-      named.map((account) => mcpAccount(account, clients.of)),
-      options,
-    );
+    return await speak(io, accounts, options);
   } finally {
     await clients.close();
   }
@@ -61,22 +58,7 @@ function optionsOf(args: Args, io: Io): CallsMcpOptions {
     throw new UsageError('--store is for the local copy; add --mirror');
   if (args.flag('sandbox') && args.flag('mirror') && !args.flag('store'))
     throw new UsageError('a copy of generated calls needs a file of its own: --store duckdb:FILE');
-  const log = (line: string): void => say(io, line);
-  return args.flag('mirror') ? { reveal, log, mirror: { file: mirrorFile(args, io) } } : { reveal, log };
-}
-
-/** An account for the server. An assistant may list the tools before the keys are set; each tool call then says what is missing. */
-function mcpAccount(account: NamedAccount, clientOf: (account: NamedAccount) => Promise<Client>): McpAccount {
-  const { name, settings } = account;
-  const credential = settings.secret('secretKey') ?? settings.secret('bearerToken');
-  return {
-    name: name ?? 'main',
-    client: () => clientOf(account),
-    version: settings.apiVersion.value,
-    ...(credential ? { pseudonymKey: pseudonymKeyFrom(credential.value) } : {}),
-    ...(settings.timeZone ? { timeZone: settings.timeZone.value } : {}),
-    ...(settings.account ? { id: settings.account.id } : {}),
-  };
+  return args.flag('mirror') ? { reveal, mirror: { file: mirrorFile(args, io) } } : { reveal };
 }
 
 /** The file of the local copy: the one of --store, else the configured warehouse, else one in a folder of the user. */
@@ -99,18 +81,24 @@ async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promis
 
 async function speak(
   io: Io,
-  client: Client | readonly McpAccount[],
+  accounts: Parameters<typeof serveAccounts>[0],
   options: CallsMcpOptions,
 ): Promise<number> {
-  const server = createServer(client, options);
-  const connection = serveStdio(server, {
-    input: io.stdin,
-    write: (line) => void io.stdout.write(line, () => {}),
-    log: (line) => say(io, line),
+  let over: () => void = () => undefined;
+  const left = new Promise<void>((resolve) => {
+    over = resolve;
   });
-  io.stdout.once('error', () => connection.close());
-  await stopped(io.signal, connection.closed);
-  connection.close();
-  await server.close();
+  io.stdout.once('error', over);
+  try {
+    await serveAccounts(accounts, options, {
+      env: io.env,
+      input: io.stdin,
+      write: (line) => void io.stdout.write(line, () => {}),
+      log: (line) => say(io, line),
+      stopped: stopped(io.signal, left),
+    });
+  } finally {
+    over();
+  }
   return exitCodes.ok;
 }

@@ -1,4 +1,4 @@
-// Schemas as public types see them. This package bundles zod, so its types must not name it.
+// Schemas as public types see them: a tool of your own may use another copy of zod 4, so they do not name it.
 
 /** A JSON Schema as plain data. */
 export type JsonSchema = { readonly [key: string]: unknown };

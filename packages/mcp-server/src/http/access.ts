@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { isLoopback } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { getOAuthProtectedResourceMetadataUrl, requireBearerAuth } from '@modelcontextprotocol/server';
+import { createTokenVerifier } from './oauth.ts';
 import type { HttpAuth } from './options.ts';
 
 // Who may use the endpoint: names of hosts and pages, tokens, and where to get one.
@@ -15,23 +17,25 @@ function hostNameOf(header: string): string | undefined {
  * machine (DNS rebinding). Returns the reason, or undefined when the request may pass.
  */
 export function refusalOf(
-  request: IncomingMessage,
+  request: Request,
   allowedHosts: readonly string[],
   allowedOrigins: readonly string[],
 ): string | undefined {
-  const host = hostNameOf(request.headers.host ?? '');
+  const host = hostNameOf(request.headers.get('host') ?? new URL(request.url).host);
   const hosts = allowedHosts.map((name) => name.toLowerCase());
-  if (host === undefined || !(isLoopback(host) || hosts.includes(host))) {
-    return 'Forbidden: unknown Host header. If the name is yours, add it to allowedHosts (--allow-host).';
-  }
-  const origin = request.headers.origin;
-  if (origin === undefined || allowedOrigins.includes(origin)) return undefined;
+  if (host === undefined || !(isLoopback(host) || hosts.includes(host))) return unknownHost;
+  const origin = request.headers.get('origin');
+  if (origin === null || allowedOrigins.includes(origin)) return undefined;
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
   if (url && (url.protocol === 'http:' || url.protocol === 'https:') && isLoopback(url.hostname)) {
     return undefined;
   }
   return 'Forbidden: unknown Origin header. If the origin is yours, add it to allowedOrigins (--allow-origin).';
 }
+
+/** What a request is told whose `Host` is not a name of the endpoint. */
+export const unknownHost =
+  'Forbidden: unknown Host header. If the name is yours, add it to allowedHosts (--allow-host).';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
@@ -41,24 +45,72 @@ function sameSecret(a: string, b: string): boolean {
 }
 
 /** True for a string that can be a bearer token (RFC 6750). */
-export function isBearerToken(text: string): boolean {
+function isBearerToken(text: string): boolean {
   return /^[A-Za-z0-9._~+/=-]{1,8192}$/.test(text);
 }
 
-/** True when the request may pass: the endpoint has no auth, or the bearer token is right. */
-export async function isAuthorized(request: IncomingMessage, auth: HttpAuth | undefined): Promise<boolean> {
-  if (!auth || (auth.token === undefined && auth.verify === undefined)) return true;
-  const match = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '');
-  if (!match?.[1] || !isBearerToken(match[1])) return false;
-  if (auth.token !== undefined && sameSecret(match[1], auth.token)) return true;
-  return auth.verify === undefined ? false : auth.verify(match[1]);
+/** Says who may use an endpoint. Null: everybody who reaches it. */
+export type Gate = ((request: Request) => Promise<Response | null>) | null;
+
+/**
+ * Makes the check of an endpoint: it resolves to the refusal of a request, or to null. Metadata alone names the servers whose tokens
+ * count.
+ */
+export function createGate(auth: HttpAuth | undefined, log: (error: unknown) => void): Gate {
+  if (auth === undefined) return null;
+  const { token, verify, metadata } = auth;
+  if (token === undefined && verify === undefined && metadata === undefined) return null;
+  checkToken(token);
+  const metadataUrl = metadata && getOAuthProtectedResourceMetadataUrl(new URL(metadata.resource));
+  const challenge = `Bearer realm="call-attribution"${metadataUrl === undefined ? '' : `, resource_metadata="${metadataUrl}"`}`;
+  const byServers =
+    metadata && verify === undefined
+      ? requireBearerAuth({
+          verifier: createTokenVerifier(metadata, log),
+          requiredScopes: [...(metadata.scopes ?? [])],
+          ...(metadataUrl === undefined ? {} : { resourceMetadataUrl: metadataUrl }),
+        })
+      : undefined;
+  return async (request) => {
+    const given = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
+    if (given !== undefined && isBearerToken(given)) {
+      if (token !== undefined && sameSecret(given, token)) return null;
+      if (verify !== undefined && (await verify(given))) return null;
+      if (byServers !== undefined) {
+        const found = await byServers(request);
+        return found instanceof Response ? found : null;
+      }
+    }
+    const error = { code: -32600, message: 'Unauthorized: send the bearer token of this server.' };
+    const headers = { 'www-authenticate': challenge };
+    return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 401, headers });
+  };
+}
+
+/** Refuses a token that clients could not send or others could guess. */
+function checkToken(token: string | undefined): void {
+  if (token === undefined) return;
+  if (token.length < 16) {
+    throw new ConfigurationError(
+      'invalid_option',
+      'The token of the HTTP endpoint is too short: use at least 16 characters.',
+    );
+  }
+  if (!isBearerToken(token)) {
+    throw new ConfigurationError(
+      'invalid_option',
+      'The token of the HTTP endpoint has a character that an Authorization header cannot carry: ' +
+        'use only letters, digits and - . _ ~ + / =.',
+    );
+  }
 }
 
 const wellKnown = '/.well-known/oauth-protected-resource';
 
 /** True for the paths at which clients look for the metadata of an endpoint. */
-export function isMetadataPath(pathname: string, endpoint: string): boolean {
-  return pathname === wellKnown || pathname === `${wellKnown}${endpoint}`;
+export function isMetadataPath(pathname: string, { resource }: NonNullable<HttpAuth['metadata']>): boolean {
+  const path = new URL(resource).pathname.replace(/\/$/, '');
+  return pathname === wellKnown || pathname === `${wellKnown}${path}`;
 }
 
 /** The protected-resource document of RFC 9728. */
@@ -69,11 +121,4 @@ export function resourceMetadata(metadata: NonNullable<HttpAuth['metadata']>): R
     bearer_methods_supported: ['header'],
     ...(metadata.scopes === undefined ? {} : { scopes_supported: metadata.scopes }),
   };
-}
-
-/** The `WWW-Authenticate` header of a 401, which points to the metadata when there is any. */
-export function challenge(auth: HttpAuth | undefined, endpoint: string): string {
-  if (!auth?.metadata) return 'Bearer realm="call-attribution"';
-  const url = new URL(`${wellKnown}${endpoint}`, auth.metadata.resource);
-  return `Bearer realm="call-attribution", resource_metadata="${url.href}"`;
 }

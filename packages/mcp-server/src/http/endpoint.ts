@@ -1,33 +1,46 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isLoopback } from '@call-attribution/core';
-import { ConfigurationError, portOf } from '@call-attribution/core/errors';
+import { ConfigurationError, portOf, propertyOf } from '@call-attribution/core/errors';
+import { getRequestListener } from '@hono/node-server';
+import { rpcCodes } from '../protocol/messages.ts';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
-import { checkToken, createHandler } from './handler.ts';
-import { type HttpEndpoint, type HttpOptions, httpOptions } from './options.ts';
+import { unknownHost } from './access.ts';
+import { createEndpoint, type Endpoint, refuse } from './handler.ts';
+import {
+  type HttpAuth,
+  type HttpEndpoint,
+  type HttpMount,
+  type HttpOptions,
+  httpOptions,
+  type MountOptions,
+  mountOptions,
+} from './options.ts';
 
 /** How long a client may take to send its headers and its request, and how often Node.js looks. */
 const slowest = { headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 2_000 };
 
+const isProtected = (auth: HttpAuth | undefined): boolean =>
+  auth?.token !== undefined || auth?.verify !== undefined || auth?.metadata !== undefined;
+
 /** Serves over Streamable HTTP. */
 export async function listenHttp(server: ProtocolServer, options: HttpOptions = {}): Promise<HttpEndpoint> {
   const { port, host, path, drainTimeout, ...settings } = httpOptions.read(options);
-  const { auth } = settings;
-  const protectedByToken = auth?.token !== undefined || auth?.verify !== undefined;
-  if (!isLoopback(host) && !protectedByToken) {
+  const named = settings.allowedHosts.find((name) => !isLoopback(name));
+  if ((!isLoopback(host) || named !== undefined) && !isProtected(settings.auth)) {
     throw new ConfigurationError(
       'invalid_option',
-      `Refusing to listen on ${host} without a token: other machines could read call records. ` +
-        'Set a token (CALLS_MCP_TOKEN or auth.token), or listen on 127.0.0.1.',
+      `Refusing to ${isLoopback(host) ? `answer for ${named}` : `listen on ${host}`} without a token: other machines could read call records. ` +
+        'Set a token (CALLS_MCP_TOKEN or auth.token), or listen on 127.0.0.1 for this machine only.',
     );
   }
-  checkToken(auth);
-  const handle = createHandler(server, path, settings);
+  const endpoint = createEndpoint(server, path, settings);
+  const handler = nodeHandler(endpoint);
   const listener = createServer(slowest, (request, response) => {
     response.once('close', () => {
       // Clients keep connections open after a response, which would delay a stop for seconds.
       if (!listener.listening) listener.closeIdleConnections();
     });
-    void handle.request(request, response);
+    handler(request, response);
   });
   await new Promise<void>((resolve, reject) => {
     listener.once('error', reject);
@@ -35,20 +48,66 @@ export async function listenHttp(server: ProtocolServer, options: HttpOptions = 
   });
   const name = host.includes(':') ? `[${host}]` : host;
   let closed: Promise<void> | undefined;
-  const close = () => (closed ??= stop(listener, handle.close, drainTimeout));
+  const close = () => (closed ??= stop(listener, endpoint, drainTimeout));
   return { url: `http://${name}:${portOf(listener)}${path}`, close, [Symbol.asyncDispose]: close };
 }
 
-async function stop(
-  listener: Server,
-  closeSessions: () => Promise<void>,
-  drainTimeout: number,
-): Promise<void> {
+async function stop(listener: Server, endpoint: Endpoint, drainTimeout: number): Promise<void> {
   const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
   listener.closeIdleConnections();
   // Streams of sessions stay open by design, so they are ended instead of waited for.
-  await closeSessions();
+  await endpoint.close();
   const timer = setTimeout(() => listener.closeAllConnections(), drainTimeout);
   await closed;
   clearTimeout(timer);
 }
+
+/** Makes the handlers of an endpoint for another server. */
+export function mount(server: ProtocolServer, options: MountOptions): HttpMount {
+  const { auth, ...rest } = mountOptions.read(options);
+  if (auth !== false && !isProtected(auth)) {
+    throw new ConfigurationError(
+      'invalid_option',
+      'A mounted endpoint needs auth: pass { token }, { verify } or { metadata }, or false when your application checks who sends a request. ' +
+        'Otherwise everybody who reaches your server could read call records.',
+    );
+  }
+  const open = createEndpoint(server, null, { ...rest, auth: auth === false ? undefined : auth });
+  let closed: Promise<void> | undefined;
+  const endpoint: Endpoint = {
+    fetch: async (request, body) =>
+      closed === undefined
+        ? open.fetch(request, body)
+        : refuse(503, rpcCodes.internalError, 'This endpoint has been closed.'),
+    close: () => (closed ??= open.close()),
+  };
+  return {
+    handler: nodeHandler(endpoint),
+    fetch: (request) => endpoint.fetch(request),
+    close: endpoint.close,
+    [Symbol.asyncDispose]: endpoint.close,
+  };
+}
+
+type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Passes requests of Node.js on. A body that a parser of the application has read before is taken from `request.body`. */
+function nodeHandler(endpoint: Endpoint): NodeHandler {
+  const listener = getRequestListener(
+    (request, { incoming }) => {
+      if (!propertyOf(incoming, 'readableDidRead')) return endpoint.fetch(request);
+      const body = propertyOf(incoming, 'body');
+      if (body === undefined || body === null) return refuse(500, rpcCodes.internalError, readBefore);
+      return endpoint.fetch(request, body);
+    },
+    {
+      // A program that mounts the endpoint keeps its own Request and Response.
+      overrideGlobalObjects: false,
+      errorHandler: () => refuse(403, rpcCodes.invalidRequest, unknownHost),
+    },
+  );
+  return (request, response) => void listener(request, response);
+}
+
+const readBefore =
+  'The body was read before it reached the MCP endpoint. Pass it on as request.body, or mount the endpoint before the parser.';

@@ -1,172 +1,191 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { propertyOf } from '@call-attribution/core/errors';
 import { statusReply } from '@call-attribution/node-stream/status';
-import { rpcCodes } from '../protocol/messages.ts';
-import type { ProtocolServer } from '../protocol/sdk-server.ts';
-import { isStatelessMessage } from '../protocol/stateless.ts';
 import {
-  challenge,
-  isAuthorized,
-  isBearerToken,
-  isMetadataPath,
-  refusalOf,
-  resourceMetadata,
-} from './access.ts';
-import { serveHandshake } from './handshake.ts';
-import { BodyError, readJson, sendError, sendJson } from './json.ts';
-import type { EndpointSettings, HttpAuth } from './options.ts';
-import { createSessions, type Sessions } from './sessions.ts';
-import { serveStateless } from './stateless.ts';
+  createMcpHandler,
+  isInitializeRequest,
+  isJsonContentType,
+  isLegacyRequest,
+  readRequestBody,
+} from '@modelcontextprotocol/server';
+import { errorResponse, idOf, isObject, messageOf, type RequestId, rpcCodes } from '../protocol/messages.ts';
+import type { ProtocolServer } from '../protocol/sdk-server.ts';
+import { createGate, type Gate, isMetadataPath, refusalOf, resourceMetadata } from './access.ts';
+import { type Legacy, stateless, withSessions } from './legacy.ts';
+import type { EndpointSettings } from './options.ts';
 
-/** Handles requests for the endpoint, whoever listens. */
-export interface RequestHandler {
-  /** Handles one request. Every failure is a response. */
-  request(incoming: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Ends the sessions. */
+/** An endpoint, whoever listens. */
+export interface Endpoint {
+  /** Handles one request. Every failure is a response. `body`: what a parser of the application has read before. */
+  fetch(request: Request, body?: unknown): Promise<Response>;
+  /** Ends the sessions and the open streams. */
   close(): Promise<void>;
 }
 
-/** Refuses a token that clients could not send or others could guess. */
-export function checkToken(auth: HttpAuth | undefined): void {
-  if (auth?.token === undefined) return;
-  if (auth.token.length < 16) {
-    throw new ConfigurationError(
-      'invalid_option',
-      'The token of the HTTP endpoint is too short: use at least 16 characters.',
-    );
-  }
-  if (!isBearerToken(auth.token)) {
-    throw new ConfigurationError(
-      'invalid_option',
-      'The token of the HTTP endpoint has a character that an Authorization header cannot carry: ' +
-        'use only letters, digits and - . _ ~ + / =.',
-    );
-  }
-}
-
 /**
- * Makes the handler of an endpoint at `path`. Null: a host application has chosen the path, so every request is for the endpoint
- * except those for the metadata.
+ * Makes an endpoint at `path`. Null: a host application has chosen the path, so every request is for the endpoint except those for
+ * the metadata.
  */
-export function createHandler(
+export function createEndpoint(
   server: ProtocolServer,
   path: string | null,
   settings: EndpointSettings,
-): RequestHandler {
-  const handler = new EndpointHandler(server, path, settings);
+): Endpoint {
+  const report = (error: unknown): void => server.definition.onInternalError?.(error);
+  const { fetch, close } = new Routes(server, path, settings, createGate(settings.auth, report));
   return {
-    async request(incoming, response) {
+    async fetch(request, body) {
       try {
-        await handler.handle(incoming, response);
+        return withOrigin(await fetch(request, body), request, settings.allowedOrigins);
       } catch (error) {
-        server.definition.onInternalError?.(error);
-        if (response.headersSent) response.destroy();
-        else sendError(response, 500, { code: rpcCodes.internalError, message: 'Internal error' });
+        report(error);
+        return refuse(500, rpcCodes.internalError, 'Internal error');
       }
     },
-    close: async () => handler.sessions?.close(),
+    close,
   };
 }
 
-const unauthorized = 'Unauthorized: send the bearer token of this server.';
+/** A refusal of a request. */
+export function refuse(
+  status: number,
+  code: number,
+  message: string,
+  { id = null, headers = {} }: { id?: RequestId | null; headers?: Record<string, string> } = {},
+): Response {
+  return Response.json(errorResponse(id, { code, message }), { status, headers });
+}
 
-class EndpointHandler {
-  readonly sessions: Sessions | undefined;
+class Routes {
   readonly #server: ProtocolServer;
   readonly #path: string | null;
   readonly #settings: EndpointSettings;
-  /** The path that clients see. */
-  readonly #publicPath: string;
+  readonly #gate: Gate;
+  readonly #modern: ReturnType<typeof createMcpHandler>;
+  readonly #legacy: Legacy;
 
-  constructor(server: ProtocolServer, path: string | null, settings: EndpointSettings) {
+  constructor(server: ProtocolServer, path: string | null, settings: EndpointSettings, gate: Gate) {
     this.#server = server;
     this.#path = path;
     this.#settings = settings;
-    this.sessions = settings.sessions ? createSessions(server, settings.sessions) : undefined;
-    const resource = settings.auth?.metadata?.resource;
-    this.#publicPath = path ?? (resource === undefined ? '' : new URL(resource).pathname);
+    this.#gate = gate;
+    this.#modern = createMcpHandler(server.factory, { legacy: 'reject' });
+    this.#legacy = settings.sessions
+      ? withSessions(server.factory, settings.sessions)
+      : stateless(server.factory);
   }
 
-  async handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { allowedHosts, allowedOrigins } = this.#settings;
-    const refusal = refusalOf(incoming, allowedHosts, allowedOrigins);
-    if (refusal !== undefined) {
-      sendError(response, 403, { code: rpcCodes.invalidRequest, message: refusal });
-      return;
-    }
-    try {
-      await this.#route(incoming, response, (incoming.url ?? '/').replace(/[?#].*$/, ''));
-    } catch (error) {
-      if (!(error instanceof BodyError)) throw error;
-      const code = error.status === 400 ? rpcCodes.parseError : rpcCodes.invalidRequest;
-      // Reading the rest of the body only to skip it would cost too much, so the connection ends here.
-      sendError(response, error.status, { code, message: error.message }, null, { connection: 'close' });
-    }
-  }
+  close = async (): Promise<void> => {
+    await Promise.all([this.#modern.close(), this.#legacy.close()]);
+  };
 
-  async #route(incoming: IncomingMessage, response: ServerResponse, pathname: string): Promise<void> {
+  fetch = async (request: Request, body: unknown): Promise<Response> => {
+    const { allowedHosts, allowedOrigins, auth } = this.#settings;
+    const refusal = refusalOf(request, allowedHosts, allowedOrigins);
+    if (refusal !== undefined) return refuse(403, rpcCodes.invalidRequest, refusal);
+    const { pathname } = new URL(request.url);
     const path = this.#path;
-    const metadata = this.#settings.auth?.metadata;
-    if (pathname === path) {
-      await this.#endpoint(incoming, response);
-    } else if (path !== null && (await this.#sendStatus(incoming, response, pathname))) {
-      return;
-    } else if (metadata && isMetadataPath(pathname, this.#publicPath) && incoming.method === 'GET') {
-      sendJson(response, 200, resourceMetadata(metadata), { 'access-control-allow-origin': '*' });
-    } else if (path === null) {
-      await this.#endpoint(incoming, response);
-    } else {
-      sendJson(response, 404, { error: `Not found. The endpoint is ${path}.` });
+    if (pathname !== path) {
+      if (auth?.metadata && request.method === 'GET' && isMetadataPath(pathname, auth.metadata))
+        return Response.json(resourceMetadata(auth.metadata), {
+          headers: { 'access-control-allow-origin': '*' },
+        });
+      const status = path === null ? null : await this.#status(request, pathname);
+      if (status !== null) return status;
+      if (path !== null)
+        return Response.json({ error: `Not found. The endpoint is ${path}.` }, { status: 404 });
     }
+    if (isPreflight(request)) return new Response(null, { status: 204 });
+    return (await this.#gate?.(request)) ?? this.#serve(request, body);
+  };
+
+  async #serve(request: Request, parsed: unknown): Promise<Response> {
+    const { method } = request;
+    if (method !== 'POST') {
+      const allow = this.#settings.sessions ? 'GET, POST, DELETE' : 'POST';
+      if (this.#settings.sessions && (method === 'GET' || method === 'DELETE'))
+        return this.#legacy.fetch(request);
+      const text = `Method Not Allowed: use ${allow}.`;
+      return refuse(405, rpcCodes.invalidRequest, text, { headers: { allow } });
+    }
+    const body = await readBody(request, parsed, this.#settings.maxBodyBytes);
+    if (body instanceof Response) return body;
+    if (!isUsable(body.value)) {
+      const text = 'Invalid Request: expected one JSON-RPC 2.0 message, or a batch without initialize.';
+      return refuse(400, rpcCodes.invalidRequest, text, { id: idOf(body.value) });
+    }
+    if (await isLegacyRequest(request, body.value)) return this.#legacy.fetch(request, body.value);
+    return this.#modern.fetch(request, { parsedBody: body.value });
   }
 
-  async #endpoint(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { sessions } = this;
-    const { auth, maxBodyBytes } = this.#settings;
-    if (!(await isAuthorized(request, auth))) {
-      const error = { code: rpcCodes.invalidRequest, message: unauthorized };
-      sendError(response, 401, error, null, this.#challenge());
-      return;
-    }
-    if (request.method === 'POST') {
-      const body = await readJson(request, maxBodyBytes);
-      const version = request.headers['mcp-protocol-version'];
-      if (isStatelessMessage(body, typeof version === 'string' ? version : undefined))
-        await serveStateless(this.#server, body, request, response);
-      else if (sessions) await sessions.handle(request, response, body);
-      else await serveHandshake(this.#server, body, request, response);
-      return;
-    }
-    if (sessions && (request.method === 'GET' || request.method === 'DELETE')) {
-      await sessions.handle(request, response);
-      return;
-    }
-    const allow = sessions ? 'GET, POST, DELETE' : 'POST';
-    const error = { code: rpcCodes.invalidRequest, message: `Method Not Allowed: use ${allow}.` };
-    sendError(response, 405, error, null, { allow });
-  }
-
-  /** Health is for everybody who may reach the endpoint; metrics need its token. Returns false for other paths. */
-  async #sendStatus(request: IncomingMessage, response: ServerResponse, pathname: string): Promise<boolean> {
+  /** Health is for everybody who may reach the endpoint; metrics need its token. Null for other paths. */
+  async #status(request: Request, pathname: string): Promise<Response | null> {
     const { info, status } = this.#server.definition;
-    if (request.method !== 'GET') return false;
-    if (pathname === '/health') {
-      sendJson(response, 200, { status: 'ok', version: info.version });
-      return true;
-    }
-    if (status === undefined) return false;
-    if (pathname === '/metrics' && !(await isAuthorized(request, this.#settings.auth))) {
-      sendJson(response, 401, { error: unauthorized }, this.#challenge());
-      return true;
-    }
+    if (request.method !== 'GET') return null;
+    if (pathname === '/health') return Response.json({ status: 'ok', version: info.version });
+    if (status === undefined) return null;
+    const refused = pathname === '/metrics' ? await this.#gate?.(request) : null;
+    if (refused) return refused;
     const reply = await statusReply(pathname, status);
-    if (reply === null) return false;
-    response.writeHead(reply.status, reply.headers);
-    response.end(reply.body);
-    return true;
+    return reply && new Response(reply.body, { status: reply.status, headers: { ...reply.headers } });
   }
+}
 
-  #challenge() {
-    return { 'www-authenticate': challenge(this.#settings.auth, this.#publicPath) };
+/** A message, or several of a revision that has batches. A batch cannot begin a connection. */
+function isUsable(value: unknown): boolean {
+  if (!Array.isArray(value)) return messageOf(value) !== undefined;
+  return (
+    value.length > 0 && value.every((each) => messageOf(each) !== undefined && !isInitializeRequest(each))
+  );
+}
+
+async function readBody(
+  request: Request,
+  parsed: unknown,
+  maxBytes: number,
+): Promise<{ readonly value: unknown } | Response> {
+  if (!isJsonContentType(request.headers.get('content-type'))) {
+    const text = 'Unsupported Media Type: Content-Type must be application/json.';
+    return refuse(415, rpcCodes.invalidRequest, text);
   }
+  if (isObject(parsed) || Array.isArray(parsed)) return { value: parsed };
+  const body =
+    typeof parsed === 'string' || parsed instanceof Uint8Array
+      ? inLimit(Buffer.from(parsed), maxBytes)
+      : await readRequestBody(request, maxBytes).catch(() => null);
+  if (body === null)
+    return refuse(400, rpcCodes.parseError, 'Parse error: the body ended too early, or was read before.');
+  if (body.tooLarge) {
+    const text = `Payload Too Large: the body may have at most ${maxBytes} bytes.`;
+    return refuse(413, rpcCodes.invalidRequest, text);
+  }
+  try {
+    return { value: JSON.parse(String(propertyOf(body, 'text'))) };
+  } catch {
+    return refuse(400, rpcCodes.parseError, 'Parse error: the body is not valid JSON.');
+  }
+}
+
+const inLimit = (bytes: Buffer, most: number) =>
+  bytes.length > most
+    ? { tooLarge: true as const }
+    : { tooLarge: false as const, text: bytes.toString('utf8') };
+
+/** A browser asks whether a page may send a request, and sends no token with that. */
+const isPreflight = ({ method, headers }: Request): boolean =>
+  method === 'OPTIONS' && headers.has('origin') && headers.has('access-control-request-method');
+
+/** Lets pages of the allowed origins read a response. */
+function withOrigin(response: Response, { headers }: Request, allowed: readonly string[]): Response {
+  const origin = headers.get('origin');
+  if (origin === null || !allowed.includes(origin)) return response;
+  const changed = new Response(response.body, response);
+  const more: Record<string, string> = {
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': 'GET, POST, DELETE',
+    'access-control-allow-headers': headers.get('access-control-request-headers') ?? '',
+    'access-control-expose-headers': 'mcp-session-id, mcp-protocol-version, www-authenticate',
+    vary: 'origin',
+  };
+  for (const [name, value] of Object.entries(more)) changed.headers.set(name, value);
+  return changed;
 }

@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FetchHandler } from '@call-attribution/core/mount';
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 
 const metadataOptions = defineOptions({
   /** The public URL of this endpoint, which is the audience of the token. */
   resource: option.string().required(),
-  /** URLs of the servers that issue tokens. */
+  /** URLs of the servers that issue tokens. Their tokens are checked with the keys that they publish, unless `verify` is given. */
   authorizationServers: option.list<string>().required(),
-  /** Scopes that a token can have. */
+  /** Scopes that a token must have. Default: none. */
   scopes: option.list<string>(),
 });
 
@@ -17,9 +16,9 @@ export interface AuthMetadata extends OptionsOf<typeof metadataOptions> {}
 const authOptions = defineOptions({
   /** The bearer token that clients must send. It belongs to this server and is never a key of the call-attribution API. */
   token: option.string(),
-  /** Verifies a token, for instance with an authorization server. It must check the audience too. */
+  /** Verifies a token in a way of your own. It must check the audience too. */
   verify: option.callback<(token: string) => Promise<boolean>>(),
-  /** Publishes OAuth protected-resource metadata (RFC 9728), so that clients know where to get a token. */
+  /** Says where clients get a token (OAuth protected-resource metadata, RFC 9728), and whose tokens count. */
   metadata: option.table<AuthMetadata, AuthMetadata>(metadataOptions),
 });
 
@@ -44,9 +43,9 @@ const auth = option.table<HttpAuth, HttpAuth>(authOptions);
 
 /** The options of `mountHttp`. */
 export const mountOptions = defineOptions({
-  /** Host names to accept in the `Host` header, besides those of loopback. */
+  /** Host names to accept in the `Host` header, besides those of loopback. They need `auth`. */
   allowedHosts: option.list<string>().default([]),
-  /** Origins to accept in the `Origin` header, besides pages on loopback hosts. */
+  /** Origins to accept in the `Origin` header, besides pages on loopback hosts; their pages may read responses (CORS). */
   allowedOrigins: option.list<string>().default([]),
   /** Largest request body in bytes. Default 1 MiB. */
   maxBodyBytes: option.whole(1).default(1_048_576),
@@ -99,7 +98,7 @@ export interface HttpMount extends AsyncDisposable {
   /** For Node.js, Express and Fastify. A body that a parser has read before is taken from `request.body`. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
   /** For Hono, Deno and whatever else passes a `Request`. */
-  readonly fetch: FetchHandler;
+  readonly fetch: (request: Request) => Promise<Response>;
   /** Refuses new requests and ends the sessions. */
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { isAccountName } from '@call-attribution/core/settings';
 import { type CopyVerdict, describeCopy, type Progress, syncInto } from '@call-attribution/node-stream';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
 import type { AccountStatus, Warehouse } from '@call-attribution/warehouse';
-import { redactMessage } from '../privacy/patterns.ts';
+import { redactError } from '../privacy/patterns.ts';
 import type { Selection } from '../source/source.ts';
 import type { CopyState } from '../text/mirror.ts';
 import { codeOf, type Library, loadLibrary } from './library.ts';
@@ -226,7 +226,7 @@ async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal): 
 }
 
 export function reasonOf(error: unknown): string {
-  return redactMessage(error instanceof Error ? error.message : String(error)).slice(0, 400);
+  return redactError(error).slice(0, 400);
 }
 
 async function statusOf({

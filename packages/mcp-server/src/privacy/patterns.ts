@@ -1,5 +1,5 @@
 import { redact } from '@call-attribution/core';
-import { itemAt } from '@call-attribution/core/errors';
+import { itemAt, propertyOf } from '@call-attribution/core/errors';
 import { type Folded, fold, type Passage } from './fold.ts';
 import { findKnown, type KnownValue } from './known.ts';
 import { findNumbers } from './numbers.ts';
@@ -33,9 +33,25 @@ export function replacePatterns(text: string, replace: Replace): string {
 
 const kindNames: Readonly<Record<string, string>> = { phone: 'number', value: 'secret' };
 
-/** A message of another program for agents: without secrets, and without personal data however it is written. */
-export const redactMessage = (text: string): string =>
-  replacePatterns(redact(text), (kind) => `[${kindNames[kind] ?? kind}]`);
+/**
+ * A message of another program for agents: without secrets, and without personal data however it is written.
+ *
+ * @param url the API that was asked: its address is the operator's own, and says which host failed.
+ */
+export function redactMessage(text: string, url?: string): string {
+  const redacted = (part: string): string =>
+    replacePatterns(redact(part), (kind) => `[${kindNames[kind] ?? kind}]`);
+  if (url === undefined || !URL.canParse(url)) return redacted(text);
+  const { origin } = new URL(url);
+  return text.split(origin).map(redacted).join(origin);
+}
+
+/** The message of an error for agents. */
+export function redactError(error: unknown): string {
+  const url = propertyOf(error, 'url');
+  const text = error instanceof Error ? error.message : String(error);
+  return redactMessage(text, typeof url === 'string' ? url : undefined);
+}
 
 /** Replaces what looks like personal data, and values that are known to be, such as the number of the caller. */
 export function replacePersonal(text: string, known: readonly KnownValue[], replace: Replace): string {

@@ -1,95 +1,154 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { type JSONRPCMessage, McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { RequestContext, ServerDefinition } from './definition.ts';
-import { internalErrorText, isObject, rpcCodes, toRpcFailure } from './messages.ts';
+import { propertyOf } from '@call-attribution/core/errors';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  LOG_LEVEL_META_KEY,
+  type McpServerFactory,
+  type Result,
+  Server,
+  type ServerContext,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import type { MethodHandler, RequestContext, ServerDefinition } from './definition.ts';
+import { isObject, RpcError, rpcCodes, toRpcError } from './messages.ts';
 import { withTasks } from './tasks.ts';
 import { inTurns } from './turns.ts';
 
-// The SDK would build a JSON Schema compiler for each server, only to validate what users enter (elicitation).
-// This server requests no input from users, so it needs none.
-const noElicitation = {
-  getValidator() {
-    return () => ({
-      valid: false as const,
-      data: undefined,
-      errorMessage: 'This server does not elicit input.',
-    });
-  },
-};
-
-/** Requests may ask for a task. A server without tasks is to ignore that, but the SDK's would fail. */
-class TasklessServer extends Server {
-  protected override assertTaskHandlerCapability(): void {}
-}
-
-/** Makes an SDK server over the handlers of a definition, for the revisions that begin with `initialize`. */
-export function buildSdkServer(definition: ServerDefinition): Server {
-  const server = new TasklessServer(definition.info, {
-    capabilities: definition.capabilities,
-    jsonSchemaValidator: noElicitation,
-    ...(definition.instructions === undefined ? {} : { instructions: definition.instructions }),
-  });
-  // Not with `setRequestHandler`: the SDK's schemas refuse what hosts send instead of left-out arguments (null, a string),
-  // and our handlers read what they are passed anyway.
-  server.fallbackRequestHandler = async (request, extra) => {
-    const { method } = request;
-    const handler = Object.hasOwn(definition.handlers, method) ? definition.handlers[method] : undefined;
-    if (!handler) throw failure(rpcCodes.methodNotFound, `Method not found: ${method.slice(0, 80)}`);
-    const params = isObject(request.params) ? request.params : {};
-    const token = isObject(params._meta) ? params._meta.progressToken : undefined;
-    const context: RequestContext = {
-      signal: extra.signal,
-      notify(name, values) {
-        // A client that disconnects between two notifications must not fail the call.
-        extra.sendNotification({ method: name, params: values } as never).catch(() => undefined);
-      },
-      clientCapabilities: server.getClientCapabilities() ?? {},
-      ...(typeof token === 'string' || typeof token === 'number' ? { progressToken: token } : {}),
-    };
-    try {
-      return await handler(params, context);
-    } catch (error) {
-      const { code, message, data } = toRpcFailure(error, definition.onInternalError);
-      throw failure(code, message, data);
-    }
-  };
-  const connect = server.connect.bind(server);
-  server.connect = (transport) => connect(withoutDumps(transport));
-  return server;
-}
-
-function failure(code: number, message: string, data?: unknown): McpError {
-  const error = new McpError(code, message, data);
-  // The SDK also puts the code into the message; the code has its own member.
-  error.message = message;
-  return error;
-}
-
-/** The requests that the SDK handles itself it checks with schemas. What these print about a request becomes one sentence. */
-function withoutDumps(transport: Transport): Transport {
-  const send = transport.send.bind(transport);
-  transport.send = (message, options) => send(withoutDump(message), options);
-  return transport;
-}
-
-function withoutDump(message: JSONRPCMessage): JSONRPCMessage {
-  if (!('error' in message) || message.error.code !== rpcCodes.internalError) return message;
-  if (message.error.message === internalErrorText) return message;
-  const text = 'Invalid params: they do not have the form that the protocol names for this method.';
-  return { ...message, error: { code: rpcCodes.invalidParams, message: text } };
-}
-
-/** What a transport serves: one definition for the stateless revision, and SDK servers for the older ones. */
+/** What a transport serves. */
 export interface ProtocolServer {
   readonly definition: ServerDefinition;
-  /** A new SDK server, for one connection, session or request. */
-  connect(): Server;
+  /** Makes an SDK server for one connection, session or request. */
+  readonly factory: McpServerFactory;
 }
 
 /** Serves a definition in both families of revisions. */
 export function createProtocolServer(given: ServerDefinition): ProtocolServer {
   const definition = { ...given, handlers: inTurns(given.handlers) };
+  // Revision 2026-07-28 has tasks as an extension of another form.
   const handshake = withTasks(definition);
-  return { definition, connect: () => buildSdkServer(handshake) };
+  return {
+    definition,
+    factory: ({ era }) =>
+      era === 'legacy' ? buildSdkServer(handshake, false) : buildSdkServer(definition, true),
+  };
+}
+
+type Wrapped = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+/** The SDK prints what a schema found about a request. That becomes one sentence. */
+const wrongForm = 'Invalid params: they do not have the form that the protocol names for this method.';
+
+/**
+ * The SDK's server, without what would be felt: its schemas refuse what hosts send instead of left-out arguments (null, a string)
+ * and task results, its errors are dumps of schemas, and it renames the code of a missing resource of the older revisions.
+ */
+class PlainServer extends Server {
+  /** The data of errors that keep the code of a missing resource. */
+  readonly #missing = new WeakSet<object>();
+
+  protected override _wrapHandler(method: string, handler: Wrapped): Wrapped {
+    const run = method === 'tools/call' ? handler : super._wrapHandler(method, handler);
+    return async (request, context) => {
+      try {
+        return await run(request, context);
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw new RpcError(rpcCodes.invalidParams, wrongForm);
+        if (error.code === rpcCodes.resourceNotFound && isObject(error.data)) this.#missing.add(error.data);
+        throw error;
+      }
+    };
+  }
+
+  /** Called for the older revisions. */
+  keepCodes(transport: Transport): void {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => send(this.#withCode(message), options);
+  }
+
+  #withCode(message: JSONRPCMessage): JSONRPCMessage {
+    if (!('error' in message) || !isObject(message.error.data) || !this.#missing.has(message.error.data))
+      return message;
+    return { ...message, error: { ...message.error, code: rpcCodes.resourceNotFound } };
+  }
+}
+
+/** Handlers read what they are passed themselves. */
+const anything = { params: z.looseObject({}) };
+
+/** How long clients may cache a result: the definitions only change with a new version of this package. */
+const ttlMs = 300_000;
+
+const cacheable = [
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+];
+
+/** Makes an SDK server over the handlers of a definition. */
+export function buildSdkServer(definition: ServerDefinition, isStateless: boolean): Server {
+  const { info, capabilities, instructions, handlers, privateResults } = definition;
+  const server = new PlainServer(info, {
+    capabilities,
+    cacheHints: Object.fromEntries(
+      cacheable.map((method) => [
+        method,
+        { ttlMs, cacheScope: privateResults?.includes(method) ? 'private' : 'public' },
+      ]),
+    ),
+    ...(instructions === undefined ? {} : { instructions }),
+  });
+  for (const [method, handler] of Object.entries(handlers)) {
+    server.setRequestHandler(method, anything, (params, context) =>
+      handled(definition, handler, params, requestContext(server, context, isStateless)),
+    );
+  }
+  if (!isStateless) {
+    const connect = server.connect.bind(server);
+    server.connect = async (transport) => {
+      server.keepCodes(transport);
+      await connect(transport);
+    };
+  }
+  return server;
+}
+
+async function handled(
+  definition: ServerDefinition,
+  handler: MethodHandler,
+  params: Record<string, unknown>,
+  context: RequestContext,
+): Promise<Record<string, unknown>> {
+  try {
+    return await handler(params, context);
+  } catch (error) {
+    throw toRpcError(error, definition.onInternalError);
+  }
+}
+
+function requestContext(
+  server: PlainServer,
+  { mcpReq }: ServerContext,
+  isStateless: boolean,
+): RequestContext {
+  const { envelope } = mcpReq;
+  const declared = isStateless
+    ? propertyOf(envelope, CLIENT_CAPABILITIES_META_KEY)
+    : server.getClientCapabilities();
+  const token = mcpReq._meta?.progressToken;
+  const isQuiet = isStateless && propertyOf(envelope, LOG_LEVEL_META_KEY) === undefined;
+  return {
+    signal: mcpReq.signal,
+    notify(method, params) {
+      if (isQuiet && method === 'notifications/message') return;
+      // A client that disconnects between two notifications must not fail the call.
+      mcpReq.notify({ method, params }).catch(() => undefined);
+    },
+    clientCapabilities: isObject(declared) ? declared : {},
+    ...(token === undefined ? {} : { progressToken: token }),
+  };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { MethodHandler, RequestContext, ServerDefinition } from './definition.ts';
-import { isObject, RpcError, rpcCodes, toRpcFailure } from './messages.ts';
+import { isObject, RpcError, rpcCodes, toRpcError } from './messages.ts';
 
 // Tasks of revision 2025-11-25: a host that asks for one gets its id at once, and comes back for the result of a long read.
 
@@ -107,8 +107,8 @@ class Tasks {
       settled: work.then(
         (result) => settle({ status: result.isError === true ? 'failed' : 'completed', result }),
         (error: unknown) => {
-          const { code, message } = toRpcFailure(error, this.#onInternalError);
-          settle({ status: 'failed', statusMessage: message, error: new RpcError(code, message) });
+          const failure = toRpcError(error, this.#onInternalError);
+          settle({ status: 'failed', statusMessage: failure.message, error: failure });
         },
       ),
     };

@@ -7,7 +7,7 @@ import type { MirrorHost } from '../mirror/mirror.ts';
 import type { MirrorContext } from '../mirror/mirror-source.ts';
 import type { MirrorSettings } from '../mirror/options.ts';
 import { createMasks, type Reveal } from '../privacy/masking.ts';
-import { redactMessage } from '../privacy/patterns.ts';
+import { redactError } from '../privacy/patterns.ts';
 import { ApiReads } from '../source/api-reads.ts';
 import { ApiSource } from '../source/api-source.ts';
 import type { CallSource } from '../source/source.ts';
@@ -132,8 +132,7 @@ function once(make: () => Client | Promise<Client>): () => Promise<Client> {
       .catch((error: unknown) => {
         made = undefined;
         if (error instanceof ToolError) throw error;
-        const reason = redactMessage(error instanceof Error ? error.message : String(error));
-        throw new ToolError({ code: 'no_client', reason });
+        throw new ToolError({ code: 'no_client', reason: redactError(error) });
       });
     return made;
   };

@@ -1,6 +1,5 @@
 import { escapeControls } from '@call-attribution/core/errors';
-import { listenHttp } from '../http/endpoint.ts';
-import { mount } from '../http/mount.ts';
+import { listenHttp, mount } from '../http/endpoint.ts';
 import type { HttpEndpoint, HttpMount, HttpOptions, MountOptions } from '../http/options.ts';
 import { createProtocolServer } from '../protocol/sdk-server.ts';
 import { connectStdio } from '../stdio/connection.ts';
@@ -16,7 +15,7 @@ import type { CallsMcpServer } from './create-server.ts';
  * await connection.closed;
  */
 export function serveStdio(server: CallsMcpServer, streams: Partial<StdioStreams> = {}): StdioConnection {
-  return connectStdio(createProtocolServer(server.definition), {
+  return connectStdio(createProtocolServer(server.definition).factory, {
     input: streams.input ?? process.stdin,
     write: streams.write ?? ((line) => void process.stdout.write(line)),
     log: streams.log ?? ((line) => void process.stderr.write(`${escapeControls(line)}\n`)),

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { revealChoices } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
@@ -23,6 +24,8 @@ export interface CommandLine {
   readonly mirror: string | undefined;
   /** Accounts of the configuration file; undefined for the one account of the other settings. */
   readonly accounts: readonly string[] | 'all' | undefined;
+  /** The options that a host has to pass to start this server, as they were given. */
+  readonly given: readonly string[];
 }
 
 /** A command line that cannot be used. */
@@ -52,6 +55,9 @@ const options = {
   'all-accounts': { type: 'boolean' },
 } as const;
 
+/** Options that mean nothing to a server that a host starts. */
+const httpOnly = ['host', 'path', 'sessions', 'allow-host', 'allow-origin', 'resource'] as const;
+
 /** Reads the command line. Throws a `UsageError` that says what is wrong and what was probably meant. */
 export function readCommandLine(argv: readonly string[]): CommandLine {
   const values = parse(argv);
@@ -66,6 +72,10 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
           : 'serve';
   const http = values.http === true || values.port !== undefined;
   const servers = values['authorization-server'] ?? [];
+  if (action === 'print-config' && (http || httpOnly.some((name) => values[name] !== undefined)))
+    throw new UsageError(
+      '--print-config is for a server that the host starts. Over HTTP a host needs only the URL of the endpoint and its token.',
+    );
   if ((values.resource === undefined) !== (servers.length === 0)) {
     throw new UsageError('--resource and --authorization-server must be used together.');
   }
@@ -89,6 +99,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
           ?.flatMap((list) => list.split(','))
           .map((name) => name.trim())
           .filter((name) => name !== ''),
+    given: givenOf(values),
     reveal: (values.reveal ?? []).flatMap((list) => list.split(',')).map(revealClass),
   };
 }
@@ -101,6 +112,17 @@ function mirrorOf(isKept: boolean, store: string | undefined): string | undefine
   if (file === undefined) throw new UsageError('--store must be duckdb:FILE, such as duckdb:calls.duckdb.');
   return file;
 }
+
+/** The options as a host should pass them: from another folder, and without the request to print them. */
+function givenOf({ 'print-config': _, ...values }: ReturnType<typeof parse>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    if (typeof value === 'boolean') return [`--${name}`];
+    return [value ?? []].flat().flatMap((each) => [`--${name}`, name === 'store' ? absolute(each) : each]);
+  });
+}
+
+const absolute = (store: string): string =>
+  store.replace(/^duckdb:(.+)$/, (_, file: string) => `duckdb:${resolve(file)}`);
 
 function parse(argv: readonly string[]) {
   try {

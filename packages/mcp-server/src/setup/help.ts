@@ -20,13 +20,13 @@ Options
   --budget N         most tokens in one result, by estimate (default 8000)
   --http             serve over Streamable HTTP
   --port N           port to listen on; 0 picks a free one (default 3000); implies --http
-  --host ADDRESS     address to listen on (default 127.0.0.1; others need CALLS_MCP_TOKEN)
+  --host ADDRESS     address to listen on (default 127.0.0.1; others need a token)
   --path PATH        path of the endpoint (default /mcp)
   --sessions         keep a session per client, for hosts that need one (default: stateless)
-  --allow-host NAME  accept this Host header too; may be repeated
-  --allow-origin URL accept this Origin header too; may be repeated
+  --allow-host NAME  accept this Host header too; needs a token; may be repeated
+  --allow-origin URL let pages of this origin use the endpoint; may be repeated
   --resource URL --authorization-server URL
-                     publish OAuth protected-resource metadata
+                     accept tokens that this server issued for the resource, and say so to clients (OAuth)
   --help, --version
 
 Environment

@@ -1,14 +1,14 @@
 import type { Client } from '@call-attribution/core';
-import { type Environment, readVariable } from '@call-attribution/core/settings';
+import { propertyOf } from '@call-attribution/core/errors';
+import { readVariable } from '@call-attribution/core/settings';
+import { keysOf } from '../http/oauth.ts';
 import type { HttpOptions } from '../http/options.ts';
 import { defaultMirrorFile } from '../mirror/file.ts';
-import { pseudonymKeyFrom } from '../privacy/masking.ts';
-import { type CallsMcpServer, createServer, version } from '../server/create-server.ts';
-import type { McpAccount } from '../server/lane.ts';
-import { serveHttp, serveStdio } from '../server/serve.ts';
+import { version } from '../server/create-server.ts';
 import { type CommandLine, readCommandLine, UsageError } from './arguments.ts';
 import { help } from './help.ts';
 import { printConfig } from './print-config.ts';
+import { type ServeIo, serveAccounts } from './serve-accounts.ts';
 import {
   type ApiSettings,
   checkSetup,
@@ -17,24 +17,14 @@ import {
   readApiSettings,
 } from './settings.ts';
 
-/** The parts of its process that the program uses. */
-export interface ProcessIo {
-  readonly env: Environment;
-  /** Writes to the real stdout: the wire on stdio, plain output otherwise. */
-  write(text: string): void;
-  log(line: string): void;
-  /** Resolves when the process is asked to stop. */
-  readonly stopped: Promise<unknown>;
-}
-
 /** Runs the program and resolves to its exit code. */
-export async function run(argv: readonly string[], io: ProcessIo): Promise<number> {
+export async function run(argv: readonly string[], io: ServeIo): Promise<number> {
   try {
     const line = readCommandLine(argv);
     if (line.action === 'help') return say(io, help);
     if (line.action === 'version') return say(io, `${version}\n`);
     if (line.action === 'print-config') {
-      const { where, text } = printConfig(line.configFor);
+      const { where, text } = printConfig(line.configFor, line.given, io.env);
       io.log(where);
       return say(io, text);
     }
@@ -53,12 +43,12 @@ export async function run(argv: readonly string[], io: ProcessIo): Promise<numbe
   }
 }
 
-function say(io: ProcessIo, text: string): number {
+function say(io: ServeIo, text: string): number {
   io.write(text);
   return 0;
 }
 
-async function check(accounts: readonly ApiSettings[], io: ProcessIo): Promise<number> {
+async function check(accounts: readonly ApiSettings[], io: ServeIo): Promise<number> {
   let isFine = true;
   for (const api of accounts) {
     const { account } = api.settings;
@@ -71,69 +61,44 @@ async function check(accounts: readonly ApiSettings[], io: ProcessIo): Promise<n
   return isFine ? 0 : 1;
 }
 
-async function serve(line: CommandLine, accounts: readonly ApiSettings[], io: ProcessIo): Promise<number> {
+async function serve(line: CommandLine, accounts: readonly ApiSettings[], io: ServeIo): Promise<number> {
+  const http = line.http ? await httpOptionsOf(line, io) : undefined;
   const clients = new Map<ApiSettings, Client>();
-  const served = accounts.map((api): McpAccount => {
-    const { apiVersion, timeZone, account } = api.settings;
-    return {
-      name: account?.name ?? 'main',
-      client() {
-        const client = clients.get(api) ?? clientFrom(api);
-        clients.set(api, client);
-        return client;
-      },
-      version: apiVersion.value,
-      ...pseudonymKey(api, io.env),
-      ...(account === null ? {} : { id: account.id }),
-      ...(timeZone === null ? {} : { timeZone: timeZone.value }),
-    };
-  });
-  const server = createServer(served, {
+  const clientOf = (api: ApiSettings): Client => {
+    const client = clients.get(api) ?? clientFrom(api);
+    clients.set(api, client);
+    return client;
+  };
+  const options = {
     reveal: line.reveal,
-    log: io.log,
     ...(line.mirror === undefined ? {} : { mirror: { file: line.mirror || defaultMirrorFile(io.env) } }),
     ...(line.budget === undefined ? {} : { budget: line.budget }),
+    ...(http === undefined ? {} : { http }),
+  };
+  const served = accounts.map((api) => ({
+    name: api.settings.account?.name ?? 'main',
+    client: () => clientOf(api),
+    settings: api.settings,
+  }));
+  await serveAccounts(served, options, io).catch((error: unknown) => {
+    if (propertyOf(error, 'code') !== 'EADDRINUSE') throw error;
+    throw new UsageError(`Port ${line.port} is in use: choose another with --port, or 0 for a free one.`);
   });
-  if (line.http) await overHttp(server, line, io);
-  else {
-    const connection = serveStdio(server, { write: io.write, log: io.log });
-    await Promise.race([connection.closed, io.stopped]);
-    connection.close();
-  }
-  await server.close();
   for (const client of clients.values()) await client.close();
   return 0;
 }
 
-async function overHttp(server: CallsMcpServer, line: CommandLine, io: ProcessIo): Promise<void> {
+/** Where to listen, and who may connect. */
+async function httpOptionsOf(line: CommandLine, io: ServeIo): Promise<HttpOptions> {
+  const { port, host, path, sessions, allowedHosts, allowedOrigins, resource, authorizationServers } = line;
   const token = readVariable(io.env, 'CALLS_MCP_TOKEN');
-  const metadata =
-    line.resource === undefined
-      ? {}
-      : { metadata: { resource: line.resource, authorizationServers: line.authorizationServers } };
-  const options: HttpOptions = {
-    port: line.port,
-    host: line.host,
-    path: line.path,
-    sessions: line.sessions,
-    allowedHosts: line.allowedHosts,
-    allowedOrigins: line.allowedOrigins,
-    auth: { ...metadata, ...(token === null ? {} : { token }) },
-  };
-  const endpoint = await serveHttp(server, options).catch((error: unknown) => {
-    const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    if (!isInUse) throw error;
-    throw new UsageError(`Port ${line.port} is in use: choose another with --port, or 0 for a free one.`);
-  });
-  io.log(`Serving on ${endpoint.url}${token === null ? ' without a token (this machine only)' : ''}.`);
-  await io.stopped;
-  await endpoint.close();
-}
-
-/** Derives the key from the credentials, so that an account keeps its masks after a restart without another variable. */
-function pseudonymKey({ settings }: ApiSettings, env: Environment): { pseudonymKey?: string } {
-  const key = readVariable(env, 'CALLS_MCP_PSEUDONYM_KEY');
-  if (key !== null) return { pseudonymKey: key };
-  const credential = settings.secret('secretKey') ?? settings.secret('bearerToken');
-  return credential === null ? {} : { pseudonymKey: pseudonymKeyFrom(credential.value) };
+  if (token === null && io.env.CALLS_MCP_TOKEN !== undefined)
+    throw new UsageError(
+      'CALLS_MCP_TOKEN is empty, so everybody could connect. Set a token, or unset the variable to serve this machine only.',
+    );
+  // A wrong name would only be seen when the first client is refused.
+  if (resource !== undefined) await Promise.all(authorizationServers.map(keysOf));
+  const metadata = resource === undefined ? {} : { metadata: { resource, authorizationServers } };
+  const auth = { ...metadata, ...(token === null ? {} : { token }) };
+  return { port, host, path, sessions, allowedHosts, allowedOrigins, auth };
 }

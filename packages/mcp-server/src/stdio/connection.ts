@@ -1,169 +1,125 @@
 import { createLineReader } from '@call-attribution/node-stream/files';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import {
-  errorResponse,
-  idOf,
-  isNotification,
-  isObject,
-  isRequest,
-  type RequestId,
-  type RpcRequest,
-  rpcCodes,
-} from '../protocol/messages.ts';
-import type { ProtocolServer } from '../protocol/sdk-server.ts';
-import { handleStateless, isStatelessMessage } from '../protocol/stateless.ts';
+import type { JSONRPCMessage, McpServerFactory, Transport } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { errorResponse, idOf, messageOf, type RequestId, rpcCodes } from '../protocol/messages.ts';
 import type { StdioConnection, StdioStreams } from './streams.ts';
 
 /** Longest line accepted from a client; a longer one is refused and logged. */
 const maxLineBytes = 4 * 1024 * 1024;
 
-/**
- * Serves one client over lines of JSON. Messages of the stateless revision are handled here; all others go to one SDK
- * server, which does the handshake of the older revisions.
- */
-export function connectStdio(server: ProtocolServer, streams: StdioStreams, graceMs = 5000): StdioConnection {
-  const client = new StdioClient(server, streams);
-  const reader = createLineReader((line) => client.line(line), {
-    maxBytes: maxLineBytes,
-    onTooLong: (first, last) => client.refuseLong(first, last),
-  });
-  const onData = (chunk: Uint8Array): void => reader.push(chunk);
-  const close = (): void => {
-    streams.input.off('data', onData);
-    // An input that is still read keeps the process alive until its host closes it.
-    streams.input.pause();
-    client.close();
-  };
-  const onEnd = (): void => client.end(close, graceMs);
-  streams.input.on('data', onData);
-  streams.input.once('end', onEnd);
-  streams.input.once('error', close);
-  streams.input.once('close', onEnd);
-  return { closed: client.closed, close };
+/** Serves one client over lines of JSON: its first message decides which family of revisions it speaks. */
+export function connectStdio(
+  factory: McpServerFactory,
+  streams: StdioStreams,
+  graceMs = 5000,
+): StdioConnection {
+  const lines = new Lines(streams, graceMs);
+  // The messages of the SDK's errors quote what the client sent, which a log must not.
+  const onerror = ({ name }: Error): void => streams.log(`A message of the client was not used (${name}).`);
+  const served = serveStdio(factory, { transport: lines, onerror });
+  return { closed: lines.closed, close: () => void served.close() };
 }
 
-/** One client: the requests that are answered at the moment, and the SDK server of the older revisions. */
-class StdioClient {
+/**
+ * Lines of JSON. The transport of the SDK is silent about a line that it cannot read, ends with one that is too long, and drops
+ * the calls that run when the input ends.
+ */
+class Lines implements Transport {
+  onclose?: () => void;
+  onmessage?: (message: JSONRPCMessage) => void;
   readonly closed: Promise<void>;
-  readonly #definition: ProtocolServer['definition'];
   readonly #streams: StdioStreams;
-  readonly #running = new Map<RequestId, AbortController>();
-  readonly #legacyIds = new Set<RequestId>();
-  readonly #server: ReturnType<ProtocolServer['connect']>;
-  readonly #transport: Transport;
-  readonly #ready: Promise<void>;
+  readonly #graceMs: number;
+  /** Requests without a response so far. */
+  readonly #open = new Set<RequestId>();
   #finish: () => void = () => undefined;
-  /** Called when everything was answered after the end of the input. */
-  #onSettled: (() => void) | null = null;
+  #hasEnded = false;
+  readonly #onData: (chunk: Uint8Array) => void;
 
-  constructor({ definition, connect }: ProtocolServer, streams: StdioStreams) {
-    this.#definition = definition;
+  constructor(streams: StdioStreams, graceMs: number) {
     this.#streams = streams;
-    this.closed = new Promise<void>((resolve) => {
+    this.#graceMs = graceMs;
+    this.closed = new Promise((resolve) => {
       this.#finish = resolve;
     });
-    const transport: Transport = {
-      async start() {},
-      send: async (message) => this.#sendLegacy(message),
-      async close() {
-        transport.onclose?.();
-      },
-    };
-    this.#transport = transport;
-    this.#server = connect();
-    this.#server.onerror = (error) => streams.log(error.message);
-    this.#ready = this.#server.connect(transport);
+    const reader = createLineReader((line) => this.#take(line), {
+      maxBytes: maxLineBytes,
+      onTooLong: (first, last) => this.#refuseLong(first, last),
+    });
+    this.#onData = (chunk) => reader.push(chunk);
   }
 
-  /** Takes a line of the input. */
-  line(line: string): void {
-    if (line.trim() !== '') void this.#ready.then(() => this.#receive(line));
+  async start(): Promise<void> {
+    const { input } = this.#streams;
+    input.on('data', this.#onData);
+    input.once('end', () => this.#end());
+    input.once('error', () => void this.close());
+    input.once('close', () => this.#end());
   }
 
-  refuseLong(first: Buffer, last: Buffer): void {
-    const message = `Invalid Request: a line may have at most ${maxLineBytes} bytes.`;
-    this.#send(errorResponse(idOfLine(first, last), { code: rpcCodes.invalidRequest, message }));
+  async send(message: JSONRPCMessage): Promise<void> {
+    this.#write(message);
+    if (!('method' in message) && message.id !== undefined) this.#open.delete(message.id);
+    this.#settle();
+  }
+
+  async close(): Promise<void> {
+    this.#streams.input.off('data', this.#onData);
+    // An input that is still read keeps the process alive until its host closes it.
+    this.#streams.input.pause();
+    this.#finish();
+    this.onclose?.();
+  }
+
+  #take(line: string): void {
+    if (line.trim() === '') return;
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      this.#refuse(null, rpcCodes.parseError, 'Parse error: the line is not valid JSON.');
+      return;
+    }
+    const message = messageOf(value);
+    if (message === undefined) {
+      const text = 'Invalid Request: expected one JSON-RPC 2.0 request or notification per line.';
+      this.#refuse(idOf(value), rpcCodes.invalidRequest, text);
+      return;
+    }
+    if ('method' in message && 'id' in message) this.#open.add(message.id);
+    this.onmessage?.(message);
+    if ('method' in message && message.method === 'notifications/cancelled') {
+      // A cancelled request has no response.
+      const id = message.params?.requestId;
+      if (typeof id === 'string' || typeof id === 'number') this.#open.delete(id);
+      this.#settle();
+    }
+  }
+
+  #refuseLong(first: Buffer, last: Buffer): void {
+    const text = `Invalid Request: a line may have at most ${maxLineBytes} bytes.`;
+    this.#refuse(idOfLine(first, last), rpcCodes.invalidRequest, text);
     this.#streams.log(`A line of more than ${maxLineBytes} bytes was refused.`);
   }
 
-  /** No more lines come: calls `close` when all requests were answered. */
-  end(close: () => void, graceMs: number): void {
-    void this.#ready.then(() => {
-      this.#onSettled = close;
-      this.#settle();
-      // A host that has left may not read the responses: calls that are still running after a while are aborted.
-      setTimeout(close, graceMs).unref();
-    });
+  #refuse(id: RequestId | null, code: number, message: string): void {
+    this.#write(errorResponse(id, { code, message }));
   }
 
-  close(): void {
-    for (const controller of this.#running.values()) controller.abort();
-    void this.#server.close();
-    this.#finish();
-  }
-
-  #send(message: object): void {
+  #write(message: object): void {
     this.#streams.write(`${JSON.stringify(message)}\n`);
   }
 
-  #sendLegacy(message: JSONRPCMessage): void {
-    this.#send(message);
-    if (!('method' in message) && message.id !== undefined) this.#legacyIds.delete(message.id);
+  /** No more lines come. A host that has left may not read the responses: calls that still run after a while are aborted. */
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    setTimeout(() => void this.close(), this.#graceMs).unref();
     this.#settle();
   }
 
   #settle(): void {
-    if (this.#running.size === 0 && this.#legacyIds.size === 0) this.#onSettled?.();
-  }
-
-  async #respond(request: RpcRequest): Promise<void> {
-    const controller = new AbortController();
-    this.#running.set(request.id, controller);
-    const response = await handleStateless(this.#definition, request, {
-      signal: controller.signal,
-      notify: (method, params) => {
-        if (!controller.signal.aborted) this.#send({ jsonrpc: '2.0', method, params });
-      },
-    });
-    this.#running.delete(request.id);
-    if (!controller.signal.aborted) this.#send(response);
-    this.#settle();
-  }
-
-  #receive(line: string): void {
-    let message: unknown;
-    try {
-      message = JSON.parse(line);
-    } catch {
-      const text = 'Parse error: the line is not valid JSON.';
-      this.#send(errorResponse(null, { code: rpcCodes.parseError, message: text }));
-      return;
-    }
-    if (isRequest(message) && isStatelessMessage(message)) {
-      void this.#respond(message);
-    } else if (isRequest(message)) {
-      this.#legacyIds.add(message.id);
-      this.#transport.onmessage?.(message as JSONRPCMessage);
-    } else if (isNotification(message)) {
-      this.#cancel(message.method, message.params);
-      this.#transport.onmessage?.(message as JSONRPCMessage);
-    } else if (isObject(message) && ('result' in message || 'error' in message)) {
-      // A response. This server sends no requests to its clients, so there is nothing to match it with.
-    } else {
-      const text = 'Invalid Request: expected one JSON-RPC 2.0 request or notification per line.';
-      this.#send(errorResponse(idOf(message), { code: rpcCodes.invalidRequest, message: text }));
-    }
-  }
-
-  #cancel(method: string, params: Readonly<Record<string, unknown>> | undefined): void {
-    if (method !== 'notifications/cancelled') return;
-    const id = params?.requestId;
-    if (typeof id !== 'string' && typeof id !== 'number') return;
-    this.#running.get(id)?.abort();
-    // The SDK's server sends no response to a cancelled request.
-    this.#legacyIds.delete(id);
-    this.#settle();
+    if (this.#hasEnded && this.#open.size === 0) void this.close();
   }
 }
 
@@ -173,5 +129,5 @@ function idOfLine(first: Buffer, last: Buffer): RequestId | null {
   const found =
     new RegExp(`${id}\\s*\\}\\s*$`).exec(last.toString()) ??
     new RegExp(`^\\s*\\{\\s*(?:"jsonrpc"\\s*:\\s*"2.0"\\s*,\\s*)?${id}`).exec(first.toString());
-  return found?.[1] === undefined ? null : (JSON.parse(found[1]) as RequestId);
+  return found?.[1] === undefined ? null : idOf({ id: JSON.parse(found[1]) });
 }

@@ -1,4 +1,4 @@
-// Apart from connection.ts, so that public types do not lead to the declarations of the SDK, which need those of a browser.
+// Apart from connection.ts, so that public types do not lead to the declarations of the SDK.
 import type { Readable } from 'node:stream';
 
 /** Where a stdio connection reads and writes. */

@@ -262,7 +262,7 @@ function apiFailure(tool: string, error: CallsError): Failure {
   const request = error.requestId === undefined ? '' : ` Request id: ${quotable(error.requestId, 80)}.`;
   return {
     what: `${tool} failed${status}`,
-    why: `${quotable(redactMessage(error.summary), 400)}${request}`,
+    why: `${quotable(redactMessage(error.summary, error.url), 400)}${request}`,
     next:
       error.code === 'not_found' && tool === 'get_call'
         ? 'Look the sid up with list_calls; calls of other accounts cannot be read.'

@@ -207,7 +207,14 @@ export function toolHandlers(
       if (typeof params.name !== 'string') {
         throw new RpcError(rpcCodes.invalidParams, 'Invalid params: "name" must be the name of a tool.');
       }
-      return call(params.name, params.arguments, context);
+      const result = await call(params.name, params.arguments, context);
+      const { name } = params;
+      if (![...tools, ...more].some((tool) => tool.name === name))
+        throw new RpcError(
+          rpcCodes.invalidParams,
+          result.content[0]?.text ?? 'There is no tool with this name.',
+        );
+      return result;
     },
   };
 }

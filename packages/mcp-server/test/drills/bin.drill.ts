@@ -3,7 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { bundle } from '@call-attribution/test-tools/bundle';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { initialize as initializeRequest } from '../support/rpc.ts';
@@ -11,21 +13,17 @@ import { initialize as initializeRequest } from '../support/rpc.ts';
 openDrill({
   name: 'mcp-program',
   kind: 'whole programs',
-  what: 'The bundled server starts, answers, refuses and ends as hosts expect of a process',
+  what: 'The program starts, answers, refuses and ends as hosts expect of a process',
   countTests: true,
 });
 
-// The program as it is published: one file, built by the same script that the build runs.
+// Without @call-attribution/warehouse next to it, as it is installed without a local copy.
 const folder = mkdtempSync(join(tmpdir(), 'mcp-bin-'));
 const bin = join(folder, 'bin.mjs');
 
 beforeAll(async () => {
-  const script = new URL('../../bundle.build.mjs', import.meta.url).pathname;
-  await new Promise<void>((resolve, reject) => {
-    spawn(process.execPath, [script, bin], { stdio: 'inherit' }).once('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error('the bundle failed')),
-    );
-  });
+  const source = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
+  await bundle({ entryPoints: [source], outfile: bin, external: ['@call-attribution/warehouse'] });
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -70,7 +68,7 @@ describe('the program', () => {
     expect(err()).toContain('CALLS_BASE_URL is missing');
   });
 
-  it('reads the API through the bundled client', async () => {
+  it('reads the API', async () => {
     const api = await startHostileServer({ calls: fixtureCalls(40) });
     const env = {
       CALLS_BASE_URL: api.url,

@@ -1,11 +1,5 @@
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  CallToolRequestSchema,
-  CreateMessageResultSchema,
-  ElicitResultSchema,
-  SubscribeRequestSchema,
-  UnsubscribeRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import * as z from 'zod';
 import type { RequestContext } from '../../src/protocol/definition.ts';
 import { buildSdkServer, type ProtocolServer } from '../../src/protocol/sdk-server.ts';
 import { text } from './content.ts';
@@ -63,34 +57,55 @@ const asking: Record<string, (ask: Ask, args: Record<string, unknown>) => Promis
     `Elicitation completed: ${await elicit(ask, 'Please choose', enums)}`,
 };
 
-function connect(): Server {
-  const server = buildSdkServer({
-    ...everything,
-    capabilities: { ...everything.capabilities, logging: {}, resources: { subscribe: true } },
-  });
-  server.setRequestHandler(SubscribeRequestSchema, async () => ({}));
-  server.setRequestHandler(UnsubscribeRequestSchema, async () => ({}));
-  const call = everything.handlers['tools/call'] as NonNullable<(typeof everything.handlers)[string]>;
-  server.setRequestHandler(CallToolRequestSchema, async (request, extra) => {
-    const run = asking[request.params.name];
-    if (!run) {
-      const token = request.params._meta?.progressToken;
-      const context: RequestContext = {
-        signal: extra.signal,
-        notify: (method, params) => void extra.sendNotification({ method, params } as never),
-        clientCapabilities: server.getClientCapabilities() ?? {},
-        ...(token === undefined ? {} : { progressToken: token }),
-      };
-      return call(request.params, context);
-    }
-    const ask: Ask = (method, params) => {
-      const schema = method === 'elicitation/create' ? ElicitResultSchema : CreateMessageResultSchema;
-      return extra.sendRequest({ method, params } as never, schema as typeof ElicitResultSchema);
-    };
-    return { content: [text(await run(ask, request.params.arguments ?? {}))] };
-  });
+const anything = { params: z.looseObject({}) };
+
+/** What the SDK takes out of the parameters of a request that is sent again with more input. */
+const withInputs = (params: Record<string, unknown>, { mcpReq }: ServerContext) => {
+  const state = mcpReq.requestState();
+  return {
+    ...params,
+    ...(mcpReq.inputResponses === undefined ? {} : { inputResponses: mcpReq.inputResponses }),
+    ...(state === undefined ? {} : { requestState: state }),
+  };
+};
+
+function contextOf(server: Server, { mcpReq }: ServerContext, isStateless: boolean): RequestContext {
+  const token = mcpReq._meta?.progressToken;
+  const declared: unknown = isStateless
+    ? Object.entries(mcpReq.envelope ?? {}).find(([key]) => key.endsWith('/clientCapabilities'))?.[1]
+    : server.getClientCapabilities();
+  return {
+    signal: mcpReq.signal,
+    notify: (method, params) => void mcpReq.notify({ method, params }),
+    clientCapabilities: { ...(declared as object) },
+    ...(token === undefined ? {} : { progressToken: token }),
+  };
+}
+
+function connect(isStateless: boolean): Server {
+  const logging = isStateless ? {} : { logging: {}, resources: { subscribe: true } };
+  const server = buildSdkServer(
+    { ...everything, capabilities: { ...everything.capabilities, ...logging } },
+    isStateless,
+  );
+  for (const method of isStateless ? [] : ['resources/subscribe', 'resources/unsubscribe'])
+    server.setRequestHandler(method, anything, async () => ({}));
+  for (const method of ['tools/call', 'prompts/get']) {
+    const handle = everything.handlers[method] as NonNullable<(typeof everything.handlers)[string]>;
+    server.setRequestHandler(method, anything, async (params, context) => {
+      const run = asking[String(params.name)];
+      if (isStateless || method === 'prompts/get' || !run)
+        return handle(withInputs(params, context), contextOf(server, context, isStateless));
+      const ask: Ask = (name, more) =>
+        context.mcpReq.send({ method: name, params: { ...more } }, z.looseObject({}));
+      return { content: [text(await run(ask, { ...(params.arguments as object) }))] };
+    });
+  }
   return server;
 }
 
 /** The fixture as this package's own transports serve it. */
-export const everythingServer: ProtocolServer = { definition: everything, connect };
+export const everythingServer: ProtocolServer = {
+  definition: everything,
+  factory: ({ era }) => connect(era === 'modern'),
+};

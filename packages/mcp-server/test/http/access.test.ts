@@ -19,8 +19,14 @@ describe('the HTTP endpoint', () => {
     ['an allowed Host', { host: 'calls.example:3000' }, 200],
     ['an allowed Origin', { origin: 'https://app.example' }, 200],
   ])('responds to a request with %s with %i', async (_what, headers, status) => {
-    const url = await start({ allowedHosts: ['calls.example'], allowedOrigins: ['https://app.example'] });
-    expect((await send(url, { ...ping, headers: { ...plain, ...headers } })).status).toBe(status);
+    const url = await start({
+      allowedHosts: ['calls.example'],
+      allowedOrigins: ['https://app.example'],
+      auth: { token },
+    });
+    const authorization = `Bearer ${token}`;
+    const response = await send(url, { ...ping, headers: { ...plain, authorization, ...headers } });
+    expect(response.status).toBe(status);
   });
 
   it.each<[string, Record<string, string>, number]>([
@@ -81,7 +87,11 @@ describe('the HTTP endpoint', () => {
   });
 
   it('refuses to listen for other machines without a token', async () => {
-    await expect(start({ host: '0.0.0.0' })).rejects.toThrow('without a token');
+    await expect(start({ host: '0.0.0.0' })).rejects.toThrow('Refusing to listen on 0.0.0.0 without a token');
+    await expect(start({ host: '0.0.0.0', auth: {} })).rejects.toThrow('without a token');
+    await expect(start({ allowedHosts: ['localhost', 'calls.example'] })).rejects.toThrow(
+      'Refusing to answer for calls.example without a token',
+    );
     await expect(start({ auth: { token: 'short' } })).rejects.toThrow('too short');
     await expect(start({ auth: { token: 'p@ssword!with$pecials' } })).rejects.toThrow(
       /an Authorization header cannot carry/,
