@@ -193,9 +193,10 @@ function isCheckpoint(value: unknown, ends: Ends): value is Checkpoint {
 
 function isPageStart(value: unknown): boolean {
   if (value === null || typeof value !== 'object') return false;
-  const { index, after, offset, idChecksum } = value as Partial<PageStart>;
+  const { index, after, offset, idChecksum, settled } = value as Partial<PageStart>;
   return (
-    [index, offset, idChecksum].every(isCount) && (typeof after === 'string' || typeof after === 'number')
+    [index, offset, idChecksum, settled].every(isCount) &&
+    (typeof after === 'string' || typeof after === 'number')
   );
 }
 

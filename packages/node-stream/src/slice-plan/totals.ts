@@ -55,7 +55,11 @@ export class Totals {
   async of(span: Span): Promise<CountedTotal> {
     const page = await this.#ask(span, this.style);
     const isForeign = () =>
-      isAstray({ obeysRanges: this.#obeysRanges, settings: { axis: callAxis } }, { span }, page);
+      isAstray(
+        { obeysRanges: this.#obeysRanges, settings: { axis: callAxis, lower: null, upper: null } },
+        { span },
+        page,
+      );
     if (isForeign()) {
       await this.doubt(span);
       if (isForeign()) throw errorOf({ kind: 'ranges_ignored', span }, undefined);

@@ -39,7 +39,7 @@ export function recordsIn({ rows, pages, cap }: Capacity, isSingle: boolean): nu
 }
 
 /** Whether a list may be longer than the source gives. */
-export const isCapped = ({ cap }: Pick<Capacity, 'cap'>, total: number | null): boolean =>
+export const isCapped = ({ cap }: { readonly cap?: number | undefined }, total: number | null): boolean =>
   cap !== undefined && total !== null && total >= cap;
 
 /** What a first page of `count` records teaches, out of a list of `total`. */

@@ -7,7 +7,7 @@ import type { Region } from './region.ts';
 import { askQuestion, fromItsStart } from './requests.ts';
 import { withPage } from './seen.ts';
 import { halve, regionsOf, sampleOf } from './split.ts';
-import { canSplit, type Draft, extentOf, lowerOf, put, replace, takeId } from './state.ts';
+import { canSplit, type Draft, extentOf, lowerOf, type PlanSettings, put, replace, takeId } from './state.ts';
 import { isInside, type PageWork, type SliceWork } from './work.ts';
 
 /** Passes whose pages do not agree may be chance; after so many, a slice is cut instead. */
@@ -31,15 +31,17 @@ export function decide(draft: Draft, slice: SliceWork): void {
   else read(draft, slice, page);
 }
 
+type Ends = Pick<PlanSettings, 'axis' | 'isBounded' | 'lower' | 'upper'>;
+
 /** Whether a page holds records from outside its slice that nothing explains. */
 export function isAstray(
-  {
-    obeysRanges,
-    settings: { axis },
-  }: { readonly obeysRanges: boolean | null; readonly settings: Pick<Draft['settings'], 'axis'> },
-  { span: { from, to } }: Pick<SliceWork, 'span'>,
+  { obeysRanges, settings }: { readonly obeysRanges: boolean | null; readonly settings: Ends },
+  { span }: Pick<SliceWork, 'span'>,
   page: PageView,
 ): boolean {
+  const { axis, isBounded } = settings;
+  const from = span.from ?? (isBounded === true ? settings.lower : null);
+  const to = span.to ?? (isBounded === true ? settings.upper : null);
   // A source that does filter may do so by a clock that is set forward and back.
   const slack = obeysRanges === true ? axis.slack : 0;
   return !isInside({ from: from === null ? null : from - slack, to: to === null ? null : to + slack }, page);

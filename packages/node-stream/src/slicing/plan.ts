@@ -110,13 +110,14 @@ function answered(draft: Draft, question: Question, event: Exclude<PlanEvent, { 
   if (!isStuck) draft.outputs.push({ kind: 'forget', id: question.id });
   if (slice?.kind !== 'slice') return;
   if (isStuck) put(draft, { ...slice, status: { stuck: question.id } });
-  else conclude(draft, slice, question, event.kind === 'arrived' ? event.page.total : null);
+  else conclude(draft, slice, question, event.kind === 'arrived' ? event.page : null);
   for (const piece of draft.work)
     if (piece.kind === 'slice' && piece.status === 'unclear' && draft.question === null) decide(draft, piece);
 }
 
-/** What the total that answers a question says; null when the server refused the range or gave no total. */
-function conclude(draft: Draft, slice: SliceWork, question: Question, total: number | null): void {
+/** What the answer to a question says; null when the server refused the range. */
+function conclude(draft: Draft, slice: SliceWork, question: Question, page: PageView | null): void {
+  const total = page?.total ?? null;
   if (question.kind === 'style') {
     draft.style ??= styleOf(total);
   } else if (question.kind === 'lower') {
@@ -124,7 +125,8 @@ function conclude(draft: Draft, slice: SliceWork, question: Question, total: num
     if (typeof next === 'number') put(draft, { ...slice, lower: next });
     else askQuestion(draft, slice, next);
   } else {
-    const next = afterDoubt(question.kind, total);
+    // A list without totals says by an empty page that there is nothing.
+    const next = afterDoubt(question.kind, page?.count === 0 ? (total ?? 0) : total);
     if (typeof next === 'boolean') draft.obeysRanges = next;
     else askQuestion(draft, slice, next);
   }
@@ -173,7 +175,7 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
   else put(draft, { ...slice, pass, pages: slice.pages.slice(1) });
   draft.isWanted = false;
   draft.delivered += 1;
-  const { count: offset, idChecksum } = slice.pass;
+  const { count: offset, idChecksum, settled: settledBefore } = slice.pass;
   const isBeyond = isLast && isCapped(draft.capacity, pass.total);
   draft.outputs.push({
     kind: 'batch',
@@ -183,6 +185,7 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
       index,
       after: request.after,
       offset,
+      settledBefore,
       idChecksum,
       ids,
       keep,

@@ -29,6 +29,8 @@ export interface PlanSettings {
   readonly lower: number | null;
   readonly upper: number | null;
   readonly hasExclusiveBound: boolean;
+  /** No item may lie outside of these ends: a list of its own has no bounds that it could read in another way. Default false. */
+  readonly isBounded?: boolean | undefined;
   /** Records that changed between two passes over their slice are not delivered a second time. */
   readonly keepsFirst: boolean;
   /** Most pages to deliver. Default: no limit. */
@@ -109,6 +111,8 @@ export interface PlannedBatch {
   readonly index: number;
   readonly after: Cursor | null;
   readonly offset: number;
+  /** Items before the page that the count at the end will hold. */
+  readonly settledBefore: number;
   /** Checksum of the ids of the slice before this page. */
   readonly idChecksum: number;
   readonly ids: readonly string[];

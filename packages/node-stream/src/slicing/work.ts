@@ -56,6 +56,8 @@ export interface PageStart {
   /** Items before it, and the checksum of their ids. */
   readonly offset: number;
   readonly idChecksum: number;
+  /** Those of them that the count at the end will hold. */
+  readonly settled: number;
 }
 
 /** A slice that is being read. */
@@ -125,7 +127,10 @@ export function newSlice(
     origin: null,
     isSingle: false,
     passes: 1,
-    pass: { ...newPass(rows), ...(page && { count: page.offset, idChecksum: page.idChecksum }) },
+    pass: {
+      ...newPass(rows),
+      ...(page && { count: page.offset, idChecksum: page.idChecksum, settled: page.settled }),
+    },
     sent: [],
     resume: null,
     probe: false,

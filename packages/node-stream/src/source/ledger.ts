@@ -56,6 +56,8 @@ export class Ledger {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #started: number;
   readonly #begun: ReadState;
+  /** Items that cannot be counted at once. */
+  readonly #cap: number | undefined;
   readonly #waiting: Entry[] = [];
   #read: ReadState;
   #taken: ReadState;
@@ -66,7 +68,8 @@ export class Ledger {
   #ahead: number | null = null;
   #counts: RunCounts = { requests: 0, retries: 0, duplicates: 0, rereads: 0, slices: 0 };
 
-  constructor(clock: Pick<Clock, 'now'>, begun: ReadState) {
+  constructor(clock: Pick<Clock, 'now'>, begun: ReadState, cap?: number) {
+    this.#cap = cap;
     this.#clock = clock;
     this.#started = clock.now();
     this.#begun = begun;
@@ -106,7 +109,7 @@ export class Ledger {
 
   /** A page was read. It is not taken before `measure` has said by which parts. */
   enter(batch: PlannedBatch): void {
-    const after = covering(this.#read, { batch, skipped: 0, setAside: 0 });
+    const after = covering(this.#read, { batch, skipped: 0, setAside: 0 }, this.#cap);
     const size = { unit: 'page', size: 0, end: Number.POSITIVE_INFINITY } as const;
     this.#waiting.push({ batch, ...size, after, skipped: [], setAside: [] });
     this.#read = after;
@@ -139,7 +142,7 @@ export class Ledger {
     const keep = (last.batch.keep ?? last.batch.ids.map((_, i) => i)).filter((i) => i !== index);
     last.batch = { ...last.batch, keep };
     (isLost ? last.skipped : last.setAside).push(index);
-    last.after = covering(before, { batch: last.batch, ...lengths(last) });
+    last.after = covering(before, { batch: last.batch, ...lengths(last) }, this.#cap);
     this.#read = last.after;
     if (last.unit !== 'record') return;
     last.size -= 1;
@@ -195,6 +198,7 @@ const lengths = ({ skipped, setAside }: Entry) => ({ skipped: skipped.length, se
 function covering(
   before: ReadState,
   { batch, skipped, setAside }: { batch: PlannedBatch; skipped: number; setAside: number },
+  cap: number | undefined,
 ): ReadState {
   const taken = added(before, sizeOf(batch), skipped, setAside);
   const after = { ...taken, changed: taken.changed + batch.changed };
@@ -206,7 +210,7 @@ function covering(
     done: withDone(after, span),
     place: null,
     total: after.total + batch.count,
-    settled: withCounted(after.settled, { span, count, hasStrays }),
+    settled: withCounted(after.settled, { span, count, hasStrays }, cap),
     isUnproven: after.isUnproven || batch.total === null,
     outOfReach: outOfReach === null ? after.outOfReach : (after.outOfReach ?? 0) + outOfReach,
   };
@@ -226,7 +230,7 @@ function added(state: ReadState, delivered: number, skipped: number, setAside: n
  * place stands for more.
  */
 function placeIn(batch: PlannedBatch, taken: number, before: ReadState['place']): ReadState['place'] {
-  const { span, ids, index, after, offset, idChecksum } = batch;
+  const { span, ids, index, after, offset, idChecksum, settledBefore: settled } = batch;
   const end = endOf(batch, taken);
   const isSameSlice = before !== null && before.from === span.from && before.to === span.to;
   if (isSameSlice && before.taken > offset + end) return before;
@@ -234,7 +238,7 @@ function placeIn(batch: PlannedBatch, taken: number, before: ReadState['place'])
     ...span,
     taken: offset + end,
     idChecksum: ids.slice(0, end).reduce(addId, idChecksum),
-    ...(after === null ? {} : { page: { index, after, offset, idChecksum } }),
+    ...(after === null ? {} : { page: { index, after, offset, idChecksum, settled } }),
   };
 }
 

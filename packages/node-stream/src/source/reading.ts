@@ -7,6 +7,7 @@ import {
   spansToRead,
   stateFrom,
 } from '../checkpoint/checkpoint.ts';
+import { isCapped } from '../slicing/capacity.ts';
 import { type Batch, Run, type RunTrace } from '../slicing/run.ts';
 import type { Source } from '../slicing/source.ts';
 import type { BoundStyle, Span } from '../slicing/span.ts';
@@ -77,7 +78,7 @@ export class Reading<P> {
       known.capacity.pages === Math.max(1, settings.slicePages);
     this.#source = source;
     this.#options = options;
-    this.ledger = new Ledger(clock, begun);
+    this.ledger = new Ledger(clock, begun, settings.cap);
     this.#toRecount = settings.slicePages === 0 || start !== null ? null : toRecount(planned);
     const plan = newPlan(planned, start?.spans ?? spansToRead(begun), {
       resume: start?.resume ?? begun.place,
@@ -169,12 +170,15 @@ export class Reading<P> {
     const end = (position: number | null) => (position === null ? null : this.#source.print(position));
     const recount = { before: range.to === null ? null : end(settled.before), expected: 0, read: 0 };
     const differences: CountDifference[] = [];
-    for (const { span, read } of spansToCount(settled, range, this.#options.settings.rows)) {
+    const { rows, cap } = this.#options.settings;
+    for (const { span, read } of spansToCount(settled, range, rows, cap)) {
       const expected = await this.count(span, read);
       if (expected === null) {
         this.#recount = { code: 'recount_failed', count: null };
         return;
       }
+      // What is out of reach has a reason of its own, and such a count says nothing.
+      if (isCapped({ cap }, expected) && read >= (cap ?? 0)) continue;
       recount.expected += expected;
       recount.read += read;
       if (expected !== read) differences.push({ from: end(span.from), to: end(span.to), expected, read });
