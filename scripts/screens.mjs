@@ -71,7 +71,9 @@ function shown({ command, columns, hidden = '', own, status = 0 }, env) {
     .replaceAll(`${work}/`, '')
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'https://api.example.com')
     .replace(/counted again up to [-\d]+ [:\d]+/, 'counted again up to 2026-11-20 12:00:00');
-  const lines = steady.split('\n').filter((line) => !/^\(finished in|^ *calls: .*\d\/s\b/.test(line));
+  const lines = steady
+    .split('\n')
+    .filter((line) => !/^\(finished in|^ *(?:generated )?calls: .*\d\/s\b/.test(line));
   return [`$ ${command}`, ...lines].join('\n').trimEnd();
 }
 
