@@ -4,6 +4,7 @@ export type { Account, AccountCredential, CredentialInfo, KeyVerdict } from './a
 export type { Claim, Note } from './accounts/claims.ts';
 export type { SmsEntry } from './accounts/sms.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';
+export type { SqlColumn, SqlResult, SqlRow } from './database/statement.ts';
 export type { StoreJournal } from './journal.ts';
 export { openStore, storeName } from './open-store.ts';
 export type { StoreOptions } from './options.ts';
@@ -12,6 +13,7 @@ export type { Changes } from './rows/edits.ts';
 export type { Page, PageQuery, PageStream } from './rows/pages.ts';
 export { everything, type NumericFilter, selectionOf } from './rows/selection.ts';
 export type { Stored } from './rows/write.ts';
-export type { CallInput, Store } from './store.ts';
+export { querySql, type SqlOptions } from './sql.ts';
+export type { CallInput, Part, Store } from './store.ts';
 export { exportCalls, importCalls, mirrorSink, type RecordForm } from './transfer.ts';
 export type { AccountSize, TallyFault } from './upkeep/upkeep.ts';

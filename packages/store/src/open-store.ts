@@ -2,7 +2,7 @@ import { propertyOf } from '@call-attribution/core/errors';
 import { checkOption, option } from '@call-attribution/core/options';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
-import { makeTables } from './database/schema.ts';
+import { makeTables, needTables } from './database/schema.ts';
 import { type StoreOptions, type StoreSettings, storeOptions } from './options.ts';
 import { createSqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
@@ -26,7 +26,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const driver = await openDriver(url, settings);
   try {
     const name = storeName(url);
-    await makeTables(driver, name);
+    await (settings.readOnly ? needTables(driver, name) : makeTables(driver, name));
     return createSqlStore(driver, name, settings);
   } catch (error) {
     await driver.close();
@@ -46,7 +46,7 @@ async function openDriver(url: string, settings: StoreSettings): Promise<Driver>
 }
 
 /** Says how to install a package that is missing; passes other errors on. */
-const needs = (name: string, database: string) => (cause: unknown) => {
+export const needs = (name: string, database: string) => (cause: unknown) => {
   const isMissing = propertyOf(cause, 'code') === 'ERR_MODULE_NOT_FOUND';
   if (!isMissing || !String(propertyOf(cause, 'message')).includes(`'${name}'`)) throw cause;
   throw new StoreError(
@@ -59,7 +59,8 @@ const needs = (name: string, database: string) => (cause: unknown) => {
   );
 };
 
-function fileOf(url: string): string {
+/** The file in the URL of a store in SQLite. */
+export function fileOf(url: string): string {
   const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : '';
   if (file !== '') return file;
   throw new StoreError(

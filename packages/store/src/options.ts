@@ -10,6 +10,8 @@ export const storeOptions = defineOptions({
    * `full` survives that too and is slower. Default `normal`.
    */
   synchronous: option.oneOf('normal', 'full').default('normal'),
+  /** Only reads: nothing is created or changed, and a store that is not there is an error. Default false. */
+  readOnly: option.flag().default(false),
   /** How long a writer waits for another one, which with SQLite is any other process. Default `30s`. */
   busyTimeout: wait().default('30s'),
   /** PostgreSQL: most connections of this process. Default 10. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call, Clock } from '@call-attribution/core';
 import { copyVerdict } from '@call-attribution/node-stream';
 import {
@@ -19,7 +20,7 @@ import { allColumns, columnsOf } from './rows/columns.ts';
 import { callOfLine, type DocumentRow, document, documentIn, printed } from './rows/documents.ts';
 import { changesSince, positionOf } from './rows/edits.ts';
 import { readPage } from './rows/pages.ts';
-import { countCalls, otherConditions, parameters } from './rows/pyramid.ts';
+import { countCalls, findRank, otherConditions, parameters } from './rows/pyramid.ts';
 import { type CallRow, toRow } from './rows/record.ts';
 import { keyOf } from './rows/record-key.ts';
 import { readRemovals } from './rows/removed.ts';
@@ -33,7 +34,7 @@ import {
   type Stored,
   writeCalls,
 } from './rows/write.ts';
-import type { CallInput, Store } from './store.ts';
+import type { CallInput, Part, Store } from './store.ts';
 import { addRemovals, eraseCallers } from './upkeep/erasure.ts';
 import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
 
@@ -140,7 +141,8 @@ function readMethods(driver: Driver, settings: StoreSettings) {
       const found = await documentOf(account, sid);
       return found && (JSON.parse(found.text) as Call);
     },
-    calls: (account, selection = everything) => eachCall(driver, account, selection),
+    calls: (account, selection = everything, part = {}) =>
+      eachCall(driver, account, selection, part, settings.walkBelow),
     columns: (account, fields) => allColumns(driver, account, fields),
     columnsOf: (account, fields, keys) => columnsOf(driver, account, fields, keys),
     position: (account) => positionOf(driver, account),
@@ -202,22 +204,38 @@ async function* inBatches(
 /** Calls per statement when all are read. */
 const batchSize = 500;
 
-async function* eachCall(driver: Driver, account: string, selection: NumericFilter): AsyncGenerator<Call> {
-  for (let from = selection.from, after = ''; ; ) {
+async function* eachCall(
+  driver: Driver,
+  account: string,
+  selection: NumericFilter,
+  { offset = 0, limit = Number.POSITIVE_INFINITY }: Part,
+  walkBelow: number,
+): AsyncGenerator<Call> {
+  let { from, skip } = { from: selection.from, skip: 0 };
+  if (offset > 0)
+    ({ from, skip } = await driver.read((session) =>
+      findRank(session, account, selection, offset, walkBelow),
+    ));
+  for (let after = '', left = limit; left > 0; ) {
     const { values, put } = parameters();
     const owner = put(account);
     const start = put(from);
+    const some = Math.min(batchSize, left);
     const rows = await driver.all(
       `SELECT ${document}, at, sid FROM records
         WHERE account = ${owner} AND at >= ${start} AND at < ${put(selection.to)} AND (at > ${start} OR sid > ${put(after)})
           ${otherConditions(selection, put)}
-        ORDER BY at, sid LIMIT ${batchSize}`,
+        ORDER BY at, sid LIMIT ${some} OFFSET ${skip}`,
       values,
     );
     for (const row of rows) yield JSON.parse(documentIn(row).text) as Call;
     const last = rows.at(-1);
-    if (rows.length < batchSize || last === undefined) return;
+    if (rows.length < some || last === undefined) return;
     from = Number(last.at);
     after = String(last.sid);
+    left -= rows.length;
+    skip = 0;
+    // SQLite works in this thread, and leaves no time for Ctrl-C by itself.
+    await nextTurn();
   }
 }

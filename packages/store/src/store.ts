@@ -17,6 +17,14 @@ import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
  */
 export type CallInput = Call | string | Uint8Array;
 
+/** A part of the calls of a selection. */
+export interface Part {
+  /** Calls before the first one. Found by rank, so it may be any number. Default 0. */
+  readonly offset?: number;
+  /** Most calls. Default: all. */
+  readonly limit?: number;
+}
+
 /** Calls, accounts and keys in one database. Several processes may call every method at the same time. */
 export interface Store extends AsyncDisposable {
   /** The URL of the store, without a password. */
@@ -66,8 +74,8 @@ export interface Store extends AsyncDisposable {
   document(account: string, sid: string, version: 'v2' | 'v3'): Promise<Buffer | null>;
   /** One call in neutral form, or null. */
   get(account: string, sid: string): Promise<Call | null>;
-  /** All calls of a selection in neutral form, in order. A call that changes while they are read is as it is when reached. */
-  calls(account: string, selection?: NumericFilter): AsyncIterable<Call>;
+  /** The calls of a selection, or a part of them, in neutral form, in order. A call that changes while they are read is as it is when reached. */
+  calls(account: string, selection?: NumericFilter, part?: Part): AsyncIterable<Call>;
 
   /**
    * Some fields of all calls, some hundred at a time, in the order of their time: for programs that keep columns of their own.

@@ -105,6 +105,9 @@ export const troubleKinds: Readonly<Record<Code, TroubleKind>> = {
   // store.
   store_url: 'target',
   store_version: 'target',
+  store_missing: 'target',
+  invalid_sql: 'parcel',
+  time_limit: 'parcel',
   store_unavailable: 'target',
   store_damaged: 'target',
   store_busy: 'target',

@@ -11,6 +11,12 @@ const storeErrors = codeTable({
   store_url:
     'The URL does not name a store. Write it as `sqlite:calls.db` or `postgres://user@host/database`.',
   missing_package: 'The package of the database is not installed. Install the one that the message names.',
+  store_missing:
+    'There is no store at the URL, and one that is only read is not made. Fill it with a sync first.',
+  invalid_sql:
+    'A statement of SQL has a mistake, or does more than read. The message has what the database said.',
+  time_limit:
+    'A statement of SQL took longer than its time limit and was stopped. Ask for less, or raise the limit.',
   store_version: 'The tables of the store are of another version. Fill a new store, as the message says.',
   store_unavailable:
     'The store cannot be opened or reached, or has been closed. Check the path or the server, and its permissions.',
@@ -58,6 +64,13 @@ export class StoreError extends CallsError<StoreErrorCode> {
     if (refused !== undefined) this.refused = refused;
   }
 }
+
+/** There is nothing to read. */
+export const noStore = (name: string): StoreError =>
+  new StoreError('store_missing', {
+    message: `There is no store ${name}.`,
+    hint: `calls sync --store ${name} fills one.`,
+  });
 
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {

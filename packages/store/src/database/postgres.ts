@@ -95,7 +95,7 @@ class PostgresDriver implements Driver {
 
   write<T>(body: (session: Session) => Promise<T>, work: WorkOptions = {}): Promise<T> {
     // The number of the transaction is what tells later whether it was committed.
-    const begin = 'BEGIN; SELECT txid_current() AS id, pg_backend_pid() AS pid';
+    const begin = `BEGIN${this.#settings.readOnly ? ' READ ONLY' : ''}; SELECT txid_current() AS id, pg_backend_pid() AS pid`;
     const settle = (id: number, error: unknown) => this.#settle(id, error);
     return this.#patiently(() => this.#transaction(body, { ...work, begin, settle }));
   }

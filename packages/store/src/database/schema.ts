@@ -1,6 +1,6 @@
 import { propertyOf } from '@call-attribution/core/errors';
 import type { Dialect, Driver, Session } from './driver.ts';
-import { StoreError } from './errors.ts';
+import { noStore, StoreError } from './errors.ts';
 import { ownColumns } from './own-columns.ts';
 import { callsView, columnComments } from './view.ts';
 
@@ -64,6 +64,13 @@ export async function makeTables(driver: Driver, name: string): Promise<void> {
       await new Promise((done) => setTimeout(done, 20 * attempt));
     }
   }
+}
+
+/** Refuses what is not a store of this version. Makes nothing. */
+export async function needTables(driver: Driver, name: string): Promise<void> {
+  const found = await versionOf(driver);
+  if (found === null) throw noStore(name);
+  if (found !== version) throw otherVersion(found, name);
 }
 
 const makeAll = (dialect: Dialect) => async (session: Session) => {

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
 import type { Insert, Row, Session, Value } from './driver.ts';
 import { fromSqlite, isBusy } from './sqlite-errors.ts';
@@ -27,6 +29,7 @@ export function connect(
   file: string,
   patienceMs: number,
   pragmas: readonly string[],
+  isReadOnly = false,
 ): Promise<Connection> {
   return untilFree(patienceMs, async () => {
     const database = new Database(inMemory);
@@ -47,7 +50,7 @@ export function connect(
       },
     };
     try {
-      database.prepare('ATTACH ? AS store').run([path]);
+      database.prepare('ATTACH ? AS store').run([isReadOnly ? readOnlyUri(path) : path]);
       for (const pragma of pragmas) connection.set(pragma);
     } catch (error) {
       connection.close();
@@ -56,6 +59,9 @@ export function connect(
     return connection;
   });
 }
+
+/** A file that is attached like this is opened for reading alone, and not made when it is not there. */
+export const readOnlyUri = (path: string): string => `${pathToFileURL(resolve(path)).href}?mode=ro`;
 
 /** Does something, and again while another process writes. */
 export async function untilFree<T>(patienceMs: number, attempt: () => Promise<T>): Promise<T> {

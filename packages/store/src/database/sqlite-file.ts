@@ -1,4 +1,13 @@
-import { type BigIntStats, closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  type BigIntStats,
+  closeSync,
+  constants,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { strangeCompanion } from '@call-attribution/node-stream/files';
 import { StoreError } from './errors.ts';
@@ -145,6 +154,35 @@ export async function openFile(path: string, file: string, patienceMs: number): 
   } catch (error) {
     writer.close();
     throw error;
+  }
+}
+
+/** Opens a file for reading alone. */
+export async function openToRead(path: string, file: string, patienceMs: number): Promise<OpenFile> {
+  const reader = await connect(path, file, patienceMs, ['busy_timeout = 20', 'query_only = ON'], true);
+  const queue = createQueue();
+  return { writer: reader, reader, writing: queue, reading: queue, watch: watchFile(path, file) };
+}
+
+/** Closes a file that was only read. */
+export async function closeReader(path: string, file: string, { reader, reading }: OpenFile): Promise<void> {
+  await reading(async () => reader.close());
+  await tidyUp(path, file);
+}
+
+/**
+ * Whoever only reads a file makes a log and its index beside it, which are empty, and cannot remove them. The last one that may write
+ * removes them when it closes the file.
+ */
+export async function tidyUp(path: string, file: string): Promise<void> {
+  if (statOf(`${path}-wal`)?.size !== 0n) return;
+  try {
+    accessSync(path, constants.W_OK);
+    const last = await connect(path, file, 0, []);
+    await last.session.all('SELECT count(*) FROM store.sqlite_schema');
+    last.close();
+  } catch {
+    // It is not ours to write, or in use.
   }
 }
 

@@ -1,11 +1,21 @@
+import { existsSync } from 'node:fs';
 import type { Erasure } from '@call-attribution/node-stream';
 import type Database from 'libsql';
 import { type StoreSettings, storeOptions } from '../options.ts';
 import type { Dialect, Driver, Row, Session, Value } from './driver.ts';
-import { StoreError } from './errors.ts';
+import { noStore, StoreError } from './errors.ts';
 import { type Connection, connect, inMemory, untilFree } from './sqlite-connection.ts';
 import { fromSqlite, isOfSqlite } from './sqlite-errors.ts';
-import { createQueue, hold, letGo, type OpenFile, openFile, realPath } from './sqlite-file.ts';
+import {
+  closeReader,
+  createQueue,
+  hold,
+  letGo,
+  type OpenFile,
+  openFile,
+  openToRead,
+  realPath,
+} from './sqlite-file.ts';
 
 const dialect: Dialect = {
   key: 'TEXT',
@@ -28,7 +38,7 @@ export async function openSqlite(
   file: string,
   settings: StoreSettings = storeOptions.fill({}),
 ): Promise<Driver> {
-  const { busyTimeout: patienceMs, synchronous } = settings;
+  const { busyTimeout: patienceMs, synchronous, readOnly } = settings;
   if (file === inMemory) {
     // An in-memory database belongs to one connection, which readers and the writer therefore share.
     const only = await connect(file, file, patienceMs, []);
@@ -37,6 +47,11 @@ export async function openSqlite(
     return new SqliteDriver(file, patienceMs, opened, async () => only.close());
   }
   const path = realPath(file);
+  if (readOnly) {
+    if (!existsSync(path)) throw noStore(`sqlite:${file}`);
+    const opened = await openToRead(path, file, patienceMs);
+    return new SqliteDriver(file, patienceMs, opened, () => closeReader(path, file, opened));
+  }
   const shared = await hold(path, () => openFile(path, file, patienceMs));
   const release = () => letGo(path, shared);
   try {

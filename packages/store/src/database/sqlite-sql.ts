@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { propertyOf } from '@call-attribution/core/errors';
+import Database from 'libsql/promise';
+import { noStore, StoreError } from './errors.ts';
+import { inMemory, readOnlyUri } from './sqlite-connection.ts';
+import { fromSqlite } from './sqlite-errors.ts';
+import { realPath, tidyUp } from './sqlite-file.ts';
+import {
+  differentNames,
+  type OpenRows,
+  onlyReads,
+  type SqlColumn,
+  type SqlRow,
+  type Statement,
+  type StatementLimits,
+} from './statement.ts';
+
+/**
+ * A statement over a file that is opened for reading alone. SQLite works in another thread until its rows are in a table of their own, so
+ * that it can be ended at any time: the driver fetches rows in this thread.
+ */
+export async function sqliteStatement(
+  file: string,
+  sql: string,
+  { most, name }: StatementLimits,
+): Promise<Statement> {
+  const path = file === inMemory ? inMemory : realPath(file);
+  if (!existsSync(path)) throw noStore(name);
+  const database = new Database(inMemory, {});
+  const all = async (text: string, values: readonly unknown[] = []) =>
+    (await (await database.prepare(text)).all(values)) as Readonly<Record<string, unknown>>[];
+  let isClosed = false;
+  let stopping: NodeJS.Timeout | undefined;
+  return {
+    async open() {
+      try {
+        await all('ATTACH ? AS store', [readOnlyUri(path)]);
+        await all('PRAGMA busy_timeout = 5000');
+      } catch (error) {
+        throw fromSqlite(error, file);
+      }
+      try {
+        await all('SELECT version FROM meta WHERE id = 1');
+      } catch (error) {
+        const known = fromSqlite(error, file);
+        throw known.code === 'store_failed' ? noStore(name) : known;
+      }
+      try {
+        return await rowsOf(database, sql, most);
+      } catch (error) {
+        throw error instanceof StoreError ? error : sqlError(error, file);
+      }
+    },
+    interrupt() {
+      // Between two statements there is nothing to interrupt, and the next one follows.
+      stopping ??= setInterval(() => database.interrupt(), 20);
+      database.interrupt();
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      clearInterval(stopping);
+      // What still runs would keep the file open.
+      await database.exec('DROP TABLE IF EXISTS temp.answer').catch(() => undefined);
+      await database.exec('DETACH store').catch(() => undefined);
+      database.close();
+      await tidyUp(path, file);
+    },
+  };
+}
+
+const namesOf = (statement: { columns(): readonly { readonly name: string }[] }): string[] =>
+  statement.columns().map(({ name }) => name);
+
+type Rows = Iterator<Readonly<Record<string, unknown>>>;
+
+async function rowsOf(database: Database, sql: string, most: number): Promise<OpenRows> {
+  // Mistakes are told in terms of what was typed.
+  const typed = await database.prepare(sql);
+  const isPlan = /^\W*explain\b/i.test(sql);
+  if (!isPlan) {
+    const limit = Number.isFinite(most) ? `LIMIT ${most}` : '';
+    const made = await database
+      .prepare(`CREATE TEMP TABLE answer AS SELECT * FROM (\n${sql}\n) ${limit}`)
+      .catch((error: unknown) => {
+        throw onlyReads(error);
+      });
+    await made.all();
+  }
+  const found = isPlan ? typed : await database.prepare('SELECT * FROM temp.answer');
+  found.safeIntegers(true);
+  const columns = await columnsOf(database, namesOf(found), isPlan);
+  found.raw(true);
+  const rows = (await found.iterate()) as unknown as Rows;
+  return {
+    columns,
+    async next() {
+      await nextTurn();
+      const some: SqlRow[] = [];
+      for (let one = rows.next(); !one.done; one = rows.next()) {
+        const values = one.value as unknown as readonly unknown[];
+        some.push(Object.fromEntries(columns.map(({ name }, i) => [name, plainValue(values[i])])));
+        if (some.length === batchRows) break;
+      }
+      return some;
+    },
+  };
+}
+
+/** Rows between two looks at what else there is to do. */
+const batchRows = 500;
+
+/** SQLite has types of values, and none of columns: a column has the type that all its values have. */
+async function columnsOf(
+  database: Database,
+  names: readonly string[],
+  isPlan: boolean,
+): Promise<SqlColumn[]> {
+  const own = differentNames(names);
+  if (isPlan || names.length === 0) return own.map((name) => ({ name, type: 'string' }));
+  const quoted = names.map((name) => `"${name.replaceAll('"', '""')}"`);
+  const statement = await database.prepare(
+    `SELECT ${quoted.map((name) => `group_concat(DISTINCT typeof(${name}))`).join(', ')} FROM temp.answer`,
+  );
+  const [row] = (await statement.raw(true).all()) as unknown as (readonly unknown[])[];
+  return own.map((name, i) => ({ name, type: typeOf(String(row?.[i] ?? '')) }));
+}
+
+function typeOf(found: string): SqlColumn['type'] {
+  const kinds = found.split(',').filter((kind) => kind !== 'null' && kind !== '');
+  if (kinds.length === 0 || kinds.some((kind) => kind !== 'integer' && kind !== 'real')) return 'string';
+  return kinds.includes('real') ? 'decimal' : 'integer';
+}
+
+function plainValue(value: unknown): SqlRow[string] {
+  if (typeof value === 'bigint') {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : String(value);
+  }
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (value instanceof ArrayBuffer) return `\\x${Buffer.from(value).toString('hex')}`;
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
+  return value === null || value === undefined ? null : String(value);
+}
+
+/** What SQLite says about a statement that somebody typed: it names parts of the statement, and no values. */
+function sqlError(cause: unknown, file: string): StoreError {
+  const code = String(propertyOf(cause, 'code') ?? '');
+  if (code !== 'SQLITE_ERROR') return fromSqlite(cause, file);
+  const message = String(propertyOf(cause, 'message') ?? '').split('\n')[0] ?? '';
+  return new StoreError(
+    'invalid_sql',
+    {
+      message: `The SQL has a mistake: ${message}.`,
+      hint: 'The view calls has a column for each field: calls fields lists them.',
+    },
+    { cause },
+  );
+}

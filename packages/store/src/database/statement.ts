@@ -1,0 +1,76 @@
+import type { ParquetType } from '@call-attribution/node-stream/encoders';
+import { StoreError } from './errors.ts';
+
+/** A column of the rows of a statement. */
+export interface SqlColumn {
+  /** Its name. A second column of the same name gets `:1`. */
+  readonly name: string;
+  /** The column type for files. */
+  readonly type: ParquetType;
+}
+
+/** A row: numbers that would lose digits, dates and times are text. */
+export type SqlRow = Readonly<Record<string, string | number | boolean | null>>;
+
+/** The rows of a statement. Read them to the end, leave the loop, or close it: until then the database is open. */
+export interface SqlResult extends AsyncIterable<SqlRow>, AsyncDisposable {
+  /** The columns, in order. */
+  readonly columns: readonly SqlColumn[];
+  /** Ends the statement and closes the database. Reading all rows does the same. */
+  close(): Promise<void>;
+}
+
+/** The rows of an open statement, as a database gives them. */
+export interface OpenRows {
+  readonly columns: readonly SqlColumn[];
+  /** The next rows; an empty list at the end. */
+  next(): Promise<readonly SqlRow[]>;
+}
+
+/** A statement that a database runs, and how it is ended. */
+export interface Statement {
+  /** Runs it up to its first rows. */
+  open(): Promise<OpenRows>;
+  /** Ends what runs at the moment, at once. */
+  interrupt(): void;
+  close(): Promise<void>;
+}
+
+/** How a statement is run. */
+export interface StatementLimits {
+  /** Most rows that are wanted. */
+  readonly most: number;
+  /** Milliseconds. */
+  readonly timeLimit: number;
+  /** The store, as messages may show it. */
+  readonly name: string;
+}
+
+/** A statement that does more than read, or several. */
+export const onlyReads = (cause?: unknown): StoreError =>
+  new StoreError(
+    'invalid_sql',
+    {
+      message: 'The SQL was refused. It has to be one statement that reads: SELECT, WITH, VALUES or EXPLAIN.',
+      hint: 'The view calls has a column for each field: calls fields lists them.',
+    },
+    { cause },
+  );
+
+/** Names of columns, each different. */
+export function differentNames(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let own = name;
+    for (let copy = 1; taken.has(own); copy += 1) own = `${name}:${copy}`;
+    taken.add(own);
+    return own;
+  });
+}
+
+/** A number, unless a digit would be lost or it would be written with an exponent: then the text. */
+export function exactNumber(text: string): number | string {
+  const number = Number(text);
+  const isExact = text.replace(/\D/g, '').length <= 15 && !String(number).includes('e');
+  return isExact && Number.isFinite(number) ? number : text;
+}

@@ -1,0 +1,105 @@
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { StoreError } from './database/errors.ts';
+import {
+  onlyReads,
+  type SqlResult,
+  type SqlRow,
+  type Statement,
+  type StatementLimits,
+} from './database/statement.ts';
+import { fileOf, needs, storeName } from './open-store.ts';
+
+const sqlOptions = defineOptions({
+  /** Ends the statement. */
+  signal: option.signal(),
+  /** How long the statement may take, reading its rows included. Default `1m`. */
+  timeLimit: option.timeout().default('1m'),
+  /** Most rows that are wanted; the statement is not run further than that. Default: all. */
+  most: option.number(1).default(Number.POSITIVE_INFINITY),
+});
+
+/** How a statement of your own is run. */
+export interface SqlOptions extends OptionsOf<typeof sqlOptions> {}
+
+/**
+ * Runs one statement of SQL over a store, which it can read and not change: SELECT, WITH, VALUES or EXPLAIN. The view `calls` has every
+ * field of the API under its name.
+ *
+ * @example
+ * const rows = await querySql('sqlite:calls.db', 'select ppc_campaign, count(*) as calls from calls group by 1');
+ * for await (const { ppc_campaign, calls } of rows) console.log(ppc_campaign, calls);
+ */
+export async function querySql(url: string, sql: string, options: SqlOptions = {}): Promise<SqlResult> {
+  const { signal, timeLimit, most } = sqlOptions.read(options);
+  const text = readingStatement(sql);
+  signal?.throwIfAborted();
+  const statement = await statementOf(url, text, { most, timeLimit, name: storeName(url) });
+  let ended: unknown;
+  const stop = (why: unknown) => {
+    ended ??= why;
+    statement.interrupt();
+  };
+  const tooLong = () =>
+    stop(
+      new StoreError('time_limit', `The statement took longer than ${timeLimit / 1000} s and was stopped.`),
+    );
+  const timer = setTimeout(tooLong, timeLimit);
+  const onAbort = () => stop(signal?.reason);
+  signal?.addEventListener('abort', onAbort);
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+    closed ??= statement.close();
+    return closed;
+  };
+  /** Runs a step. What was stopped says why, whatever the database calls it. */
+  const step = async <T>(run: () => Promise<T>): Promise<T> => {
+    try {
+      const result = await run();
+      if (ended !== undefined) throw ended;
+      return result;
+    } catch (error) {
+      await close();
+      throw ended ?? error;
+    }
+  };
+  const { columns, next } = await step(() => statement.open());
+  async function* rows(): AsyncGenerator<SqlRow, void, undefined> {
+    let left = most;
+    try {
+      for (;;) {
+        const some = await step(next);
+        if (some.length === 0) return;
+        for (const row of some) {
+          if (left === 0) return;
+          left -= 1;
+          yield row;
+        }
+      }
+    } finally {
+      await close();
+    }
+  }
+  return { columns, close, [Symbol.asyncIterator]: rows, [Symbol.asyncDispose]: close };
+}
+
+async function statementOf(url: string, sql: string, limits: StatementLimits): Promise<Statement> {
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
+    const { postgresStatement } = await import('./database/postgres-sql.ts').catch(needs('pg', 'PostgreSQL'));
+    return postgresStatement(url, sql, limits);
+  }
+  const file = fileOf(url);
+  const { sqliteStatement } = await import('./database/sqlite-sql.ts').catch(needs('libsql', 'SQLite'));
+  return sqliteStatement(file, sql, limits);
+}
+
+const comments = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*/;
+
+/** The statement without what ends it. Refuses one that does not begin as one that reads. */
+function readingStatement(sql: string): string {
+  const text = sql.replace(/[;\s]+$/, '');
+  const [first = ''] = /^\(*\w*/.exec(text.replace(comments, '')) ?? [];
+  if (/^(?:\(+|\(*(?:select|with|values|explain))$/i.test(first)) return text;
+  throw onlyReads();
+}
