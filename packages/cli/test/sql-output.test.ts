@@ -9,7 +9,7 @@ async function written(type: SqlColumn['type'], value: SqlRow[string]): Promise<
   };
   const target = { format: 'parquet', output: 'x.parquet', gzip: false } as const;
   const parts: Uint8Array[] = [];
-  for await (const part of encodedRows(rows(), [{ name: 'v', sqlType: '', type }], target)) parts.push(part);
+  for await (const part of encodedRows(rows(), [{ name: 'v', type }], target)) parts.push(part);
   return Buffer.concat(parts);
 }
 

@@ -15,7 +15,7 @@ const sqlOptions = defineOptions({
   /** How long the statement may take, reading its rows included. Default `1m`. */
   timeLimit: option.timeout().default('1m'),
   /** Most rows that are wanted; the statement is not run further than that. Default: all. */
-  most: option.number(1).default(Number.POSITIVE_INFINITY),
+  most: option.whole(1),
 });
 
 /** How a statement of your own is run. */
@@ -30,7 +30,7 @@ export interface SqlOptions extends OptionsOf<typeof sqlOptions> {}
  * for await (const { ppc_campaign, calls } of rows) console.log(ppc_campaign, calls);
  */
 export async function querySql(url: string, sql: string, options: SqlOptions = {}): Promise<SqlResult> {
-  const { signal, timeLimit, most } = sqlOptions.read(options);
+  const { signal, timeLimit, most = Number.POSITIVE_INFINITY } = sqlOptions.read(options);
   const text = readingStatement(sql);
   signal?.throwIfAborted();
   const statement = await statementOf(url, text, { most, timeLimit, name: storeName(url) });

@@ -43,7 +43,7 @@ export function programHelp(table: CommandTable, version: string, columns: numbe
 const configuration = [
   'Options win over the environment, and the environment over the configuration file, which can also hold several accounts.',
   'CALLS_BASE_URL, CALLS_LEGACY_BASE_URL, CALLS_API_VERSION (v2 or v3), CALLS_TIME_ZONE, CALLS_TIMEOUT (how long a request may take, such as 3m), CALLS_ACCESS_KEY and CALLS_SECRET_KEY, or CALLS_BEARER_TOKEN. Add _FILE to the name of a key, such as CALLS_SECRET_KEY_FILE, to name a file that holds it. Keys are never options. At a terminal calls asks for keys that are not set.',
-  'CALLS_STORE names a store: with duckdb:calls.duckdb, a warehouse that calls sync fills, questions are answered from there; --store none asks the API.',
+  'CALLS_STORE names a copy that calls sync fills: duckdb:calls.duckdb, sqlite:calls.db or postgres://user@host/name. Questions are answered from there; --store none asks the API.',
   "CALLS_LOG=debug, info, warn or error logs the requests to the API on stderr, without keys and callers' data; CALLS_LOG_FORMAT=json makes the lines JSON.",
 ];
 

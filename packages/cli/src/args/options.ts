@@ -149,16 +149,16 @@ export const warehouseOptions: readonly OptionSpec[] = [
   {
     name: 'store',
     value: 'URL',
-    text: 'read from this warehouse instead of the API: duckdb:calls.duckdb; none reads from the API',
+    text: 'read from this copy instead of the API: duckdb:calls.duckdb, sqlite:calls.db or postgres://user@host/name; none reads from the API',
     default: 'CALLS_STORE, else the API',
     otherNames: ['warehouse', 'db', 'database'],
-    group: 'Warehouse',
+    group: 'Copies',
   },
   {
     name: 'where',
     value: 'CONDITION',
     text: `in a warehouse, a condition on any field: "talk_minutes >= 2 and state in ('TX', 'CA')"`,
-    group: 'Warehouse',
+    group: 'Copies',
   },
 ];
 
@@ -167,7 +167,7 @@ export const accountOptions: readonly OptionSpec[] = [
   {
     name: 'account',
     value: 'NAMES',
-    text: 'accounts of calls.config.json, or accounts in the warehouse: main or main,berlin',
+    text: 'accounts of calls.config.json, or accounts in the copy: main or main,berlin',
     repeat: true,
     otherNames: ['accounts', 'profile'],
     group: 'Accounts',

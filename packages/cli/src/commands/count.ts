@@ -27,7 +27,8 @@ export const count: Handler = async (args, io) => {
       else if (name === null) await write(io.stdout, `${JSON.stringify({ total, source, ...lacks })}\n`);
       // A script reads the number; a person should know what it leaves out.
       if (io.stderr.isTTY) sayExtensions(filter, settings.apiVersion.value, io);
-      if (args.flag('debug') && source !== 'warehouse') say(io, `counted by the server (${source})`);
+      if (args.flag('debug') && source !== 'warehouse' && source !== 'store')
+        say(io, `counted by the server (${source})`);
       return exitCodes.ok;
     } finally {
       await counted.close();

@@ -19,10 +19,11 @@ import { exportRequest } from '../export/request.ts';
 import { exportToOutput } from '../export/stream.ts';
 import { readTarget, type Target } from '../export/target.ts';
 import { say } from '../io.ts';
+import { type CopySource, isCopy } from '../reading/copy-source.ts';
 import { readFields } from '../reading/fields.ts';
 import { sayExtensions } from '../reading/filter.ts';
 import type { Ending } from '../reading/verdict.ts';
-import { isWarehouse, type WarehouseSource } from '../reading/warehouse-source.ts';
+import { isWarehouse } from '../reading/warehouse-copy.ts';
 import { bytes } from '../term/numbers.ts';
 
 /** `calls export`: all calls that match, as a file; for several accounts, each with its own. */
@@ -34,12 +35,12 @@ const planOf: Planner = async (args, settings, _context, io) => {
   return { write: refusingResume(write), rows: args.integer('rows', { min: 1 }) };
 };
 
-/** What is read from a warehouse is read at once. */
+/** What is read from a copy is read at once. */
 const refusingResume =
   (write: Writer): Writer =>
   (job) => {
-    if (!isWarehouse(job.source) || !job.args.flag('resume')) return write(job);
-    throw new UsageError('--resume is for exports from the API; one from a warehouse starts over', {
+    if (!isCopy(job.source) || !job.args.flag('resume')) return write(job);
+    throw new UsageError('--resume is for exports from the API; one from a copy starts over', {
       hints: ['remove --resume'],
     });
   };
@@ -54,7 +55,7 @@ const datasetWriter =
   };
 
 /** What can be loaded into another copy has beside it who was erased, so that no sync of that copy brings them back. */
-async function saveRemovals(source: WarehouseSource, { path, format }: FileTarget): Promise<void> {
+async function saveRemovals(source: CopySource, { path, format }: FileTarget): Promise<void> {
   const removals = format === 'ndjson' || format === 'parquet' ? await source.removals() : null;
   const beside = `${path}${removalsEnding}`;
   if (removals === null) await rm(beside, { force: true });
@@ -81,7 +82,7 @@ const callsWriter =
     const receipt = receiptAbout(args, settings, source.address, fields);
     const text = printFilter(filter);
     let verdict: Ending;
-    if (isWarehouse(source)) {
+    if (isCopy(source)) {
       verdict = await saveCalls(calls, file, { format, stream, receipt, filter: text, io });
       await saveRemovals(source, file);
     } else {

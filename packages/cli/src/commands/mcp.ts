@@ -13,7 +13,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { accountsOfApi } from '../reading/accounts.ts';
 import { clientsOf } from '../reading/connect.ts';
-import { chooseWarehouse } from '../stores/choose.ts';
+import { chooseWarehouse } from '../stores/choose-copy.ts';
 import { count } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
 

@@ -12,7 +12,7 @@ import { extensionsNote, filterOf, leavesExtensions, rangeOf, type TimeRange } f
 import { sayPeriod } from '../reading/period.ts';
 import type { Source } from '../reading/source.ts';
 import { verdictText, watch } from '../reading/verdict.ts';
-import { isWarehouse } from '../reading/warehouse-source.ts';
+import { isWarehouse } from '../reading/warehouse-copy.ts';
 import { cellsOf } from '../report/cells.ts';
 import { type Dimension, readDimensions } from '../report/dimensions.ts';
 import { reportPage } from '../report/page.ts';

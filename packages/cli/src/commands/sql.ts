@@ -1,4 +1,4 @@
-import type { SqlResult, SqlRow } from '@call-attribution/warehouse';
+import type { Settings } from '@call-attribution/core/settings';
 import type { Handler } from '../args/command.ts';
 import { readSettings } from '../config/settings.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
@@ -6,9 +6,11 @@ import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
 import { type Io, say } from '../io.ts';
 import { saveLines } from '../output/file.ts';
-import { encodedRows, readRowTarget, showRows } from '../output/sql.ts';
-import { openWarehouseSource } from '../reading/warehouse-source.ts';
-import { chooseWarehouse } from '../stores/choose.ts';
+import { encodedRows, readRowTarget, type SqlResult, type SqlRow, showRows } from '../output/sql.ts';
+import { openCopySource } from '../reading/open-copy.ts';
+import type { Source } from '../reading/source.ts';
+import { isWarehouse } from '../reading/warehouse-copy.ts';
+import { type ChosenRows, chooseCopy } from '../stores/choose-copy.ts';
 import { plural } from '../term/numbers.ts';
 
 /**
@@ -17,28 +19,27 @@ import { plural } from '../term/numbers.ts';
  */
 const excess = 1e9;
 
-/** `calls sql`: one statement over a warehouse, which it can read and not change. */
+/** `calls sql`: one statement over a copy, which it can read and not change. */
 export const sql: Handler = async (args, io) => {
   const target = readRowTarget(args);
   const most = args.integer('limit', { min: 1 });
   const settings = readSettings(args, io);
-  const file = chooseWarehouse(args, settings, io);
-  if (file === null) {
-    throw new UsageError('calls sql needs a warehouse: --store duckdb:calls.duckdb', {
+  const chosen = chooseCopy(args, settings, io);
+  if (chosen === null) {
+    throw new UsageError('calls sql needs a store: --store duckdb:calls.duckdb, or sqlite: or postgres:', {
       hints: ['calls sync --store duckdb:calls.duckdb fills one; CALLS_STORE names it for all commands'],
     });
   }
   const statement = args.words[0] === '-' ? await textOf(io.stdin) : (args.words[0] ?? '');
-  const source = await openWarehouseSource(file, { settings, args, io });
+  const wanted = target.format === 'table' ? (most ?? 100) : (most ?? Number.POSITIVE_INFINITY);
+  const source = await openCopySource(chosen, { settings, args, io });
   try {
-    const result = await source.warehouse.query(statement, {
-      signal: io.signal,
-      timeLimit: source.timeLimit,
-      excess,
-    });
+    const result = await (chosen.kind === 'rows'
+      ? askRows(chosen, statement, { settings, most: wanted, io })
+      : askWarehouse(source, statement, io));
     try {
-      if (target.format === 'table') await showRows(result, most ?? 100, io);
-      else await writeRows(result, most ?? Number.POSITIVE_INFINITY, target, io);
+      if (target.format === 'table') await showRows(result, wanted, io);
+      else await writeRows(result, wanted, target, io);
     } finally {
       await result.close();
     }
@@ -46,11 +47,32 @@ export const sql: Handler = async (args, io) => {
     return exitCodes.ok;
   } catch (error) {
     const shown = io.signal.aborted ? new Interrupted() : error;
-    throw source.warehouse.isAtWork && !(shown instanceof ClosedPipe) ? await killing(shown) : shown;
+    const isAtWork = isWarehouse(source) && source.copy.warehouse.isAtWork;
+    throw isAtWork && !(shown instanceof ClosedPipe) ? await killing(shown) : shown;
   } finally {
     await source.close();
   }
 };
+
+function askWarehouse(source: Source, statement: string, { signal }: Io): Promise<SqlResult> {
+  if (!isWarehouse(source)) throw new Error('the copy is no warehouse');
+  const { warehouse, timeLimit } = source.copy;
+  return warehouse.query(statement, { signal, timeLimit, excess });
+}
+
+/** SQLite and PostgreSQL are asked on a connection of its own. A table says whether there are more rows than it shows. */
+async function askRows(
+  { url }: ChosenRows,
+  statement: string,
+  { settings, most, io }: { readonly settings: Settings; readonly most: number; readonly io: Io },
+): Promise<SqlResult> {
+  const { querySql } = await import('@call-attribution/store');
+  const timeLimit = settings.timeout?.value ?? 60_000;
+  return querySql(url, statement, {
+    ...{ signal: io.signal, timeLimit },
+    ...(Number.isFinite(most) ? { most: most + 1 } : {}),
+  });
+}
 
 /** The same error, after which the process has to be killed. */
 async function killing(error: unknown): Promise<CliError> {

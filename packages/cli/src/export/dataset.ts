@@ -6,8 +6,8 @@ import type { ExportedFile, ExportOptions, ExportSummary } from '@call-attributi
 import type { Args } from '../args/command.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
-import type { WarehouseSource } from '../reading/warehouse-source.ts';
-import { chooseWarehouse } from '../stores/choose.ts';
+import type { WarehouseSource } from '../reading/warehouse-copy.ts';
+import { chooseWarehouse } from '../stores/choose-copy.ts';
 import { bytes, plural } from '../term/numbers.ts';
 import { progressLine } from '../term/progress.ts';
 import { whileWaiting } from '../term/waiting.ts';
@@ -43,7 +43,7 @@ export function readDataset(args: Args, settings: Settings, io: Io): DatasetTarg
 
 /** The calls of the API come one after the other, and files by month need all of them at once. */
 export function partitionNeedsWarehouse({ partition, shown }: DatasetTarget): UsageError {
-  return new UsageError('--partition writes calls of a warehouse, and these are read from the API', {
+  return new UsageError('--partition writes the calls of a warehouse', {
     hints: [
       'calls sync --store duckdb:calls.duckdb fills a warehouse',
       `then calls export --store duckdb:calls.duckdb --partition ${partition} -o ${shown}`,
@@ -59,8 +59,8 @@ export async function exportDataset(
   io: Io,
 ): Promise<void> {
   await source.sayAnswered();
-  const { warehouse } = source;
-  const selection = source.selection(filter);
+  const { warehouse } = source.copy;
+  const selection = source.copy.selection(filter);
   let summary: ExportSummary;
   const { calls: total } = await warehouse.count({ ...selection, signal: io.signal });
   const progress = watchFiles(total, shown, io);

@@ -8,7 +8,7 @@ import {
 } from '@call-attribution/node-stream/receipts';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
-import type { Ending, WarehouseVerdict } from '../reading/verdict.ts';
+import type { CopyEnding, Ending } from '../reading/verdict.ts';
 
 /** What the receipt of an export says besides how the reading ended. */
 export interface ReceiptAbout {
@@ -78,5 +78,5 @@ function receiptFacts(
 }
 
 /** All that the warehouse has was read, which is proved as far as the warehouse is. */
-const ofWarehouse = ({ calls, copy }: WarehouseVerdict, at: number) =>
+const ofWarehouse = ({ calls, copy }: CopyEnding, at: number) =>
   verdictOfCopies({ counted: calls, read: calls, copies: [copy] }, at);

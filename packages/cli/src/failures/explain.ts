@@ -68,11 +68,7 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
         hints: [has('resume') ? 'run the same command again with --resume' : 'run the command again'],
       });
     case 'StoreError':
-      return new CliError(error.message, {
-        exitCode:
-          error.code === 'disk_full' || error.code === 'store_damaged' ? exitCodes.output : exitCodes.failed,
-        cause: error,
-      });
+      return storeFailure(error);
     case 'FleetError':
       return fleetFailure(error as FleetError);
     case 'StreamError':
@@ -80,6 +76,19 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
     default:
       return explainRequest(error, has);
   }
+}
+
+function storeFailure(error: CallsError): CliError {
+  const { code, message, summary, hint } = error;
+  if (code === 'time_limit')
+    return new CliError('the question took longer than its time limit and was stopped', {
+      hints: ['--timeout 5m raises the limit; or ask for a shorter time'],
+      cause: error,
+    });
+  if (code === 'invalid_sql' || code === 'store_missing')
+    return new UsageError(summary, { hints: hint === undefined ? [] : [hint], cause: error });
+  const isOutput = code === 'disk_full' || code === 'store_damaged';
+  return new CliError(message, { exitCode: isOutput ? exitCodes.output : exitCodes.failed, cause: error });
 }
 
 /** The place in the stream matters only where the read has parts, and comes after what to do. */

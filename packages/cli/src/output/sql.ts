@@ -1,6 +1,6 @@
+import type { ParquetType } from '@call-attribution/node-stream/encoders';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '@call-attribution/node-stream/encoders';
 import type { Operator } from '@call-attribution/node-stream/operators';
-import type { SqlColumn, SqlResult, SqlResultValue, SqlRow } from '@call-attribution/warehouse';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say, show } from '../io.ts';
@@ -9,6 +9,22 @@ import { count, plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { fitTable } from '../term/table.ts';
 import { type FileFormat, formatOfName, typedFormat } from './rows.ts';
+
+/** A column of the rows of a statement. */
+interface SqlColumn {
+  readonly name: string;
+  /** The column type for files. */
+  readonly type: ParquetType;
+}
+
+/** A row, by the names of the columns. Lists and structures are JSON. */
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** The rows of a statement over any store. */
+export interface SqlResult extends AsyncIterable<SqlRow> {
+  readonly columns: readonly SqlColumn[];
+  close(): Promise<void>;
+}
 
 /** Where the rows of a statement go. */
 export interface RowTarget {
@@ -77,8 +93,10 @@ function encoderOf(format: RowTarget['format'], columns: readonly SqlColumn[]): 
 }
 
 /** Lists and structures are JSON in a cell. */
-function plainValue(value: SqlResultValue): string | number | boolean | null {
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+function plainValue(value: unknown): string | number | boolean | null {
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return value;
+  return JSON.stringify(value);
 }
 
 /** Shows the first rows as a table, and says how many there are. */

@@ -4,11 +4,12 @@ import type { Args } from '../args/command.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { chooseWarehouse, loadLibrary, type WarehouseFile } from '../stores/choose.ts';
+import { type ChosenCopy, chooseCopy } from '../stores/choose-copy.ts';
 import { openClient } from './connect.ts';
+import type { CopySource } from './copy-source.ts';
 import type { NamedAccount } from './each-account.ts';
+import { openCopySource } from './open-copy.ts';
 import { apiSource, type Source } from './source.ts';
-import { openWarehouseSource, refuseWhere } from './warehouse-source.ts';
 
 /** An account whose calls a command reads. */
 export interface ReadAccount extends NamedAccount {
@@ -17,8 +18,8 @@ export interface ReadAccount extends NamedAccount {
 }
 
 /**
- * The accounts that --account and --all-accounts choose: of the configuration file, or of the warehouse where one answers.
- * Without these options it is the one account of the settings, or all that the warehouse has.
+ * The accounts that --account and --all-accounts choose: of the configuration file, or of the copy where one answers.
+ * Without these options it is the one account of the settings, or all that the copy has.
  */
 export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]> {
   const names = typedAccounts(args);
@@ -27,8 +28,8 @@ export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]>
     return [{ name: null, settings, open: () => openSource(settings, args, io) }];
   }
   const settings = readStoredSettings(null, args, io);
-  const file = chooseWarehouse(args, settings, io);
-  if (file !== null) return storedAccounts(names, file, settings, args, io);
+  const chosen = chooseCopy(args, settings, io);
+  if (chosen !== null) return storedAccounts(names, chosen, settings, args, io);
   refuseWhere(args);
   return configuredAccounts(names, args, io).map((account) => ({
     ...account,
@@ -36,10 +37,10 @@ export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]>
   }));
 }
 
-/** Opens the warehouse that the options or the settings name, else a client of the API. */
+/** Opens the copy that the options or the settings name, else a client of the API. */
 async function openSource(settings: Settings, args: Args, io: Io): Promise<Source> {
-  const file = chooseWarehouse(args, settings, io);
-  if (file !== null) return openWarehouseSource(file, { settings, args, io });
+  const chosen = chooseCopy(args, settings, io);
+  if (chosen !== null) return openCopySource(chosen, { settings, args, io });
   refuseWhere(args);
   return apiSource(await openClient(settings, args, io), io.signal);
 }
@@ -83,36 +84,37 @@ export function typedAccounts(args: Args): readonly string[] | 'all' | null {
 
 async function storedAccounts(
   names: readonly string[] | 'all',
-  file: WarehouseFile,
-  { accounts }: Settings,
+  chosen: ChosenCopy,
+  base: Settings,
   args: Args,
   io: Io,
 ): Promise<ReadAccount[]> {
-  const stored = await accountsIn(file);
+  const { accounts } = base;
+  const { stored, shown } = await accountsIn(chosen, base, args, io);
   const named = (id: string) => accounts.find((account) => account.id === id)?.name ?? id;
-  const ids = names === 'all' ? stored : names.map((name) => idOf(name, accounts, stored, file));
+  const ids = names === 'all' ? stored : names.map((name) => idOf(name, accounts, stored, shown));
   return ids.map((id) => {
     const account = accounts.find((account) => account.id === id)?.name ?? null;
     const settings = readStoredSettings(account, args, io);
     return {
       name: names === 'all' || ids.length > 1 ? named(id) : null,
       settings,
-      open: () => openWarehouseSource(file, { settings, args, io }, [id]),
+      open: () => openCopySource(chosen, { settings, args, io }, [id]),
     };
   });
 }
 
-/** The ID in the warehouse of an account that was named. */
+/** The ID in the copy of an account that was named. */
 function idOf(
   name: string,
   accounts: Settings['accounts'],
   stored: readonly string[],
-  { shown }: WarehouseFile,
+  shown: string,
 ): string {
   const id = accounts.find((account) => account.name === name)?.id ?? name;
   if (stored.includes(id)) return id;
   const near = nearest(name, [...accounts.map(({ name }) => name), ...stored]);
-  throw new UsageError(`the warehouse ${shown} has no calls of an account ${JSON.stringify(name)}`, {
+  throw new UsageError(`${shown} has no calls of an account ${JSON.stringify(name)}`, {
     hints: [
       ...(near && near !== name ? [`did you mean ${near}?`] : []),
       stored.length > 0 ? `it has ${stored.join(', ')}` : 'calls sync fills it',
@@ -120,12 +122,23 @@ function idOf(
   });
 }
 
-async function accountsIn({ path }: WarehouseFile): Promise<string[]> {
-  const { openWarehouse } = await loadLibrary();
-  const warehouse = await openWarehouse(path, { create: false });
+async function accountsIn(chosen: ChosenCopy, settings: Settings, args: Args, io: Io) {
+  const source: CopySource = await openCopySource(chosen, { settings, args, io });
   try {
-    return (await warehouse.lastSync()).map(({ account }) => account);
+    const stored = (await source.copy.statuses()).map(({ account }) => account);
+    return { stored, shown: `the ${source.copy.kind} ${source.copy.shown}` };
   } finally {
-    await warehouse.close();
+    await source.close();
   }
+}
+
+/** Only a copy can evaluate conditions. */
+function refuseWhere(args: Args): void {
+  if (!args.has('where') || args.text('where') === null) return;
+  throw new UsageError('--where needs a warehouse: --store duckdb:calls.duckdb', {
+    hints: [
+      "the filter of the API is --q, such as --q 'talk_minutes:[2 TO *]'",
+      'calls sync fills a warehouse',
+    ],
+  });
 }

@@ -34,17 +34,18 @@ export function watch(
   return { line, onProgress };
 }
 
-/** All calls of a warehouse that match were read. */
-export interface WarehouseVerdict {
+/** All calls of a copy that match were read. */
+export interface CopyEnding {
   readonly proof: 'whole';
   /** How many calls there were. */
   readonly calls: number;
+  readonly of: 'warehouse' | 'store';
   /** What is proved of the copy itself. */
   readonly copy: Pick<CopyVerdict, 'proof' | 'reasons'>;
 }
 
 /** How a reading ended. */
-export type Ending = Verdict | WarehouseVerdict;
+export type Ending = Verdict | CopyEnding;
 
 /** A stream of calls, and how it ended. */
 export interface Reading {
@@ -72,7 +73,7 @@ interface SetAside {
 
 /** Whether all calls were read, in one sentence. */
 export function verdictText(verdict: Ending, bad: SetAside | null = null): string {
-  if ('calls' in verdict) return `complete: ${plural(verdict.calls, 'call')}, all that the warehouse has`;
+  if ('calls' in verdict) return `complete: ${plural(verdict.calls, 'call')}, all that the ${verdict.of} has`;
   return describeVerdict(verdict, bad?.path ? { setAsideIn: bad.path } : {});
 }
 

@@ -2,7 +2,8 @@ import { type FieldType, fields } from '@call-attribution/core';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { AnswerValue } from '@call-attribution/warehouse';
 import { UsageError } from '../errors.ts';
-import { timesOf, type WarehouseSource } from '../reading/warehouse-source.ts';
+import { timesOf } from '../reading/copy-source.ts';
+import type { WarehouseSource } from '../reading/warehouse-copy.ts';
 import { count } from '../term/numbers.ts';
 import { type Dimension, none } from './dimensions.ts';
 import { type Cell, layoutOf } from './tally.ts';
@@ -19,15 +20,15 @@ export async function cellsOf(
 ): Promise<{ readonly cells: readonly Cell[]; readonly answered: string }> {
   const { rows, across } = layoutOf(dimensions);
   const counted = dimensions.filter(({ account }) => account === undefined);
-  const answer = await source.warehouse.analyze({
-    ...source.selection(filter),
+  const answer = await source.copy.warehouse.analyze({
+    ...source.copy.selection(filter),
     groupBy: counted.map(({ field }) => field),
     measures: ['calls', 'talk_sum'],
     order: 'calls desc',
     limit: mostGroups,
     // As the report of the API does. A page, which is passed on, is refused before.
     personal: 'show',
-    timeLimit: source.timeLimit,
+    timeLimit: source.copy.timeLimit,
     signal,
   });
   const names = groupNames(counted, answer.columns);

@@ -46,30 +46,6 @@ export function warehouseFile({
   return { path: folder === process.cwd() ? shown : resolve(folder, shown), shown };
 }
 
-/**
- * The warehouse that a question goes to. Null when the API answers: a configured row store is for `calls sync` and `calls
- * serve`, so it does not change where questions go.
- */
-export function chooseWarehouse(args: Args, settings: Settings, io: Io): WarehouseFile | null {
-  const chosen = chooseStore(args, settings, io);
-  if (chosen === null) return null;
-  const { url, from, isTyped } = chosen;
-  const found = warehouseFile(chosen);
-  if (found !== null) return found;
-  if (!/^(?:sqlite|postgres(?:ql)?):/i.test(url)) {
-    throw new UsageError(`${from}: the store must be duckdb:FILE or none`, {
-      hints: /^[\w./\\-]+\.(?:duckdb|db)$/.test(url) ? [`did you mean duckdb:${url}?`] : [],
-    });
-  }
-  if (!isTyped) return null;
-  throw new UsageError('--store: this command reads from the API or from a warehouse (duckdb:FILE)', {
-    hints: [
-      'calls sync --store duckdb:calls.duckdb fills a warehouse',
-      'calls serve --store serves a row store as the API does; --base-url then reads from it',
-    ],
-  });
-}
-
 const library = '@call-attribution/warehouse';
 
 /** Loads the package with the database. It is large, so it is installed by those who use a warehouse. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { openStore, type Store, type StoreOptions } from '@call-attribution/store';
+import type { Store, StoreOptions } from '@call-attribution/store';
 import type { ServiceSection } from '../config/service-section.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -69,10 +69,15 @@ export async function openStoreOf(
   chosen: ChosenStore | null,
   section: ServiceSection,
   io: Io,
+  options: Pick<StoreOptions, 'readOnly'> = {},
 ): Promise<Store> {
   const { url, from, folder, isTyped } = needStore(chosen);
   if (isTyped) refusePassword(url);
-  return openStore(rowStoreUrl(url, { cwd: folder, env: io.env }, from), storeOptions(section));
+  const { openStore } = await import('@call-attribution/store');
+  return openStore(rowStoreUrl(url, { cwd: folder, env: io.env }, from), {
+    ...storeOptions(section),
+    ...options,
+  });
 }
 
 /** How a row store works, as the configuration file says. */

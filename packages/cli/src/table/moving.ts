@@ -150,8 +150,8 @@ export const movingCommands: readonly CommandSpec[] = [
     name: 'sync',
     summary: 'keep a copy of the calls in your own store up to date',
     about:
-      'Creates the store if it does not exist. calls serve then serves a copy in SQLite or PostgreSQL as the API does, and a ' +
-      'copy in DuckDB, a warehouse, answers calls report, count, list, get, export and sql. Calls through call extensions are ' +
+      'Creates the store if it does not exist. calls report, count, list, get, export, sheet and sql then read the copy, and calls ' +
+      'serve serves one in SQLite or PostgreSQL as the API does. Calls through call extensions are ' +
       'always included.',
     options: [
       {

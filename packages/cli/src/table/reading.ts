@@ -89,17 +89,17 @@ export const readingCommands: readonly CommandSpec[] = [
   },
   {
     name: 'sql',
-    summary: 'ask a warehouse in SQL',
+    summary: 'ask a copy in SQL',
     about:
-      'One statement over the view calls, which has a column for each field and derived ones such as missed, caller_type, day ' +
-      'and month. It can read the warehouse and nothing else: no other files, no settings, no changes. calls sync --store ' +
-      'duckdb:calls.duckdb fills a warehouse.',
+      'One statement over the view calls, which has a column for each field; in DuckDB also derived ones such as missed, caller_type, ' +
+      'day and month. It is in the words of the database, and can read the copy and nothing else: no other files, no settings, no ' +
+      'changes. calls sync --store duckdb:calls.duckdb fills a copy.',
     positionals: [{ name: 'statement', text: 'the SQL, in quotes; - reads it from stdin', required: true }],
     options: [
       {
         name: 'store',
         value: 'URL',
-        text: 'the warehouse: duckdb:calls.duckdb',
+        text: 'the copy: duckdb:calls.duckdb, sqlite:calls.db or postgres://user@host/name',
         default: 'CALLS_STORE',
       },
       { ...limitOption, text: 'how many rows to show; 100 in a table, else all' },
@@ -119,9 +119,13 @@ export const readingCommands: readonly CommandSpec[] = [
       },
       {
         line: "calls sql 'from calls where missed and hour >= 18' -o missed.parquet",
-        text: 'missed calls as a file, from the warehouse that CALLS_STORE names',
+        text: 'missed calls as a file, from the DuckDB file that CALLS_STORE names',
       },
-      { line: "calls sql 'describe calls'", text: 'the columns' },
+      {
+        line: "calls sql 'select date(date_added) as day, sum(talk_minutes) from calls group by 1' --store sqlite:calls.db",
+        text: 'minutes of each day, from SQLite',
+      },
+      { line: "calls sql 'describe calls'", text: 'the columns, in DuckDB' },
     ],
     load: async () => (await import('../commands/sql.ts')).sql,
   },

@@ -61,7 +61,8 @@ async function refuseStrangeFile(url: string, path: string): Promise<void> {
 
 async function openRows(url: string, path: string | null, { args, io }: Ask): Promise<Holdings> {
   const section = readServiceSection(readFileSettings(args, io));
-  const store = await openStoreOf({ url, from: 'the store', folder: io.cwd, isTyped: true }, section, io);
+  const chosen = { url, from: 'the store', folder: io.cwd, isTyped: true };
+  const store = await openStoreOf(chosen, section, io, { readOnly: true });
   return {
     path,
     accounts: async () => (await store.accounts()).map(({ id }) => id),

@@ -114,8 +114,10 @@ describe('questions to a warehouse', () => {
     expect(elsewhere.stderr).toMatch(answered);
     const api = await calls(['count', '--store', 'none'], { CALLS_STORE: store });
     expect(api).toMatchObject({ code: 0, stderr: '', stdout: configured.stdout });
-    // A row store is for sync and serve; questions go to the API.
-    expect(await calls(['count'], { CALLS_STORE: 'sqlite:calls.db' })).toEqual(api);
+    expect(await calls(['count'], { CALLS_STORE: 'sqlite:calls.db' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/There is no store sqlite:.*calls.db/),
+    });
   });
 
   test('the page says where its figures are from', async () => {
@@ -247,10 +249,10 @@ describe('calls sql', () => {
     expect(stderr).toMatch(/longer than its time limit[\s\S]*CALLS_TIMEOUT=5m/);
   });
 
-  test('it needs a warehouse', async () => {
+  test('it needs a store', async () => {
     const { code, stderr } = await calls(['sql', 'select 1']);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/needs a warehouse: --store duckdb:calls.duckdb[\s\S]*CALLS_STORE/);
+    expect(stderr).toMatch(/needs a store: --store duckdb:calls.duckdb[\s\S]*CALLS_STORE/);
   });
 });
 
@@ -277,7 +279,7 @@ describe('what is wrong with a warehouse is one clear error', () => {
       /text.duckdb is not a DuckDB file/,
     ],
     ['a path without duckdb:', ['count', '--store', 'calls.duckdb'], 2, /did you mean duckdb:calls.duckdb/],
-    ['a row store', ['report', '--store', 'sqlite:calls.db'], 2, /reads from the API or from a warehouse/],
+    ['a row store that is not there', ['report', '--store', 'sqlite:no.db'], 2, /no store sqlite:.*no.db/],
     ['a warehouse in the place of a row store', ['store', 'sizes', '--store', store], 2, /needs a row store/],
     [
       'an unknown account',
@@ -298,12 +300,7 @@ describe('what is wrong with a warehouse is one clear error', () => {
       2,
       /no time zone "EST5"/,
     ],
-    [
-      '--resume',
-      ['export', '-o', 'x.csv', '--resume', '--store', store],
-      2,
-      /one from a warehouse starts over/,
-    ],
+    ['--resume', ['export', '-o', 'x.csv', '--resume', '--store', store], 2, /one from a copy starts over/],
   ])('%s', async (_, args, code, message) => {
     expect(await calls(args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
   });

@@ -1,0 +1,236 @@
+import { Readable } from 'node:stream';
+import type { Call } from '@call-attribution/core';
+import type { Settings } from '@call-attribution/core/settings';
+import {
+  type CallStreamOptions,
+  type CopyVerdict,
+  describeCopy,
+  isNothing,
+  printRemovals,
+  type RemovalNote,
+  type Removals,
+  type TimeSlice,
+} from '@call-attribution/node-stream';
+import { type Filter, toFilter } from '@call-attribution/query-dsl';
+import type { Args } from '../args/command.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Io, say } from '../io.ts';
+import { plural } from '../term/numbers.ts';
+import { beginWaiting } from '../term/waiting.ts';
+import type { Match, Part, Source, Total } from './source.ts';
+import type { CopyEnding, Reading } from './verdict.ts';
+
+/** An account of a copy, and how fresh it is. */
+export interface CopyStatus {
+  readonly account: string;
+  readonly calls: number;
+  /** Time of the latest call; null without calls. */
+  readonly last: string | null;
+  /** When a sync last finished; null when none has. */
+  readonly syncedAt: string | null;
+}
+
+/** Some of the calls that match: so many, after those that are skipped. */
+export interface Cut {
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+/** A database that has a copy of the calls, as commands read it. */
+export interface ReadCopy {
+  readonly kind: 'warehouse' | 'store';
+  /** As messages call it: the file, or the URL without a password. */
+  readonly shown: string;
+  /** The URL, without a password. */
+  readonly address: string;
+  statuses(): Promise<readonly CopyStatus[]>;
+  /** What the syncs of an account have proved of a period; null when none has begun. */
+  verdict(account: string, period?: TimeSlice): Promise<CopyVerdict | null>;
+  removals(account: string): Promise<Removals>;
+  /** A call of an account, or of any. */
+  get(sid: string, account: string | null): Promise<Call | null>;
+  /** How many calls match, and the accounts at the same moment where that is known. */
+  count(filter: Filter): Promise<{ readonly calls: number; readonly accounts?: readonly CopyStatus[] }>;
+  /** The calls that match, in the order of their time. */
+  calls(filter: Filter, cut?: Cut): AsyncIterable<Call>;
+  close(): Promise<void>;
+}
+
+/** What opening a copy needs. */
+export interface CopyContext {
+  readonly settings: Settings;
+  readonly args: Args;
+  readonly io: Io;
+}
+
+/** Is the source a copy, and not the API? */
+export const isCopy = (source: Source): source is CopySource => source instanceof CopySource;
+
+/** A copy as a source of calls. Whenever it answers, it says how fresh it is. */
+export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
+  readonly copy: C;
+  readonly address: string;
+  incomplete: readonly string[] = [];
+  readonly #accounts: readonly string[];
+  readonly #io: Io;
+  readonly #endWaiting: () => void;
+
+  constructor(copy: C, accounts: readonly string[], io: Io) {
+    this.copy = copy;
+    this.address = copy.address;
+    this.#accounts = accounts;
+    this.#io = io;
+    this.#endWaiting = beginWaiting(`reading the ${copy.kind} ${copy.shown}`);
+  }
+
+  /** What was erased and purged from the accounts, which a copy of their calls takes along; null for nothing. */
+  async removals(): Promise<string | null> {
+    const notes: Record<string, RemovalNote> = {};
+    for (const { account } of this.#used(await this.copy.statuses())) {
+      const { note } = await this.copy.removals(account);
+      if (!isNothing(note)) notes[account] = note;
+    }
+    return Object.keys(notes).length === 0 ? null : printRemovals(notes);
+  }
+
+  async count(filter: Filter): Promise<Total> {
+    const { calls, accounts = await this.copy.statuses() } = await this.copy.count(filter);
+    await this.sayAnswered(accounts, timesOf(filter));
+    const incomplete = (await this.#lacks(this.#used(accounts), timesOf(filter))).map(
+      ({ account, lacks }) => `account ${account}: ${lacks}`,
+    );
+    return { total: calls, source: this.copy.kind, ...(incomplete.length > 0 ? { incomplete } : {}) };
+  }
+
+  async get(sid: string): Promise<Call> {
+    for (const account of this.#accounts.length > 0 ? this.#accounts : [null]) {
+      const call = await this.copy.get(sid, account);
+      if (call === null) continue;
+      await this.sayAnswered();
+      return call;
+    }
+    throw new CliError(`the ${this.copy.kind} has no call with the session ID ${sid}`, {
+      exitCode: exitCodes.notFound,
+      hints: ['--store none asks the API'],
+    });
+  }
+
+  async *list({ filter, limit, skip, end }: Part): AsyncGenerator<Match> {
+    if (limit === Number.POSITIVE_INFINITY) {
+      await this.sayAnswered(undefined, timesOf(filter));
+      for await (const call of this.#calls(filter)) yield { call, total: null };
+      return;
+    }
+    const { calls: total, accounts } = await this.copy.count(filter);
+    await this.sayAnswered(accounts, timesOf(filter));
+    const left = Math.max(0, total - skip);
+    if (left === 0) return;
+    const cut =
+      end === 'first'
+        ? { limit, offset: skip }
+        : { limit: Math.min(limit, left), offset: Math.max(0, left - limit) };
+    for await (const call of this.#calls(filter, cut)) yield { call, total };
+  }
+
+  read({ filter }: CallStreamOptions): Reading {
+    const self = this;
+    let count = 0;
+    let copy: CopyEnding['copy'] = { proof: 'whole', reasons: [] };
+    const calls = async function* () {
+      const period = timesOf(toFilter(filter ?? ''));
+      await self.sayAnswered(undefined, period);
+      copy = together(await self.#lacks(self.#used(await self.copy.statuses()), period));
+      for await (const call of self.#calls(toFilter(filter ?? ''))) {
+        count += 1;
+        yield call;
+      }
+    };
+    const stream = Readable.from(calls());
+    const verdict = new Promise<CopyEnding>((resolve) => {
+      stream.once('end', () => resolve({ proof: 'whole', calls: count, of: self.copy.kind, copy }));
+    });
+    return { stream, verdict };
+  }
+
+  /** Says that the copy answered, how fresh it is, and what it lacks of a period. Returns the first sentence. */
+  async sayAnswered(statuses?: readonly CopyStatus[], period?: TimeSlice): Promise<string> {
+    const used = this.#used(statuses ?? (await this.copy.statuses()));
+    const text = answeredText(this.copy, used);
+    say(this.#io, text);
+    this.incomplete = (await this.#lacks(used, period)).map(({ account, lacks }) => {
+      // Of several accounts, or of those that were chosen, each is named.
+      const of = used.length > 1 || this.#accounts.length > 0 ? ` of account ${account}` : '';
+      return `INCOMPLETE, the copy${of} is not whole: ${lacks}; calls sync reads them again`;
+    });
+    for (const line of this.incomplete) say(this.#io, line);
+    return text;
+  }
+
+  #used(all: readonly CopyStatus[]): readonly CopyStatus[] {
+    const accounts = this.#accounts;
+    return accounts.length > 0 ? all.filter(({ account }) => accounts.includes(account)) : all;
+  }
+
+  /** The accounts whose copy is not whole, and what it lacks in words. */
+  async #lacks(used: readonly CopyStatus[], period?: TimeSlice): Promise<Lack[]> {
+    const found: Lack[] = [];
+    for (const { account } of used) {
+      const verdict = await this.copy.verdict(account, period);
+      const lacks = verdict === null ? null : describeCopy(verdict);
+      if (verdict !== null && lacks !== null) found.push({ account, lacks, ...verdict });
+    }
+    return found;
+  }
+
+  close(): Promise<void> {
+    this.#endWaiting();
+    return this.copy.close();
+  }
+
+  async *#calls(filter: Filter, cut?: Cut): AsyncGenerator<Call> {
+    for await (const call of this.copy.calls(filter, cut)) {
+      this.#io.signal.throwIfAborted();
+      yield call;
+    }
+  }
+}
+
+/** What the copy of an account lacks, also in words. */
+interface Lack extends Pick<CopyVerdict, 'proof' | 'reasons'> {
+  readonly account: string;
+  readonly lacks: string;
+}
+
+/** What is proved of several accounts together. */
+function together(lacks: readonly Lack[]): CopyEnding['copy'] {
+  const proof = lacks.find((one) => one.proof === 'short')?.proof ?? lacks[0]?.proof ?? 'whole';
+  return { proof, reasons: lacks.flatMap(({ reasons }) => reasons) };
+}
+
+/** The times that a filter is about. */
+export function timesOf({ clauses }: Filter): TimeSlice {
+  const range = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
+  if (range?.kind !== 'range') return { from: null, to: null };
+  return { from: range.lower?.text ?? null, to: range.upper?.text ?? null };
+}
+
+/** That the copy answered, with what it covers and when it was last brought up to date, in one line. */
+function answeredText({ kind, shown }: ReadCopy, statuses: readonly CopyStatus[]): string {
+  const calls = statuses.reduce((sum, status) => sum + status.calls, 0);
+  const last = statuses
+    .map((status) => status.last ?? '')
+    .sort()
+    .at(-1);
+  const unsynced = statuses.find(({ syncedAt }) => syncedAt === null);
+  const synced = statuses.map(({ syncedAt }) => syncedAt ?? '').sort()[0];
+  const when =
+    statuses.length === 0
+      ? 'nothing was synced yet'
+      : unsynced
+        ? `no sync of account ${unsynced.account} has finished yet`
+        : `last sync ${synced?.slice(0, 19).replace('T', ' ')} UTC`;
+  const of = statuses.length > 1 ? ` of ${statuses.length} accounts` : '';
+  const until = last ? `, the latest of ${last.slice(0, 19)}` : '';
+  return `answered by the ${kind} ${shown}: ${plural(calls, 'call')}${of}${until}; ${when}`;
+}

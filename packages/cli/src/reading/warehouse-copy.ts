@@ -1,0 +1,106 @@
+import type { Call } from '@call-attribution/core';
+import type { CopyVerdict, Removals, TimeSlice } from '@call-attribution/node-stream';
+import { type Filter, printFilter } from '@call-attribution/query-dsl';
+import type { CallSelection, Warehouse } from '@call-attribution/warehouse';
+import { loadLibrary, type WarehouseFile } from '../stores/choose.ts';
+import { whileWaiting } from '../term/waiting.ts';
+import { type CopyContext, CopySource, type CopyStatus, type Cut, type ReadCopy } from './copy-source.ts';
+import type { Source } from './source.ts';
+
+const usualTimeLimit = 60_000;
+
+/** Opens a warehouse. The timeout is how long a question may take, and how long another process is waited for. */
+export async function openWarehouseCopy(
+  file: WarehouseFile,
+  { settings, args, io }: CopyContext,
+  accounts: readonly string[],
+): Promise<WarehouseCopy> {
+  const { openWarehouse } = await loadLibrary();
+  const timeLimit = settings.timeout?.value ?? usualTimeLimit;
+  const wait = Math.min(10_000, timeLimit);
+  const warehouse = await whileWaiting(`waiting for the warehouse ${file.shown}`, () =>
+    openWarehouse(file.path, { create: false, wait }),
+  );
+  const where = args.has('where') ? args.text('where') : null;
+  const { signal } = io;
+  return new WarehouseCopy(warehouse, file.shown, {
+    ...{ accounts, where, timeLimit, signal },
+    version: settings.apiVersion.value,
+  });
+}
+
+/** Which calls of a warehouse a command reads, and how long it may take. */
+interface Scope {
+  readonly accounts: readonly string[];
+  readonly version: 'v2' | 'v3';
+  readonly where: string | null;
+  readonly timeLimit: number;
+  readonly signal: AbortSignal;
+}
+
+/** A source that is a warehouse. */
+export type WarehouseSource = CopySource<WarehouseCopy>;
+
+/** Is the source a warehouse, which counts groups and evaluates conditions by itself? */
+export const isWarehouse = (source: Source): source is WarehouseSource =>
+  source instanceof CopySource && source.copy instanceof WarehouseCopy;
+
+/** Calls in DuckDB. */
+export class WarehouseCopy implements ReadCopy {
+  readonly kind = 'warehouse';
+  readonly warehouse: Warehouse;
+  readonly shown: string;
+  readonly address: string;
+  /** Milliseconds that a question may take. */
+  readonly timeLimit: number;
+  readonly #scope: Scope;
+
+  constructor(warehouse: Warehouse, shown: string, scope: Scope) {
+    this.warehouse = warehouse;
+    this.shown = shown;
+    this.address = `duckdb:${shown}`;
+    this.timeLimit = scope.timeLimit;
+    this.#scope = scope;
+  }
+
+  /** The calls that match a filter of the API, as a question to the warehouse. */
+  selection(filter: Filter): CallSelection {
+    const { accounts, where, version } = this.#scope;
+    return {
+      ...(accounts.length > 0 ? { accounts } : {}),
+      ...(where === null ? {} : { where }),
+      q: printFilter(filter),
+      // Only v3 leaves out calls through call extensions unless the filter includes them.
+      ...(version === 'v2' ? { calls: 'all' } : {}),
+    };
+  }
+
+  statuses(): Promise<readonly CopyStatus[]> {
+    return this.warehouse.lastSync();
+  }
+
+  verdict(account: string, period?: TimeSlice): Promise<CopyVerdict | null> {
+    return this.warehouse.verdict(account, period);
+  }
+
+  removals(account: string): Promise<Removals> {
+    return this.warehouse.removals(account);
+  }
+
+  get(sid: string, account: string | null): Promise<Call | null> {
+    return this.warehouse.get(sid, account ?? undefined);
+  }
+
+  count(filter: Filter) {
+    const { timeLimit, signal } = this.#scope;
+    return this.warehouse.count({ ...this.selection(filter), timeLimit, signal });
+  }
+
+  calls(filter: Filter, cut: Cut = {}): AsyncIterable<Call> {
+    return this.warehouse.calls({ ...this.selection(filter), ...cut, signal: this.#scope.signal });
+  }
+
+  close(): Promise<void> {
+    return this.warehouse.close();
+  }
+}

@@ -1,0 +1,172 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { testStores } from '@call-attribution/test-tools';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStage } from './stage.ts';
+
+const stage = openStage();
+afterAll(() => stage.close());
+
+const folder = stage.folder();
+const stores = [
+  ...testStores(),
+  { kind: 'duckdb', newUrl: async () => `duckdb:${join(folder, 'calls.duckdb')}` },
+] as const;
+const now = new Date('2026-11-02T12:00:00Z');
+
+const endless =
+  'with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000000) select count(*) as n from n';
+
+describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
+  let url = '';
+  const ask = (...args: string[]) => stage.quick([...args, '--store', url], { cwd: folder, now });
+  const api = (...args: string[]) => stage.quick([...args, '--store', 'none'], { cwd: folder, now });
+  beforeAll(async () => {
+    url = await newUrl();
+    expect((await ask('sync')).code).toBe(0);
+  });
+
+  test.each([
+    ['count'],
+    ['count', '--include-extensions'],
+    ['count', '--on', '2026-10', '--min-talk', '1m'],
+    ['list', '--json'],
+    ['list', '--json', '--page', '3', '-n', '7'],
+    ['list', '--json', '--sort', 'oldest', '--page', '2', '-n', '11'],
+    ['list', '--all', '--format', 'ndjson', '--on', '2026-10'],
+    ['list', '--all', '--format', 'csv', '--include-extensions'],
+    ['export', '-o', '-', '--format', 'ndjson', '--on', '2026-10'],
+    ['export', '-o', '-', '--format', 'csv', '--fields', 'sid,ani,talk_minutes'],
+    ['report', '--by', 'campaign', '--json'],
+    ['report', '--by', 'day,channel', '--last', '20d', '--format', 'csv'],
+    ['report', '--by', 'hour', '--min-talk', '1m'],
+    ['sheet', 'google-ads-clicks', '--conversion-name', 'Call', '--on', '2026-10', '-o', '-'],
+  ])('it answers as the API does: %s %s %s %s', async (...args) => {
+    const [own, wanted] = [await ask(...args), await api(...args)];
+    expect(own).toMatchObject({ code: wanted.code, stdout: wanted.stdout });
+    expect(wanted.stdout).not.toBe('');
+    if (args[0] !== 'export' && args[0] !== 'sheet')
+      expect(own.stderr).toMatch(
+        /answered by the (?:warehouse|store) .*: 600 calls, the latest of 2026-10-31/,
+      );
+  });
+
+  test('it has one call by its ID, and says when there is none', async () => {
+    const sid = JSON.parse((await api('list', '--json', '-n', '1')).stdout)[0].sid;
+    expect((await ask('get', sid, '--json')).stdout).toBe((await api('get', sid, '--json')).stdout);
+    expect(await ask('get', '5')).toMatchObject({ code: 6, stderr: expect.stringContaining('has no call') });
+  });
+
+  test('it answers SQL, in every format alike', async () => {
+    const sql =
+      "select ppc_campaign, count(*) as calls, count(*) filter (where talk_minutes = 0) as missed, sum(call_duration) as seconds from calls where date_added >= '2026-10-01' group by 1 order by 2 desc, 1";
+    const wanted = new Map<string | null, [number, number, number]>();
+    const all = (await api('list', '--all', '--json', '--include-extensions', '--from', '2026-10-01')).stdout;
+    for (const call of JSON.parse(all)) {
+      const [calls, missed, seconds] = wanted.get(call.ppc_campaign) ?? [0, 0, 0];
+      const isMissed = Number(call.talk_minutes) === 0 ? 1 : 0;
+      wanted.set(call.ppc_campaign, [calls + 1, missed + isMissed, seconds + Number(call.call_duration)]);
+    }
+    const rows = JSON.parse((await ask('sql', sql, '--json')).stdout);
+    expect(
+      new Map(
+        rows.map((row: Record<string, unknown>) => [row.ppc_campaign, [row.calls, row.missed, row.seconds]]),
+      ),
+    ).toEqual(wanted);
+    const lines = (await ask('sql', sql, '--format', 'ndjson')).stdout.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(rows);
+    const csv = (await ask('sql', sql, '--format', 'csv')).stdout.split('\r\n');
+    expect(csv[0]).toBe('ppc_campaign,calls,missed,seconds');
+    expect(csv).toHaveLength(rows.length + 2);
+    const table = await ask('sql', sql, '--limit', '2');
+    expect(table.stdout.trimEnd().split('\n')).toHaveLength(3);
+    expect(table.stderr).toMatch(/the first 2 rows; there are more[\s\S]*answered by the/);
+    const file = join(folder, `${kind}.parquet`);
+    expect((await ask('sql', sql, '-o', file)).code).toBe(0);
+    expect(readFileSync(file).subarray(0, 4).toString()).toBe('PAR1');
+  });
+
+  test.each([
+    ['delete from calls'],
+    ['drop view calls'],
+    ['select 1; delete from records'],
+    ["update calls set city = 'x'"],
+  ])('it refuses SQL that does more than read: %s', async (sql) => {
+    const refused = await ask('sql', sql);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect((await ask('count', '--include-extensions')).stdout).toBe('600\n');
+  });
+
+  test('a mistake in SQL is a sentence, and so is a time limit', async () => {
+    const mistake = await ask('sql', 'select ppc_campain from calls');
+    expect(mistake).toMatchObject({ code: 2, stdout: '' });
+    expect(mistake.stderr).toMatch(/SQL has a mistake.*ppc_campain/);
+    const long = await ask('sql', endless, '--timeout', '1s');
+    expect(long).toMatchObject({ code: 1, stdout: '' });
+    expect(long.stderr).toContain('took longer than its time limit');
+  });
+
+  test('Ctrl-C ends a long statement', async () => {
+    let isSent = false;
+    const ended = await stage.calls(['sql', endless, '--store', url], {
+      cwd: folder,
+      watch({ stderr }, child) {
+        if (!isSent && stderr.includes('reading the ')) isSent = child.kill('SIGINT');
+      },
+    });
+    expect(ended).toMatchObject({ code: 130, signal: null, stdout: '' });
+  });
+
+  test('calls verify counts it, read-only, and compares it with the API', async () => {
+    const verified = await stage.quick(['verify', url, '--against-api', '--json'], { cwd: folder, now });
+    expect(verified.code).toBe(0);
+    expect(JSON.parse(verified.stdout)).toMatchObject({ verdict: 'proved', checks: [{ rows: 600 }] });
+  });
+
+  test('reading leaves no file behind', async () => {
+    await ask('count');
+    await ask('sql', 'select 1');
+    const file = url.replace(/^\w+:/, '');
+    if (kind === 'postgres') return;
+    const parent = join(file, '..');
+    expect(readdirSync(parent).filter((name) => join(parent, name).startsWith(`${file}-`))).toEqual([]);
+  });
+});
+
+describe('what is no copy', () => {
+  test.each([
+    ['count'],
+    ['list'],
+    ['report'],
+    ['sql', 'select 1'],
+    ['get', '5'],
+    ['export', '-o', 'out.csv'],
+  ])('a file that is not there is not made: %s', async (...args) => {
+    for (const store of ['sqlite:none.db', 'duckdb:none.duckdb']) {
+      const missing = await stage.quick([...args, '--store', store], { cwd: folder });
+      expect(missing).toMatchObject({ code: 2, stdout: '' });
+      expect(missing.stderr).toMatch(/calls sync/);
+    }
+    expect(readdirSync(folder).filter((name) => /none|out/.test(name))).toEqual([]);
+  });
+
+  test('a file of another kind, a password in the URL, and a URL that names nothing are refused', async () => {
+    writeFileSync(
+      join(folder, 'text.db'),
+      'not a database, but text that is long enough to be read as one'.repeat(50),
+    );
+    for (const [store, message] of [
+      ['sqlite:text.db', /not a SQLite database|is not a database/],
+      ['postgres://calls:secret@localhost/calls', /must not have a password/],
+      ['calls.db', /did you mean sqlite:calls.db/],
+      ['calls.duckdb', /did you mean duckdb:calls.duckdb/],
+    ] as const)
+      for (const command of [['count'], ['sql', 'select 1']]) {
+        const refused = await stage.quick([...command, '--store', store], { cwd: folder });
+        expect(refused.code).not.toBe(0);
+        expect(refused.stderr).toMatch(message);
+        expect(refused.stderr).not.toContain('secret');
+      }
+    expect(existsSync(join(folder, 'calls.db'))).toBe(false);
+  });
+});
