@@ -1,8 +1,8 @@
-// The API and an MCP endpoint inside real Express, Fastify and Hono, next to routes and body parsers of the application.
+// The API and an MCP endpoint inside real Express, Fastify, Hono and a plain server of Node.js, next to routes and body parsers of the application.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
+import { createServer as createNodeServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 openDrill({
   name: 'mounted',
   kind: 'cut connections',
-  what: 'The API and an MCP endpoint inside Express 4 and 5, Fastify and Hono, at the root and below a prefix, with body parsers in front; clients that leave and clients that do not read',
+  what: 'The API and an MCP endpoint inside Express 4 and 5, Fastify, Hono and a plain server of Node.js, at the root and below a prefix, with body parsers in front; clients that leave and clients that do not read',
   countTests: true,
 });
 
@@ -115,12 +115,20 @@ const hono =
     return load('@hono/node-server').serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
   };
 
+const plain: Host = async (service, mcp) =>
+  createNodeServer((request, response) => {
+    if (request.url === '/before' || request.url === '/after') response.end(own);
+    else if (request.url === '/mcp') mcp.handler(request, response);
+    else service.handler(request, response);
+  }).listen(0, '127.0.0.1');
+
 const hosts: readonly (readonly [string, Host])[] = [
   ['Express 5', express('express')],
   ['Express 4', express('express4')],
   ['Fastify', fastify],
   ['Hono', hono(false)],
   ['Hono, mounted', hono(true)],
+  ['Node.js', plain],
 ];
 
 const cases = hosts.flatMap(([name, host]) => ['', '/calls'].map((prefix) => ({ name, host, prefix })));
