@@ -94,7 +94,7 @@ export function periodOf(args: Args, context: FilterContext): MovingPeriod | nul
 export function rangeOf(args: Args, present: Present): TimeRange {
   const on = args.has('on') ? args.text('on') : null;
   const start = args.text('from');
-  const end = args.text('to');
+  const end = args.has('to') ? args.text('to') : null;
   const from = start === null ? null : readStart(start, '--from');
   const to = end === null ? null : readEnd(end, '--to');
   const last = args.has('last') ? args.text('last') : null;
