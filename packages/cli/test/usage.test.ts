@@ -164,7 +164,7 @@ const typed: [string, string[], RegExp[]][] = [
   [
     'fields with an upload sheet',
     ['sheet', 'skai', '--output', 'x.csv', '--time-zone', 'UTC', '--fields', 'sid'],
-    [/no option --fields/, /calls export --fields/],
+    [/no option --fields/, /calls list --fields, calls get --fields/],
   ],
   ['an unknown group', ['report', '--by', 'campain'], [/cannot group by "campain"/, /did you mean campaign/]],
   ['three groups', ['report', '--by', 'day,channel,label'], [/one or two groups/]],

@@ -61,24 +61,6 @@ export const readingCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/list.ts')).list,
   },
   {
-    name: 'watch',
-    summary: 'show each new call as it comes',
-    about: 'Begins with the calls of the last hour, looks for new ones until Ctrl-C, and shows each once.',
-    options: [
-      { name: 'every', value: 'DURATION', text: 'how often to look: 10s, 1m', default: '30s' },
-      fieldsOption,
-      { ...jsonOption, text: 'a line of JSON for each call' },
-      ...filterOptions.filter(({ name }) => name !== 'to' && name !== 'on'),
-      ...accountOptions.filter(({ name }) => name === 'account'),
-      ...connectionOptions,
-    ],
-    examples: [
-      { line: 'calls watch', text: 'time, caller, minutes, campaign and number of each call' },
-      { line: "calls watch --q 'ppc_campaign:*' --json | jq .sid", text: 'for another program' },
-    ],
-    load: async () => (await import('../commands/watch.ts')).watchCalls,
-  },
-  {
     name: 'get',
     summary: 'show one call by its session ID',
     printsRows: true,
@@ -146,6 +128,24 @@ export const readingCommands: readonly CommandSpec[] = [
       { line: "calls sql 'describe calls'", text: 'the columns, in DuckDB' },
     ],
     load: async () => (await import('../commands/sql.ts')).sql,
+  },
+  {
+    name: 'watch',
+    summary: 'show each new call as it comes',
+    about: 'Begins with the calls of the last hour, looks for new ones until Ctrl-C, and shows each once.',
+    options: [
+      { name: 'every', value: 'DURATION', text: 'how often to look: 10s, 1m', default: '30s' },
+      fieldsOption,
+      { ...jsonOption, text: 'a line of JSON for each call' },
+      ...filterOptions.filter(({ name }) => name !== 'to' && name !== 'on'),
+      ...accountOptions.filter(({ name }) => name === 'account'),
+      ...connectionOptions,
+    ],
+    examples: [
+      { line: 'calls watch', text: 'time, caller, minutes, campaign and number of each call' },
+      { line: "calls watch --q 'ppc_campaign:*' --json | jq .sid", text: 'for another program' },
+    ],
+    load: async () => (await import('../commands/watch.ts')).watchCalls,
   },
   {
     name: 'sms',
