@@ -1,7 +1,7 @@
 // Merges the calls of two accounts into one stream ordered by time, joins the cost of each campaign, and counts by day.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
-import { createCallStream, isMark } from '@call-attribution/node-stream';
+import { createCallStream } from '@call-attribution/node-stream';
 import {
   count,
   distinct,
@@ -22,11 +22,8 @@ const clients = sandbox.accounts.map(({ accessKey, secretKey }) =>
 try {
   const filter = 'date_added:[2026-10-01 00:00:00 TO 2026-10-15 00:00:00},inc_gce:1';
   const costs = new Map([['7001', { costPerCall: 12.5 }]]);
-  const streams = clients.map((client) => createCallStream(client, { filter, marks: true }));
+  const streams = clients.map((client) => createCallStream(client, { filter }));
 
-  const merged = mergeOrdered(streams, { lateness: 'marks' });
-  const talked = filterCalls('talk_minutes:[0.1 TO *]').over(merged);
-  const priced = join(costs, { on: 'ppc_campaign_id' }).over(talked);
   const days = tumbling({
     size: '1d',
     measures: {
@@ -37,8 +34,9 @@ try {
     },
   });
 
-  const rows = [];
-  for await (const row of days.over(priced)) if (!isMark(row)) rows.push(row);
+  const talked = filterCalls('talk_minutes:[0.1 TO *]');
+  const priced = join(costs, { on: 'ppc_campaign_id' });
+  const rows = await mergeOrdered(streams).through(talked, priced, days).toArray();
 
   const totals = await Promise.all(
     clients.map((client) => client.countCalls({ filter: `${filter},talk_minutes:[0.1 TO *]` })),

@@ -35,7 +35,7 @@ async function* counted() {
 /** @type {Uint8Array[]} */
 const lines = [];
 try {
-  for await (const line of toSheet(format, rules).over(counted())) lines.push(line);
+  for await (const line of toSheet(format, rules)(counted())) lines.push(line);
 } finally {
   await client.close();
   await sandbox.close();

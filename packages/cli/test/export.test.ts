@@ -163,7 +163,8 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
         0,
         JSON.parse(readFileSync(`${place}.checkpoint`, 'utf8')).bytes,
       );
-      expect(kept.length).toBeGreaterThan(0);
+      // Compressed bytes are kept in the checkpoint until they fill a member of the file.
+      if (!name.endsWith('.gz')) expect(kept.length).toBeGreaterThan(0);
       const second = await stage.quick(['export', '--output', name, '--resume', ...slowly], { cwd });
       expect(second.code).toBe(0);
       expect(second.stderr).toMatch(/complete: 400 calls/);

@@ -293,7 +293,7 @@ test('the same conversions come from a store without a command line', async () =
   const format = sheetFormats.sa360;
   const rules = { timeZone: 'America/New_York', conversionName: 'Phone lead', now: now.getTime() };
   const lines: Uint8Array[] = [];
-  for await (const line of toSheet(format, rules).over(conversions(store.calls('1'), rules, format)))
+  for await (const line of toSheet(format, rules)(conversions(store.calls('1'), rules, format)))
     lines.push(line);
   const args = sheet('sa360', '--include-extensions', '-o', '-').filter(
     (word) => word !== 'sa360.csv' && word !== '--output',

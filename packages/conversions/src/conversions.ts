@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { Operator } from '@call-attribution/node-stream/operators';
+import { defineOperator, each, type Operator } from '@call-attribution/node-stream/operators';
 import { createJudge } from './callers.ts';
 import { checkRules } from './check-rules.ts';
 import { rowMaker } from './check-sheet.ts';
@@ -33,12 +33,12 @@ export function conversions(
   calls: AsyncIterable<Call> | Iterable<Call>,
   rules: ConversionRules,
   tool: Tool,
-): AsyncGenerator<Outcome, void, undefined> {
-  return toConversions(rules, tool).over(calls);
+): AsyncIterable<Outcome> {
+  return toConversions(rules, tool)(calls);
 }
 
 /**
- * `conversions` as a Transform, for `pipeline`.
+ * `conversions` as an operator, for `pipeline` and `through`.
  *
  * @example
  * const format = sheetFormats['google-ads-clicks'];
@@ -46,14 +46,18 @@ export function conversions(
  */
 export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call, Outcome> {
   checkRules(rules, tool);
-  return new Operator<Call, Outcome>(({ emit }) => {
-    const outcomeOf = createOutcomes(rules, tool);
-    return {
-      push(call) {
-        const outcome = outcomeOf(call);
-        if (outcome) emit(outcome);
-      },
-    };
+  return defineOperator<Call, Outcome>({
+    name: 'toConversions',
+    unsaved: 'the judge of conversions remembers callers, and cannot be saved',
+    begin() {
+      const outcomeOf = createOutcomes(rules, tool);
+      return {
+        take: each((call, out) => {
+          const outcome = outcomeOf(call);
+          if (outcome) out.push(outcome);
+        }),
+      };
+    },
   });
 }
 

@@ -1,5 +1,5 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
-import { Operator } from '@call-attribution/node-stream/operators';
+import { defineOperator, each, type Operator } from '@call-attribution/node-stream/operators';
 import { rowMaker } from './check-sheet.ts';
 import type { Conversion, ConversionRules } from './conversion.ts';
 import type { Converted, Outcome } from './conversions.ts';
@@ -74,30 +74,32 @@ function encodeRows<L, I>(
   rules: ConversionRules,
   rowOf: (item: I) => Pick<SheetRow, 'cells' | 'faults'> | null,
 ): Operator<I, Uint8Array> {
-  return new Operator<I, Uint8Array>(
-    ({ emit, continued }) => {
+  return defineOperator<I, Uint8Array>({
+    name: 'sheet',
+    unsaved: 'a sheet is written in one go',
+    begin() {
       const head = headOf(layout, rules).map((cells) => sheetLine(cells, layout.delimiter));
       let line = head.length;
-      let begun = continued === true;
-      const begin = () => {
-        if (!begun) emit(Buffer.from(head.join('')));
+      let begun = false;
+      const begin = (): Uint8Array[] => {
+        const out = begun ? [] : [Buffer.from(head.join(''))];
         begun = true;
+        return out;
       };
       return {
-        push(item) {
-          begin();
+        take: each((item, out) => {
+          out.push(...begin());
           const row = rowOf(item);
           if (row === null) return;
           line += 1;
           const [fault] = row.faults;
           if (fault !== undefined) throw new SheetError({ line, ...fault });
-          emit(Buffer.from(sheetLine(row.cells, layout.delimiter)));
-        },
+          out.push(Buffer.from(sheetLine(row.cells, layout.delimiter)));
+        }),
         end: begin,
       };
     },
-    { bytes: true },
-  );
+  });
 }
 
 declare module '@call-attribution/core/errors' {

@@ -141,7 +141,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const sheetOf = async (format: SheetFormat, set: ConversionRules, calls: readonly Call[]): Promise<string> =>
-  Buffer.concat(await collect(toSheet(format, set).over(conversions(calls, set, format)))).toString();
+  Buffer.concat(await collect(toSheet(format, set)(conversions(calls, set, format)))).toString();
 
 test('consent is written in columns of its own when the rules have it', async () => {
   const consent = { adUserData: 'granted', adPersonalization: 'denied' } as const;
@@ -186,9 +186,7 @@ test('a sheet without rows has its head', async () => {
 test('a row that the tool would refuse is not written, and the error does not repeat the cell', async () => {
   const set = { ...rules, conversionName: 'lead@example.com' };
   const write = async () => {
-    for await (const _ of toSheet(clicks, set).over(
-      conversions([at('1', '2026-11-18 10:00:00')], set, clicks),
-    ));
+    for await (const _ of toSheet(clicks, set)(conversions([at('1', '2026-11-18 10:00:00')], set, clicks)));
   };
   await expect(write()).rejects.toThrow(/^line 3: Conversion Name holds personal data$/);
 });

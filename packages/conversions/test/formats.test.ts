@@ -39,7 +39,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 /** A sheet of calls, as text, and what each call is for the tool. */
 async function written(format: SheetFormat, calls: readonly Call[], set: ConversionRules = rules) {
   const outcomes = await collect(conversions(calls, set, format));
-  const lines = await collect(toSheet(format, set).over(outcomes));
+  const lines = await collect(toSheet(format, set)(outcomes));
   return { text: Buffer.concat(lines).toString(), outcomes };
 }
 
@@ -204,7 +204,7 @@ test('a sheet by other columns or other rules has rows of its own', async () => 
     [sheetFormats.sa360, rules],
     [googleClicks, yen],
   ] as const) {
-    const lines = await collect(toSheet(format, set).over(outcomes));
+    const lines = await collect(toSheet(format, set)(outcomes));
     expect(checkSheet(Buffer.concat(lines).toString(), format, set)).toEqual([]);
     expect(lines).toHaveLength(1 + calls.length);
   }

@@ -120,7 +120,7 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
         expect(summary.rows + left).toBe(calls.length);
 
         const chunks: Uint8Array[] = [];
-        for await (const chunk of toSheet(format, rules).over(outcomes)) chunks.push(chunk);
+        for await (const chunk of toSheet(format, rules)(outcomes)) chunks.push(chunk);
         const text = Buffer.concat(chunks).toString();
         expect(checkSheet(text, format, rules)).toEqual([]);
         const head = format.preamble ? 2 : 1;

@@ -36,7 +36,7 @@ test('a call without a rule that applies and without otherwise is left out', asy
       now: Date.parse('2026-11-21T12:00:00Z'),
       value: (call: Call) => valueByRules(call, strict),
     };
-    const { value: outcome } = await conversions([call], rules, format).next();
+    const { value: outcome } = await conversions([call], rules, format)[Symbol.asyncIterator]().next();
     expect(outcome, format.name).toMatchObject({ leftOut: 'no_value' });
   }
 });

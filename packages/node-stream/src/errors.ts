@@ -78,12 +78,11 @@ const itemErrors = codeTable({
   unreadable_time:
     'The time of an item cannot be read. Pass a field or function that gives times in the form YYYY-MM-DD HH:MM:SS.',
   late_item: 'An item arrived after its window had closed. Raise `lateness`, or set `onLate`.',
-  out_of_order: 'A source is not in order of time. Raise `lateness`, or use marks.',
+  out_of_order: 'A source is not in order of time. Raise `lateness`, or set `onLate`.',
   repeated_key:
     'Two rows of the table of a join have the same key. Pass a table in which each key appears once.',
   too_many_groups: 'There are more groups than `maxGroups`. Group by something coarser, or raise it.',
   line_too_long: 'A line is longer than `maxBytes`. Raise it, or check that the file has lines.',
-  repeated_name: 'Two slices got the same file name. Let `name` give each slice a name of its own.',
 });
 
 /** Codes of `ItemError`. */

@@ -5,7 +5,6 @@
 
 export type { Duration } from '@call-attribution/core/time';
 export type { Checkpoint } from './checkpoint/checkpoint.ts';
-export { isMark, Mark } from './checkpoint/mark.ts';
 export {
   CheckpointError,
   type CheckpointErrorCode,
@@ -14,7 +13,9 @@ export {
   StateError,
   type StateErrorCode,
 } from './errors.ts';
-export type { Each, EachOptions, ItemMethods, Piped, ReadableOf } from './operators/operator.ts';
+export { through } from './operators/chain.ts';
+export type { ChainCheckpoint } from './operators/chain-checkpoint.ts';
+export type { Chain } from './operators/forms.ts';
 export { openSlices } from './query/spans.ts';
 export type { TimeSlice } from './query/time-slice.ts';
 export { sliceFilter } from './query/window-query.ts';
@@ -53,6 +54,7 @@ export {
   type CallByteStream,
   type CallByteStreamOptions,
   createCallByteStream,
+  type LinePage,
 } from './source/call-byte-stream.ts';
 export type { PageClient } from './source/call-source.ts';
 export { type CallStream, type CallStreamOptions, createCallStream } from './source/call-stream.ts';
@@ -66,7 +68,9 @@ export {
 } from './source/errors.ts';
 export type { Progress } from './source/ledger.ts';
 export type { DeadRecord, PrefetchOptions, StreamOptions, WindowOptions } from './source/options.ts';
+export type { ReadFacts } from './source/read-facts.ts';
 export type { SliceTrace, StreamTrace } from './source/read-trace.ts';
+export type { Each, EachOptions, ItemMethods, ReadableOf } from './source/readable-of.ts';
 export type { StreamPage } from './source/stream-page.ts';
 export {
   type CountDifference,

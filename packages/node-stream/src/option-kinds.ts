@@ -25,4 +25,4 @@ export const encoding = <V extends object>(): Option<V> =>
   );
 
 const isOperator = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'begin' in value && typeof value.begin === 'function';
+  typeof value === 'function' && 'begin' in value && typeof value.begin === 'function';

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import {
   copyFileSync,
-  cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -16,11 +15,14 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Call } from '@call-attribution/core';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { seal } from '../src/checkpoint/seal.ts';
 import { toNdjson } from '../src/encoders/index.ts';
 import { lockFile } from '../src/files/index.ts';
-import { createCallStream, fileState, isMark } from '../src/index.ts';
-import { fileSink, sliceFiles } from '../src/sinks/index.ts';
+import { createCallStream, fileState } from '../src/index.ts';
+import { mapCalls } from '../src/operators/index.ts';
+import { fileSink } from '../src/sinks/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 import { lockText } from './lock-text.ts';
 
@@ -137,26 +139,43 @@ describe('a lock', () => {
 });
 
 const server = () => new FakeServer(fakeRecords(400));
-const options = { clock: { now: () => Date.UTC(2026, 5, 1) }, rows: 40, marks: true } as const;
+const options = { clock: { now: () => Date.UTC(2026, 5, 1) }, rows: 40 } as const;
 
 /** An export that stops after some slices, as if the process had died, but lets go of its lock. */
 async function cutExport(path: string): Promise<void> {
-  const sink = fileSink(path, { encode: toNdjson(), durable: false });
-  const stream = createCallStream(server(), options);
   let count = 0;
-  const cut = async function* (items: AsyncIterable<unknown>) {
-    for await (const item of items) {
-      if (++count > 200) throw new Error('power cut');
-      yield item;
-    }
-  };
-  await expect(pipeline(stream, cut, sink)).rejects.toThrow('power cut');
-  if (!sink.closed) await new Promise((resolve) => sink.once('close', resolve));
+  const cut = mapCalls((call: Call) => {
+    if (++count > 200) throw new Error('power cut');
+    return call;
+  });
+  const sink = fileSink<Call>(path, { encode: toNdjson(), durable: false });
+  await expect(createCallStream(server(), options).through(cut).into(sink)).rejects.toThrow('power cut');
 }
 
 async function resume(path: string): Promise<void> {
-  const sink = fileSink(path, { encode: toNdjson(), durable: false, resume: true });
-  await pipeline(createCallStream(server(), { ...options, checkpoint: sink.checkpoint }), sink);
+  const sink = fileSink<Call>(path, { encode: toNdjson(), durable: false, resume: true });
+  await createCallStream(server(), options)
+    .through(mapCalls((call: Call) => call))
+    .into(sink);
+}
+
+/** Begins to write, and ends when it is told to. */
+function writing(path: string, line: string) {
+  let end = () => {};
+  let begun = () => {};
+  const hasBegun = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const source = async function* () {
+    yield line;
+    begun();
+    await new Promise<void>((resolve) => {
+      end = resolve;
+    });
+  };
+  const done = fileSink(path, { durable: false })(source());
+  done.catch(() => {});
+  return { hasBegun, done, end: () => end() };
 }
 
 const sidsOf = (path: string) =>
@@ -168,12 +187,14 @@ const sidsOf = (path: string) =>
 describe('an export into a file', () => {
   test('it refuses to begin while another one writes the same file', async () => {
     const path = join(folder, 'calls.ndjson');
-    const first = fileSink(path, { durable: false });
-    await new Promise((resolve) => first.write('one\n', resolve));
+    const first = writing(path, 'one\n');
+    await first.hasBegun;
+    await vi.waitUntil(() => existsSync(`${path}.lock`));
     await expect(pipeline(Readable.from(['two\n']), fileSink(path, { durable: false }))).rejects.toThrow(
       /is writing .*calls.ndjson. Wait until it ends, or write to another name/,
     );
-    await new Promise<void>((resolve) => first.end(() => resolve()));
+    first.end();
+    await first.done;
     expect(readFileSync(path, 'utf8')).toBe('one\n');
     await pipeline(Readable.from(['two\n']), fileSink(path, { durable: false }));
     expect(readdirSync(folder)).toEqual(['calls.ndjson']);
@@ -218,62 +239,25 @@ describe('an export into a file', () => {
     const path = join(folder, 'calls.ndjson');
     await cutExport(path);
     const late = fileSink(path, { encode: toNdjson(), durable: false, resume: true, metadata: null });
-    late.on('error', () => {});
-    const state = JSON.parse(readFileSync(`${path}.checkpoint`, 'utf8'));
-    writeFileSync(`${path}.checkpoint`, JSON.stringify({ ...state, bytes: state.bytes - 1 }));
-    await expect(pipeline(Readable.from([]), late)).rejects.toThrow(/Another run has written/);
+    const { seal: _, ...state } = JSON.parse(readFileSync(`${path}.checkpoint`, 'utf8'));
+    writeFileSync(`${path}.checkpoint`, JSON.stringify(seal({ ...state, bytes: state.bytes - 1 })));
+    await expect(createCallStream(server(), options).into(late)).rejects.toThrow(/Another run has written/);
   });
 });
 
 test('a run that lost its lock leaves the unfinished file to the next one', async () => {
   const path = join(folder, 'calls.ndjson');
-  const first = fileSink(path, { durable: false });
-  await new Promise((resolve) => first.write('one\n', resolve));
+  const first = writing(path, 'one\n');
+  await first.hasBegun;
+  await vi.waitUntil(() => existsSync(`${path}.partial`));
   rmSync(`${path}.lock`);
-  const second = fileSink(path, { durable: false });
-  await new Promise((resolve) => second.write('two\n', resolve));
-  await expect(pipeline(Readable.from([]), first)).rejects.toMatchObject({ code: 'file_locked' });
-  if (!first.closed) await new Promise((resolve) => first.once('close', resolve));
-  await new Promise<void>((resolve) => second.end(() => resolve()));
+  const second = writing(path, 'two\n');
+  await second.hasBegun;
+  await vi.waitUntil(() => existsSync(`${path}.lock`));
+  first.end();
+  await expect(first.done).rejects.toMatchObject({ code: 'file_locked' });
+  second.end();
+  await second.done;
   expect(readFileSync(path, 'utf8')).toBe('two\n');
   expect(readdirSync(folder)).toEqual(['calls.ndjson']);
-});
-
-test('a copy of an unfinished folder of slices is not resumed', async () => {
-  const name = ({ from }: { from: string | null }) => `${(from ?? 'start').replaceAll(':', '.')}.ndjson`;
-  const [original, copy] = [join(folder, 'calls'), join(folder, 'copy')];
-  const open = (path: string) => sliceFiles(path, { encode: toNdjson(), name, durable: false, resume: true });
-  const sink = open(original);
-  let marks = 0;
-  const cut = async function* (items: AsyncIterable<unknown>) {
-    for await (const item of items) {
-      yield item;
-      if (isMark(item) && ++marks === 3) throw new Error('power cut');
-    }
-  };
-  await expect(pipeline(createCallStream(server(), options), cut, sink)).rejects.toThrow('power cut');
-  if (!sink.closed) await new Promise((resolve) => sink.once('close', resolve));
-  cpSync(original, copy, { recursive: true });
-  expect(() => open(copy)).toThrow(
-    `${copy} is a copy: it is not the folder that the interrupted run wrote. Resume there, or remove`,
-  );
-  const again = open(original);
-  await pipeline(createCallStream(server(), { ...options, checkpoint: again.checkpoint }), again);
-  const sids = readdirSync(original).flatMap((file) => sidsOf(join(original, file)));
-  expect(sids.sort()).toEqual(
-    fakeRecords(400)
-      .map(({ sid }) => sid)
-      .sort(),
-  );
-});
-
-test('a folder of slices has one writer at a time', async () => {
-  const name = ({ from }: { from: string | null }) => `${from ?? 'start'}.ndjson`;
-  const first = sliceFiles(folder, { encode: toNdjson(), name, durable: false });
-  await new Promise((resolve) => first.write({ sid: 'a' }, resolve));
-  const second = sliceFiles(folder, { encode: toNdjson(), name, durable: false });
-  await expect(pipeline(Readable.from([{ sid: 'b' }]), second)).rejects.toThrow(/is writing/);
-  await new Promise<void>((resolve) => first.end(() => resolve()));
-  expect(readdirSync(folder)).toEqual(['start.ndjson']);
-  expect(readFileSync(join(folder, 'start.ndjson'), 'utf8')).toBe('{"sid":"a"}\n');
 });

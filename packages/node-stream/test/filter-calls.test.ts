@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { FilterSyntaxError, where } from '@call-attribution/query-dsl';
@@ -16,13 +16,13 @@ describe('filterCalls', () => {
     ['a function', ({ talk_minutes }: { talk_minutes: string }) => Number(talk_minutes) >= 10],
   ])('lets through what matches %s', async (_, filter) => {
     const expected = calls.filter(({ talk_minutes }) => Number(talk_minutes) >= 10);
-    expect(await all(filterCalls(filter).over(calls))).toEqual(expected);
+    expect(await all(filterCalls(filter)(calls))).toEqual(expected);
   });
 
   it('ignores the channel, or treats it as v3 servers do', async () => {
     const pair = [callOf({ sid: 'web' }), callOf({ sid: 'ad', channel: 'Call Extension' })];
     const left = async (filter: string, asV3: boolean) =>
-      (await all(filterCalls(filter, { asV3 }).over(pair))).map(({ sid }) => sid);
+      (await all(filterCalls(filter, { asV3 })(pair))).map(({ sid }) => sid);
     expect(await left('talk_minutes:[0 TO *]', false)).toEqual(['web', 'ad']);
     expect(await left('talk_minutes:[0 TO *]', true)).toEqual(['web']);
     expect(await left('inc_gce:1', true)).toEqual(['web', 'ad']);
@@ -46,17 +46,15 @@ describe('operators in a row', () => {
         for await (const chunk of bytes) chunks.push(chunk);
       },
     );
-    const iterated = toNdjson<unknown>().over(
-      aggregate(grouping).over(filterCalls(({ rank }) => rank === '1').over(calls)),
-    );
+    const iterated = toNdjson<unknown>()(aggregate(grouping)(filterCalls(({ rank }) => rank === '1')(calls)));
     expect(Buffer.concat(chunks).toString()).toBe(await textOf(iterated));
     expect(chunks.length).toBe(1);
   });
 
-  it('work with pipe', async () => {
+  it('are streams by Duplex.from', async () => {
     const csv = Readable.from(calls)
-      .pipe(filterCalls(({ rank }) => rank === '1'))
-      .pipe(toCsv({ columns: ['sid'] }));
+      .pipe(Duplex.from(filterCalls(({ rank }) => rank === '1')))
+      .pipe(Duplex.from(toCsv({ columns: ['sid'] })));
     expect((await textOf(csv)).split('\r\n').length).toBe(
       calls.filter(({ rank }) => rank === '1').length + 2,
     );

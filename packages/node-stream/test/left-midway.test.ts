@@ -1,21 +1,20 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { finished, pipeline } from 'node:stream/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { toCsv, toJsonArray } from '../src/encoders/index.ts';
 import {
   type Checkpoint,
   createCallByteStream,
   createCallStream,
-  Mark,
   memoryState,
   StreamError,
   syncCalls,
 } from '../src/index.ts';
+import { through } from '../src/operators/index.ts';
 import { fileSink } from '../src/sinks/index.ts';
 import { FakeServer, fakeRecords, type PageQuery } from './fake-server.ts';
+import { After, paged } from './paged.ts';
 
 const options = { clock: { now: () => Date.UTC(2026, 5, 1) }, rows: 40 };
 const records = fakeRecords(500);
@@ -205,12 +204,16 @@ describe('a file whose first slices were empty', () => {
         delivered: 0,
         settled: { before: day, stretches: [] },
       };
-      const begun = fileSink(path, { encode: encode() });
-      await new Promise((resolve) => begun.write(new Mark({ checkpoint }), resolve));
-      await finished(begun.destroy()).catch(() => {});
+      const begun = function* () {
+        yield new After({ checkpoint });
+        throw new Error('cut');
+      };
+      await expect(
+        through(paged<{ sid: string }>(begun())).into(fileSink(path, { encode: encode() })),
+      ).rejects.toThrow('cut');
       const sink = fileSink(path, { encode: encode(), resume: true });
-      expect(sink.checkpoint).toEqual(checkpoint);
-      await pipeline(Readable.from([{ sid: 'a' }]), sink);
+      expect(sink.checkpoint).toMatchObject(checkpoint);
+      await through(paged([{ sid: 'a' }])).into(sink);
       expect(readFileSync(path, 'utf8')).toBe(whole);
     }
   });

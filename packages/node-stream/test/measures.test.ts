@@ -2,17 +2,7 @@ import { CallsError } from '@call-attribution/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { QuantileSketch } from '../src/accumulators/index.ts';
-import {
-  collect,
-  count,
-  distinct,
-  type Measure,
-  max,
-  mean,
-  min,
-  percentile,
-  sum,
-} from '../src/operators/index.ts';
+import { count, distinct, type Measure, max, mean, min, percentile, sum } from '../src/operators/index.ts';
 
 type Row = { sid?: string; v?: unknown };
 
@@ -44,7 +34,6 @@ describe('measures', () => {
     ['max compares numbers, not strings', max('v'), ['10', '9', null], 10],
     ['max of nothing is null', max('v'), [], null],
     ['distinct leaves out null', distinct('v'), ['a', 'b', 'a', null], 2],
-    ['collect keeps the items', collect(), [1, 2], [{ v: 1 }, { v: 2 }]],
     [
       'an exact percentile is one of the values',
       percentile('v', 50, { exact: true }),

@@ -7,11 +7,13 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
+import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
 import { writeWholeFile } from '../src/files/index.ts';
-import { type Checkpoint, createCallStream, Mark } from '../src/index.ts';
+import { type Checkpoint, createCallStream } from '../src/index.ts';
+import { defineOperator, each, through } from '../src/operators/index.ts';
 import {
   type FileForm,
   type Receipt,
@@ -22,6 +24,7 @@ import {
 } from '../src/receipts/index.ts';
 import { type Encoding, fileSink } from '../src/sinks/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
+import { After, paged } from './paged.ts';
 
 // Slow machines are slow; nothing here waits for the clock.
 vi.setConfig({ testTimeout: 60_000 });
@@ -162,36 +165,47 @@ describe('the receipt of a file', () => {
       rows: { count: 300 },
     };
     const clock = { now: () => Date.parse('2026-02-01T00:00:00Z') };
-    const options = { filter, rows: 20, marks: true, clock } as const;
+    const options = { filter, rows: 20, clock } as const;
+    const stopping = (at = Number.POSITIVE_INFINITY) => {
+      let taken = 0;
+      const stop = () => {
+        if (taken >= at) throw new Error('stopped');
+      };
+      return defineOperator<Call, Call>({
+        name: 'stopping',
+        begin: () => ({
+          take: each((call, out) => {
+            stop();
+            taken += 1;
+            out.push(call);
+          }),
+          end() {
+            stop();
+            return [];
+          },
+        }),
+      });
+    };
     const sink = (resume: boolean) =>
-      fileSink(file('a.ndjson'), { encode: toNdjson(), receipt: true, resume, clock });
-    await pipeline(createCallStream(server, options), sink(false));
+      fileSink<Call>(file('a.ndjson'), { encode: toNdjson(), receipt: true, resume, clock });
+    await createCallStream(server, options).through(stopping()).into(sink(false));
     const whole = await receiptIn(file('a.ndjson'));
     expect(whole).toMatchObject({ ...about, file: 'a.ndjson', writtenAt: '2026-02-01T00:00:00.000Z' });
     for (const stopAt of [70, 300]) {
       for (const name of ['a.ndjson', 'a.ndjson.receipt.json']) rmSync(file(name));
-      let taken = 0;
-      const stopping = async function* (items: AsyncIterable<unknown>) {
-        for await (const item of items) {
-          if (item instanceof Mark || taken++ < stopAt) yield item;
-          else throw new Error('stopped');
-        }
-        throw new Error('stopped');
-      };
-      const first = pipeline(createCallStream(server, options), stopping, sink(false));
+      const first = createCallStream(server, options).through(stopping(stopAt)).into(sink(false));
       await expect(first).rejects.toThrow('stopped');
       expect(existsSync(file('a.ndjson') + receiptEnding)).toBe(false);
       const second = sink(true);
-      const { checkpoint } = second;
-      expect(checkpoint).not.toBeNull();
-      await pipeline(createCallStream(server, { ...options, checkpoint }), second);
+      expect(second.checkpoint).not.toBeNull();
+      await createCallStream(server, options).through(stopping()).into(second);
       const resumed = await receiptIn(file('a.ndjson'));
       expect(resumed, `stopped at ${stopAt}`).toMatchObject(about);
       expect(resumed.rows).toEqual(whole.rows);
     }
   });
 
-  it('takes what it says from a function, and knows nothing of a source without marks', async () => {
+  it('takes what it says from a function, and knows nothing of a source that does not tell', async () => {
     const facts = { source: 'mine', version: null, filter: null, from: null, to: null, verdict: null };
     const receipt = (accounts: readonly string[]) => ({ ...facts, accounts, fields: ['sid'] });
     await pipeline(Readable.from(calls), fileSink(file('a'), { encode: toNdjson(), receipt }));
@@ -251,16 +265,15 @@ describe('the receipt of a file', () => {
       settled: { before: '2026-01-01 00:00:00', stretches: [] },
     };
     const cut = function* () {
-      yield calls[0];
-      yield new Mark({ checkpoint });
+      yield* calls.slice(0, 1);
+      yield new After({ checkpoint });
       yield* calls;
       throw new Error('cut');
     };
-    const begun = pipeline(Readable.from(cut()), fileSink(file('a'), { encode: toNdjson() }));
+    const begun = through(paged(cut())).into(fileSink(file('a'), { encode: toNdjson() }));
     await expect(begun).rejects.toThrow('cut');
-    expect(() => fileSink(file('a'), { encode: toNdjson(), resume: true, receipt: true })).toThrow(
-      /begun without a receipt/,
-    );
+    const resumed = fileSink<Call>(file('a'), { encode: toNdjson(), resume: true, receipt: true });
+    await expect(through(paged(cut())).into(resumed)).rejects.toThrow(/the settings of rows are not those/);
   });
 });
 

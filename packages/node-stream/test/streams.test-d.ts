@@ -1,13 +1,12 @@
-import type { Readable, Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { type Call, CallsError, type Client } from '@call-attribution/core';
 import { expectTypeOf, test } from 'vitest';
 import { toCsv } from '../src/encoders/index.ts';
 import {
+  type Chain,
   type Checkpoint,
   createCallByteStream,
   createCallStream,
-  isMark,
-  type Mark,
   type ReadableOf,
   type StreamPage,
   type Verdict,
@@ -20,8 +19,6 @@ test('a stream is typed by its items', () => {
   const stream = createCallStream(client);
   expectTypeOf(stream[Symbol.asyncIterator]().next()).resolves.toExtend<{ value: Call }>();
   expectTypeOf(stream.verdict).resolves.toEqualTypeOf<Verdict>();
-  const marked = createCallStream(client, { marks: true })[Symbol.asyncIterator]();
-  expectTypeOf(marked.next()).resolves.toExtend<{ value: Call | Mark }>();
 });
 
 test('a web stream is typed by what it carries', () => {
@@ -29,33 +26,26 @@ test('a web stream is typed by what it carries', () => {
   expectTypeOf(createCallStream(client).toWeb({ by: 'page' })).toExtend<ReadableStream<StreamPage>>();
 });
 
-test('a piped stream has the type of what the operator emits', async () => {
+test('a chain has the type of what the operator emits', async () => {
   const windows = tumbling({ size: '1d', by: ['channel'], measures: { calls: count() } });
-  for await (const row of createCallStream(client).pipe(windows)) {
+  for await (const row of createCallStream(client).through(windows)) {
     expectTypeOf(row.from).toEqualTypeOf<string>();
     expectTypeOf(row.calls).toEqualTypeOf<number>();
     // @ts-expect-error no such column
     row.nonsense;
   }
-  const rows = createCallStream(client).pipe(windows);
-  expectTypeOf((await rows.toArray())[0]?.channel).toEqualTypeOf<string | number | null | undefined>();
+  const rows = createCallStream(client).through(windows);
+  expectTypeOf((await rows.toArray())[0]?.channel).toEqualTypeOf<
+    string | number | boolean | null | undefined
+  >();
   // The next operator takes what the one before it emits.
   const batches = createCallStream(client)
-    .pipe(mapCalls((call) => call.sid))
-    .pipe(batch());
+    .through(mapCalls((call) => call.sid))
+    .through(batch());
   expectTypeOf(await batches.toArray()).toEqualTypeOf<string[][]>();
-  const sids = createCallStream(client).pipe(mapCalls((call) => call.sid));
+  const sids = createCallStream(client).through(mapCalls((call) => call.sid));
   // @ts-expect-error an item is a string here
-  sids.pipe(mapCalls((item) => item.date_added));
-});
-
-test('marks pass through operators, unless the output is bytes', () => {
-  const marked = createCallStream(client, { marks: true });
-  expectTypeOf(marked.pipe(mapCalls((call) => call.sid))).toEqualTypeOf<ReadableOf<string | Mark>>();
-  expectTypeOf(marked.pipe(toCsv())).toEqualTypeOf<ReadableOf<Uint8Array>>();
-  const lines = createCallByteStream(client, { marks: true });
-  lines.on('slice', ({ from }) => expectTypeOf(from).toEqualTypeOf<string | null>());
-  expectTypeOf(lines[Symbol.asyncIterator]().next()).resolves.toExtend<{ value: Buffer | Mark }>();
+  sids.through(mapCalls((item) => item.date_added));
 });
 
 test('the methods of Readable keep the type of the items', async () => {
@@ -67,8 +57,6 @@ test('the methods of Readable keep the type of the items', async () => {
   expectTypeOf(stream.toArray()).resolves.toEqualTypeOf<Call[]>();
   expectTypeOf(stream.find((call) => call.sid === 'a')).resolves.toEqualTypeOf<Call | undefined>();
   expectTypeOf(stream.reduce((sum, call) => sum + call.sid.length, 0)).resolves.toEqualTypeOf<number>();
-  const marked = createCallStream(client, { marks: true });
-  expectTypeOf(marked.filter((item): item is Call => !isMark(item))).toEqualTypeOf<ReadableOf<Call>>();
   stream.on('data', (call) => expectTypeOf(call).toEqualTypeOf<Call>());
   stream.on('slice', ({ records }) => expectTypeOf(records).toEqualTypeOf<number>());
   stream.on('verdict', (verdict) => expectTypeOf(verdict).toEqualTypeOf<Verdict>());
@@ -78,18 +66,15 @@ test('the methods of Readable keep the type of the items', async () => {
 
 test('branches and merged streams know their items', () => {
   const [file, report] = tee(createCallStream(client));
-  expectTypeOf(file).toEqualTypeOf<ReadableOf<Call>>();
-  expectTypeOf(report).toEqualTypeOf<ReadableOf<Call>>();
-  expectTypeOf(tee(createCallStream(client), 3)).toEqualTypeOf<ReadableOf<Call>[]>();
-  const marked = [createCallStream(client, { marks: true })];
-  expectTypeOf(mergeOrdered(marked, { lateness: 'marks' })).toEqualTypeOf<ReadableOf<Call | Mark>>();
-  expectTypeOf(mergeOrdered([createCallStream(client)])).toEqualTypeOf<ReadableOf<Call>>();
+  expectTypeOf(file).toEqualTypeOf<Chain<Call>>();
+  expectTypeOf(report).toEqualTypeOf<Chain<Call>>();
+  expectTypeOf(tee(createCallStream(client), 3)).toEqualTypeOf<Chain<Call>[]>();
+  expectTypeOf(mergeOrdered([createCallStream(client)])).toEqualTypeOf<Chain<Call>>();
 });
 
 test('a typed stream is accepted wherever a Readable is', () => {
   expectTypeOf(createCallStream(client)).toExtend<Readable>();
   expectTypeOf(createCallByteStream(client)).toExtend<NodeJS.ReadableStream>();
-  expectTypeOf(toCsv()).toExtend<Transform>();
 });
 
 test('CallsError.is knows the errors of streams', () => {

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import diagnosticsChannel from 'node:diagnostics_channel';
 import type { Call } from '@call-attribution/core';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { isMark } from '../src/checkpoint/mark.ts';
 import { createCallByteStream } from '../src/source/call-byte-stream.ts';
 import { createCallStream } from '../src/source/call-stream.ts';
 import type { Progress } from '../src/source/ledger.ts';
@@ -68,24 +67,13 @@ describe('one source', () => {
     expect(pages).toEqual(expected);
   });
 
-  test('it has marks between its bytes, each with the checkpoint after its slice', async () => {
+  test('its lines come by pages, each with the checkpoint after it', async () => {
     const server = new FakeServer(records);
-    const stream = createCallByteStream(server, { ...options, marks: true });
+    const stream = createCallByteStream(server, options);
     const before: string[] = [];
-    for await (const item of stream) {
-      if (!isMark(item)) {
-        before.push(
-          ...sidsOf(
-            String(item)
-              .trimEnd()
-              .split('\n')
-              .map((line) => JSON.parse(line)),
-          ),
-        );
-        continue;
-      }
-      expect(stream.checkpoint()).toEqual(item.checkpoint);
-      const { checkpoint } = item;
+    for await (const { items, checkpoint } of stream.pages()) {
+      const lines = Buffer.concat(items).toString().split('\n');
+      before.push(...sidsOf(lines.filter((line) => line !== '').map((line) => JSON.parse(line))));
       const rest = await createCallStream(server, { ...options, checkpoint }).toArray();
       expect([...before, ...sidsOf(rest)]).toEqual(expected);
     }
@@ -147,21 +135,6 @@ describe('one source', () => {
     const stream = createCallByteStream(new FakeServer([]), options);
     expect(await stream.toArray()).toEqual([]);
     expect(await stream.verdict).toMatchObject({ total: 0, delivered: 0, proof: 'whole' });
-  });
-});
-
-describe('marks', () => {
-  test('they follow the records of each slice and carry the checkpoint after it', async () => {
-    const server = new FakeServer(records);
-    const items: unknown[] = await createCallStream(server, { ...options, marks: true }).toArray();
-    const marks = items.filter(isMark);
-    expect(sidsOf(items.filter((item) => !isMark(item)))).toEqual(expected);
-    expect(marks.at(-1)).toMatchObject({ to: null });
-    for (const mark of marks) {
-      const before = items.slice(0, items.indexOf(mark)).filter((item) => !isMark(item)) as Call[];
-      expect(before.every((call) => mark.to === null || call.date_added < mark.to)).toBe(true);
-      expect(mark.checkpoint).toMatchObject({ delivered: before.length, place: null });
-    }
   });
 });
 

@@ -80,7 +80,7 @@ describe('values of a statement', () => {
     const encoder = toParquet<SqlRow>({
       columns: result.columns.map(({ name, type }) => ({ name, type, value: (row) => row[name] as string })),
     });
-    await writeFile(file, encoder.over(result));
+    await writeFile(file, encoder(result));
     const db = await DuckDBInstance.create(':memory:');
     const connection = await db.connect();
     const read = sources.map((_, i) => `typeof(v${i}) as p${i}, v${i}::varchar as r${i}, t${i}`).join(', ');

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
-import { type CallStreamOptions, CheckpointError, isMark, type Mark } from '@call-attribution/node-stream';
+import { type CallStreamOptions, CheckpointError } from '@call-attribution/node-stream';
 import { FileLockedError } from '@call-attribution/node-stream/files';
+import { defineOperator, mapCalls, type Operator, through } from '@call-attribution/node-stream/operators';
 import { type FileSink, fileSink } from '@call-attribution/node-stream/sinks';
 import { type BadRecords, withWayOut } from '../bad-records/policy.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
@@ -62,25 +62,18 @@ export async function exportToFile(
     resume,
     receipt: receiptMaker(receipt, ended.read),
   });
-  try {
-    const kept = keptRequest(sink, request, target.shown);
-    if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
-    // Relative times have moved since, and the file must hold the calls of one query.
-    if (kept && kept.filter !== request.filter) say(io, `resuming the export of ${kept.filter}`);
-    const stream = kept === null ? set.stream : { ...set.stream, filter: kept.filter };
-    const onEnd = async (verdict: Ending): Promise<void> => {
-      const read = { request: kept ?? request, verdict, at: io.clock.now() };
-      await onRead(read);
-      ended.resolve(read);
-    };
-    await streamInto(sink, source, target, { ...set, stream }, onEnd);
-    return await ended.read;
-  } catch (error) {
-    sink.destroy();
-    // What a later run finds is complete only then.
-    if (!sink.closed) await new Promise((resolve) => sink.once('close', resolve));
-    throw error;
-  }
+  const kept = keptRequest(sink, request, target.shown);
+  if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
+  // Relative times have moved since, and the file must hold the calls of one query.
+  if (kept && kept.filter !== request.filter) say(io, `resuming the export of ${kept.filter}`);
+  const stream = kept === null ? set.stream : { ...set.stream, filter: kept.filter };
+  const onEnd = async (verdict: Ending): Promise<void> => {
+    const read = { request: kept ?? request, verdict, at: io.clock.now() };
+    await onRead(read);
+    ended.resolve(read);
+  };
+  await streamInto(sink, source, target, { ...set, stream }, onEnd);
+  return await ended.read;
 }
 
 /** The end of a reading, which the receipt of its file waits for. */
@@ -93,25 +86,31 @@ function whenEnded() {
 }
 
 async function streamInto(
-  sink: FileSink,
+  sink: FileSink<Call>,
   source: Pick<Source, 'read'>,
   target: FileTarget,
   { format, stream: options, bad, io }: FileExport,
   onEnd: (verdict: Ending) => Promise<void>,
 ): Promise<void> {
   const { checkpoint } = sink;
-  const { stream, verdict } = source.read({ ...options, checkpoint, marks: true, signal: io.signal });
-  const prepare = async function* (items: AsyncIterable<Call | Mark>): AsyncGenerator<Call | Mark> {
-    for await (const item of items) {
-      // A resumed export does not read again what is before a mark.
-      if (isMark(item)) await bad.settle();
-      yield isMark(item) ? item : picked(item, format, target.format);
-    }
-    await bad.settle();
-    await onEnd(await verdict);
-  };
+  const { stream, verdict } = source.read({ ...options, checkpoint, signal: io.signal });
+  const prepare: Operator<Call, Call> = defineOperator({
+    name: 'prepare',
+    begin: () => ({
+      async take(calls) {
+        // A resumed export does not read again what is before a position.
+        await bad.settle();
+        return calls.map((call) => picked(call, format, target.format));
+      },
+      async end() {
+        await bad.settle();
+        await onEnd(await verdict);
+        return [];
+      },
+    }),
+  });
   try {
-    await pipeline(stream, prepare, sink);
+    await through(stream, prepare).into(sink);
   } catch (error) {
     throw await withNextStep(error, target, io);
   }
@@ -141,12 +140,10 @@ export async function saveCalls(
   const { format, stream: options, receipt, filter, io } = set;
   const { stream, verdict } = source.read({ ...options, signal: io.signal });
   const read = verdict.then((verdict) => ({ request: { filter }, verdict, at: io.clock.now() }));
-  const pick = async function* (calls: AsyncIterable<Call>): AsyncGenerator<Call> {
-    for await (const call of calls) yield picked(call, format, target.format);
-  };
+  const pick = mapCalls((call: Call) => picked(call, format, target.format));
   const encode = encodingOf(target, format);
   try {
-    await pipeline(stream, pick, fileSink(target.path, { encode, receipt: receiptMaker(receipt, read) }));
+    await through(stream, pick).into(fileSink(target.path, { encode, receipt: receiptMaker(receipt, read) }));
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted(['nothing was written; run the command again']);
     throw fileError(error, target.shown);

@@ -28,7 +28,11 @@ export function exportRequest(
 }
 
 /** What an unfinished export was started with; null when there is none. An error when the options differ now. */
-export function keptRequest(sink: FileSink, request: ExportRequest, shown: string): ExportRequest | null {
+export function keptRequest(
+  sink: Pick<FileSink<never>, 'checkpoint' | 'metadata'>,
+  request: ExportRequest,
+  shown: string,
+): ExportRequest | null {
   return sink.checkpoint === null ? null : sameRequest(sink.metadata as ExportRequest | null, request, shown);
 }
 

@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import type { Call } from '@call-attribution/core';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
+import { mapCalls, through } from '@call-attribution/node-stream/operators';
 import { Interrupted } from '../errors.ts';
 import { fileError, type Io, write } from '../io.ts';
 import type { Source } from '../reading/source.ts';
@@ -17,15 +18,13 @@ export async function exportToOutput(
   const { io, format } = set;
   const { stream, verdict } = source.read({ ...set.stream, signal: io.signal });
   const encode = encodingOf(target, format);
-  const [first, ...rest] = Array.isArray(encode) ? encode : [encode];
+  const [first, ...rest] = typeof encode === 'function' ? [encode] : encode;
   const output = target.path === null ? io.stdout : createWriteStream(target.path, { flags: 'r+' });
   // A failed write is handled where it is awaited.
   output.on('error', () => {});
   try {
-    let chunks: AsyncIterable<Uint8Array> = first.over(
-      stream.map((call: Call) => picked(call, format, target.format)),
-    );
-    for (const stage of rest) chunks = stage.over(chunks);
+    const pick = mapCalls((call: Call) => picked(call, format, target.format));
+    const chunks = through(stream, pick, first, ...rest) as AsyncIterable<Uint8Array>;
     for await (const chunk of chunks) await write(output, chunk, target.shown);
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted();

@@ -59,9 +59,9 @@ export async function* encodedRows(
   columns: readonly SqlColumn[],
   { format, gzip }: RowTarget,
 ): AsyncGenerator<Uint8Array> {
-  const bytes = encoderOf(format, columns).over(rows);
+  const bytes = encoderOf(format, columns)(rows);
   try {
-    yield* gzip ? toGzip().over(bytes) : bytes;
+    yield* gzip ? toGzip()(bytes) : bytes;
   } catch (error) {
     throw isUnfit(error) ? unfitValue(error) : error;
   }

@@ -53,7 +53,7 @@ export async function exportSheet(
       return await verdict;
     }
     if (ledger && changes) await ledger.deliver(changes);
-    else await saveLines(shown, shown.endsWith('.gz') ? toGzip().over(lines) : lines, io);
+    else await saveLines(shown, shown.endsWith('.gz') ? toGzip()(lines) : lines, io);
     if (changes && rows.length === 0) say(io, `there is nothing new to upload: ${shown} was not written`);
     if (request.leftOut !== null)
       await saveLines(
@@ -101,7 +101,7 @@ async function checked(
 ): Promise<readonly Uint8Array[]> {
   const lines: Uint8Array[] = [];
   try {
-    for await (const line of toSheet(format, rules).over(rows)) lines.push(line);
+    for await (const line of toSheet(format, rules)(rows)) lines.push(line);
   } catch (error) {
     if (error instanceof SheetError) throw new CliError(`the sheet was not written: ${error.message}`);
     throw error;

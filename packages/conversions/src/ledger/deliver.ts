@@ -48,16 +48,16 @@ export async function deliverSheets(
     if (existsSync(path)) throw new DeliveryError('in_the_way', path);
     const file = { path, prepared: `${path}.${run}.prepared` };
     files.push(file);
-    await writeWholeFile(file.prepared, path.endsWith('.gz') ? toGzip().over(lines) : lines);
+    await writeWholeFile(file.prepared, path.endsWith('.gz') ? toGzip()(lines) : lines);
   };
   if (add.length + adjust.length === 0) return null;
   // A ledger in a database does not keep another run from writing to the same files.
   const unlock = await lockFile(`${sheet}.lock`);
   try {
     await removeOld(sheet, ledger);
-    if (add.length > 0) await write(sheet, toSheet(format, rules).over(add));
+    if (add.length > 0) await write(sheet, toSheet(format, rules)(add));
     if (format.adjustments && adjust.length > 0)
-      await write(adjustments, toAdjustments(format.adjustments, rules).over(adjust));
+      await write(adjustments, toAdjustments(format.adjustments, rules)(adjust));
     // A retraction comes before the new conversion of the same call, which is then the latest entry.
     const entries = [...adjust, ...add.map(({ conversion }) => entryOf(conversion))];
     // Whether a note was kept whose writing failed, only the next run can say. Until then its files are needed.

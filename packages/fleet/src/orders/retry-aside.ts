@@ -98,7 +98,7 @@ export async function retryAside(board: Board, options: RetryOptions): Promise<r
     };
   };
   const results: RetryResult[] = [];
-  for await (const result of mapCalls(retry, { concurrency: 8 }).over(chosen(board, job, only)))
+  for await (const result of mapCalls(retry, { concurrency: 8 })(chosen(board, job, only)))
     results.push(result);
   return results;
 }

@@ -110,7 +110,7 @@ export async function planJob(job: Job, options: PlanOptions): Promise<PlanSumma
     onProgress?.(done, job.accounts.length);
     return account;
   };
-  for await (const _ of mapCalls(plan, { concurrency }).over(job.accounts));
+  for await (const _ of mapCalls(plan, { concurrency })(job.accounts));
   return { job: pinned, ...(await countJob(board)), planned, requests, aside };
 }
 

@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import type { StreamPage } from '@call-attribution/node-stream';
 import { toCsv, toGzip, toParquet } from '@call-attribution/node-stream/encoders';
-import type { Kernel } from '@call-attribution/node-stream/operators';
+import type { Output, Step } from '@call-attribution/node-stream/operators';
 import type { PinnedJob } from '../job/job.ts';
 
 /** Turns pages into the bytes of a file. */
@@ -25,57 +25,51 @@ export function beginPartEncoding(
   signal: AbortSignal,
   emit: Emit,
 ): PartEncoding {
-  const fail = () => {};
-  const gzip = (): Kernel<Uint8Array> => toGzip().begin({ emit, fail, signal });
+  const context = { signal, hasTime: false };
   const fields = columns === null ? {} : { columns: columns as readonly Field[] };
+  const lines = (page: StreamPage): Uint8Array[] => [page.ndjson()].filter(({ length }) => length > 0);
   switch (format) {
     case 'ndjson':
-      // What is not written with its page must not lie in the memory of the page.
-      return lines({ push: (bytes) => emit(bytes.length < blockBytes ? Buffer.from(bytes) : bytes) });
-    case 'ndjson.gz':
-      return lines(gzip());
-    case 'csv.gz': {
-      const packed = gzip();
-      const ready: Uint8Array[] = [];
-      const rows = toCsv(fields).begin({ emit: (bytes) => ready.push(bytes), fail, signal });
-      const passOn = async () => {
-        for (const bytes of ready.splice(0)) await packed.push(bytes);
+      return {
+        async put(page) {
+          // What is not written with its page must not lie in the memory of the page.
+          for (const bytes of lines(page)) emit(bytes.length < blockBytes ? Buffer.from(bytes) : bytes);
+        },
+        async end() {},
       };
-      return records({
-        push: (call) => {
-          const wait = rows.push(call);
-          return wait === undefined && ready.length === 0 ? undefined : Promise.resolve(wait).then(passOn);
-        },
-        async end() {
-          await rows.end?.();
-          await passOn();
-          await packed.end?.();
-        },
-      });
-    }
+    case 'ndjson.gz':
+      return encodedBy(lines, [toGzip().begin(null, context)], emit);
+    case 'csv.gz':
+      return encodedBy(recordsOf, [toCsv(fields).begin(null, context), toGzip().begin(null, context)], emit);
     default:
-      return records(toParquet({ ...fields, rowGroupSize }).begin({ emit, fail, signal }));
+      return encodedBy(recordsOf, [toParquet({ ...fields, rowGroupSize }).begin(null, context)], emit);
   }
 }
 
-const lines = (kernel: Kernel<Uint8Array>): PartEncoding => ({
-  async put(page) {
-    const bytes = page.ndjson();
-    if (bytes.length > 0) await kernel.push(bytes);
-  },
-  async end() {
-    await kernel.end?.();
-  },
-});
+const recordsOf = (page: StreamPage): readonly Call[] => page.records;
 
-const records = (kernel: Kernel<Call>): PartEncoding => ({
-  async put(page) {
-    for (const call of page.records) {
-      const wait = kernel.push(call);
-      if (wait !== undefined) await wait;
-    }
-  },
-  async end() {
-    await kernel.end?.();
-  },
-});
+function encodedBy<I>(
+  itemsOf: (page: StreamPage) => readonly I[],
+  [first, second]: readonly [Step<I, Uint8Array>, Step<Uint8Array, Uint8Array>?],
+  emit: Emit,
+): PartEncoding {
+  const passOn = async (bytes: readonly Uint8Array[]): Promise<void> => {
+    for (const each of second === undefined ? bytes : await outOf(second.take(bytes))) emit(each);
+  };
+  return {
+    async put(page) {
+      const items = itemsOf(page);
+      if (items.length > 0) await passOn(await outOf(first.take(items)));
+    },
+    async end() {
+      await passOn((await first.end?.()) ?? []);
+      for (const each of (await second?.end?.()) ?? []) emit(each);
+    },
+  };
+}
+
+/** What an encoder gives: it takes its items at once. */
+async function outOf<O>(output: Output<O>): Promise<readonly O[]> {
+  const given = await output;
+  return 'out' in given ? given.out : given;
+}

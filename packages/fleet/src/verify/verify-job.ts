@@ -59,7 +59,7 @@ export async function* verifyJob(options: VerifyOptions): AsyncGenerator<Account
       signal,
       reach: (work) => reach(account, work),
     });
-  yield* mapCalls(verify, { concurrency }).over(accountsOf(options));
+  yield* mapCalls(verify, { concurrency })(accountsOf(options));
 }
 
 type Asked = Required<Pick<AccountValue, 'id' | 'name' | 'credential' | 'requestsPerMinute'>>;

@@ -101,7 +101,6 @@ export const troubleKinds: Readonly<Record<Code, TroubleKind>> = {
   repeated_key: 'parcel',
   too_many_groups: 'parcel',
   line_too_long: 'parcel',
-  repeated_name: 'parcel',
   // store.
   store_url: 'target',
   store_version: 'target',

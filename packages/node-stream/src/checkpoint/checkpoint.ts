@@ -10,6 +10,8 @@ export interface Checkpoint {
   readonly version: 1;
   /** Hash of what was read: the filter and the API version, or the list. A checkpoint fits no other read. */
   readonly query: string;
+  /** What operators behind the read keep, which is theirs; see `through`. */
+  readonly chain?: unknown;
   /** Half-open ranges of positions that were delivered completely; null is the read's own end. */
   readonly done: readonly (readonly [from: string | null, to: string | null])[];
   /** A slice delivered in part: how many of its items in the server's order, and a checksum of their ids. */

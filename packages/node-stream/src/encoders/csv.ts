@@ -1,18 +1,21 @@
 import { type Call, fields } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { Operator } from '../operators/operator.ts';
+import type { Operator } from '../operators/forms.ts';
 import { type CsvColumn, type CsvDialect, csvDialectOptions, csvLine, csvRow, csvText } from './csv-row.ts';
 import { cellTexts } from './row-text.ts';
-import { type TextOptions, textChunks, textOptions } from './text-chunks.ts';
+import { type TextOptions, textEncoder, textOptions } from './text-chunks.ts';
 
 const csvOptions = <T>() =>
   defineOptions({
     ...textOptions.entries,
     ...csvDialectOptions.entries,
-    /** Fields by name, and columns of your own, in order. Default: all fields. */
+    /**
+     * Columns of the rows by name, and columns of your own, in order. Default: all fields of calls, or the
+     * columns of the first row where rows are no calls.
+     */
     columns: option.list<(keyof NoInfer<T> & string) | CsvColumn<T>>(),
-    /** Write a header line. Default true; false when `continued`. */
+    /** Write a header line. Default true. */
     header: option.flag().default(true),
     /** Begin with a byte order mark, so that Excel reads UTF-8. Default false. */
     bom: option.flag().default(false),
@@ -30,59 +33,73 @@ export interface CsvOptions<T = Call> extends TextOptions, CsvDialect, OptionsOf
  *   safe: true,
  * });
  */
-export function toCsv<T = Call>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
+export function toCsv<T = unknown>(
+  options?: Omit<CsvOptions<T>, 'columns'> & { columns?: undefined },
+): Operator<T, Uint8Array>;
+/** The same with columns of your choice. */
+export function toCsv<T = Call>(options: CsvOptions<T>): Operator<T, Uint8Array>;
+export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
   const settings = csvOptions<T>().read(options);
-  const columns = settings.columns ?? (fields.map(({ name }) => name) as (keyof T & string)[]);
-  for (const column of columns) if (typeof column === 'string') known(column);
+  const { columns: named, delimiter, newline, safe, header, bom } = settings;
+  const columns = named ?? callColumns<T>();
+  const titles = titlesOf(columns);
   const row = csvRow<T>(columns, settings);
-  const titles = columns.map((column) => (typeof column === 'string' ? column : column.header));
-  const header = csvLine(titles, {
-    delimiter: settings.delimiter,
-    newline: settings.newline,
-    safe: settings.safe,
-  });
   const cell = csvText(settings);
+  const texts = cellTexts(titles);
   const readers = columns.map((column) =>
     typeof column === 'string' ? (item: T): unknown => item[column] : column.value,
   );
-  const texts = cellTexts(titles);
-  return new Operator<T, Uint8Array>(
-    (outlet) => {
-      const chunks = textChunks(outlet, settings);
-      let begun = outlet.continued ?? settings.continued;
-      const begin = () => {
-        begun = true;
-        chunks.add(`${settings.bom ? '\uFEFF' : ''}${settings.header ? header : ''}`);
-      };
-      return {
-        push(item) {
-          if (!begun) begin();
-          chunks.add(row(item));
-        },
-        mark: chunks.flush,
-        end() {
-          if (!begun) begin();
-          chunks.flush();
-        },
-      };
-    },
+  return textEncoder<T>(
     {
-      bytes: true,
+      name: 'toCsv',
+      settings: { titles: named === undefined ? null : titles, delimiter, newline, safe, header, bom },
+      columnsOf(first) {
+        if (named === undefined) return isCall(first) ? null : Object.keys(Object(first));
+        for (const column of named) if (typeof column === 'string') known(column, first);
+        return null;
+      },
+      lines(found) {
+        const all = (found as readonly (keyof T & string)[] | null) ?? columns;
+        const line = header ? csvLine(titlesOf(all), { delimiter, newline, safe }) : '';
+        return {
+          head: `${bom ? '\uFEFF' : ''}${line}`,
+          item: found === null ? row : csvRow<T>(all, settings),
+        };
+      },
       rows: {
         format: 'csv',
         fields: titles,
-        csv: { delimiter: settings.delimiter, header: settings.header },
-        text: (item) => texts(readers.map((read) => cell(read(item)))),
+        csv: { delimiter, header },
+        text(item) {
+          if (named === undefined && !isCall(item)) throw unnamed();
+          return texts(readers.map((read) => cell(read(item))));
+        },
       },
     },
+    settings,
   );
 }
 
-function known(column: string): void {
-  if (fields.some(({ name }) => name === column)) return;
-  const names = fields.map(({ name }) => name).join(', ');
+/** Refuses a column that neither the first row nor any call has. */
+function known(column: string, first: unknown): void {
+  const own = Object.keys(Object(first));
+  if (own.includes(column) || fields.some(({ name }) => name === column)) return;
+  const names = isCall(first) ? fields.map(({ name }) => name) : own;
   throw new ConfigurationError(
     'invalid_option',
-    `there is no field ${column}; for a column of your own use { header, value }. Fields: ${names}`,
+    `there is no column ${column}; for a column of your own use { header, value }. Columns: ${names.join(', ')}`,
   );
 }
+
+const callColumns = <T>() => fields.map(({ name }) => name) as (keyof T & string)[];
+
+const titlesOf = <T>(columns: readonly (string | CsvColumn<T>)[]): string[] =>
+  columns.map((column) => (typeof column === 'string' ? column : column.header));
+
+const isCall = (item: unknown): boolean => typeof item === 'object' && item !== null && 'sid' in item;
+
+const unnamed = (): ConfigurationError =>
+  new ConfigurationError(
+    'invalid_option',
+    'a receipt says which columns a file has: name them in the option columns of toCsv()',
+  );

@@ -1,6 +1,10 @@
-import { createGzip, type Gzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzipSync, gzip as gzipCallback, gzipSync } from 'node:zlib';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { Operator } from '../operators/operator.ts';
+import type { Operator } from '../operators/forms.ts';
+import { defineOperator } from '../operators/operator.ts';
+
+const gzip = promisify(gzipCallback);
 
 const gzipOptions = defineOptions({
   /** From 1 (fast) to 9 (small). Default 6. */
@@ -16,51 +20,54 @@ const gzipOptions = defineOptions({
 /** Settings of `toGzip`. */
 export interface GzipOptions extends OptionsOf<typeof gzipOptions> {}
 
+/** Bytes of a member: with so many, what the compression forgets between two of them is a few per mille of the file. */
+const memberBytes = 512 * 1024;
+
 /**
- * Compresses with gzip, in a form that can be resumed: each mark ends a member of the file and the next bytes begin another,
- * so that a file cut off after a mark is valid. Every gzip reader reads all members as one file.
+ * Compresses with gzip, in a form that can be resumed: each 512 KiB are a member of the file, whatever the chunks they came in. Every
+ * gzip reader reads all members as one file.
  *
  * @example
  * fileSink('calls.csv.gz', { encode: [toCsv(), toGzip()] });
  */
 export function toGzip(options: GzipOptions = {}): Operator<Uint8Array | string, Uint8Array> {
   const { level } = gzipOptions.read(options);
-  return new Operator<Uint8Array | string, Uint8Array>(
-    ({ emit, signal, continued }) => {
-      let member: Gzip | null = null;
-      let latest: Gzip | null = null;
-      let written = continued === true;
-      // One listener for all members: an export may have thousands of marks.
-      signal.addEventListener('abort', () => latest?.destroy(), { once: true });
-      const begin = (): Gzip => {
-        written = true;
-        const gzip = createGzip({ level });
-        gzip.on('data', emit);
-        latest = gzip;
-        return gzip;
-      };
-      const close = () =>
-        new Promise<void>((resolve, reject) => {
-          if (member === null) return resolve();
-          member.once('end', resolve).once('error', reject).end();
-          member = null;
-        });
+  return defineOperator<Uint8Array | string, Uint8Array>({
+    name: 'toGzip',
+    settings: { level },
+    begin(state) {
+      let held: Uint8Array[] = typeof state === 'string' ? [unpack(state)] : [];
+      let size = held[0]?.length ?? 0;
+      // A file without any bytes is not a gzip file.
+      let isEmpty = state === null;
       return {
-        push(bytes) {
-          member ??= begin();
-          const gzip = member;
-          return new Promise((resolve, reject) => {
-            gzip.write(bytes, (error) => (error ? reject(error) : resolve()));
-          });
+        async take(batch) {
+          for (const part of batch) {
+            const bytes = typeof part === 'string' ? Buffer.from(part) : part;
+            held.push(bytes);
+            size += bytes.length;
+          }
+          if (size < memberBytes) return [];
+          isEmpty = false;
+          const all = Buffer.concat(held);
+          const whole = all.length - (all.length % memberBytes);
+          held = [Buffer.from(all.subarray(whole))];
+          size = all.length - whole;
+          const members = Array.from({ length: whole / memberBytes }, (_, at) =>
+            gzip(all.subarray(at * memberBytes, (at + 1) * memberBytes), { level }),
+          );
+          return Promise.all(members);
         },
-        mark: close,
-        end() {
-          // A file without any bytes is not a gzip file.
-          if (!written) member = begin();
-          return close();
+        async end() {
+          if (size === 0 && !isEmpty) return [];
+          return [await gzip(Buffer.concat(held), { level })];
         },
+        // What is in no member yet.
+        save: () =>
+          size === 0 && isEmpty ? null : gzipSync(Buffer.concat(held), { level: 1 }).toString('base64'),
       };
     },
-    { bytes: true },
-  );
+  });
 }
+
+const unpack = (state: string): Uint8Array => gunzipSync(Buffer.from(state, 'base64'));

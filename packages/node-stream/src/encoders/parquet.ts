@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib';
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { Operator } from '../operators/operator.ts';
+import type { Operator } from '../operators/forms.ts';
+import { defineOperator } from '../operators/operator.ts';
 import { atLeastOne } from '../option-kinds.ts';
 import { type ParquetColumn, parquetColumns, type ReadyColumn } from './parquet-columns.ts';
 import { cellTexts } from './row-text.ts';
@@ -11,7 +12,7 @@ type Peer = typeof import('hyparquet-writer');
 
 const parquetOptions = <T>() =>
   defineOptions({
-    /** Fields by name, and columns of your own, in order. Default: all fields. */
+    /** Fields of calls by name, and columns of your own, in order. Default: all fields. */
     columns: option.list<(keyof NoInfer<T> & string) | ParquetColumn<T>>(),
     /** Records in a row group, which is held in memory and is the unit in which readers skip. Default 10,000. */
     rowGroupSize: atLeastOne().default(10_000),
@@ -39,40 +40,44 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
   const titles = columns.map(({ name }) => name);
   const texts = cellTexts(titles);
 
-  return new Operator<T, Uint8Array>(
-    ({ emit }) => {
+  return defineOperator<T, Uint8Array>({
+    name: 'toParquet',
+    unsaved: 'a Parquet file cannot be continued in its middle',
+    rows: {
+      format: 'parquet',
+      fields: titles,
+      text: (item) => texts(columns.map((column) => column.cell(item))),
+    },
+    begin() {
       let group = newGroup(columns);
       let rows = 0;
       let file: ParquetFile | undefined;
-      const write = async () => {
-        file ??= await openFile(columns, codec, emit);
-        file.write(group, rows);
+      const write = async (out: Uint8Array[]) => {
+        file ??= await openFile(columns, codec);
+        out.push(file.write(group, rows));
         group = newGroup(columns);
         rows = 0;
       };
       return {
-        push(item) {
-          for (const { column, data } of group) data.push(column.read(item));
-          rows += 1;
-          return rows >= rowGroupSize ? write() : undefined;
+        async take(batch) {
+          const out: Uint8Array[] = [];
+          for (const item of batch) {
+            for (const { column, data } of group) data.push(column.read(item));
+            rows += 1;
+            if (rows >= rowGroupSize) await write(out);
+          }
+          return out;
         },
         async end() {
-          if (rows > 0) await write();
-          file ??= await openFile(columns, codec, emit);
-          file.end();
+          const out: Uint8Array[] = [];
+          if (rows > 0) await write(out);
+          file ??= await openFile(columns, codec);
+          out.push(file.end());
+          return out;
         },
       };
     },
-    {
-      bytes: true,
-      resumable: false,
-      rows: {
-        format: 'parquet',
-        fields: titles,
-        text: (item) => texts(columns.map((column) => column.cell(item))),
-      },
-    },
-  );
+  });
 }
 
 /** The values of a row group, column by column. */
@@ -82,14 +87,13 @@ const newGroup = <T>(columns: readonly ReadyColumn<T>[]): Group<T> =>
   columns.map((column) => ({ column, data: [] }));
 
 interface ParquetFile {
-  write(group: Group<never>, rows: number): void;
-  end(): void;
+  write(group: Group<never>, rows: number): Uint8Array;
+  end(): Uint8Array;
 }
 
 async function openFile(
   columns: readonly ReadyColumn<never>[],
   codec: (typeof codecs)[keyof typeof codecs],
-  emit: (bytes: Uint8Array) => void,
 ): Promise<ParquetFile> {
   const { ByteWriter, ParquetWriter } = await peer();
   const writer = new ByteWriter();
@@ -100,19 +104,20 @@ async function openFile(
     compressors: { GZIP: (bytes: Uint8Array) => gzipSync(bytes) },
     createdBy: 'call-attribution',
   });
-  const send = () => {
-    emit(writer.getBytes().slice());
+  const taken = () => {
+    const bytes = writer.getBytes().slice();
     writer.index = 0;
+    return bytes;
   };
   return {
     write(group, rows) {
       const columnData = group.map(({ column: { name }, data }) => ({ name, data }));
       void parquet.write({ columnData, rowGroupSize: rows });
-      send();
+      return taken();
     },
     end() {
       void parquet.finish();
-      send();
+      return taken();
     },
   };
 }

@@ -1,13 +1,13 @@
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-import type { Outlet } from '../operators/kernel.ts';
+import { defineOptions, type OptionsOf, type ReadOf } from '@call-attribution/core/options';
+import type { Operator, RowForm } from '../operators/forms.ts';
+import { defineOperator } from '../operators/operator.ts';
+import { Stopped } from '../operators/step.ts';
 import { atLeastOne } from '../option-kinds.ts';
 
 /** The options of every text encoder. */
 export const textOptions = defineOptions({
-  /** Approximate size of the chunks, in bytes. With 1, each record is a chunk. Default 65,536. */
+  /** Approximate size of the largest chunks, in bytes. With 1, each record is a chunk. Default 65,536. */
   chunkBytes: atLeastOne().default(65_536),
-  /** The output continues earlier output of the same encoder: no header, no opening bracket. Default false. */
-  continued: option.flag().default(false),
 });
 
 /** Settings of every text encoder. */
@@ -15,36 +15,110 @@ export interface TextOptions extends OptionsOf<typeof textOptions> {}
 /** The same with the defaults. */
 export interface TextSettings extends ReadOf<typeof textOptions> {}
 
-/** Gathers strings and emits them as UTF-8 in large chunks. */
-export interface TextChunks {
-  /** Adds a string; emits a chunk when it is large enough. */
-  add(text: string): void;
-  /** Emits the rest. */
-  flush(): void;
+/** What an encoder of text writes. */
+export interface TextForm<T> {
+  /** Its name, for errors and checkpoints. */
+  readonly name: string;
+  /** What decides about the text. */
+  readonly settings?: unknown;
+  readonly rows: RowForm<T>;
+  /** The columns that follow from the first item; null when they are known before. */
+  columnsOf?(first: T): readonly string[] | null;
+  /** How items with these columns are written. */
+  lines(columns: readonly string[] | null): TextLines<T>;
+  /** What comes after everything. */
+  end?(isEmpty: boolean): string;
+}
+
+/** How items are written. */
+export interface TextLines<T> {
+  /** What comes before everything, even when there are no items. */
+  readonly head?: string;
+  /** The text of an item. */
+  item(item: T, isFirst: boolean): string;
+}
+
+/** What an encoder of text keeps. */
+interface TextState {
+  readonly isEmpty: boolean;
+  readonly columns: readonly string[] | null;
+}
+
+/** Makes an encoder of text: it keeps whether it has begun, and with which columns. */
+export function textEncoder<T>(form: TextForm<T>, settings: TextSettings): Operator<T, Uint8Array> {
+  return defineOperator<T, Uint8Array>({
+    name: form.name,
+    settings: form.settings,
+    rows: form.rows,
+    begin(state) {
+      let begun = state as TextState | null;
+      let lines = begun === null ? null : form.lines(begun.columns);
+      const begin = (chunks: Chunks, columns: readonly string[] | null): TextLines<T> => {
+        const all = form.lines(columns);
+        chunks.add(all.head ?? '');
+        begun = { isEmpty: true, columns };
+        return all;
+      };
+      return {
+        take(batch) {
+          const chunks = new Chunks(settings.chunkBytes);
+          let taken = 0;
+          try {
+            for (const item of batch) {
+              lines ??= begin(chunks, form.columnsOf?.(item) ?? null);
+              chunks.add(lines.item(item, begun?.isEmpty !== false));
+              if (begun?.isEmpty === true) begun = { ...begun, isEmpty: false };
+              taken += 1;
+            }
+          } catch (error) {
+            throw new Stopped(error, chunks.all(), taken);
+          }
+          return chunks.all();
+        },
+        end() {
+          const chunks = new Chunks(settings.chunkBytes);
+          lines ??= begin(chunks, null);
+          chunks.add(form.end?.(begun?.isEmpty !== false) ?? '');
+          return chunks.all();
+        },
+        save: () => begun,
+      };
+    },
+  });
 }
 
 /**
- * Encodes each string into the chunk at once: that is twice as fast as joining many short strings first, and a string with
- * characters outside Latin-1 does not slow down the others.
+ * Encodes each string into a chunk at once: that is twice as fast as joining many short strings first, and a string with characters
+ * outside Latin-1 does not slow down the others.
  */
-export function textChunks(outlet: Outlet<Uint8Array>, { chunkBytes: size }: TextSettings): TextChunks {
-  let chunk = Buffer.alloc(0);
-  let used = 0;
-  const flush = () => {
-    if (used > 0) outlet.emit(chunk.subarray(0, used));
-    chunk = chunk.subarray(used);
-    used = 0;
-  };
-  return {
-    add(text) {
-      const most = text.length * 3;
-      if (chunk.length - used < most) {
-        flush();
-        chunk = Buffer.allocUnsafeSlow(Math.max(size, most));
-      }
-      used += chunk.write(text, used);
-      if (used >= size) flush();
-    },
-    flush,
-  };
+class Chunks {
+  readonly #size: number;
+  readonly #full: Uint8Array[] = [];
+  #chunk = Buffer.alloc(0);
+  #used = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  add(text: string): void {
+    const most = text.length * 3;
+    if (this.#chunk.length - this.#used < most) {
+      this.#cut();
+      this.#chunk = Buffer.allocUnsafeSlow(Math.max(this.#size, most));
+    }
+    this.#used += this.#chunk.write(text, this.#used);
+    if (this.#used >= this.#size) this.#cut();
+  }
+
+  all(): Uint8Array[] {
+    this.#cut();
+    return this.#full;
+  }
+
+  #cut(): void {
+    if (this.#used > 0) this.#full.push(this.#chunk.subarray(0, this.#used));
+    this.#chunk = this.#chunk.subarray(this.#used);
+    this.#used = 0;
+  }
 }

@@ -1,7 +1,9 @@
 import { type Call, type Clock, monotonicClock, sleep } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { atLeastOne } from '../option-kinds.ts';
-import { Operator } from './operator.ts';
+import type { Operator } from './forms.ts';
+import { defineOperator } from './operator.ts';
+import { each } from './step.ts';
 
 const batchOptions = <T>() =>
   defineOptions({
@@ -17,11 +19,11 @@ const batchOptions = <T>() =>
     clock: option.object<Clock>().default(monotonicClock),
   });
 
-/** Settings of `batch`. A batch is emitted as soon as one of the limits is reached. */
+/** Settings of `batch`. A batch comes out as soon as one of the limits is reached. */
 export interface BatchOptions<T> extends OptionsOf<typeof batchOptions<T>> {}
 
 /**
- * Gathers items into arrays by count, bytes or time. A mark ends the batch before it, so that batches end with slices.
+ * Gathers items into arrays by count, bytes or time.
  *
  * @example
  * batch({ count: 500, time: '5s' });
@@ -30,45 +32,47 @@ export function batch<T = Call>(options: BatchOptions<T> = {}): Operator<T, T[]>
   const { bytes, sizeOf, time = null, clock, ...settings } = batchOptions<T>().read(options);
   const unlimited = options.bytes === undefined && time === null;
   const { count = unlimited ? 1000 : Number.POSITIVE_INFINITY } = settings;
-  return new Operator<T, T[]>(
-    ({ emit, fail, signal }) => {
-      let items: T[] = [];
-      let size = 0;
-      let since = 0;
-      let waiting = false;
-      const flush = () => {
-        if (items.length > 0) emit(items);
+  return defineOperator<T, T[]>({
+    name: 'batch',
+    settings: { count: String(count), bytes: String(bytes), time },
+    begin(state, { signal }) {
+      let items: T[] = Array.isArray(state) ? [...state] : [];
+      let size = bytes === Number.POSITIVE_INFINITY ? 0 : items.reduce((sum, item) => sum + sizeOf(item), 0);
+      let since = clock.now();
+      let timer: Promise<void> | null = null;
+      const flush = (out: T[][]) => {
+        if (items.length > 0) out.push(items);
         items = [];
         size = 0;
+        timer = null;
       };
-      // One timer at most. When it fires for a batch that was emitted already, it waits for the batch that followed.
-      const watch = async (limitMillis: number) => {
-        waiting = true;
-        while (items.length > 0) {
-          const left = since + limitMillis - clock.now();
-          if (left > 0) await sleep(clock, left, signal);
-          else flush();
-        }
-        waiting = false;
+      const wait = async (limit: number) => {
+        await sleep(clock, since + limit - clock.now(), signal).catch(() => {});
+      };
+      const rest = () => {
+        const out: T[][] = [];
+        flush(out);
+        return out;
       };
       return {
-        push(item) {
+        take: each((item, out) => {
           const itemSize = bytes === Number.POSITIVE_INFINITY ? 0 : sizeOf(item);
-          if (size + itemSize > bytes) flush();
+          if (size + itemSize > bytes) flush(out);
           if (items.length === 0 && time !== null) since = clock.now();
           items.push(item);
           size += itemSize;
-          if (items.length >= count || size >= bytes) flush();
-          else if (time !== null && !waiting) {
-            watch(time).catch((error) => {
-              if (!signal.aborted) fail(error);
-            });
-          }
+          if (items.length >= count || size >= bytes) flush(out);
+        }),
+        // Whether the items after them are from the same time, nobody knows.
+        passed: () => ({ out: [], before: null }),
+        end: rest,
+        due() {
+          if (time !== null && items.length > 0) timer ??= wait(time);
+          return timer;
         },
-        mark: flush,
-        end: flush,
+        tick: () => (time !== null && clock.now() >= since + time ? rest() : []),
+        save: () => (items.length === 0 ? null : items),
       };
     },
-    { eager: time !== null },
-  );
+  });
 }

@@ -1,7 +1,9 @@
 import { type Call, isCallExtension } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { type FilterInput, matcher, toFilter } from '@call-attribution/query-dsl';
-import { Operator } from './operator.ts';
+import { type FilterInput, matcher, printFilter, toFilter } from '@call-attribution/query-dsl';
+import type { Operator } from './forms.ts';
+import { defineOperator } from './operator.ts';
+import { each } from './step.ts';
 
 const filterOptions = defineOptions({
   /** Leave out calls of call extensions unless the filter says `inc_gce:1`, as v3 servers do. Default false. */
@@ -18,7 +20,7 @@ const v3 = { channel: 'channel', isExtension: (channel: unknown) => isCallExtens
  * sent with the request is cheaper; this one is for calls that have been fetched already.
  *
  * @example
- * createCallStream(client).pipe(filterCalls('talk_minutes:[2 TO *]'));
+ * createCallStream(client).through(filterCalls('talk_minutes:[2 TO *]'));
  */
 export function filterCalls(
   filter: FilterInput | ((call: Call) => boolean),
@@ -26,11 +28,15 @@ export function filterCalls(
 ): Operator<Call, Call> {
   const { asV3 } = filterOptions.read(options);
   const matches = typeof filter === 'function' ? filter : compiled(filter, asV3);
-  return new Operator(({ emit }) => ({
-    push(call) {
-      if (matches(call)) emit(call);
-    },
-  }));
+  return defineOperator<Call, Call>({
+    name: 'filterCalls',
+    settings: typeof filter === 'function' ? null : { filter: printFilter(toFilter(filter)), asV3 },
+    begin: () => ({
+      take: each((call, out) => {
+        if (matches(call)) out.push(call);
+      }),
+    }),
+  });
 }
 
 function compiled(filter: FilterInput, asV3: boolean): (call: Call) => boolean {

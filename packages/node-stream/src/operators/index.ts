@@ -1,22 +1,33 @@
-// What comes between the source and the end of a pipeline: filters, joins, batches, groups and windows with their measures.
-// Each operator is a Transform for pipe and pipeline; its over(source) does the same work as an async iterable.
+// What comes between the source and the end of a read: filters, joins, batches, groups and windows with their measures. Each operator is a
+// function over iterables, which works as it is in `pipeline`; `through` chains them, saves what they keep, and resumes them.
 
+export { type BatchOptions, batch } from './batch.ts';
+export { through } from './chain.ts';
+export type { ChainCheckpoint, SavedChain } from './chain-checkpoint.ts';
+export { type DedupeOptions, dedupe } from './dedupe.ts';
+export { type FilterOptions, filterCalls } from './filter-calls.ts';
+export type {
+  Chain,
+  ChainPage,
+  Done,
+  Operator,
+  ReadChainOptions,
+  RowForm,
+  Sink,
+  StepContext,
+  Through,
+} from './forms.ts';
 export {
   aggregate,
   createGroupTable,
   type Grouping,
   type GroupRow,
   type GroupTable,
-} from './aggregate.ts';
-export { type BatchOptions, batch } from './batch.ts';
-export { type DedupeOptions, dedupe } from './dedupe.ts';
-export { type FilterOptions, filterCalls } from './filter-calls.ts';
+} from './groups.ts';
 export { type JoinOptions, type JoinTable, join, type Lookup } from './join.ts';
-export type { Kernel, KernelFactory, Outlet } from './kernel.ts';
 export { type MapOptions, type Mapped, mapCalls } from './map-calls.ts';
 export {
   type Accumulator,
-  collect,
   count,
   distinct,
   type Measure,
@@ -29,13 +40,12 @@ export {
   sum,
 } from './measures.ts';
 export { type MergeOptions, mergeOrdered } from './merge-ordered.ts';
-export { Operator, type OperatorConstructor, type OperatorShape, type RowForm } from './operator.ts';
-export { type RateLimitOptions, rateLimit } from './rate-limit.ts';
-export { type TeeOptions, tee } from './tee.ts';
-export {
-  type SlidingOptions,
-  sliding,
-  type TumblingOptions,
-  tumbling,
-  type WindowRow,
-} from './windows.ts';
+export { defineOperator, type OperatorShape } from './operator.ts';
+export type { ChainSource, PagedSource, ReadProof, SourcePage } from './packets.ts';
+export type { Left } from './run.ts';
+export { type SessionOptions, sessions } from './sessions.ts';
+export { each, type Output, type Passed, type Step, Stopped } from './step.ts';
+export { tee } from './tee.ts';
+export { type TopOptions, topN } from './top-n.ts';
+export type { TimeOptions } from './window-clock.ts';
+export { type TumblingOptions, tumbling, type WindowRow } from './windows.ts';

@@ -1,8 +1,9 @@
 import type { Call } from '@call-attribution/core';
-import { propertyOf } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf } from '@call-attribution/core/options';
 import { atLeastOne } from '../option-kinds.ts';
-import { Operator } from './operator.ts';
+import type { Operator } from './forms.ts';
+import { defineOperator } from './operator.ts';
+import { isPromise, Part, Stopped } from './step.ts';
 
 const mapOptions = defineOptions({
   /** How many calls of an async function may run at the same time. The order is kept. Default 1. */
@@ -15,6 +16,8 @@ export interface MapOptions extends OptionsOf<typeof mapOptions> {}
 /** What the function of `mapCalls` returns: a new item, or null or undefined to leave the item out. */
 export type Mapped<O> = O | null | undefined;
 
+type MapItem<I, O> = (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>;
+
 /**
  * Replaces each item with what the function returns, and removes it when that is null or undefined. The function may be
  * async; with `concurrency` several run at the same time, and results still come in order.
@@ -22,65 +25,61 @@ export type Mapped<O> = O | null | undefined;
  * @example
  * mapCalls(async (call, signal) => ({ ...call, branch: await lookUp(call.dnis, signal) }), { concurrency: 8 });
  */
-export function mapCalls<O, I = Call>(
-  map: (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>,
-  options: MapOptions = {},
-): Operator<I, O> {
+export function mapCalls<O, I = Call>(map: MapItem<I, O>, options: MapOptions = {}): Operator<I, O> {
   const { concurrency } = mapOptions.read(options);
-  return new Operator<I, O>(
-    ({ emit, fail, signal }) => {
-      const put = (value: Mapped<O>) => {
-        if (value !== null && value !== undefined) emit(value);
-      };
-      // Results leave in the order of their inputs: each one waits for the one before it.
-      let last: Promise<void> | undefined;
-      let running = 0;
-      let free = () => {};
-      const settled = () => {
-        running -= 1;
-        if (running === 0) last = undefined;
-        free();
+  return defineOperator<I, O>({
+    name: 'mapCalls',
+    begin: (_, { signal }) => {
+      // Results of the first items of the next batch, which are on their way.
+      const flight: Promise<Mapped<O>>[] = [];
+      const settle = async (batch: readonly I[]): Promise<readonly O[] | Part<O>> => {
+        for (const item of batch.slice(flight.length, concurrency))
+          flight.push(quiet((async () => map(item, signal))()));
+        const value = await untilAborted(signal, flight.shift()).catch((error: unknown) => {
+          throw new Stopped(error, [], 0);
+        });
+        const out = value === null || value === undefined ? [] : [value];
+        return batch.length === 1 ? out : new Part(out, 1);
       };
       return {
-        push(item) {
-          const before = last;
-          const value = before === undefined ? map(item, signal) : later(map, item, signal);
-          if (!isPromise(value)) return put(value);
-          running += 1;
-          // A failure waits for its turn, so that the results before it are still delivered.
-          value.catch(() => {});
-          const mine = (async () => {
-            await before;
-            put(await value);
-          })();
-          last = mine;
-          mine.then(settled, (error) => {
-            if (concurrency > 1) fail(error);
-            free();
-          });
-          if (concurrency === 1) return mine;
-          if (running < concurrency) return undefined;
-          return new Promise<void>((resolve) => {
-            free = resolve;
-          });
+        take(batch) {
+          if (flight.length > 0) return settle(batch);
+          const out: O[] = [];
+          let taken = 0;
+          try {
+            for (const item of batch) {
+              const value = map(item, signal);
+              if (isPromise(value)) {
+                flight.push(quiet(value));
+                return new Part(out, taken);
+              }
+              if (value !== null && value !== undefined) out.push(value);
+              taken += 1;
+            }
+          } catch (error) {
+            throw new Stopped(error, out, taken);
+          }
+          return out;
         },
-        mark: () => last,
-        end: () => last,
       };
     },
-    { eager: concurrency > 1 },
-  );
+  });
 }
 
-/** An error thrown synchronously waits for its turn as well. */
-async function later<I, O>(
-  map: (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>,
-  item: I,
-  signal: AbortSignal,
-): Promise<Mapped<O>> {
-  return map(item, signal);
+/** A failure is thrown when it is the turn of its item. */
+function quiet<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
 }
 
-function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof propertyOf(value, 'then') === 'function';
+/** A promise, or the failure of a signal that is aborted before: a function that hears nothing of it is not waited for. */
+function untilAborted<T>(signal: AbortSignal, promise: Promise<T> | undefined): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    Promise.resolve(promise)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', stop));
+  });
 }

@@ -2,7 +2,18 @@ import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { numberOf } from '../accumulators/decimal.ts';
-import { Percentiles, QuantileSketch, relativeError, Sum } from '../accumulators/index.ts';
+import {
+  Count,
+  Distinct,
+  Largest,
+  Percentiles,
+  QuantileSketch,
+  relativeError,
+  Smallest,
+  Sum,
+  type Accumulator as ValueAccumulator,
+} from '../accumulators/index.ts';
+import { keyOf } from './keys.ts';
 
 /** What is read from an item: a field by name, or a function. */
 export type Reading<T = Call> = (keyof T & string) | ((item: T) => unknown);
@@ -13,51 +24,67 @@ export interface Accumulator<R, T = Call> {
   add(item: T): void;
   /** The measure of all items so far. */
   result(): R;
+  /** What it keeps, as plain JSON. Without it, a read with this measure cannot be resumed. */
+  save?(): unknown;
+  /** Takes in what an accumulator of the same kind has saved. */
+  merge?(saved: unknown): void;
 }
 
 /** Makes one accumulator per group. Write your own for what the measures here do not cover. */
-export type Measure<R, T = Call> = () => Accumulator<R, T>;
+export interface Measure<R, T = Call> {
+  (): Accumulator<R, T>;
+  /** What it measures: a saved state is not resumed with another measure. */
+  readonly of?: string;
+}
+
+/** A measure that says what it is. */
+function measure<R, T>(of: string, make: () => Accumulator<R, T>): Measure<R, T> {
+  return Object.assign(make, { of });
+}
 
 /** The number of items. */
 export function count<T = Call>(): Measure<number, T> {
-  return () => {
-    let items = 0;
-    return {
-      add: () => {
-        items += 1;
-      },
-      result: () => items,
-    };
-  };
+  return measure('count', () => new Count());
 }
 
 /** The sum of a numeric field. Empty values are left out. Decimals add up as on paper: 0.1 + 0.2 is 0.3. */
 export function sum<T = Call>(of: Reading<T>): Measure<number, T> {
-  return numeric(of, () => {
-    const total = new Sum();
-    return { add: (value, raw) => total.add(value, raw), result: () => total.result() };
-  });
+  return numeric(
+    'sum',
+    of,
+    () => new Sum(),
+    (total) => total.result(),
+  );
 }
 
 /** The mean of the values that are not empty. Null when there are none. */
 export function mean<T = Call>(of: Reading<T>): Measure<number | null, T> {
-  return numeric(of, () => {
-    const total = new Sum();
-    return {
-      add: (value, raw) => total.add(value, raw),
-      result: () => total.mean(),
-    };
-  });
+  return numeric(
+    'mean',
+    of,
+    () => new Sum(),
+    (total) => total.mean(),
+  );
 }
 
 /** The smallest value. Null when there is none. */
 export function min<T = Call>(of: Reading<T>): Measure<number | null, T> {
-  return extreme(of, (value, best) => value < best);
+  return numeric(
+    'min',
+    of,
+    () => new Smallest(),
+    (best) => best.result(),
+  );
 }
 
 /** The largest value. Null when there is none. */
 export function max<T = Call>(of: Reading<T>): Measure<number | null, T> {
-  return extreme(of, (value, best) => value > best);
+  return numeric(
+    'max',
+    of,
+    () => new Largest(),
+    (best) => best.result(),
+  );
 }
 
 const percentileOptions = defineOptions({
@@ -85,44 +112,36 @@ export function percentile<T = Call>(
   const { exact, error } = percentileOptions.read(options);
   if (!(p >= 0 && p <= 100))
     throw new ConfigurationError('invalid_option', `percentile ${p}; expected 0 to 100`);
-  if (!exact) {
-    return numeric(of, () => {
-      const sketch = new QuantileSketch({ error });
-      return { add: (value) => sketch.add(value), result: () => sketch.quantile(p / 100) };
-    });
-  }
-  return numeric(of, () => {
-    const values = new Percentiles();
-    return { add: (value) => values.add(value), result: () => values.at(p, 100) };
-  });
+  if (exact)
+    return numeric(
+      `percentile ${p}`,
+      of,
+      () => new Percentiles(),
+      (values) => values.at(p, 100),
+    );
+  return numeric(
+    `percentile ${p} within ${error}`,
+    of,
+    () => new QuantileSketch({ error }),
+    (sketch) => sketch.quantile(p / 100),
+  );
 }
 
 /** The exact number of different values; empty values are left out. Memory grows with the result. */
 export function distinct<T = Call>(of: Reading<T>): Measure<number, T> {
   const read = reader(of);
-  return () => {
-    const values = new Set<unknown>();
+  return measure(`distinct ${nameOf(of)}`, () => {
+    const values = new Distinct();
     return {
       add(item) {
-        const value = read(item);
-        if (value !== null && value !== undefined) values.add(value);
+        const value = keyOf(read(item), nameOf(of), item);
+        if (value !== null) values.add(value);
       },
-      result: () => values.size,
+      result: () => values.result(),
+      save: () => values.save(),
+      merge: (saved) => values.merge(saved as ReturnType<Distinct['save']>),
     };
-  };
-}
-
-/** The items themselves. Memory grows with the group. */
-export function collect<T = Call>(): Measure<T[], T> {
-  return () => {
-    const items: T[] = [];
-    return {
-      add: (item) => {
-        items.push(item);
-      },
-      result: () => items,
-    };
-  };
+  });
 }
 
 /** A function that reads a field by its name, or the function given. */
@@ -130,37 +149,25 @@ export function reader<T>(of: Reading<T>): (item: T) => unknown {
   return typeof of === 'function' ? of : (item) => item[of];
 }
 
-interface NumberAccumulator<R> {
-  add(value: number, raw: unknown): void;
-  result(): R;
-}
+const nameOf = (of: unknown): string => (typeof of === 'string' ? of : 'the value');
 
-function numeric<R, T>(of: Reading<T>, make: () => NumberAccumulator<R>): Measure<R, T> {
+function numeric<A extends ValueAccumulator<number, unknown, S>, S, R, T>(
+  name: string,
+  of: Reading<T>,
+  make: () => A & { add(value: number, raw?: unknown): void },
+  resultOf: (inner: A) => R,
+): Measure<R, T> {
   const read = reader(of);
-  const name = typeof of === 'string' ? of : 'the value';
-  return () => {
+  return measure(`${name} of ${nameOf(of)}`, () => {
     const inner = make();
     return {
       add(item) {
         const raw = read(item);
-        if (raw !== null && raw !== undefined && raw !== '') inner.add(numberOf(raw, name, item), raw);
+        if (raw !== null && raw !== undefined && raw !== '') inner.add(numberOf(raw, nameOf(of), item), raw);
       },
-      result: () => inner.result(),
-    };
-  };
-}
-
-function extreme<T>(
-  of: Reading<T>,
-  better: (value: number, best: number) => boolean,
-): Measure<number | null, T> {
-  return numeric(of, () => {
-    let best: number | null = null;
-    return {
-      add: (value) => {
-        if (best === null || better(value, best)) best = value;
-      },
-      result: () => best,
+      result: () => resultOf(inner),
+      save: () => inner.save(),
+      merge: (saved) => inner.merge(saved as S),
     };
   });
 }

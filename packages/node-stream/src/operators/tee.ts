@@ -1,115 +1,90 @@
-import { Readable } from 'node:stream';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import type { ReadableOf } from './operator.ts';
-
-const teeOptions = defineOptions({
-  /** Items a branch may hold for its reader. Default 16. */
-  highWaterMark: option.whole(1).default(16),
-});
-
-/** Settings of `tee`. */
-export interface TeeOptions extends OptionsOf<typeof teeOptions> {}
+import { through } from './chain.ts';
+import type { Chain } from './forms.ts';
+import { type ChainSource, type Inlet, openSource, type PagedSource, type SourcePage } from './packets.ts';
 
 /**
- * Gives every item to each of several readers, at the pace of the slowest, so that nothing piles up. A branch that is
- * destroyed no longer counts; when all are, the source ends. A failing source fails every branch.
+ * Gives every item to each of several readers, at the pace of the slowest, so that nothing piles up: read them at the same time. A branch
+ * that is left no longer counts; when all are left, the source ends. A failing source fails every branch, after what came before it.
  *
  * @example
  * const [file, report] = tee(createCallStream(client), 2);
  */
-export function tee<T>(
-  source: Iterable<T> | AsyncIterable<T>,
-  branches?: 2,
-  options?: TeeOptions,
-): [ReadableOf<T>, ReadableOf<T>];
+export function tee<T>(source: ChainSource<T>, branches?: 2): [Chain<T>, Chain<T>];
 /** The same for any number of readers. */
-export function tee<T>(
-  source: Iterable<T> | AsyncIterable<T>,
-  branches: number,
-  options?: TeeOptions,
-): ReadableOf<T>[];
-export function tee<T>(
-  source: Iterable<T> | AsyncIterable<T>,
-  branches = 2,
-  options: TeeOptions = {},
-): Readable[] {
-  const { highWaterMark } = teeOptions.read(options);
+export function tee<T>(source: ChainSource<T>, branches: number): Chain<T>[];
+export function tee<T>(source: ChainSource<T>, branches = 2): Chain<T>[] {
   if (!(branches >= 1))
     throw new ConfigurationError('invalid_option', `branches is ${branches}; expected at least 1`);
   const divider = new Divider(source);
-  return Array.from({ length: branches }, () => divider.branch(highWaterMark));
+  return Array.from({ length: branches }, () => through(divider.branch()));
 }
 
-/** Moves the items of a source to all branches that are still read, whenever none of them is full. */
+interface Branch<T> {
+  /** Where the next page goes; null while the branch does not wait for one. */
+  waiting: { resolve(page: SourcePage<T> | null): void; reject(error: unknown): void } | null;
+}
+
+/** Moves the pages of a source to all branches that are still read, whenever all of them wait. */
 class Divider<T> {
-  readonly #source: Iterable<T> | AsyncIterable<T>;
-  readonly #iterator: Iterator<T> | AsyncIterator<T>;
-  readonly #full = new Set<Readable>();
-  readonly #live = new Set<Readable>();
-  #isPumping = false;
-  #isDone = false;
+  readonly #source: ChainSource<T>;
+  readonly #live = new Set<Branch<T>>();
+  #inlet: Inlet<T> | null = null;
+  #isPulling = false;
 
-  constructor(source: Iterable<T> | AsyncIterable<T>) {
+  constructor(source: ChainSource<T>) {
     this.#source = source;
-    this.#iterator =
-      Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   }
 
-  branch(highWaterMark: number): Readable {
-    const branch = new Readable({
-      objectMode: true,
-      highWaterMark,
-      read: () => {
-        this.#full.delete(branch);
-        if (this.#full.size === 0) this.#more();
-      },
-      destroy: (error, callback) => {
-        this.#leave(branch);
-        callback(error);
-      },
-    });
+  branch(): PagedSource<T> {
+    const branch: Branch<T> = { waiting: null };
     this.#live.add(branch);
-    return branch;
+    const next = () =>
+      new Promise<SourcePage<T> | null>((resolve, reject) => {
+        branch.waiting = { resolve, reject };
+        this.#move();
+      });
+    const leave = () => this.#leave(branch);
+    return {
+      unsaved: 'its source is shared with another branch of tee()',
+      pages: () => ({
+        [Symbol.asyncIterator]: () => ({
+          async next() {
+            const page = await next();
+            return page === null ? { done: true, value: undefined } : { done: false, value: page };
+          },
+          async return() {
+            await leave();
+            return { done: true, value: undefined };
+          },
+        }),
+      }),
+    };
   }
 
-  get #mayMove(): boolean {
-    return !this.#isDone && this.#live.size > 0 && this.#full.size === 0;
-  }
-
-  #more(): void {
-    if (this.#isPumping) return;
-    this.#isPumping = true;
-    this.#pump().then(
-      () => {
-        this.#isPumping = false;
-        if (this.#mayMove) this.#more();
-      },
-      (error) => {
-        this.#isDone = true;
-        for (const branch of this.#live) branch.destroy(error);
-      },
+  #move(): void {
+    if (this.#isPulling || ![...this.#live].every(({ waiting }) => waiting !== null)) return;
+    this.#isPulling = true;
+    this.#inlet ??= openSource(this.#source, null);
+    this.#inlet.next().then(
+      (packet) => this.#give(({ resolve }) => resolve(packet && { items: packet.items, checkpoint: null })),
+      (error: unknown) => this.#give(({ reject }) => reject(error)),
     );
   }
 
-  async #pump(): Promise<void> {
-    while (this.#mayMove) {
-      const { done, value } = await this.#iterator.next();
-      this.#isDone ||= done === true;
-      for (const branch of this.#live) {
-        if (!branch.push(this.#isDone ? null : value)) this.#full.add(branch);
-      }
+  #give(to: (waiting: NonNullable<Branch<T>['waiting']>) => void): void {
+    this.#isPulling = false;
+    for (const branch of this.#live) {
+      const { waiting } = branch;
+      branch.waiting = null;
+      if (waiting !== null) to(waiting);
     }
   }
 
-  #leave(branch: Readable): void {
-    this.#full.delete(branch);
+  async #leave(branch: Branch<T>): Promise<void> {
     this.#live.delete(branch);
-    if (this.#live.size > 0) this.#more();
-    else if (!this.#isDone) {
-      this.#isDone = true;
-      if (this.#source instanceof Readable) this.#source.destroy();
-      else void Promise.resolve(this.#iterator.return?.()).catch(() => {});
-    }
+    branch.waiting?.resolve(null);
+    if (this.#live.size > 0) this.#move();
+    else await this.#inlet?.close();
   }
 }

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { isCount } from '../checkpoint/checkpoint.ts';
 import { hasCode } from '../files/own-file.ts';
 import { receiptPath, writeWholeFile } from '../files/whole-file.ts';
-import type { RowForm } from '../operators/operator.ts';
+import type { RowForm } from '../operators/forms.ts';
 import type { Proof, VerdictReason } from '../source/verdict.ts';
 import type { RowCount } from './row-digest.ts';
 

@@ -1,14 +1,13 @@
 import type { Clock } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import type { Mark } from '../checkpoint/mark.ts';
-import { CheckpointError } from '../errors.ts';
-import type { RowForm } from '../operators/operator.ts';
+import type { Operator, RowForm } from '../operators/forms.ts';
+import { defineOperator } from '../operators/operator.ts';
+import { each } from '../operators/step.ts';
 import { factsOfRead, unknownSource } from '../receipts/facts.ts';
-import { type Receipt, type ReceiptFacts, receiptOf } from '../receipts/receipt.ts';
+import { type Receipt, type ReceiptFacts, type ReceiptRows, receiptOf } from '../receipts/receipt.ts';
 import { RowDigest } from '../receipts/row-digest.ts';
-import { type ReadFacts, readBehind } from '../source/read-facts.ts';
+import type { ReadFacts } from '../source/read-facts.ts';
 import { type Encoding, encoders } from './encoding.ts';
-import type { PartRows, PartState } from './part-file.ts';
 
 /** Says where the records of a file come from. `accounts`: the IDs in the records. */
 export type ReceiptMaker = (accounts: readonly string[]) => ReceiptFacts | Promise<ReceiptFacts>;
@@ -20,76 +19,83 @@ interface ReceiptSettings<T> {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** The rows of a file while it is written, for its receipt. */
+/** The rows of a file so far, and whose they are. */
+type RowState = Pick<ReceiptRows, 'count' | 'digest'> & Pick<Receipt, 'accounts'>;
+
+/** The rows of a file while it is written: how many, and for its receipt which. */
 export class FileRows<T> {
+  /** Counts the items on their way to the encoder. */
+  readonly operator: Operator<T, T>;
   readonly #path: string;
-  readonly #form: RowForm<T | Uint8Array>;
-  readonly #digest: RowDigest;
-  readonly #accounts: Set<string>;
   readonly #settings: ReceiptSettings<T>;
-  #read: ReadFacts | null = null;
+  readonly #form: RowForm<T> | null;
+  #count = 0;
+  #digest = new RowDigest();
+  #accounts = new Set<string>();
 
-  private constructor(
-    path: string,
-    form: RowForm<T | Uint8Array>,
-    settings: ReceiptSettings<T>,
-    from: PartRows | undefined,
-  ) {
-    this.#path = path;
-    this.#form = form;
-    this.#settings = settings;
-    this.#digest = new RowDigest(from);
-    this.#accounts = new Set(from?.accounts);
-  }
-
-  /** Null when the file gets no receipt. */
-  static of<T>(path: string, settings: ReceiptSettings<T>, state: PartState | null): FileRows<T> | null {
+  constructor(path: string, settings: ReceiptSettings<T>) {
     const { receipt, encode } = settings;
-    if (receipt === false) return null;
-    const form = encode === undefined ? null : (encoders(encode)[0]?.rows ?? null);
-    if (form === null)
+    this.#path = path;
+    this.#settings = settings;
+    this.#form = receipt === false || encode === undefined ? null : (encoders(encode)[0].rows ?? null);
+    if (receipt !== false && this.#form === null)
       throw new ConfigurationError(
         'invalid_option',
         `${path} cannot have a receipt: its rows are counted as they are encoded. Set encode to toNdjson(), toCsv(), toJsonArray() or toParquet(), with toGzip() after it if you like, or remove receipt.`,
       );
-    if (state !== null && state.rows === undefined)
-      throw new CheckpointError(
-        'checkpoint_mismatch',
-        `${path}.partial was begun without a receipt. Resume it without, or start over.`,
-      );
-    return new FileRows(path, form, settings, state?.rows);
+    this.operator = defineOperator<T, T>({
+      name: 'rows',
+      settings: { receipt: receipt !== false },
+      begin: (state) => this.#begin(state),
+    });
   }
 
-  /** The rows so far. */
-  get state(): PartRows {
-    return { ...this.#digest.result(), accounts: [...this.#accounts].sort() };
+  /** Rows of the file. */
+  get count(): number {
+    return this.#count;
   }
 
-  add(item: T): void {
-    this.#digest.add(this.#form.text(item));
-    const account: unknown =
-      typeof item === 'object' && item !== null && 'acct_id' in item ? item.acct_id : null;
-    if (typeof account === 'string') this.#accounts.add(account);
-  }
-
-  mark(mark: Mark): void {
-    this.#read = readBehind(mark) ?? this.#read;
-  }
-
-  /** The receipt of the complete file. */
-  async receipt(bytes: NonNullable<Receipt['bytes']>): Promise<Receipt> {
-    const { clock } = this.#settings;
+  /** The receipt of the complete file; null when it gets none. */
+  async receipt(bytes: NonNullable<Receipt['bytes']>, read: ReadFacts | null): Promise<Receipt | null> {
+    if (this.#form === null) return null;
+    const { receipt, clock } = this.#settings;
     const { format, fields, csv } = this.#form;
     const rows = { ...this.#digest.result(), format, fields, ...(csv === undefined ? {} : { csv }) };
-    const facts = await this.#facts();
+    const accounts = [...this.#accounts].sort();
+    const facts = await (typeof receipt === 'function'
+      ? receipt(accounts)
+      : read === null
+        ? { ...unknownSource, accounts }
+        : factsOfRead(read, accounts, clock.now()));
     return receiptOf(this.#path, facts, { rows, bytes, writtenAt: new Date(clock.now()).toISOString() });
   }
 
-  #facts(): ReceiptFacts | Promise<ReceiptFacts> {
-    const { receipt, clock } = this.#settings;
-    const { accounts } = this.state;
-    if (typeof receipt === 'function') return receipt(accounts);
-    if (this.#read === null) return { ...unknownSource, accounts };
-    return factsOfRead(this.#read, accounts, clock.now());
+  #begin(state: unknown) {
+    const form = this.#form;
+    if (form === null) {
+      this.#count = typeof state === 'number' ? state : 0;
+      return {
+        take: (batch: readonly T[]) => {
+          this.#count += batch.length;
+          return batch;
+        },
+        save: () => this.#count,
+      };
+    }
+    const before = state as RowState | null;
+    this.#digest = new RowDigest(before ?? undefined);
+    this.#accounts = new Set(before?.accounts);
+    this.#count = before?.count ?? 0;
+    return {
+      take: each<T, T>((item, out) => {
+        this.#digest.add(form.text(item));
+        const account: unknown =
+          typeof item === 'object' && item !== null && 'acct_id' in item ? item.acct_id : null;
+        if (typeof account === 'string') this.#accounts.add(account);
+        this.#count += 1;
+        out.push(item);
+      }),
+      save: (): RowState => ({ ...this.#digest.result(), accounts: [...this.#accounts].sort() }),
+    };
   }
 }

@@ -1,14 +1,15 @@
 import { createHash, type Hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { type FileHandle, rename, rm } from 'node:fs/promises';
+import { type FileHandle, rename, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { isSealed, seal } from '../checkpoint/seal.ts';
 import { CheckpointError, FileLockedError } from '../errors.ts';
 import { lockFile, type Unlock } from '../files/file-lock.ts';
 import { createFile, openOwnFile, strangeFile } from '../files/own-file.ts';
 import { removeReceipt, syncFolder, writeWholeFile } from '../files/whole-file.ts';
-import { type Receipt, type ReceiptRows, writeReceipt } from '../receipts/receipt.ts';
+import { type Receipt, writeReceipt } from '../receipts/receipt.ts';
 
 /** What is on the disk of an unfinished file: how many bytes of it count, where the source resumes, the caller's facts. */
 export interface PartState {
@@ -18,15 +19,12 @@ export interface PartState {
   readonly file: string;
   readonly checkpoint: Checkpoint;
   readonly metadata?: unknown;
-  /** The rows in these bytes, where a receipt will tell of them. */
-  readonly rows?: PartRows | undefined;
+  /** A checksum over all of this. */
+  readonly seal: string;
 }
 
-/** The rows of an unfinished file, and whose they are. */
-export type PartRows = Pick<ReceiptRows, 'count' | 'digest'> & Pick<Receipt, 'accounts'>;
-
-/** Makes the receipt of a file with these bytes. */
-export type MakeReceipt = (bytes: NonNullable<Receipt['bytes']>) => Promise<Receipt>;
+/** Makes the receipt of a file with these bytes; null for none. */
+export type MakeReceipt = (bytes: NonNullable<Receipt['bytes']>) => Promise<Receipt | null>;
 
 /**
  * A file under a provisional name, which gets its own name only when it is complete. Until then it can be made durable
@@ -93,13 +91,13 @@ export class PartFile {
   }
 
   /** All bytes so far count from now on, and `checkpoint` is where the source resumes. */
-  save(checkpoint: Checkpoint, metadata: unknown, rows?: PartRows): Promise<void> {
+  save(checkpoint: Checkpoint, metadata: unknown): Promise<void> {
     return this.#run(async () => {
       if (this.#durable) await this.#opened().datasync();
       await this.#checkLock();
-      const file = await numberOf(this.#opened());
+      const file = await this.#ownNumber();
       const [bytes, checksum] = [this.#bytes, this.#checksum];
-      const state = { version: 1, bytes, checksum, file, checkpoint, metadata, rows };
+      const state = seal({ version: 1, bytes, checksum, file, checkpoint, metadata });
       await writeWholeFile(stateName(this.path), `${JSON.stringify(state)}\n`, { durable: this.#durable });
       this.#hasState = true;
     });
@@ -110,6 +108,7 @@ export class PartFile {
     return this.#run(async () => {
       if (this.#durable) await this.#opened().sync();
       await this.#checkLock();
+      await this.#ownNumber();
       const sha256 = this.#hash?.digest('hex');
       this.#hash = null;
       const receipt =
@@ -152,6 +151,15 @@ export class PartFile {
     if (this.#unlock === null || now - this.#checkedAt < unlessWithinMs) return;
     await this.#unlock.check();
     this.#checkedAt = now;
+  }
+
+  /** The number of the file that was written, which must still be the one that has its name. */
+  async #ownNumber(): Promise<string> {
+    const own = await numberOf(this.#opened());
+    const named = await stat(partName(this.path), { bigint: true }).catch(() => null);
+    if (own !== String(named?.ino))
+      throw refusal(this.path, `${partName(this.path)} was replaced while it was written`);
+    return own;
   }
 
   async #letGo(): Promise<void> {
@@ -212,7 +220,7 @@ export async function lockTarget(path: string, lock: string): Promise<Unlock> {
 async function openVerified(path: string, state: PartState, hash: Hash | null): Promise<FileHandle> {
   const part = partName(path);
   const now = readPartState(path);
-  if (JSON.stringify(now) !== JSON.stringify(state))
+  if (now?.seal !== state.seal)
     throw new CheckpointError(
       'checkpoint_mismatch',
       `Another run has written ${part} since this one began. Run again to continue after it.`,
@@ -271,6 +279,7 @@ function readState(text: string): PartState | null {
     const state = JSON.parse(text);
     const isWhole =
       state.version === 1 &&
+      isSealed(state) &&
       Number.isSafeInteger(state.bytes) &&
       Number.isSafeInteger(state.checksum) &&
       typeof state.file === 'string';

@@ -1,12 +1,13 @@
 import type { RawPage } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Mark } from '../checkpoint/mark.ts';
-import type { ReadableOf } from '../operators/operator.ts';
-import type { TimeSlice } from '../query/time-slice.ts';
+import { through } from '../operators/chain.ts';
+import type { Done, Sink } from '../operators/forms.ts';
+import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
 import type { Batch } from '../slicing/run.ts';
 import type { PageClient } from './call-source.ts';
 import { checkClient, type StreamOptions, streamOptions } from './options.ts';
+import type { ReadableOf } from './readable-of.ts';
 import { SessionStream } from './session-stream.ts';
 import { ndjsonOf } from './stream-page.ts';
 import type { Verdict } from './verdict.ts';
@@ -15,17 +16,24 @@ const byteStreamOptions = defineOptions({
   ...streamOptions.entries,
   /** Nothing is parsed, so there are no records to skip. */
   onError: option.oneOf('fail').default('fail'),
-  /**
-   * Send a `Mark` after the bytes of each slice, so that a file sink can be resumed. The stream is then in object mode, of
-   * buffers and marks. Default false.
-   */
-  marks: option.flag().default(false),
 });
 
 /** Settings of `createCallByteStream`. */
 export interface CallByteStreamOptions
   extends Omit<StreamOptions, 'onError'>,
     OptionsOf<typeof byteStreamOptions> {}
+
+/** The lines of a page. */
+export interface LinePage {
+  /** The lines in one piece; none for an empty page. */
+  readonly items: readonly Uint8Array[];
+  /** Where to resume once this page has been handled. */
+  readonly checkpoint: Checkpoint;
+  /** The slice it is part of. */
+  readonly slice: TimeSlice;
+  /** The slice is complete with this page. */
+  readonly isLast: boolean;
+}
 
 /**
  * Every record of a query, once, as lines of JSON exactly as the server sent them, without parsing. Its checkpoint moves
@@ -36,6 +44,10 @@ export interface CallByteStream<T = Buffer> extends ReadableOf<T> {
   readonly verdict: Promise<Verdict>;
   /** Where to resume: covers the pages that the consumer has taken so far. */
   checkpoint(): Checkpoint;
+  /** The same lines by whole pages. `checkpoint`: begin there, instead of where the options say. */
+  pages(options?: { checkpoint?: Checkpoint | null }): AsyncGenerator<LinePage, void, void>;
+  /** Reads everything into a sink, from where an earlier run into it stopped. */
+  into<W extends object>(sink: Sink<Uint8Array, W>): Promise<Done<W>>;
   /** Calls the listener with each chunk. */
   on(event: 'data', listener: (item: T) => void): this;
   /** Calls the listener after each slice. */
@@ -50,24 +62,40 @@ export interface CallByteStream<T = Buffer> extends ReadableOf<T> {
 class LineStream extends SessionStream {
   #lines: Buffer | null = null;
   #batch: Batch<RawPage> | null = null;
-  readonly #hasMarks: boolean;
 
   constructor(client: PageClient, options: CallByteStreamOptions = {}) {
     checkClient(client);
-    const { marks, ...settings } = byteStreamOptions.read(options);
-    super(client, settings, marks ? { objectMode: true, highWaterMark: 2 } : {});
-    this.#hasMarks = marks;
+    super(client, byteStreamOptions.read(options), {});
+  }
+
+  pages({ checkpoint }: { checkpoint?: Checkpoint | null } = {}): AsyncGenerator<LinePage, void, void> {
+    if (checkpoint != null) this.beginAt(checkpoint);
+    this.checkBegin();
+    this.on('error', () => {});
+    const walk = this.#walk();
+    const leave = walk.return.bind(walk);
+    // A generator that waits for a page would only notice its end when the page is there.
+    return Object.assign(walk, {
+      return: () => {
+        this.destroy();
+        return leave();
+      },
+    });
+  }
+
+  into<W extends object>(sink: Sink<Uint8Array, W>): Promise<Done<W>> {
+    return through<Uint8Array>(this).into(sink);
   }
 
   protected override get heldBack(): number {
     if (this.#lines === null || this.#batch === null) return 0;
-    return this.#sizeOf(this.#lines, this.#batch);
+    return this.#lines.length;
   }
 
   protected override begin(batch: Batch<RawPage>): void {
     this.#batch = batch;
     this.#lines = ndjsonOf(batch);
-    this.session.ledger.measure(this.#sizeOf(this.#lines, batch), 'byte');
+    this.session.ledger.measure(this.#lines.length, 'byte');
   }
 
   protected override feed(): boolean {
@@ -75,35 +103,43 @@ class LineStream extends SessionStream {
     if (lines === null || batch === null) return true;
     this.#lines = null;
     this.#batch = null;
-    let wantsMore = lines.length === 0 || this.push(lines);
-    if (this.#hasMarks && batch.isLast) wantsMore = this.push(this.markAfter(batch));
+    const wantsMore = lines.length === 0 || this.push(lines);
     if (batch.isLast) this.announce(batch);
     this.session.report();
     return wantsMore;
   }
 
-  /** What a batch adds to the length of the buffer: bytes, or buffers and marks. */
-  #sizeOf(lines: Buffer, { isLast }: Batch): number {
-    if (!this.#hasMarks) return lines.length;
-    return (lines.length > 0 ? 1 : 0) + (isLast ? 1 : 0);
+  async *#walk(): AsyncGenerator<LinePage, void, void> {
+    const { session } = this;
+    try {
+      for (let batch = await session.next(); batch !== null; batch = await session.next()) {
+        session.ledger.measure(1, 'page');
+        session.report();
+        const { span, isLast } = batch;
+        const items = [ndjsonOf(batch)].filter(({ length }) => length > 0);
+        yield { items, checkpoint: session.read(), slice: timeSliceOf(span), isLast };
+        session.ledger.settle(0);
+        if (isLast) this.announce(batch);
+      }
+      this.conclude();
+    } catch (error) {
+      this.destroy(session.placed(error));
+      throw error;
+    } finally {
+      this.destroy();
+    }
   }
 }
 
-/** Reads every record of a query, once, as a Readable of NDJSON bytes, with a `Mark` after those of each slice. */
-export function createCallByteStream(
-  client: PageClient,
-  options: CallByteStreamOptions & { marks: true },
-): CallByteStream<Buffer | Mark>;
 /**
  * Reads every record of a query, once, as a Readable of NDJSON bytes.
  *
  * @example
- * await pipeline(createCallByteStream(client), fileSink('calls.ndjson'));
+ * await createCallByteStream(client).into(fileSink('calls.ndjson', { resume: true }));
  */
-export function createCallByteStream(client: PageClient, options?: CallByteStreamOptions): CallByteStream;
 export function createCallByteStream(
   client: PageClient,
   options: CallByteStreamOptions = {},
-): CallByteStream<Buffer | Mark> {
-  return new LineStream(client, options) as CallByteStream<Buffer | Mark>;
+): CallByteStream {
+  return new LineStream(client, options) as unknown as CallByteStream;
 }

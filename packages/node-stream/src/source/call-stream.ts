@@ -4,21 +4,21 @@ import type { Call, RawPage } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Mark } from '../checkpoint/mark.ts';
-import type { ReadableOf } from '../operators/operator.ts';
+import { through } from '../operators/chain.ts';
+import type { Chain, Done, Operator, Sink, Through } from '../operators/forms.ts';
 import type { TimeSlice } from '../query/time-slice.ts';
 import type { Batch } from '../slicing/run.ts';
 import type { PageClient } from './call-source.ts';
 import { sizeOf } from './ledger.ts';
 import { checkClient, type StreamOptions, streamOptions } from './options.ts';
+import type { ReadFacts } from './read-facts.ts';
+import type { ReadableOf } from './readable-of.ts';
 import { SessionStream } from './session-stream.ts';
 import { pageOf, recordOf, type StreamPage } from './stream-page.ts';
 import type { Verdict } from './verdict.ts';
 
 const callStreamOptions = defineOptions({
   ...streamOptions.entries,
-  /** Send a `Mark` after the records of each slice, for windows and file sinks. Default false. */
-  marks: option.flag().default(false),
   /** Records parsed ahead of the consumer. Default 256. */
   highWaterMark: option.whole(1).default(256),
 });
@@ -30,7 +30,7 @@ export interface CallStreamOptions extends StreamOptions, OptionsOf<typeof callS
  * Every record of a query, once, as an object-mode Readable. It ends only when each slice was proved complete; otherwise it
  * fails with an `IncompleteError`. It emits `slice` after each slice and `verdict` before its end.
  */
-export interface CallStream<T = Call> extends ReadableOf<T> {
+export interface CallStream<T = Call> extends ReadableOf<T>, Through<T> {
   /** Resolves when the stream ends, is left or aborted; rejects with the error that ends it otherwise. */
   readonly verdict: Promise<Verdict>;
   /** Where to resume: covers exactly what the consumer has taken so far. */
@@ -40,6 +40,16 @@ export interface CallStream<T = Call> extends ReadableOf<T> {
    * there, instead of where the options say.
    */
   pages(options?: { checkpoint?: Checkpoint | null }): AsyncGenerator<StreamPage, void, void>;
+  /** Reads everything into a sink, from where an earlier run into it stopped. */
+  into<W extends object>(sink: Sink<T, W>): Promise<Done<W>>;
+  /** What the read is about, for receipts. */
+  readonly facts: ReadFacts;
+  /** Where the options say that it begins. */
+  readonly startsAt: Checkpoint | null;
+  /** Its slices come in order of time. */
+  readonly hasTime: true;
+  /** The signal that ends it. */
+  readonly signal: AbortSignal | undefined;
   /** A web stream of records, or of whole pages, which is many times cheaper. */
   toWeb(options?: { by?: 'record' }): ReadableStream<T>;
   /** A web stream of pages. */
@@ -56,22 +66,19 @@ export interface CallStream<T = Call> extends ReadableOf<T> {
 }
 
 class RecordStream extends SessionStream {
-  readonly #hasMarks: boolean;
-  #marked = false;
   #batch: Batch<RawPage> | null = null;
   #at = 0;
   #readAs: 'records' | 'pages' | null = null;
 
   constructor(client: PageClient, options: CallStreamOptions = {}) {
     checkClient(client);
-    const { marks, highWaterMark, ...settings } = callStreamOptions.read(options);
+    const { highWaterMark, ...settings } = callStreamOptions.read(options);
     super(client, settings, { objectMode: true, highWaterMark });
-    this.#hasMarks = marks;
   }
 
   pages({ checkpoint }: { checkpoint?: Checkpoint | null } = {}): AsyncGenerator<StreamPage, void, void> {
+    if (checkpoint != null && this.#readAs === null) this.beginAt(checkpoint);
     this.#claim('pages');
-    if (checkpoint != null) this.beginAt(checkpoint);
     // Errors reach the reader through the iterator. Without a listener, the event would also end the process.
     this.on('error', () => {});
     const walk = this.#walkPages();
@@ -90,15 +97,24 @@ class RecordStream extends SessionStream {
     });
   }
 
-  toWeb(options?: { by?: 'record' }): ReadableStream<Call | Mark>;
+  // biome-ignore lint/suspicious/noExplicitAny: the types of neighbors are checked by the interface.
+  through(...operators: readonly Operator<any, any>[]): Chain<never> {
+    return through(this, ...operators) as Chain<never>;
+  }
+
+  into<W extends object>(sink: Sink<Call, W>): Promise<Done<W>> {
+    return through<Call>(this).into(sink);
+  }
+
+  toWeb(options?: { by?: 'record' }): ReadableStream<Call>;
   toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
-  toWeb(options?: { by?: 'record' | 'page' }): ReadableStream<Call | Mark> | ReadableStream<StreamPage> {
+  toWeb(options?: { by?: 'record' | 'page' }): ReadableStream<Call> | ReadableStream<StreamPage> {
     if (options?.by === 'page') return Readable.toWeb(Readable.from(this.pages(), { highWaterMark: 1 }));
     // Errors reach the reader through the web stream; a stream that was aborted before it was wrapped has no way there.
     this.on('error', () => {});
     if (this.destroyed) {
       const reason = this.errored ?? new Error('The stream has been closed.');
-      return new ReadableStream<Call | Mark>({ start: (controller) => controller.error(reason) });
+      return new ReadableStream<Call>({ start: (controller) => controller.error(reason) });
     }
     // Without a queue of its own, since what is in it would count as taken.
     return Readable.toWeb(this, { strategy: { highWaterMark: 0 } });
@@ -115,12 +131,12 @@ class RecordStream extends SessionStream {
 
   protected override get heldBack(): number {
     const batch = this.#batch;
-    return batch === null ? 0 : sizeOf(batch) - this.#at + (this.#hasMark(batch) ? 1 : 0);
+    return batch === null ? 0 : sizeOf(batch) - this.#at;
   }
 
   protected override begin(batch: Batch<RawPage>): void {
     const size = sizeOf(batch);
-    this.session.ledger.measure(size + (this.#hasMark(batch) ? 1 : 0), 'record');
+    this.session.ledger.measure(size, 'record');
     this.#batch = batch;
     this.#at = 0;
   }
@@ -140,17 +156,9 @@ class RecordStream extends SessionStream {
     }
     if (this.#at < size) return false;
     this.#batch = null;
-    if (this.#hasMark(batch)) {
-      this.#marked = true;
-      wantsMore = this.push(this.markAfter(batch));
-    }
     if (batch.isLast) this.announce(batch);
     this.session.report();
     return wantsMore;
-  }
-
-  protected override finish(): void {
-    if (this.#hasMarks && !this.#marked) this.push(this.lastMark());
   }
 
   async *#walkPages(): AsyncGenerator<StreamPage, void, void> {
@@ -172,11 +180,8 @@ class RecordStream extends SessionStream {
     }
   }
 
-  #hasMark(batch: Batch): boolean {
-    return this.#hasMarks && batch.isLast;
-  }
-
   #claim(as: 'records' | 'pages'): void {
+    this.checkBegin();
     this.#readAs ??= as;
     if (this.#readAs === as) return;
     throw new ConfigurationError(
@@ -186,21 +191,12 @@ class RecordStream extends SessionStream {
   }
 }
 
-/** Reads every record of a query, once, as an object-mode Readable, with a `Mark` after the records of each slice. */
-export function createCallStream(
-  client: PageClient,
-  options: CallStreamOptions & { marks: true },
-): CallStream<Call | Mark>;
 /**
  * Reads every record of a query, once, as an object-mode Readable.
  *
  * @example
  * for await (const call of createCallStream(client, { filter: 'talk_minutes:[2 TO *]' })) console.log(call.sid);
  */
-export function createCallStream(client: PageClient, options?: CallStreamOptions): CallStream;
-export function createCallStream(
-  client: PageClient,
-  options: CallStreamOptions = {},
-): CallStream<Call | Mark> {
-  return new RecordStream(client, options) as CallStream<Call | Mark>;
+export function createCallStream(client: PageClient, options: CallStreamOptions = {}): CallStream {
+  return new RecordStream(client, options) as unknown as CallStream;
 }

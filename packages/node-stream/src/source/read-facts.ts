@@ -1,5 +1,4 @@
 import { printFilter } from '@call-attribution/query-dsl';
-import type { Mark } from '../checkpoint/mark.ts';
 import { timeSliceOf } from '../query/time-slice.ts';
 import type { WindowQuery } from '../query/window-query.ts';
 import type { PageClient } from './call-source.ts';
@@ -20,18 +19,9 @@ export interface ReadFacts {
   readonly verdict: Promise<Verdict>;
 }
 
-const reads = new WeakMap<Mark, ReadFacts>();
-
-/** Remembers which read a mark comes from. */
-export function markOf(read: ReadFacts, mark: Mark): Mark {
-  reads.set(mark, read);
-  return mark;
-}
-
-/** The read that a mark comes from; null for a mark that was made by something else. */
-export function readBehind(mark: Mark): ReadFacts | null {
-  return reads.get(mark) ?? null;
-}
+/** Whether a source says what its read is about. */
+export const isReadFacts = (value: unknown): value is ReadFacts =>
+  typeof value === 'object' && value !== null && 'filter' in value && 'verdict' in value;
 
 /** The facts about a read of a query. */
 export function factsOf(client: PageClient, query: WindowQuery, verdict: Promise<Verdict>): ReadFacts {

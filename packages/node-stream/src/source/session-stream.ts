@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { addAbortSignal, Readable, type ReadableOptions } from 'node:stream';
 import type { RawPage } from '@call-attribution/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { Mark } from '../checkpoint/mark.ts';
+import { CheckpointError } from '../errors.ts';
+import { isSavedChain } from '../operators/chain-checkpoint.ts';
 import { timeSliceOf } from '../query/time-slice.ts';
 import type { Batch } from '../slicing/run.ts';
 import type { PageClient } from './call-source.ts';
 import type { StreamSettings } from './options.ts';
-import { factsOf, markOf, type ReadFacts } from './read-facts.ts';
+import { factsOf, type ReadFacts } from './read-facts.ts';
 import { Session } from './session.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -21,7 +22,15 @@ export abstract class SessionStream extends Readable {
   #failure: Error | null = null;
   #verdict: Verdict | null = null;
   #isPulling = false;
-  readonly #facts: ReadFacts;
+  /** What the read is about, for receipts. */
+  readonly facts: ReadFacts;
+  /** Where the options say that it begins; with what the operators of a chain keep, if it is one of a chain. */
+  readonly startsAt: Checkpoint | null;
+  /** Its slices come in order of time. */
+  readonly hasTime = true;
+  /** The signal that ends it. */
+  readonly signal: AbortSignal | undefined;
+  #isBegun = false;
 
   constructor(client: PageClient, options: StreamSettings, readable: ReadableOptions) {
     super({ ...readable, autoDestroy: true });
@@ -31,7 +40,9 @@ export abstract class SessionStream extends Readable {
     this.verdict = new Promise((resolve, reject) => {
       this.#outcome = { resolve, reject };
     });
-    this.#facts = factsOf(client, this.session.query, this.verdict);
+    this.startsAt = options.checkpoint ?? null;
+    this.signal = options.signal;
+    this.facts = factsOf(client, this.session.query, this.verdict);
     // Without a reader of the verdict, the stream's own error still reports the failure.
     this.verdict.catch(() => {});
     if (options.signal !== undefined) addAbortSignal(options.signal, this);
@@ -45,8 +56,19 @@ export abstract class SessionStream extends Readable {
 
   /** Begins at a checkpoint instead of where the options say, before anything was read. */
   protected beginAt(checkpoint: Checkpoint): void {
+    this.#isBegun = true;
     this.session.close();
     this.session = new Session(this.#client, { ...this.session.options, checkpoint });
+  }
+
+  /** Refuses to leave out what the operators of a chain have kept. */
+  protected checkBegin(): void {
+    const chain = this.#isBegun ? null : this.startsAt?.chain;
+    if (chain == null || (isSavedChain(chain) && chain.of.length === 0)) return;
+    throw new CheckpointError(
+      'checkpoint_mismatch',
+      'The checkpoint belongs to a chain of operators, which keep a part of what was read. Read through the same operators: createCallStream(client, { checkpoint }).through(...).',
+    );
   }
 
   /** Pushes what is left of the current batch. False when the consumer wants no more for now. */
@@ -54,9 +76,6 @@ export abstract class SessionStream extends Readable {
 
   /** What is left of the current batch, in the units that the stream counts. */
   protected abstract get heldBack(): number;
-
-  /** Called after the last batch, before the stream ends. */
-  protected finish(): void {}
 
   /** Takes the next batch. */
   protected abstract begin(batch: Batch<RawPage>): void;
@@ -77,7 +96,6 @@ export abstract class SessionStream extends Readable {
         try {
           if (batch === null) {
             this.conclude();
-            this.finish();
             this.push(null);
             return;
           }
@@ -129,17 +147,6 @@ export abstract class SessionStream extends Readable {
     this.#verdict = verdict;
     this.#outcome.resolve(verdict);
     this.emit('verdict', verdict);
-  }
-
-  /** The mark after the last batch of a slice. */
-  protected markAfter({ span }: Batch): Mark {
-    const { from, to } = timeSliceOf(span);
-    return markOf(this.#facts, new Mark({ from, to, checkpoint: this.session.read() }));
-  }
-
-  /** A mark after everything: for a read that had nothing left to deliver, since what follows learns of it by marks only. */
-  protected lastMark(): Mark {
-    return markOf(this.#facts, new Mark({ checkpoint: this.session.read() }));
   }
 
   /** Announces that a slice is done. */

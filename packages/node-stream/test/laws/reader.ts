@@ -10,7 +10,6 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { apiKeys, type Call, createClient } from '@call-attribution/core';
 import { toNdjson } from '../../src/encoders/json.ts';
 import { fileSink } from '../../src/sinks/file-sink.ts';
@@ -54,15 +53,13 @@ const modes: Record<string, () => Promise<void>> = {
   async file() {
     const sink = fileSink<Call>(log, { encode: toNdjson(), resume: true });
     process.stdout.write('ready\n');
-    const { checkpoint } = sink;
-    await pipeline(createCallStream(client, { ...options, checkpoint, marks: true }), sink);
+    await createCallStream(client, options).into(sink);
   },
   // The same with bytes that nobody parses.
   async bytes() {
     const sink = fileSink(log, { resume: true });
     process.stdout.write('ready\n');
-    const { checkpoint } = sink;
-    await pipeline(createCallByteStream(client, { ...options, checkpoint, marks: true }), sink);
+    await createCallByteStream(client, options).into(sink);
   },
   // One file of place and length is the transaction: what lies behind its length was never committed.
   async transaction() {

@@ -83,7 +83,7 @@ export async function makeEdition(
     waiting = [];
     size = 0;
   };
-  for await (const line of toSheet(headed(feed), rules).over(counting())) {
+  for await (const line of toSheet(headed(feed), rules)(counting())) {
     hash.update(line);
     waiting.push(line);
     size += line.length;
