@@ -67,6 +67,15 @@ export const readers = {
       for await (const page of createCallStream(api, options).pages())
         for (const record of page.records) take(record);
     }),
+  'ours: pages of lines': ({ url, take, prefetch }) =>
+    ours(url, { prefetch }, async (api, options) => {
+      let lines = 0;
+      for await (const page of createCallStream(api, options).pages()) {
+        const bytes = page.ndjson();
+        for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines += 1;
+      }
+      for (; lines > 0; lines -= 1) take({ sid: 'x' });
+    }),
   'ours: bytes': ({ url, take, prefetch }) =>
     ours(url, { prefetch }, async (api, options) => {
       let lines = 0;

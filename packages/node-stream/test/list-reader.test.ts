@@ -143,6 +143,20 @@ describe('a list is read', () => {
     expect([...seen, ...others]).toEqual(ids);
   });
 
+  test('to its end where a cursor leads to itself', async () => {
+    const list = plain(listOf('cursors'));
+    const looping: List<Order> = {
+      ...list,
+      async fetch(request) {
+        const page = await list.fetch(request);
+        return { ...page, next: page.next ?? request.after };
+      },
+    };
+    const reader = createListReader(looping, options);
+    expect((await gather(reader)).map(({ id }) => id)).toEqual(ids);
+    expect(await reader.verdict).toMatchObject({ proof: 'unproven', delivered: 300, duplicates: 20 });
+  });
+
   test('whole where it cannot be asked for ranges, when its pages agree', async () => {
     const list = plain(listOf('numbers', { hasRanges: false }));
     const reader = createListReader(list, { clock });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { callAxis } from '../src/query/call-axis.ts';
 import type { PageView } from '../src/slicing/page-view.ts';
@@ -14,6 +15,34 @@ test.each(regimes)(
   '150 histories of "%s" lose no record, deliver none twice, and are complete only when they are',
   (regime) => playHistories(regime, 150),
 );
+
+/** As large as a history may get: a smaller one that fails is easier to read. */
+const plans = fc.record({
+  seed: fc.nat(),
+  regime: fc.constantFrom(...regimes),
+  records: fc.integer({ min: 0, max: 26 }),
+  runs: fc.integer({ min: 1, max: 4 }),
+  unrest: fc.constantFrom(0, 0.3, 1),
+  hasFaults: fc.boolean(),
+});
+const laws = fc.property(plans, (plan) => {
+  const { violations } = playHistory(plan);
+  // One line to replay it.
+  if (violations.length > 0)
+    throw new Error(`playHistory(${JSON.stringify(plan)}): ${violations.join('; ')}`);
+});
+
+test('as many histories as fit into five seconds keep the laws', () => {
+  fc.assert(laws, { numRuns: 1_000_000, interruptAfterTimeLimit: 5000, markInterruptAsFailure: false });
+});
+
+test('a history that fails is made smaller', () => {
+  const reducer = mistakes['the end of a list is forgotten'];
+  const broken = fc.property(plans, (plan) => playHistory(plan, reducer).violations.length === 0);
+  const { failed, counterexample } = fc.check(broken, { seed: 1, numRuns: 5000 });
+  expect(failed).toBe(true);
+  expect(counterexample?.[0]).toMatchObject({ runs: 1, hasFaults: false });
+});
 
 describe('the simulator finds a planted mistake', () => {
   test.each(Object.entries(mistakes))('%s', (_, reducer) => {

@@ -54,16 +54,17 @@ export function judgePage(
   const count = slice.pass.count + (isProvable ? fresh : ids.length);
   if (isProvable && fresh !== ids.length) return { trouble: 'repeated_id', total, got: count };
   const pass = { ...slice.pass, total, count };
-  if (isBehind(slice, pass, ids.length)) return { trouble: 'changed_since_checkpoint', total, got: count };
+  if (isBehind(slice, pass, page)) return { trouble: 'changed_since_checkpoint', total, got: count };
   const isAllAndNew = count === total && index === 0 && slice.sent.length === 0 && slice.resume === null;
   if (isAllAndNew) return { trouble: null, pass, ids, keep: null, again: 0, changed: 0 };
   return pick(slice, pass, page, { ids, keepsFirst });
 }
 
 /** Whether a slice holds fewer records than an earlier run took of it: then its place says nothing any more. */
-function isBehind({ resume }: SliceWork, { total, count, rows }: Pass, got: number): boolean {
+function isBehind({ resume }: SliceWork, { total, count, rows }: Pass, page: PageView): boolean {
   if (resume === null) return false;
-  return total === null ? got < rows && count < resume.taken : total < resume.taken;
+  const isEnd = page.next === undefined ? page.count < rows : page.next === null;
+  return total === null ? isEnd && count < resume.taken : total < resume.taken;
 }
 
 function countTrouble(

@@ -170,7 +170,9 @@ function takeNext(draft: Draft, slice: SliceWork): boolean {
   const { keep, dropped } = withoutStrays(draft, slice, judgement.keep, ids, result);
   const settled = judgement.pass.settled + settledOn(draft, slice, result) - dropped;
   const pass = { ...judgement.pass, settled, hasStrays: judgement.pass.hasStrays || dropped > 0 };
-  const isLast = isEnd(draft, pass, request, result);
+  // A cursor that leads to itself and brings nothing new leads nowhere.
+  const isStuck = result.next === request.after && result.count > 0 && judgement.keep?.length === 0;
+  const isLast = isStuck || isEnd(draft, pass, request, result);
   if (isLast) replace(draft, slice.id);
   else put(draft, { ...slice, pass, pages: slice.pages.slice(1) });
   draft.isWanted = false;

@@ -42,7 +42,7 @@ export function regionsOf(
   const [first, last] = [positions[0], positions.at(-1)];
   if (first === undefined || positions.length < 2) return [whole];
   // A page of one position is a heap to read by itself, unless a slice may have so many pages that heaps hardly matter.
-  if (first === last && capacity > 2 * positions.length) return [whole];
+  if (first === last && capacity > 8 * positions.length) return [whole];
   if (first === last) return splitAt(span, [first, first + axis.step], facts, axis);
   const part = order === 'mixed' ? Math.min(share, (share * capacity) / total) : share;
   const taken = Math.floor(positions.length * (order === 'descending' ? 1 - part : part));

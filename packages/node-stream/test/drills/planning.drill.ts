@@ -3,7 +3,7 @@ import { test } from 'vitest';
 import { playHistories } from '../laws/planning.ts';
 import { regimes } from '../simulator/history.ts';
 
-const each = rounds(20_000, 500_000) / regimes.length;
+const each = Math.ceil(rounds(20_000, 1_000_000) / regimes.length);
 const tally = openDrill({
   name: 'planning',
   kind: 'moving lists',

@@ -34,4 +34,9 @@ const completeParts: Readonly<Record<Regime, readonly [least: number, most: numb
   'a ghost in the count': [0, 1],
   'ranges ignored': [0, 1],
   'the clock is changed': [1, 1],
+  cursors: [0.5, 1],
+  'cursors without totals': [0, 0.2],
+  'empty pages': [0, 0.2],
+  'a cap': [0.5, 1],
+  'late records': [0.95, 1],
 };

@@ -18,10 +18,33 @@ export const regimes = [
   'a ghost in the count',
   'ranges ignored',
   'the clock is changed',
+  'cursors',
+  'cursors without totals',
+  'empty pages',
+  'a cap',
+  'late records',
 ] as const;
 
 /** One of them. */
 export type Regime = (typeof regimes)[number];
+
+/** A history: what it is about, its chance, and how large it may get. Smaller ones are easier to read. */
+export interface HistoryPlan {
+  readonly seed: number;
+  readonly regime: Regime;
+  readonly records: number;
+  readonly runs: number;
+  /** The part of its moves that are made, and whether requests fail. */
+  readonly unrest: number;
+  readonly hasFaults: boolean;
+}
+
+/** The history of a seed, in full. */
+export const planOf = (seed: number): HistoryPlan => ({
+  seed,
+  regime: regimes[seed % regimes.length] as Regime,
+  ...{ records: 26, runs: 4, unrest: 1, hasFaults: true },
+});
 
 /** What came of a history. */
 export interface History {
@@ -36,14 +59,15 @@ const second = 1000;
 const begin = Date.UTC(2026, 2, 1);
 type Move = 'insert' | 'remove' | 'update';
 
-/** Plays the history of a seed: a list that moves, read in one or more runs, and what must hold of it. */
-export function playHistory(seed: number, reducer: Reducer = step): History {
-  const dice = diceOf(seed);
-  const regime = regimes[seed % regimes.length] as Regime;
-  const world = makeWorld(regime, dice);
+/** Plays a history, or that of a seed: a list that moves, read in one or more runs, and what must hold of it. */
+export function playHistory(of: number | HistoryPlan, reducer: Reducer = step): History {
+  const plan = typeof of === 'number' ? planOf(of) : of;
+  const { regime } = plan;
+  const dice = diceOf(plan.seed);
+  const world = makeWorld(plan, dice);
   const runs: ReadResult[] = [];
   let checkpoint: ReadState | null = null;
-  const mostRuns = dice.pick([1, 1, 2, 4]);
+  const mostRuns = Math.min(plan.runs, dice.pick([1, 1, 2, 4]));
   do {
     const isLastRun = runs.length + 1 >= mostRuns;
     const stopAfter = isLastRun ? Number.POSITIVE_INFINITY : 1 + dice.below(world.initial.length + 1);
@@ -66,11 +90,12 @@ interface World {
   script(): { settings: PlanSettings; style: 'half-open' | 'closed' | null; tick: () => void };
 }
 
-function makeWorld(regime: Regime, dice: Dice): World {
+function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, dice: Dice): World {
   const isSevere = regime === 'several pages a slice' || regime === 'one list' || regime === 'unstable order';
-  const traits = traitsOf(regime, dice);
+  const faulty = traitsOf(regime, dice);
+  const traits = hasFaults ? faulty : { ...faulty, failing: 0, misplacing: 0, whim: 0, emptyPages: 0 };
   const rows = isSevere ? 1 + dice.below(8) : 4 + dice.below(regime === 'the clock is changed' ? 3 : 12);
-  const count = dice.below(regime === 'a ghost in the count' ? 8 : isSevere ? 18 : 26);
+  const count = Math.min(most, dice.below(regime === 'a ghost in the count' ? 8 : isSevere ? 18 : 26));
   const unit = regime === 'the clock is changed' ? 600 : dice.pick([1, 1, 7, 3600]);
   const spread = isSevere
     ? dice.pick([1, 2, 20])
@@ -78,17 +103,20 @@ function makeWorld(regime: Regime, dice: Dice): World {
       ? 30
       : dice.pick([3, 20, 60]);
   // Only where moves are of one kind are shifts between pages always seen; else each second holds less than a page.
-  const perSecond = isSevere ? Number.POSITIVE_INFINITY : Math.max(1, Math.min(rows, traits.clamp) - 2);
+  const perSecond = isSevere
+    ? Number.POSITIVE_INFINITY
+    : Math.max(1, Math.min(rows, traits.clamp, traits.cap) - 2);
+  const sealed = begin + Math.floor(dice.pick([0, 0.5, 1.1]) * spread) * unit * second;
   const moves = movesOf(regime, isSevere, dice);
-  const rate = moves.length === 0 ? 0 : dice.roll() * (isSevere ? 0.06 : 0.25);
+  const rate = moves.length === 0 ? 0 : unrest * dice.roll() * (isSevere ? 0.06 : 0.25);
   const bounds: QueryBounds = {
     lower: dice.chance(0.3) ? begin + dice.below(4) * unit * second : null,
     upper: dice.chance(0.3) ? begin + (spread - dice.below(3)) * unit * second : null,
   };
   const perTime = new Map<number, number>();
   let serial = 0;
-  const newRecord = (): ModelRecord | null => {
-    const instant = begin + dice.below(spread) * unit * second;
+  const newRecord = (least = begin): ModelRecord | null => {
+    const instant = Math.max(least, begin + dice.below(spread) * unit * second);
     const inSecond = perTime.get(instant) ?? 0;
     if (inSecond >= perSecond) return null;
     perTime.set(instant, inSecond + 1);
@@ -107,7 +135,7 @@ function makeWorld(regime: Regime, dice: Dice): World {
     const kind = dice.pick(moves);
     const { records } = begun;
     if (kind === 'insert') {
-      const record = newRecord();
+      const record = newRecord(regime === 'late records' ? sealed : begin);
       if (record !== null) begun.insert({ ...record, time: begun.timeOf(record.instant) });
     } else if (records.length > 0) {
       const at = dice.pick([0, records.length - 1, dice.below(records.length)]);
@@ -117,7 +145,6 @@ function makeWorld(regime: Regime, dice: Dice): World {
       } else begun.update(at);
     }
   };
-  const sealed = begin + Math.floor(dice.pick([0, 0.5, 1.1]) * spread) * unit * second;
   const settings: PlanSettings = {
     axis: callAxis,
     rows,
@@ -132,6 +159,7 @@ function makeWorld(regime: Regime, dice: Dice): World {
     upper: bounds.upper,
     hasExclusiveBound: false,
     keepsFirst: false,
+    cap: Number.isFinite(traits.cap) ? traits.cap : undefined,
   };
   const known = dice.chance(0.3) ? (traits.exclusive === 'excluded' ? 'half-open' : 'closed') : null;
   return {
@@ -155,6 +183,9 @@ const perSecondOf = (perSecond: number): number => (Number.isFinite(perSecond) ?
 
 function traitsOf(regime: Regime, dice: Dice): Traits {
   const isClock = regime === 'the clock is changed';
+  const isCursor = regime === 'cursors' || regime === 'cursors without totals' || regime === 'empty pages';
+  const hasNoTotals =
+    regime === 'no totals' || regime === 'cursors without totals' || regime === 'empty pages';
   const clamp = dice.chance(0.3) ? 3 + dice.below(6) : Number.POSITIVE_INFINITY;
   return {
     order: isClock
@@ -165,18 +196,21 @@ function traitsOf(regime: Regime, dice: Dice): Traits {
     clamp,
     whim: dice.chance(0.2) ? 0.1 : 0,
     exclusive: isClock ? 'excluded' : dice.pick(['excluded', 'refused', 'included'] as const),
-    totals:
-      regime === 'no totals'
-        ? 'none'
-        : regime === 'lagging totals'
-          ? 'lagging'
-          : regime === 'a ghost in the count'
-            ? 'ghost'
-            : 'true',
+    totals: hasNoTotals
+      ? 'none'
+      : regime === 'lagging totals'
+        ? 'lagging'
+        : regime === 'a ghost in the count'
+          ? 'ghost'
+          : 'true',
     replicaLag: regime === 'replicas' ? 3 : 0,
     ignoresRanges: regime === 'ranges ignored',
     failing: dice.chance(0.2) ? 0.03 : 0,
     misplacing: dice.chance(0.2) ? 0.05 : 0,
+    onward: isCursor ? 'cursors' : 'numbers',
+    emptyPages: regime === 'empty pages' ? 0.3 : 0,
+    cap: regime === 'a cap' ? 6 + dice.below(12) : Number.POSITIVE_INFINITY,
+    showsCap: regime === 'a cap' && dice.chance(0.5),
     clockChange: isClock
       ? { at: begin + (8 + dice.below(12)) * 600 * second, by: dice.pick([-3600e3, 3600e3, 3600e3]) }
       : null,
@@ -184,7 +218,9 @@ function traitsOf(regime: Regime, dice: Dice): Traits {
 }
 
 function movesOf(regime: Regime, isSevere: boolean, dice: Dice): Move[] {
-  if (regime === 'unstable order' || regime === 'no totals' || regime === 'the clock is changed') return [];
+  if (regime === 'unstable order' || regime === 'the clock is changed') return [];
+  // Records that come late push others on: some come twice, and none is missed.
+  if (regime === 'no totals' || regime === 'late records') return ['insert'];
   if (regime === 'a ghost in the count' || regime === 'ranges ignored') return [];
   if (isSevere) return [dice.pick<Move>(['insert', 'remove', 'update'])];
   return ['insert', 'remove', 'update'];
@@ -200,12 +236,15 @@ function judge(regime: Regime, { server, must, initial }: World, runs: readonly 
   if (ended === 'stuck') violations.push('the read waits for nothing');
   if (ended === 'endless') violations.push('the read asks without end');
   if (ended === 'end' && !isWhole) violations.push('the slices do not cover the query');
-  if (ended === 'end' && regime === 'no totals' && isComplete && initial.length > 0)
+  const isUnprovable =
+    regime === 'no totals' || regime === 'cursors without totals' || regime === 'empty pages';
+  if (ended === 'end' && isUnprovable && isComplete && initial.length > 0)
     violations.push('complete without a total');
-  if (isComplete) {
+  // What cannot be proved is delivered all the same.
+  if (isComplete || (ended === 'end' && isUnprovable)) {
     const taken = new Set(runs.flatMap((run) => run.taken.map(({ sid }) => sid)));
     const lost = [...must].filter((sid) => !taken.has(sid) && !server.hidden.has(sid));
-    if (lost.length > 0) violations.push(`complete, but ${lost.join(', ')} lost`);
+    if (lost.length > 0) violations.push(`ended, but ${lost.join(', ')} lost`);
   }
   if (failure?.kind === 'ranges_ignored' && regime !== 'ranges ignored')
     violations.push('a server that filters is said to ignore ranges');

@@ -157,6 +157,61 @@ export const mistakes: Readonly<Record<string, Reducer>> = {
       isHead || total === null ? event : { ...event, page: view(event.page, { total: event.page.count }) },
     );
   },
+  'an empty page ends a list': withPages((page) =>
+    page.count === 0 && page.next !== undefined ? view(page, { next: null }) : page,
+  ),
+  'a short page ends a list that goes on by cursors': withPages((page, plan) =>
+    page.count < plan.settings.rows && page.next !== undefined ? view(page, { next: null }) : page,
+  ),
+  'cursors are forgotten': withOutputs((output) => [
+    output.kind === 'request' ? { ...output, after: null } : output,
+  ]),
+  'nothing is known of a cap': (plan, event) => {
+    const { cap: _, ...capacity } = plan.capacity;
+    return step({ ...plan, capacity, settings: { ...plan.settings, cap: undefined } }, event);
+  },
+  'a total that is the cap is believed': (plan, event) => {
+    const { cap } = plan.capacity;
+    return step(cap === undefined ? plan : { ...plan, capacity: { ...plan.capacity, cap: cap + 1 } }, event);
+  },
+  'what a list without totals repeats goes out again': withBatches((batch) =>
+    batch.total === null && batch.passes === 1 && batch.index > 0 ? { ...batch, keep: null } : batch,
+  ),
+  'an id that comes twice is not noticed': withPages((page, _, id) => {
+    const ids = page.ids();
+    return view(page, { ids: () => ids.map((one) => `${one}#${id}`) });
+  }),
+  'a request that failed counts as an empty list': (plan, event) =>
+    step(
+      plan,
+      event.kind === 'failed' && event.failure === 'failed'
+        ? { kind: 'arrived', id: event.id, page: emptyPage }
+        : event,
+    ),
+  'a page that is asked for by a cursor is asked for again after a kill': withSlices((slice) =>
+    slice.resume?.page !== undefined
+      ? { ...slice, resume: { ...slice.resume, taken: slice.resume.page.offset } }
+      : slice,
+  ),
+  'what an earlier run took in part is taken for whole': withWork((piece) =>
+    piece.kind === 'slice' && piece.resume !== null && piece.resume.taken > 1 ? [] : [piece],
+  ),
+  'each page is asked for twice': withOutputs((output) =>
+    output.kind === 'request' ? [output, output] : [output],
+  ),
+  'a list without totals ends where the source gives fewer rows': withSlices((slice) =>
+    slice.pass.total === null ? { ...slice, pass: { ...slice.pass, rows: 100 } } : slice,
+  ),
+};
+
+const emptyPage: PageView = {
+  count: 0,
+  first: null,
+  total: 0,
+  bytes: 0,
+  ids: () => [],
+  positionOf: () => Number.NaN,
+  checksumOf: () => 0,
 };
 
 function checksumOf(sids: readonly string[]): number {

@@ -34,6 +34,12 @@ export interface Traits {
   /** Requests that fail for good, and pages that do not fit their place, as parts of all. */
   readonly failing: number;
   readonly misplacing: number;
+  /** How lists go on: by numbers of pages, or by what each page gives; and how often such a page is empty in the middle. */
+  readonly onward: 'numbers' | 'cursors';
+  readonly emptyPages: number;
+  /** Records of a range that it gives at most, and whether its totals say no more than that either. */
+  readonly cap: number;
+  readonly showsCap: boolean;
   /** A change of its clock: when, and by how much the clock is put on (or back, when negative). */
   readonly clockChange: { readonly at: number; readonly by: number } | null;
 }
@@ -45,6 +51,7 @@ export interface ModelRequest {
   readonly style: BoundStyle;
   readonly rows: number;
   readonly start: number;
+  readonly after: string | number | null;
 }
 
 /** The bounds of the query itself, as instants of its clock. */
@@ -67,12 +74,15 @@ export class ModelServer {
   isMisleading = false;
   /** Records that a response held back although its total says that it held all: nobody can tell. */
   readonly hidden = new Set<string>();
+  /** All records that ever were, by sid: a cursor may name one that is gone. */
+  readonly #known = new Map<string, ModelRecord>();
 
   constructor(records: readonly ModelRecord[], traits: Traits, bounds: QueryBounds, dice: Dice) {
     this.traits = traits;
     this.#dice = dice;
     this.#bounds = bounds;
     this.#versions = [[...records].sort(comparing(traits.order))];
+    for (const record of records) this.#known.set(record.sid, record);
   }
 
   get records(): readonly ModelRecord[] {
@@ -81,6 +91,7 @@ export class ModelServer {
 
   insert(record: ModelRecord): void {
     const compare = comparing(this.traits.order);
+    this.#known.set(record.sid, record);
     const at = this.records.findIndex((other) => compare(record, other) < 0);
     this.#move(at < 0 ? [...this.records, record] : this.records.toSpliced(at, 0, record));
   }
@@ -122,15 +133,29 @@ export class ModelServer {
     const matches = this.#matching(shown, request);
     if (order === 'unstable') shuffle(matches, this.#dice);
     const rows = this.#rowsFor(request.rows);
-    const first = request.start * rows;
-    const records = matches.slice(first, first + rows);
-    const total = totals === 'none' ? null : this.#total(matches.length, request);
+    const { onward, cap, showsCap } = this.traits;
+    const first = onward === 'cursors' ? this.#begin(matches, request) : request.start * rows;
+    const isEmpty = onward === 'cursors' && this.#dice.chance(this.traits.emptyPages);
+    const records = matches.slice(first, isEmpty ? first : Math.min(cap, first + rows));
+    const counted = totals === 'none' ? null : this.#total(matches.length, request);
+    const total = showsCap && counted !== null ? Math.min(counted, cap) : counted;
     const { from, to } = request.span;
     if (from !== null && from === to && total === 0 && this.traits.exclusive === 'included')
       this.isMisleading = true;
     const end = first + records.length;
     if (totals === 'lagging' && end === total) for (const { sid } of matches.slice(end)) this.hidden.add(sid);
-    return viewOf(records, records.length === 0 ? 0 : first + 1, total);
+    if (onward === 'numbers') return viewOf(records, records.length === 0 ? 0 : first + 1, total);
+    const last = records.at(-1)?.sid ?? request.after ?? '';
+    return { ...viewOf(records, null, total), next: end < matches.length ? last : null };
+  }
+
+  /** Where a page begins that a cursor asks for: behind the record that the cursor names. */
+  #begin(matches: readonly ModelRecord[], { after }: ModelRequest): number {
+    const named = this.#known.get(String(after));
+    if (named === undefined) return 0;
+    const compare = comparing(this.traits.order);
+    const at = matches.findIndex((record) => record.sid !== named.sid && compare(record, named) > 0);
+    return at < 0 ? matches.length : at;
   }
 
   #total(count: number, request: ModelRequest): number {
@@ -192,7 +217,7 @@ export interface ModelView extends PageView {
   readonly records: readonly ModelRecord[];
 }
 
-function viewOf(records: readonly ModelRecord[], first: number, total: number | null): ModelView {
+function viewOf(records: readonly ModelRecord[], first: number | null, total: number | null): ModelView {
   return {
     records,
     count: records.length,
