@@ -38,12 +38,12 @@ const screens = {
     own: { CALLS_STORE: 'duckdb:calls.duckdb', CALLS_TIMEZONE: 'America/New_York' },
   },
   'fleet-work': {
-    command: 'calls fleet work job.json --board memory: --keys keys',
+    command: 'calls fleet work job.json --keys keys',
     columns: 100,
     hidden: '--name w-app1',
     status: 3,
   },
-  'fleet-verify': { command: 'calls fleet verify job.json --keys keys', columns: 100, status: 3 },
+  'fleet-verify': { command: 'calls verify job.json', columns: 100, status: 3 },
 };
 
 // What a user sees at the terminal: both outputs, without the lines that depend on how fast the machine is.
@@ -65,8 +65,6 @@ function shown({ command, columns, hidden = '', own, status = 0 }, env) {
     .replace(/Node\.js [\d.]+ on \w+ \w+/, 'Node.js 24.11.0 on linux x64')
     .replace(/[\d.,]+ [MGT]B free/, '120 GB free')
     .replace(/as of [-\d]+ [:\d]+ UTC/, 'as of 2026-11-21 12:00 UTC')
-    .replace(/until [-\d]+ [:\d]+ {3}/, 'until 2026-11-20 22:00:00   ')
-    .replace(/(\d requests?), (?:[\d.]+ s|\d+ min.*)$/m, '$1, 1 s')
     .replaceAll(`${work}/.config/`, '~/.config/')
     .replaceAll(`${work}/`, '')
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'https://api.example.com')
@@ -90,7 +88,13 @@ function writeFleet(env) {
       baseUrl: env.CALLS_BASE_URL,
       accounts: ['101', '102', '103'].map((id) => ({ id })),
     },
-    ...{ filter: 'inc_gce:1', into: 'folder:out', format: 'ndjson.gz', parcel: 500 },
+    ...{
+      filter: 'inc_gce:1',
+      into: 'folder:out',
+      format: 'ndjson.gz',
+      from: '2026-09-01',
+      until: '2026-10-31',
+    },
   };
   writeFileSync(join(work, 'job.json'), JSON.stringify(job));
 }

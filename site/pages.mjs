@@ -26,7 +26,6 @@ const guides = [
   'feed-google-ads',
   'ask-in-your-assistant',
   'many-accounts',
-  'a-fleet-of-workers',
   'write-your-own-sink',
   'test-against-the-sandbox',
   'migrate-from-a-loop',

@@ -1,94 +1,106 @@
-// CPU per record of a worker that writes parcels of 50,000 records as packed lines into a folder, against a plain export of the same
-// stretch: the stream of lines, packed, into one file, once with slices of one page and once of ten as a worker has. The server is a process of its own. The two take turns.
+// CPU per call of a worker with one slot, against what it stands for: into a store `syncInto` (`calls sync`), into files a stream into
+// one file with a receipt (`calls export`). The server is a process of its own. The ways take turns.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { apiKeys, createClient } from '@call-attribution/core';
-import {
-  createWorker,
-  credentialsFrom,
-  memoryBoard,
-  openTarget,
-  pinJob,
-  planJob,
-} from '@call-attribution/fleet';
-import { createCallByteStream } from '@call-attribution/node-stream';
-import { toGzip } from '@call-attribution/node-stream/encoders';
+import { checkJob, createWorker, credentialsFrom, memoryEngine, openTarget } from '@call-attribution/fleet';
+import { createCallStream, syncInto } from '@call-attribution/node-stream';
+import { toGzip, toNdjson, toParquet } from '@call-attribution/node-stream/encoders';
 import { fileSink } from '@call-attribution/node-stream/sinks';
+import { mirrorSink, openStore } from '@call-attribution/store';
 import { limit, median, timed } from '../figures.mjs';
 import { startServer } from '../node-stream/run.mjs';
-import { accountsIn, newFolder, plannedAt } from './scene.mjs';
 
-const records = Number(process.env.CALLS_BENCH_RECORDS ?? 200_000);
-const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 5);
-const folder = newFolder();
+const records = Number(process.env.CALLS_BENCH_RECORDS ?? 100_000);
+const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 3);
+const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
 const api = await startServer(records);
-const { keys, accounts } = accountsIn(folder.path, 1);
-const credentials = credentialsFrom({ folder: keys });
-const to = '2025-12-31 00:00:00';
+const keys = join(folder, 'keys');
+mkdirSync(keys);
+writeFileSync(join(keys, '1.json'), JSON.stringify({ accessKey: 'bench', secretKey: 'bench' }), {
+  mode: 0o600,
+});
+const filter = 'inc_gce:1';
 let runs = 0;
 
-async function plain(pages) {
-  const client = createClient({ baseUrl: api.url, auth: apiKeys('bench', 'bench') });
-  const file = join(folder.path, `plain-${runs}-${pages}.ndjson.gz`);
-  const { cpu } = await timed(() =>
-    pipeline(
-      createCallByteStream(client, {
-        filter: `date_added:[* TO ${to}}`,
-        window: { pages },
-        clock: { now: () => plannedAt },
-      }),
-      fileSink(file, { encode: toGzip() }),
-    ),
-  );
-  await client.close();
-  return (cpu * 1000) / records;
+const perCall = async (work) => ((await timed(work)).cpu * 1000) / records;
+const clientOf = () => createClient({ baseUrl: api.url, auth: apiKeys('bench', 'bench') });
+
+async function fleet(into, more = {}) {
+  const job = await checkJob({
+    name: 'bench',
+    baseUrl: api.url,
+    accounts: [{ id: '1' }],
+    filter,
+    into,
+    ...more,
+  });
+  const engine = memoryEngine();
+  const target = await openTarget(into);
+  const worker = createWorker({
+    ...{ job, engine, target, name: 'w1', slots: 1 },
+    credentials: credentialsFrom({ folder: keys }),
+  });
+  const cpu = await perCall(() => worker.run());
+  const { tickets } = await engine.look();
+  await target.close();
+  if (tickets[0]?.note.calls !== records)
+    throw new Error(`${tickets[0]?.note.calls} of ${records} calls were written`);
+  return cpu;
 }
 
-async function fleet(format) {
-  const into = `folder:${join(folder.path, `fleet-${runs}-${format}`)}`;
-  const job = { name: 'bench', baseUrl: api.url, accounts, into, format, partition: 'none', to, lanes: 1 };
-  const now = () => plannedAt;
-  const board = memoryBoard();
-  const target = await openTarget(into, pinJob(job, plannedAt));
-  const plan = await planJob(job, { board, target, credentials, clock: { now } });
-  let summary;
-  const { cpu } = await timed(async () => {
-    summary = await createWorker({ board, target, credentials, slots: 1, clock: { now } }).run();
-  });
-  await target.close();
-  if (summary.records !== records) throw new Error(`${summary.records} of ${records} records were written`);
-  return { cpu: (cpu * 1000) / records, plan, requests: summary.requests };
+async function sync() {
+  const store = await openStore(`sqlite:${join(folder, `sync-${runs}.db`)}`);
+  await store.putAccount({ id: '1', name: '1' });
+  const client = clientOf();
+  const cpu = await perCall(() => syncInto(client, mirrorSink(store, '1'), { filter }));
+  await client.close();
+  await store.close();
+  return cpu;
+}
+
+async function exported(encode, name) {
+  const client = clientOf();
+  const facts = { source: null, accounts: ['1'], version: 'v3', filter, from: null, to: null, verdict: null };
+  const sink = fileSink(join(folder, `export-${runs}.${name}`), { encode, receipt: async () => facts });
+  const cpu = await perCall(() => pipeline(createCallStream(client, { filter, incomplete: 'report' }), sink));
+  await client.close();
+  return cpu;
 }
 
 try {
-  const results = { plain: [], ten: [], packed: [], lines: [], parquet: [] };
-  let seen;
+  const ways = {
+    sync,
+    'fleet into SQLite': () => fleet(`sqlite:${join(folder, `fleet-${runs}.db`)}`),
+    'export, Parquet': () => exported(toParquet({ rowGroupSize: 5_000 }), 'parquet'),
+    'fleet into Parquet': () => fleet(`folder:${join(folder, `parquet-${runs}`)}`),
+    'export, packed lines': () => exported([toNdjson(), toGzip()], 'ndjson.gz'),
+    'fleet into packed lines': () =>
+      fleet(`folder:${join(folder, `lines-${runs}`)}`, { format: 'ndjson.gz' }),
+  };
+  const results = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
     runs += 1;
-    const one = await plain(1);
-    const ten = await plain(10);
-    seen = await fleet('ndjson.gz');
-    const others = round === 0 ? null : [await fleet('ndjson'), await fleet('parquet')];
-    if (others === null) continue;
-    results.plain.push(one);
-    results.ten.push(ten);
-    results.packed.push(seen.cpu);
-    results.lines.push(others[0].cpu);
-    results.parquet.push(others[1].cpu);
+    for (const [name, way] of Object.entries(ways)) {
+      const cpu = await way();
+      if (round > 0) results[name].push(cpu);
+    }
   }
-  const { parcels, requests } = seen.plan;
-  console.log(
-    `${records} records in ${parcels} parcels; ${requests} requests for the plan, ${seen.requests} to read`,
+  const middle = Object.fromEntries(Object.entries(results).map(([name, list]) => [name, median(list)]));
+  for (const [name, cpu] of Object.entries(middle))
+    console.log(`${name.padEnd(26)} ${cpu.toFixed(1)} µs of CPU per call`);
+  limit('fleet into SQLite, against sync', middle['fleet into SQLite'] / middle.sync, { most: 1.1 });
+  limit('fleet into Parquet, against export', middle['fleet into Parquet'] / middle['export, Parquet'], {
+    most: 1.1,
+  });
+  limit(
+    'fleet into lines, against export',
+    middle['fleet into packed lines'] / middle['export, packed lines'],
+    { most: 1.1 },
   );
-  console.log('µs of CPU per record');
-  console.log(`  plain export, packed lines   ${median(results.plain).toFixed(1).padStart(6)}`);
-  console.log(`  the same, slices of 10 pages ${median(results.ten).toFixed(1).padStart(6)}`);
-  console.log(`  fleet, packed lines          ${median(results.packed).toFixed(1).padStart(6)}`);
-  console.log(`  fleet, lines                 ${median(results.lines).toFixed(1).padStart(6)}`);
-  console.log(`  fleet, Parquet               ${median(results.parquet).toFixed(1).padStart(6)}`);
-  const ratio = median(results.packed.map((cpu, round) => cpu / results.plain[round]));
-  limit('CPU of a worker against a plain export', ratio, { most: 1.03 });
 } finally {
   api.close();
-  folder.remove();
+  rmSync(folder, { recursive: true, force: true });
 }

@@ -209,7 +209,7 @@ test.each<[string[], string | null, string[]]>([
   [['fleet'], 'fleet', []],
   [['fleet', '--help'], 'fleet', ['--help']],
   [['store', 'accounts'], 'store accounts', []],
-  [['fleet', 'plan', 'job.json'], 'fleet plan', ['job.json']],
+  [['fleet', 'work', 'job.json'], 'fleet work', ['job.json']],
   [[], null, []],
 ])('%j is the command %s', (argv, name, rest) => {
   expect(route(...argv)).toEqual([name, rest]);
@@ -217,7 +217,7 @@ test.each<[string[], string | null, string[]]>([
 
 test.each<[string[], RegExp, RegExp]>([
   [['lst'], /calls has no command "lst"/, /did you mean calls list\?/],
-  [['fleet', 'plna'], /calls fleet has no command "plna"/, /did you mean calls fleet plan\?/],
+  [['fleet', 'wrok'], /calls fleet has no command "wrok"/, /did you mean calls fleet work\?/],
   [
     ['store', 'accounts', 'lits'],
     /calls store accounts has no command "lits"/,
@@ -237,7 +237,7 @@ test.each<[string[], RegExp, RegExp]>([
 });
 
 test('help of a name that there is not names the nearest', () => {
-  expect(named('fleet verify', table).command?.name).toBe('fleet verify');
+  expect(named('fleet retry', table).command?.name).toBe('fleet retry');
   expect(failure(() => named('nosuch', table)).message).toMatch(/no command "nosuch"/);
   expect(failure(() => named('exprot', table)).hints[0]).toBe('did you mean calls export?');
 });

@@ -21,12 +21,12 @@ test.each<[string[], string[]]>([
     ['words', 'disable'],
   ],
   [
-    ['--debug', 'fleet', 'ver'],
-    ['words', 'verify'],
+    ['--debug', 'fleet', 'ret'],
+    ['words', 'retry'],
   ],
   [
-    ['help', 'fleet', 'pl'],
-    ['words', 'plan'],
+    ['help', 'fleet', 'wo'],
+    ['words', 'work'],
   ],
   [['help', 'export', ''], ['words']],
   [
@@ -67,10 +67,10 @@ test.each<[string[], string[]]>([
     ['list', 'campaign'],
   ],
   [['export', '-o', 'my'], ['file']],
-  [['fleet', 'plan', '--keys', 'k'], ['folder']],
-  [['fleet', 'plan', ''], ['file']],
-  [['fleet', 'plan', '--keys', 'k', ''], ['file']],
-  [['fleet', 'plan', 'job.json', ''], ['words']],
+  [['fleet', 'work', '--keys', 'k'], ['folder']],
+  [['fleet', 'work', ''], ['file']],
+  [['fleet', 'work', '--keys', 'k', ''], ['file']],
+  [['fleet', 'work', 'job.json', ''], ['words']],
   [
     ['completion', ''],
     ['words', 'bash', 'zsh', 'fish'],
@@ -88,7 +88,7 @@ test('the first word is a command, and each is explained', async () => {
   const { stdout } = await runQuick(['complete', '--', '']);
   const lines = stdout.trimEnd().split('\n').slice(1);
   expect(lines).toContain('count\tcount the calls that match');
-  expect(lines).toContain('fleet\tread and sync many accounts with many workers, on one machine or many');
+  expect(lines).toContain('fleet\tsync and export many accounts, in one process or on many machines');
   expect(lines.filter((line) => line.startsWith('store'))).toHaveLength(1);
   expect(lines.filter((line) => line.startsWith('complete\t'))).toEqual([]);
 });

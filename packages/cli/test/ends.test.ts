@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { formatNaive, parseNaive, second } from '@call-attribution/core/time';
-import { pinJob } from '@call-attribution/fleet';
+import { checkJob } from '@call-attribution/fleet';
 import { callTool, createServer } from '@call-attribution/mcp-server';
 import { generate } from '@call-attribution/sandbox';
 import { openWarehouse, type Warehouse } from '@call-attribution/warehouse';
@@ -71,8 +71,8 @@ describe.each(ends)('the end %s is %s', (typed, end) => {
   test('to of a warehouse', async () => {
     expect((await warehouse.count({ to: typed })).period.to).toBe(end);
   });
-  test('to of a job', () => {
-    expect(pinJob({ ...job, to: typed }, Date.UTC(2030, 0, 1)).to).toBe(end);
+  test('until of a job', async () => {
+    expect((await checkJob({ ...job, until: typed })).until).toBe(end);
   });
   test('to of generated calls', () => {
     expect(generated(typed)).toBe(generated(end));

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 import { openStore } from '@call-attribution/store';
 import { afterAll, expect, test } from 'vitest';
 import type { Finished } from './program.ts';
@@ -19,7 +20,7 @@ function jobFolder(more: object = {}): string {
     writeFileSync(join(folder, `keys/${id}.json`), JSON.stringify(keys), { mode: 0o600 });
   const job = {
     ...{ name: 'history', baseUrl: stage.url, accounts: [{ id: '101' }, { id: '102' }] },
-    ...{ filter: 'inc_gce:1', into: 'folder:out', format: 'ndjson', parcel: 300 },
+    ...{ filter: 'inc_gce:1', into: 'folder:out', format: 'ndjson.gz' },
     ...more,
   };
   writeFileSync(join(folder, 'job.json'), JSON.stringify(job));
@@ -32,54 +33,83 @@ const fleet = (
   more: Parameters<typeof stage.quick>[1] = {},
 ): Promise<Finished> => stage.quick(['fleet', ...args], { cwd: folder, ...more });
 
+const files = (folder: string): string[] =>
+  readdirSync(join(folder, 'out'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /^account=101\/.*\.ndjson\.gz$/.test(name),
+  );
+
 const sids = (folder: string): string[] =>
-  readdirSync(join(folder, 'out'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /account=101\/.*\.ndjson$/.test(name))
+  files(folder)
     .flatMap((name) =>
-      readFileSync(join(folder, 'out', name), 'utf8')
+      gunzipSync(readFileSync(join(folder, 'out', name)))
+        .toString()
         .split('\n')
         .filter(Boolean),
     )
     .map((line) => JSON.parse(line).sid);
 
-test('a whole job runs in one process, without a board or server, and is verified from its file', async () => {
+test('a whole job runs in one process, without a server, and is verified from its file', async () => {
   const folder = jobFolder();
-  const run = await fleet(folder, ['work', 'job.json', '--keys', 'keys']);
+  const run = await fleet(folder, ['work', 'job.json', '--keys', 'keys', '--name', 'w-1']);
   expect(run).toMatchObject({ code: 0, stdout: '' });
-  expect(run.stderr).toMatch(/^history: 2 accounts into .*out, filter inc_gce:1\n/);
   expect(run.stderr).toMatch(
-    /planned 2 of 2 accounts until \S+ \S+ {3}1,200 records in \d+ parcels {3}\d+ requests, /,
+    /^history: 2 accounts into folder:out, filter inc_gce:1\nw-1: 4 slots, in this process; Ctrl-C leaves in peace\n/,
   );
-  expect(run.stderr).toMatch(/\nhistory: 2 of 2 accounts proved, 1,200 records in .*out\n$/);
+  expect(run.stderr).toMatch(/\nhistory: 2 of 2 accounts proved, 1,200 calls in folder:out\n$/);
   expect(new Set(sids(folder)).size).toBe(600);
   expect(sids(folder)).toHaveLength(600);
 
-  const proof = await fleet(folder, ['verify', 'job.json', '--keys', 'keys', '--deep']);
+  const proof = await stage.quick(['verify', 'job.json'], { cwd: folder });
   expect(proof.code).toBe(0);
-  expect(proof.stdout).toMatch(/^ACCOUNT +PARCELS +RECORDS +SERVER +VERDICT\n101 +\d+ +600 +600 +proved\n/);
-  expect(proof.stdout).toMatch(/2 accounts: 2 proved {3}1,200 records\n$/);
+  expect(proof.stdout).toMatch(
+    /^folder:out\/account=101\/month=\d{4}-\d{2}\.ndjson\.gz: proved, [\d,]+ calls?, as the receipt/,
+  );
 
-  // Again: nothing is left to read, and nothing is there twice.
+  // Again: only what may still have changed is read, and nothing is there twice.
   const again = await fleet(folder, ['work', 'job.json', '--keys', 'keys', '--log']);
   expect(again.code).toBe(0);
   const lines = again.stderr.split('\n').filter((line) => line.startsWith('{'));
-  const outcomes = lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'parcel');
-  expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['done']));
+  const turns = lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'turn');
+  expect(
+    turns
+      .filter(({ outcome }) => outcome === 'round')
+      .map(({ account }) => account)
+      .sort(),
+  ).toEqual(['101', '102']);
   expect(sids(folder)).toHaveLength(600);
   expect(again.stderr).not.toContain(keys.secretKey);
 });
 
-test('a damaged file is found, and verify ends with status 3', async () => {
+test('a damaged file, a file that is gone and rows that are gone are found, and verify ends with status 3', async () => {
   const folder = jobFolder({ accounts: [{ id: '101' }] });
   await fleet(folder, ['work', 'job.json', '--keys', 'keys']);
-  const [file = ''] = readdirSync(join(folder, 'out'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ndjson'),
-  );
-  const text = readFileSync(join(folder, 'out', file), 'utf8');
-  writeFileSync(join(folder, 'out', file), text.replace('"sid"', '"sie"'));
-  const { code, stdout } = await fleet(folder, ['verify', 'job.json', '--keys', 'keys', '--deep', '--json']);
+  const [first = '', second = ''] = files(folder).sort();
+  const bytes = readFileSync(join(folder, 'out', first));
+  bytes[bytes.length - 5] = (bytes[bytes.length - 5] ?? 0) ^ 1;
+  writeFileSync(join(folder, 'out', first), bytes);
+  rmSync(join(folder, 'out', second));
+  const { code, stdout } = await stage.quick(['verify', 'job.json', '--json'], { cwd: folder });
   expect(code).toBe(3);
-  expect(JSON.parse(stdout)).toMatchObject({ account: '101', verdict: 'differs' });
+  const { checks } = JSON.parse(stdout);
+  expect(checks.slice(0, 2)).toMatchObject([{ verdict: 'differs' }, { verdict: 'differs' }]);
+  // Work writes anew what is gone.
+  expect((await fleet(folder, ['work', 'job.json', '--keys', 'keys'])).code).toBe(0);
+  expect(files(folder)).toContain(second);
+
+  const rows = jobFolder({ into: 'sqlite:calls.db', format: undefined });
+  await fleet(rows, ['work', 'job.json', '--keys', 'keys']);
+  const whole = await stage.quick(['verify', 'job.json'], { cwd: rows });
+  expect(whole).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^101 in sqlite:.*: proved, 600 calls/),
+  });
+  const { default: Database } = await import('libsql');
+  const db = new Database(join(rows, 'calls.db'));
+  db.exec('DELETE FROM records WHERE rowid IN (SELECT rowid FROM records ORDER BY rowid LIMIT 200)');
+  db.close();
+  const gone = await stage.quick(['verify', 'job.json'], { cwd: rows });
+  expect(gone.code).toBe(3);
+  expect(gone.stdout).toMatch(/10[12] in sqlite:.*: DIFFERS, 400 calls/);
 });
 
 test('refused keys set an account aside; status 4 when that is all accounts', async () => {
@@ -90,7 +120,7 @@ test('refused keys set an account aside; status 4 when that is all accounts', as
   const some = await fleet(folder, ['work', 'job.json', '--keys', 'keys']);
   expect(some.code).toBe(3);
   expect(some.stderr).toMatch(/\n {2}102 is set aside: /);
-  expect(some.stderr).toMatch(/history: 1 of 2 accounts proved, 600 records in /);
+  expect(some.stderr).toMatch(/history: 1 of 2 accounts proved, 600 calls in /);
   expect(some.stderr).toMatch(/→ put the reason right and run the same command/);
   expect(some.stderr).not.toContain('hunter2');
   writeFileSync(join(folder, 'keys/101.json'), '{}', { mode: 0o600 });
@@ -99,68 +129,23 @@ test('refused keys set an account aside; status 4 when that is all accounts', as
   expect(none.stderr).toMatch(/101 is set aside: .*nothing is there|101 is set aside: .*no such file/);
 });
 
-test('a job that syncs goes on until Ctrl-C; meanwhile the other tasks see it and give orders', async () => {
-  const folder = jobFolder({ into: 'sqlite:calls.db', format: undefined, sync: { every: '1h' } });
-  const board = ['--board', `memory:${folder}`];
+test('a job with `every` goes on until Ctrl-C', async () => {
+  const folder = jobFolder({ into: 'sqlite:calls.db', format: undefined, every: '1h' });
   const stop = new AbortController();
-  const working = fleet(
-    folder,
-    ['work', 'job.json', ...board, '--keys', 'keys', '--name', 'w-1', '--ttl', '1s'],
-    {
-      signal: stop.signal,
+  const working = fleet(folder, ['work', 'job.json', '--keys', 'keys', '--name', 'w-1', '--log'], {
+    signal: stop.signal,
+    watchErrors: (text) => {
+      if (text.split('"outcome":"round"').length > 2) stop.abort();
     },
-  );
-  const json = async () => {
-    // A board in memory answers within the same turn of the event loop, which would leave none for the worker.
-    await setTimeout(10);
-    const { stdout } = await fleet(folder, ['status', 'history', ...board, '--json', '--all']);
-    return stdout === '' ? null : JSON.parse(stdout);
-  };
-  let status = await json();
-  while (status?.phases.syncing !== 2) status = await json();
-  expect(status).toMatchObject({
-    ...{ state: 'running', parcels: { aside: 0 }, records: { done: 1200, total: 1200 } },
-    workers: [{ name: 'w-1' }],
-    accounts: [{ id: '101', trouble: null }, { id: '102' }],
   });
-
-  const paused = await fleet(folder, ['pause', 'history', ...board]);
-  expect(paused).toMatchObject({ code: 0 });
-  expect(paused.stderr).toMatch(/history is paused.*calls fleet resume history/);
-  const shown = await fleet(folder, ['status', 'history', ...board], { env: { COLUMNS: '80' } });
-  expect(shown.stdout).toMatch(
-    /^history {3}paused for .*\n[\s\S]*nothing new is read → calls fleet resume history\n/,
-  );
-  expect((await fleet(folder, ['resume', 'history', ...board])).stderr).toBe('history goes on\n');
-
-  const retried = await fleet(folder, ['retry', 'history', '--account', '101', ...board, '--keys', 'keys']);
-  expect(retried.stderr).toMatch(/^101: was not set aside; it is compared with the server once more\n$/);
-  expect(
-    await fleet(folder, ['retry', 'history', '--account', '9', ...board, '--keys', 'keys']),
-  ).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/has no account 9/),
-  });
-
-  const cancel = await fleet(folder, ['cancel', 'history', ...board]);
-  expect(cancel).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/there is no terminal\n.*add --yes/),
-  });
-  stop.abort();
   const ended = await working;
   expect(ended.code).toBe(130);
-  expect(ended.stderr).toMatch(
-    /leaving: parcels under way have 1 min to end; a second Ctrl-C ends at once\n/,
-  );
+  expect(ended.stderr).toMatch(/leaving: what is under way has 1 min to end; a second Ctrl-C ends at once\n/);
   expect(ended.stderr).toMatch(/calls: stopped\n {2}→ what was committed stays/);
-  expect(await fleet(folder, ['cancel', 'history', '--yes', ...board])).toMatchObject({ code: 0 });
-  expect((await fleet(folder, ['resume', 'history', ...board])).stderr).toMatch(/history was cancelled/);
-  expect(await json()).toMatchObject({ state: 'cancelled' });
 });
 
 test('metrics and health are served while it works', async () => {
-  const folder = jobFolder({ sync: { every: '1h' } });
+  const folder = jobFolder({ every: '1h' });
   const stop = new AbortController();
   const seen: string[] = [];
   const working = stage.quick(
@@ -178,7 +163,7 @@ test('metrics and health are served while it works', async () => {
   const get = async (path: string) => (await fetch(`${seen[0]}${path}`)).text();
   expect(await get('/healthz')).toBe('ok\n');
   expect(await get('/readyz')).toBe('ready\n');
-  expect(await get('/metrics')).toMatch(/^fleet_parcels_total\{outcome="committed"\} \d+$/m);
+  expect(await get('/metrics')).toMatch(/^fleet_turns_total\{outcome="round"\} \d+$/m);
   stop.abort();
   expect((await working).code).toBe(130);
 });
@@ -186,38 +171,31 @@ test('metrics and health are served while it works', async () => {
 const bad: [string, string[], RegExp[], object?][] = [
   [
     'an unknown task',
-    ['plann', 'job.json'],
-    [/calls fleet has no command "plann"/, /did you mean calls fleet plan/],
+    ['wrok', 'job.json'],
+    [/calls fleet has no command "wrok"/, /did you mean calls fleet work/],
   ],
-  ['a task without a job', ['status'], [/calls fleet status needs job/]],
+  ['work without a job', ['work'], [/calls fleet work needs job/]],
   [
     'an option of another task',
-    ['status', 'history', '--deep'],
-    [/calls fleet status has no option --deep/, /calls fleet verify/],
-  ],
-  ['no board', ['status', 'history'], [/needs a board: --board nats:\/\/host, or CALLS_FLEET_BOARD/]],
-  [
-    'a plan on a board of this process',
-    ['plan', 'job.json', '--board', 'memory:'],
-    [/seen by one process only/],
+    ['status', 'history', '--slots', '1'],
+    [/calls fleet status has no option --slots/, /calls fleet work/],
   ],
   [
-    'a status of a board of this process',
-    ['status', 'history', '--board', 'memory:x'],
-    [/seen by one process only/],
+    'no engine',
+    ['status', 'history'],
+    [/needs the engine .*--engine postgres:\/\/user@host\/name, or CALLS_FLEET/],
   ],
   [
-    'work in this process by name',
-    ['work', 'history', '--board', 'memory:'],
-    [/calls fleet work history.json --board memory:/],
+    'a password in the engine',
+    ['status', 'history', '--engine', 'postgres://me:hunter2@h/db'],
+    [/--engine must not have a password/],
   ],
-  ['a plan by name', ['plan', 'history', '--board', 'memory:'], [/needs the file of the job/]],
   [
-    'a password in the board',
-    ['status', 'history', '--board', 'postgres://me:hunter2@h/db'],
-    [/--board must not have a password/],
+    'an unknown kind of engine',
+    ['status', 'history', '--engine', 'redis://h'],
+    [/--engine must be postgres:/],
   ],
-  ['an unknown kind of board', ['status', 'history', '--board', 'redis://h'], [/nats:\/\/host, postgres:/]],
+  ['a former setting', ['work', 'job.json'], [/has an unknown name "parcel"/], { parcel: 5 }],
   ['a job file that is not there', ['work', 'nothing.json'], [/nothing.json: there is no such file/]],
   [
     'a key in clear in the job',
@@ -252,7 +230,7 @@ test.each(bad)('%s is refused in one sentence before anything is read', async (_
     response.writeHead(500).end();
   });
   const folder = jobFolder({ baseUrl: server.url, ...job });
-  const { code, stdout, stderr } = await fleet(folder, args, { env: { CALLS_FLEET_BOARD: '' } });
+  const { code, stdout, stderr } = await fleet(folder, args, { env: { CALLS_FLEET: '' } });
   server.close();
   expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: 0 });
   for (const text of said) expect(stderr).toMatch(text);
@@ -285,9 +263,7 @@ test('a store of a newer schema and a bucket that ignores conditions are refused
   });
   const folder = jobFolder({ into: 's3://calls/raw' });
   const aws = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'hunter2', AWS_ENDPOINT_URL: bucket.url };
-  Object.assign(process.env, aws);
-  const refused = await fleet(folder, ['work', 'job.json', '--keys', 'keys']);
-  for (const name of Object.keys(aws)) delete process.env[name];
+  const refused = await fleet(folder, ['work', 'job.json', '--keys', 'keys'], { env: aws });
   bucket.close();
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toMatch(
@@ -295,3 +271,13 @@ test('a store of a newer schema and a bucket that ignores conditions are refused
   );
   expect(refused.stderr).not.toContain('hunter2');
 });
+
+test.runIf(Number(process.versions.node.split('.')[0]) < 22)(
+  'an older Node.js says in one sentence what a shared job needs',
+  async () => {
+    const folder = jobFolder();
+    const run = await fleet(folder, ['work', 'job.json', '--engine', 'postgres://me@127.0.0.1:1/db']);
+    expect(run.code).toBe(2);
+    expect(run.stderr).toMatch(/A job for several machines needs Node\.js 22\.12 or later, and this is 20\./);
+  },
+);

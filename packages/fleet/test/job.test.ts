@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Job, pinJob, readJob } from '../src/index.ts';
+import { type PlannedJob, readJob } from '../src/index.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -28,6 +28,8 @@ async function put(name: string, text: string): Promise<string> {
 
 const read = async (job: unknown) => readJob(await put('job.json', JSON.stringify(job)));
 
+const accountsOf = ({ accounts }: PlannedJob) => [...accounts.values()];
+
 /** The message of a refusal, which is one line with a way out, and says nothing that was not said before. */
 async function refusal(job: unknown, secret = 'none'): Promise<string> {
   const error = await read(job).then(
@@ -41,32 +43,40 @@ async function refusal(job: unknown, secret = 'none'): Promise<string> {
 }
 
 describe('readJob', () => {
-  test('a job is what its file says', async () => {
-    expect(await read(good)).toEqual(good);
-    const all = {
+  test('a job is what its file says, with every other setting filled in', async () => {
+    const usual = await read(good);
+    expect(usual).toMatchObject({
+      ...{ name: 'history', version: 'v3', filter: '', from: null, until: null, into: 'folder:out' },
+      ...{ format: 'parquet', skip: false, every: null, lookback: 3 * 86_400_000, settle: 30 * 86_400_000 },
+    });
+    expect(usual.columns).not.toContain('phone_number');
+    expect((await read({ ...good, version: 'v2' })).columns).toContain('phone_number');
+    expect(accountsOf(usual)).toMatchObject([
+      { id: '101', name: '101', credential: 'file:101.json', requestsPerMinute: null },
+      { id: '102', name: 'Second', credential: 'env:CALLS_102', requestsPerMinute: 60 },
+    ]);
+    const all = await read({
       ...good,
-      ...{
-        version: 'v2',
-        filter: 'talk_minutes:[2 TO *]',
-        from: '2024-01-01 00:00:00',
-        to: '2026-01-01 00:00:00',
-      },
-      ...{
-        format: 'csv.gz',
-        columns: ['sid', 'date_added'],
-        partition: 'none',
-        parcel: 1000,
-        lanes: 3,
-        pages: 1,
-      },
-      ...{
-        requestsPerMinute: 100,
-        tries: 3,
-        skip: true,
-        sync: { every: '1h', lookback: '3d', settle: '30d' },
-      },
-    };
-    expect(await read(all)).toEqual(all);
+      ...{ filter: 'talk_minutes:[2 TO *]', from: '2024-01-01', until: '2025-12-31', requestsPerMinute: 100 },
+      ...{ columns: ['sid', 'date_added'], skip: true, every: '1h', lookback: '1d', settle: '10d' },
+    });
+    expect(all).toMatchObject({
+      ...{ from: '2024-01-01 00:00:00', until: '2026-01-01 00:00:00', columns: ['sid', 'date_added'] },
+      ...{ skip: true, every: 3_600_000, lookback: 86_400_000, settle: 864_000_000 },
+    });
+    expect(accountsOf(all).map((account) => account.requestsPerMinute)).toEqual([100, 60]);
+    const store = await read({ ...good, into: 'sqlite:calls.db', every: '10m' });
+    expect(store).toMatchObject({ format: null, columns: null, every: 600_000 });
+  });
+
+  test('the key of a ticket is of the address and the reference, and of nothing else', async () => {
+    const keys = async (change: object) =>
+      accountsOf(await read({ ...good, ...change })).map(({ key }) => key);
+    const [first, second] = await keys({});
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect(second).not.toBe(first);
+    expect(await keys({ name: 'other', filter: 'inc_gce:1', into: 'sqlite:x.db' })).toEqual([first, second]);
+    expect(await keys({ baseUrl: 'https://other.example.com' })).not.toContain(first);
   });
 
   test.each([
@@ -74,7 +84,7 @@ describe('readJob', () => {
     ['NDJSON', 'accounts.ndjson', '{"id":"101"}\r\n\n{"id":"102"}\n'],
   ])('accounts may be a file of %s next to it', async (_, name, text) => {
     await put(name, text);
-    expect((await read({ ...good, accounts: name })).accounts).toEqual([{ id: '101' }, { id: '102' }]);
+    expect(accountsOf(await read({ ...good, accounts: name })).map(({ id }) => id)).toEqual(['101', '102']);
   });
 
   test.each<[unknown, string]>([
@@ -83,34 +93,32 @@ describe('readJob', () => {
     [{ baseUrl: 'api.example.com' }, 'baseUrl must be the URL of the API, such as https://'],
     [{ baseUrl: 'https://api.example.com/v3' }, 'the version is a setting of its own'],
     [{ version: 'v4' }, 'version must be v2 or v3, not "v4"; did you mean v2?'],
-    [{ partion: 'month' }, 'has an unknown name "partion"; did you mean partition?'],
-    [{ sync: { evry: '1h' } }, 'sync has an unknown name "evry"; did you mean every?'],
+    [{ evry: '1h' }, 'has an unknown name "evry"; did you mean every?'],
+    ...['to', 'parcel', 'lanes', 'pages', 'partition', 'tries', 'sync'].map((name): [unknown, string] => [
+      { [name]: 1 },
+      `has an unknown name "${name}"`,
+    ]),
     [{ credentials: 'x' }, 'has an unknown name "credentials"; known names: name, baseUrl'],
     [{ from: 'yesterday' }, "from must be a date or a time, such as '2026-11-01' or '2026-11-01 08:30:00'"],
     [{ from: '2024-02-30 00:00:00' }, 'from must be a date or a time'],
-    [{ from: '2024-01-01 00:00:00', to: '2024-01-01 00:00:00' }, 'from must be earlier than to'],
+    [{ from: '2024-01-01 00:00:00', until: '2024-01-01 00:00:00' }, 'from must be earlier than until'],
     [{ filter: 'inc_gc:1' }, 'filter cannot be used: '],
     [
       { filter: 'date_added:[2024-01-01 00:00:00 TO *]' },
-      'filter has a range of date_added; use from and to',
+      'filter has a range of date_added; use from and until',
     ],
     [{ into: 'mysql://host/db' }, 'into must be postgres://user@host/db, sqlite:<file>'],
     [{ into: 'sqlite::memory:' }, 'into must be'],
     [{ into: 'sqlite:calls.db', format: 'parquet' }, 'format is for files; leave it out'],
     [{ into: 'postgres://me@host/db', columns: ['sid'] }, 'columns is for files; leave it out'],
-    [
-      { format: 'parqet' },
-      'format must be one of parquet, ndjson.gz, ndjson, csv.gz, not "parqet"; did you mean parquet?',
-    ],
-    [{ format: 'ndjson', columns: ['sid'] }, 'columns are for parquet and csv.gz; leave them out'],
+    [{ format: 'parqet' }, 'format must be parquet or ndjson.gz, not "parqet"; did you mean parquet?'],
+    [{ format: 'ndjson.gz', columns: ['sid'] }, 'columns are for parquet; leave them out'],
     [{ columns: ['sid', 'talk_minute'] }, 'columns[1] is not a field of v3; did you mean talk_minutes?'],
     [{ columns: ['sid', 'sid'] }, 'columns has sid twice'],
     [{ columns: [] }, 'columns must be a list'],
-    [{ parcel: 0 }, 'parcel must be a whole number of at least 1, not 0'],
-    [{ lanes: 65 }, 'lanes must be a whole number from 1 to 64, not 65'],
-    [{ sync: { every: '10m' } }, "sync.every must be '1h' or longer"],
-    [{ sync: { every: 'often' } }, 'sync.every must be a duration'],
-    [{ sync: true }, 'sync must be an object, not true'],
+    [{ requestsPerMinute: 0 }, 'requestsPerMinute must be a whole number of at least 1, not 0'],
+    [{ every: '10m' }, "every must be '1h' or longer"],
+    [{ every: 'often' }, 'every must be a duration'],
     [{ accounts: [] }, 'accounts must name at least one account'],
     [{ accounts: 'nowhere.ndjson' }, 'job.json: accounts: nowhere.ndjson: there is no such file'],
     [{ accounts: [{ id: '../../etc' }] }, 'accounts[0].id must be 1 to 64 letters'],
@@ -178,39 +186,5 @@ describe('readJob', () => {
     await expect(readJob(await put('job.json', '[]'))).rejects.toThrow(
       'job.json must be an object, not a list',
     );
-  });
-});
-
-describe('pinJob', () => {
-  const now = Date.UTC(2026, 10, 22, 15);
-
-  test('fills in every setting', () => {
-    expect(pinJob(good as Job, now)).toMatchObject({
-      ...{ name: 'history', version: 'v3', filter: '', from: null, to: '2026-11-22 01:00:00' },
-      ...{
-        format: 'parquet',
-        partition: 'month',
-        parcel: 50_000,
-        lanes: 2,
-        pages: 10,
-        tries: 5,
-        skip: false,
-      },
-      ...{ requestsPerMinute: null, sync: null },
-    });
-    expect(pinJob({ ...good, version: 'v2' }, now).columns).toContain('phone_number');
-    expect(pinJob(good, now).columns).not.toContain('phone_number');
-    const store = pinJob({ ...good, into: 'sqlite:calls.db', sync: { every: '10m' } }, now);
-    expect(store).toMatchObject({
-      ...{ format: null, columns: null, partition: 'none' },
-      sync: { every: 600_000, lookback: 3 * 86_400_000, settle: 30 * 86_400_000 },
-    });
-  });
-
-  test('refuses an end after which calls may still come', () => {
-    expect(() => pinJob({ ...good, to: '2026-11-22 01:00:01' }, now)).toThrow(
-      /: to must be 2026-11-22 01:00:00 or earlier/,
-    );
-    expect(() => pinJob({ ...good, from: '2026-11-22 01:00:00' }, now)).toThrow(/from must be earlier/);
   });
 });

@@ -64,7 +64,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     // A stream names the place, and keeps the code.
     StreamError.from(new HttpError('server_error', 'It failed.'), { slice, page: 3 }) as Error,
   ],
-  parcel: [
+  account: [
     new IncompleteError({ slice, expected: 5, got: 4, trouble: 'short_page', tries: 5 }),
     new StreamError('range_ignored', 'It does not filter.', { slice, page: 0 }),
     new StreamError('read_failed', 'Something.', { slice, page: 0 }),
@@ -86,7 +86,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ...ofHttp('bad_request', 'request_rejected'),
     ...ofConfiguration('invalid_option', 'invalid_argument', 'missing_legacy_url'),
     ...ofStore('unfit_record', 'store_failed', 'unknown_account', 'short_page', 'unfit_filter'),
-    ...ofFleet('job_invalid'),
+    ...ofFleet('job_invalid', 'not_whole'),
     new StateError('state_invalid', 'No state.'),
     new StateError('state_invalid', 'No state.'),
     coded('23505'),
@@ -104,13 +104,13 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
       'missing_package',
       'not_a_sandbox',
     ),
-    ...ofFleet('target_unavailable', 'target_unfit', 'job_differs'),
+    ...ofFleet('target_unavailable', 'target_unfit', 'target_locked'),
     ...ofConfiguration('missing_package'),
     ...['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'ENOENT', 'ECONNREFUSED', 'ETIMEDOUT'].map(coded),
     ...['53100', '53300', '57P01', '57P03', '08006', '58030'].map(coded),
     ...['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_IOERR_WRITE', 'UND_ERR_SOCKET'].map(coded),
   ],
-  board: [...ofFleet('board_unavailable', 'board_unfit', 'unknown_job', 'job_newer')],
+  engine: [...ofFleet('engine_unavailable', 'engine_unfit')],
 };
 
 describe('trouble', () => {
@@ -143,7 +143,7 @@ describe('trouble', () => {
     expect(JSON.stringify(troubleOf(quoting))).not.toContain('555');
     const wrapped = StreamError.from(new Error('555-0100 is no call'), { slice, page: 0 });
     expect(JSON.stringify(troubleOf(wrapped))).not.toContain('555');
-    expect(troubleOf('text')).toMatchObject({ kind: 'parcel', code: 'unknown' });
+    expect(troubleOf('text')).toMatchObject({ kind: 'account', code: 'unknown' });
     expect(troubleOf(Object.assign(new Error(), { code: 'a b?' })).code).toBe('unknown');
     expect(troubleOf(null).code).toBe('unknown');
   });

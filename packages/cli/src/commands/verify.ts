@@ -1,13 +1,17 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type PlannedJob, readJob } from '@call-attribution/fleet';
 import { storeName } from '@call-attribution/store';
 import type { Handler } from '../args/command.ts';
 import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
-import { say, show, write } from '../io.ts';
+import { type Io, say, show, write } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { type Ask, readAsk } from '../verify/ask.ts';
 import { checkDataset } from '../verify/check-dataset.ts';
 import { checkFile } from '../verify/check-file.ts';
+import { checkJob } from '../verify/check-job.ts';
 import { checkStore } from '../verify/check-store.ts';
 import { type Target, targetsAt } from '../verify/files.ts';
 import type { Check, CheckVerdict } from '../verify/finding.ts';
@@ -16,19 +20,23 @@ import type { Check, CheckVerdict } from '../verify/finding.ts';
 export const verify: Handler = async (args, io) => {
   const [named] = args.words;
   if (named === undefined)
-    throw new UsageError('calls verify needs a file, a folder or a store', {
+    throw new UsageError('calls verify needs a file, a folder, a store or a job', {
       hints: ['calls verify calls.csv', 'calls verify sqlite:calls.db'],
     });
   const ask = readAsk(args, io);
   const checks: Check[] = [];
+  let isRows = false;
   try {
-    const isStore = /^(?:sqlite|duckdb|postgres(?:ql)?):/i.test(named);
-    const targets = isStore ? [] : await targetsAt(named, io.cwd);
-    if (!isStore && targets.length === 0)
+    const job = /\.json$/i.test(named) ? await jobAt(named, io) : null;
+    isRows = job?.format === null;
+    if (job !== null) for await (const check of checkJob(job, ask)) checks.push(check);
+    const isStore = job === null && /^(?:sqlite|duckdb|postgres(?:ql)?):/i.test(named);
+    const targets = isStore || job !== null ? [] : await targetsAt(named, io.cwd);
+    if (!isStore && job === null && targets.length === 0)
       throw new UsageError(`${named} has no files of records and no receipts`);
     const isOneStore =
       isStore || (targets.length === 1 && /^(?:sqlite|duckdb)$/.test(targets[0]?.kind ?? ''));
-    if (ask.writeReceipt && !isOneStore)
+    if (ask.writeReceipt && job === null && !isOneStore)
       throw new UsageError(
         '--write-receipt is for one store; calls export --receipt writes the receipts of files',
       );
@@ -43,8 +51,9 @@ export const verify: Handler = async (args, io) => {
   if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ verdict, checks })}\n`);
   else {
     await show(io, checks.flatMap(linesOf));
+    const noun = isRows ? 'account' : 'file';
     const proved = checks.filter((check) => check.verdict === 'proved').length;
-    if (checks.length > 1) say(io, `${proved} of ${plural(checks.length, 'file')} proved`);
+    if (checks.length > 1) say(io, `${proved} of ${plural(checks.length, noun)} proved`);
   }
   return verdict === 'proved' ? exitCodes.ok : exitCodes.incomplete;
 };
@@ -53,6 +62,14 @@ const worst = (checks: readonly Check[]): CheckVerdict =>
   (['differs', 'not compared', 'unproven'] as const).find((verdict) =>
     checks.some((check) => check.verdict === verdict),
   ) ?? 'proved';
+
+/** The job in a file; null for a file of records. Its first character tells: records of JSON are a list. */
+async function jobAt(path: string, io: Io): Promise<PlannedJob | null> {
+  const full = resolve(io.cwd, path);
+  const text = await readFile(full, 'utf8').catch(() => '');
+  if (!/^\s*\{/.test(text) || !/"into"\s*:/.test(text)) return null;
+  return readJob(full);
+}
 
 /** Of several things, one that cannot be read does not stop the others. */
 async function tried(target: Target, ask: Ask): Promise<Check> {
@@ -103,7 +120,11 @@ function linesOf({ path, verdict, rows, receipt, api, accounts = [], findings }:
       ? []
       : compared !== undefined
         ? ['each as the API has it']
-        : [`as the receipt of ${receipt?.writtenAt.slice(0, 10)} says`];
+        : [
+            receipt === null
+              ? 'as its syncs have proved'
+              : `as the receipt of ${receipt.writtenAt.slice(0, 10)} says`,
+          ];
   const removed = [
     ...accounts.flatMap(({ account, erasedCallers, purgedBefore }) => [
       ...(erasedCallers > 0

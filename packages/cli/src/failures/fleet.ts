@@ -6,19 +6,20 @@ import { exitCodes } from '../exit-codes.ts';
 const exits: Readonly<Partial<Record<FleetErrorCode, number>>> = {
   job_invalid: exitCodes.usage,
   job_differs: exitCodes.usage,
-  job_newer: exitCodes.usage,
+  job_cancelled: exitCodes.usage,
   unknown_job: exitCodes.usage,
   unknown_account: exitCodes.usage,
-  board_unfit: exitCodes.usage,
+  engine_unfit: exitCodes.usage,
   target_unfit: exitCodes.usage,
   credential_missing: exitCodes.refused,
-  board_unavailable: exitCodes.unreachable,
+  engine_unavailable: exitCodes.unreachable,
   target_unavailable: exitCodes.unreachable,
+  target_locked: exitCodes.busy,
 };
 
 const hints: Readonly<Partial<Record<FleetErrorCode, string>>> = {
-  unknown_job: 'plan it first: calls fleet plan JOB.json',
-  job_newer: 'update calls',
+  unknown_job: 'calls fleet work JOB.json starts it',
+  engine_unavailable: 'check the address of --engine (CALLS_FLEET), and that the server runs',
 };
 
 /** The same where the error has none of its own. */

@@ -1,13 +1,15 @@
 import { createInterface } from 'node:readline/promises';
+import { createClient } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
 import {
-  type Board,
   cancelJob,
-  type OrderResult,
+  type Engine,
+  type PlannedJob,
   pauseJob,
   type RetryResult,
-  readStatus,
   resumeJob,
   retryAside,
+  statusOf,
 } from '@call-attribution/fleet';
 import type { Args } from '../args/command.ts';
 import { type CliError, Interrupted, UsageError } from '../errors.ts';
@@ -16,39 +18,37 @@ import { refusedCodes } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { openSharedBoard, typedJob } from './place.ts';
-import { credentialsOf, targetAt } from './set.ts';
+import { credentialsOf, openShared, type TypedJob, unknownJob } from './place.ts';
 import { reasonText } from './words.ts';
 
-type Task = (board: Board, job: string, args: Args, io: Io) => Promise<number>;
+type Task = (engine: Engine, typed: TypedJob, args: Args, io: Io) => Promise<number>;
 
-const onBoard =
+const onEngine =
   (task: Task) =>
   async (args: Args, io: Io): Promise<number> => {
-    const { name } = await typedJob(args, io);
-    const board = await openSharedBoard(args, io, name);
+    const { engine, ...typed } = await openShared(args, io);
     try {
-      return await task(board, name, args, io);
+      return await task(engine, typed, args, io);
     } finally {
-      await board.close();
+      await engine.close();
     }
   };
 
 /** `calls fleet pause`: nothing new is started. */
-export const pause = onBoard(async (board, job, args, io) => {
+export const pause = onEngine(async (engine, { name: job }, args, io) => {
   const now = args.flag('now');
-  const { state } = await pauseJob(board, { now });
+  const { state } = await pauseJob(engine, { now, at: io.clock.now() });
   if (state === 'cancelled') throw cancelled(job);
   const rest = now
-    ? 'parcels under way are dropped, and read again later'
-    : 'parcels under way are read to their end';
+    ? 'what is under way is dropped, and read again later'
+    : 'what is under way is read to its end';
   say(io, `${job} is paused; ${rest}. It resumes with: calls fleet resume ${job}`);
   return exitCodes.ok;
 });
 
 /** `calls fleet resume`: goes on after a pause. */
-export const resume = onBoard(async (board, job, _args, io) => {
-  const { before, state } = await resumeJob(board);
+export const resume = onEngine(async (engine, { name: job }, _args, io) => {
+  const { before, state } = await resumeJob(engine, io.clock.now());
   if (state === 'cancelled') throw cancelled(job);
   say(io, before === state ? `${job} was not paused` : `${job} goes on`);
   return exitCodes.ok;
@@ -56,23 +56,25 @@ export const resume = onBoard(async (board, job, _args, io) => {
 
 const cancelled = (job: string): CliError =>
   new UsageError(`${job} was cancelled`, {
-    hints: ['calls fleet plan JOB.json takes it up again; what was read is in the target'],
+    hints: ['it stays so, and what was read is in the target; give the job another name to begin again'],
   });
 
 /** `calls fleet cancel`: ends a job. */
-export const cancel = onBoard(async (board, job, args, io) => {
-  const { workers, phases } = readStatus(board);
-  const open = phases.reading + phases.closing + phases.syncing;
+export const cancel = onEngine(async (engine, { name: job }, args, io) => {
+  const status = statusOf(await engine.look(), io.clock.now());
+  if (status === null) throw unknownJob(job);
+  const { workers, states, accounts } = status;
+  const open = accounts.length - states.done - states.aside;
   if (!args.flag('yes')) {
-    const what = `cancel ${job}, with ${plural(open, 'account')} still in the work and ${plural(workers.length, 'worker')}?`;
+    const what = `cancel ${job} for good, with ${plural(open, 'account')} still in the work and ${plural(workers.length, 'worker')}?`;
     if (!(await agreed(what, io))) {
       say(io, 'nothing was changed');
       return exitCodes.ok;
     }
   }
-  const result: OrderResult = await cancelJob(board);
-  const words = result.before === 'cancelled' ? 'was cancelled before' : 'is cancelled; its workers end';
-  say(io, `${job} ${words}. What was read stays in the target; planning it again takes it up`);
+  const { before } = await cancelJob(engine, io.clock.now());
+  const words = before === 'cancelled' ? 'was cancelled before' : 'is cancelled; its workers end';
+  say(io, `${job} ${words}. What was read stays in the target`);
   return exitCodes.ok;
 });
 
@@ -96,36 +98,45 @@ async function agreed(question: string, io: Io): Promise<boolean> {
 }
 
 /** `calls fleet retry`: takes what was set aside back into the work, once its reason is gone. */
-export const retry = onBoard(async (board, job, args, io) => {
-  const accounts = args.list('account');
-  const planned = readStatus(board).job;
-  const target = await targetAt(planned.into, planned, args, io);
-  try {
-    const credentials = credentialsOf(args, io);
-    const results: RetryResult[] = [];
-    for (const account of accounts.length === 0 ? [null] : accounts) {
-      const one = account === null ? {} : { account };
-      results.push(...(await retryAside(board, { target, credentials, signal: io.signal, ...one })));
-    }
-    if (results.length === 0) say(io, `${job}: nothing is set aside`);
-    for (const result of results) say(io, lineOf(result));
-    const bad = results.filter(({ outcome }) => outcome === 'refused');
-    if (bad.length === 0) return exitCodes.ok;
-    const isKeys = bad.every(({ code }) => refusedCodes.has(code ?? ''));
-    return isKeys && bad.length === results.length ? exitCodes.refused : exitCodes.incomplete;
-  } catch (error) {
-    throw io.signal.aborted ? new Interrupted() : error;
-  } finally {
-    await target.close();
-  }
+export const retry = onEngine(async (engine, { name, job }, args, io) => {
+  const results = await retryAside(engine, {
+    accounts: args.list('account'),
+    at: io.clock.now(),
+    ...(job === null ? {} : { tryKeys: keysTried(job, args, io) }),
+  });
+  if (results.length === 0) say(io, `${name}: nothing is set aside`);
+  for (const result of results) say(io, lineOf(result));
+  const bad = results.filter(({ outcome }) => outcome === 'refused');
+  if (bad.length === 0) return exitCodes.ok;
+  return bad.length === results.length ? exitCodes.refused : exitCodes.incomplete;
 });
 
-function lineOf({ account, outcome, parcels, code, message }: RetryResult): string {
+/** Tries the keys of an account with one request. Only this file says where they are and where requests go. */
+function keysTried(job: PlannedJob, args: Args, io: Io) {
+  const credentials = credentialsOf(args, io);
+  const accounts = new Map([...job.accounts.values()].map((account) => [account.id, account]));
+  return async (id: string): Promise<{ readonly code: string; readonly message: string } | null> => {
+    const account = accounts.get(id);
+    if (account === undefined) return null;
+    try {
+      const auth = await credentials(account.credential, id);
+      await using client = createClient({ baseUrl: job.baseUrl, version: job.version, auth });
+      await client.listCalls({ rows: 1, signal: io.signal });
+      return null;
+    } catch (error) {
+      if (io.signal.aborted) throw new Interrupted();
+      if (!CallsError.is(error) || !refusedCodes.has(error.code)) return null;
+      return { code: error.code, message: error.summary };
+    }
+  };
+}
+
+function lineOf({ account, outcome, code, message }: RetryResult): string {
   switch (outcome) {
     case 'again':
-      return `${account}: the keys open the account; ${plural(parcels, 'parcel')} to read`;
-    case 'compared':
-      return `${account}: was not set aside; it is compared with the server once more`;
+      return `${account}: back to work`;
+    case 'sooner':
+      return `${account}: was not set aside; its turn comes now`;
     case 'refused':
       return `${account}: stays set aside: ${reasonText(code ?? 'unknown', message)}`;
   }

@@ -1,16 +1,17 @@
 import type { AccountStatus, FleetStatus, WorkerStatus } from '@call-attribution/fleet';
 import { bar } from '../term/chart.ts';
-import { bytes, count, plural } from '../term/numbers.ts';
+import { count, plural } from '../term/numbers.ts';
 import type { Style } from '../term/style.ts';
 import { type Column, renderTable } from '../term/table.ts';
 import { fit, printable, textWidth, wrap } from '../term/width.ts';
 import {
   accountState,
+  hasTrouble,
   paceTexts,
-  phaseTexts,
   progressTexts,
   shareOf,
   stateText,
+  stateTexts,
   whyText,
   workerWhy,
 } from './words.ts';
@@ -31,33 +32,33 @@ const most = 10;
 export function statusScreen(status: FleetStatus, options: ScreenOptions): string[] {
   const { style, width, all = false } = options;
   const { job, accounts } = status;
-  const shown = all ? accounts : accounts.filter(({ trouble }) => trouble !== null);
+  const shown = all ? accounts : accounts.filter(hasTrouble);
   const chosen = all ? shown : shown.slice(0, most);
   return [
-    ...flow([style.bold(job.name), paint(status, style), `into ${printable(job.into)}`], width),
+    ...flow([style.bold(job), paint(status, style), `into ${printable(status.into)}`], width),
     ...flow([gauge(shareOf(status), width), ...progressTexts(status)], width),
     ...flow(paceTexts(status), width),
     ...alerts(status, options),
     ...workerLines(status.workers, options),
     '',
-    ...flow([...phaseTexts(status), ...(all ? [] : ['(--all lists all accounts)'])], width),
-    ...accountLines(chosen, job.name, options),
+    ...flow([...stateTexts(status), ...(all ? [] : ['(--all lists all accounts)'])], width),
+    ...accountLines(chosen, job, options),
     ...(shown.length > chosen.length ? [`and ${count(shown.length - chosen.length)} more`] : []),
   ];
 }
 
 /** One line for a log. */
 export function statusLine(status: FleetStatus): string {
-  const troubled = status.accounts.filter(({ trouble }) => trouble !== null).length;
+  const troubled = status.accounts.filter(hasTrouble).length;
   const { workers } = status;
   const living = workers.filter(({ state }) => state !== 'silent').length;
   return [
-    `${status.job.name} ${stateText(status)}`,
+    `${status.job} ${stateText(status)}`,
     percent(shareOf(status)),
     ...progressTexts(status),
     ...paceTexts(status),
     plural(living, 'worker'),
-    ...phaseTexts(status),
+    ...stateTexts(status),
     ...(troubled > 0 ? [`${plural(troubled, 'account')} with trouble`] : []),
   ].join('  ');
 }
@@ -93,15 +94,14 @@ function gauge(share: number, width: number | null): string {
 
 /** What needs somebody, before any table. */
 function alerts(status: FleetStatus, { style, width }: ScreenOptions): string[] {
-  const { job, state, workers } = status;
-  const { name } = job;
+  const { job: name, state, workers } = status;
   const living = workers.filter(({ state }) => state !== 'silent');
   const resting = living.filter(({ state }) => state === 'resting');
   const lines: string[] = [];
   if (state === 'paused') lines.push(`nothing new is read → calls fleet resume ${name}`);
   if (state === 'cancelled') lines.push('nothing is read any more; what was read is in the target');
   if (state === 'running' && living.length === 0)
-    lines.push(`no worker is at work → calls fleet work ${name}`);
+    lines.push('no worker is at work → calls fleet work JOB.json');
   else if (living.length > 0 && resting.length === living.length)
     lines.push(`all workers rest: ${printable(resting[0]?.why ?? '')}`);
   return lines.map((line) => style.yellow(width === null ? line : fit(line, width)));
@@ -109,12 +109,10 @@ function alerts(status: FleetStatus, { style, width }: ScreenOptions): string[] 
 
 const workerColumns: readonly Column[] = [
   { title: 'WORKER', min: 12, rank: 0 },
-  { title: 'HOST', min: 6, rank: 6 },
   { title: 'VERSION', min: 7, rank: 8 },
   { title: 'SLOTS', align: 'right', min: 5, rank: 2 },
-  { title: 'BUSY', align: 'right', min: 4, rank: 7 },
-  { title: 'RSS', align: 'right', min: 6, rank: 5 },
-  { title: 'RECORDS/S', align: 'right', min: 9, rank: 3 },
+  { title: 'CALLS/S', align: 'right', min: 7, rank: 3 },
+  { title: 'REQUESTS/S', align: 'right', min: 10, rank: 4 },
   { title: 'STATE', min: 7, rank: 1 },
 ];
 
@@ -126,12 +124,10 @@ function workerLines(workers: readonly WorkerStatus[], options: ScreenOptions): 
   const rows = chosen.map((worker) => ({
     cells: [
       worker.name,
-      worker.host,
       worker.version,
       `${worker.busy}/${worker.slots}`,
-      worker.load.toFixed(2),
-      bytes(worker.rss),
-      worker.recordsPerSecond === null ? '' : count(worker.recordsPerSecond),
+      count(Math.round(worker.callsPerSecond)),
+      worker.requestsPerSecond.toFixed(1),
       worker.state,
     ],
     why: workerWhy(worker),
@@ -148,8 +144,9 @@ function workerLines(workers: readonly WorkerStatus[], options: ScreenOptions): 
 const accountColumns: readonly Column[] = [
   { title: 'ACCOUNT', min: 8, rank: 0 },
   { title: 'STATE', min: 9, rank: 1 },
-  { title: 'PARCELS', align: 'right', min: 8, rank: 3 },
-  { title: 'RECORDS', align: 'right', min: 9, rank: 4 },
+  { title: 'CALLS', align: 'right', min: 8, rank: 3 },
+  { title: 'NEWEST', min: 10, rank: 4 },
+  { title: 'WORKER', min: 6, rank: 5 },
 ];
 
 function accountLines(accounts: readonly AccountStatus[], job: string, options: ScreenOptions): string[] {
@@ -158,8 +155,9 @@ function accountLines(accounts: readonly AccountStatus[], job: string, options: 
     cells: [
       account.id,
       accountState(account),
-      `${count(account.parcels.done)} of ${count(account.parcels.total)}`,
-      count(account.records.done),
+      callsText(account),
+      account.newest ?? '',
+      account.worker ?? '',
     ],
     why: whyText(account),
     help: helpOf(account, job),
@@ -167,10 +165,17 @@ function accountLines(accounts: readonly AccountStatus[], job: string, options: 
   return tableWithReasons(accountColumns, rows, options);
 }
 
+/** `3,120 of 5,000`. */
+const callsText = ({ calls, total, whole }: AccountStatus): string =>
+  calls === null
+    ? ''
+    : whole === null && total !== null
+      ? `${count(calls)} of ${count(total)}`
+      : count(calls);
+
 /** The command that helps, if one does: what ails is tried again anyway. */
-function helpOf({ id, trouble }: AccountStatus, job: string): string | null {
-  return trouble === null || trouble.kind === 'failing' ? null : `calls fleet retry ${job} --account ${id}`;
-}
+const helpOf = ({ id, state }: AccountStatus, job: string): string | null =>
+  state === 'aside' ? `calls fleet retry ${job} --account ${id}` : null;
 
 interface Row {
   readonly cells: readonly string[];

@@ -1,53 +1,31 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Board, createStatusReader, type FleetStatus } from '@call-attribution/fleet';
+import { type FleetStatus, statusOf } from '@call-attribution/fleet';
 import type { Args } from '../args/command.ts';
-import { interval } from '../args/interval.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, show, shownText, write, writeRaw } from '../io.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { openSharedBoard, typedJob } from './place.ts';
+import { openShared, unknownJob } from './place.ts';
 import { statusLine, statusScreen } from './status-screen.ts';
+import { hasTrouble } from './words.ts';
 
 /** Milliseconds between two looks with --watch: on a terminal, and elsewhere. */
 const [redraw, logged] = [1_000, 10_000];
-/** Milliseconds within which each worker gives a sign of life, so that a single status knows its rate. */
-const beats = 6_000;
-
 /** `calls fleet status`: what runs, what does not get on, why, and what helps. */
 export async function status(args: Args, io: Io): Promise<number> {
-  const { name } = await typedJob(args, io);
-  const ttl = interval(args, 'ttl');
-  const board = await openSharedBoard(args, io, name);
+  const { name, engine } = await openShared(args, io);
+  const read = async (): Promise<FleetStatus> => {
+    const found = statusOf(await engine.look(), io.clock.now());
+    if (found === null) throw unknownJob(name);
+    return found;
+  };
   try {
-    const reader = createStatusReader(board, ttl === null ? {} : { ttl });
-    const first = reader.read();
-    if (args.flag('watch')) return await watch(() => reader.read(), args, io);
-    await print(await withRates(board, first, () => reader.read(), io), args, io);
+    if (args.flag('watch')) return await watch(read, args, io);
+    await print(await read(), args, io);
     return exitCodes.ok;
   } finally {
-    await board.close();
+    await engine.close();
   }
-}
-
-/** Looks until each worker gave a second sign of life. What works is not waited for longer than that. */
-async function withRates(
-  board: Board,
-  first: FleetStatus,
-  read: () => FleetStatus,
-  io: Io,
-): Promise<FleetStatus> {
-  const isOpen = ({ workers }: FleetStatus): boolean =>
-    workers.some(({ recordsPerSecond }) => recordsPerSecond === null);
-  const end = performance.now() + beats;
-  let latest = first;
-  await whileWaiting('measuring the rates of the workers', async () => {
-    while (isOpen(latest) && performance.now() < end && !io.signal.aborted) {
-      await board.changed({ within: 500, signal: io.signal });
-      latest = read();
-    }
-  });
-  return latest;
 }
 
 async function print(status: FleetStatus, args: Args, io: Io): Promise<void> {
@@ -65,16 +43,16 @@ const screen = (status: FleetStatus, args: Args, io: Io): string[] =>
 /** Without --all only those that do not get on, as on the screen. */
 function forPrograms(status: FleetStatus, args: Args): FleetStatus {
   if (args.flag('all')) return status;
-  return { ...status, accounts: status.accounts.filter(({ trouble }) => trouble !== null) };
+  return { ...status, accounts: status.accounts.filter(hasTrouble) };
 }
 
 /** Shows the status again and again, until the job is over or Ctrl-C. */
-async function watch(read: () => FleetStatus, args: Args, io: Io): Promise<number> {
+async function watch(read: () => Promise<FleetStatus>, args: Args, io: Io): Promise<number> {
   const repaints = io.stdout.isTTY === true && io.env.TERM !== 'dumb' && !args.flag('json');
   if (repaints) await writeRaw(io.stdout, '\u001b[2J');
   return whileWaiting(null, async () => {
     while (!io.signal.aborted) {
-      const status = read();
+      const status = await read();
       if (repaints) await paint(screen(status, args, io), io);
       else if (args.flag('json')) await print(status, args, io);
       else await show(io, [statusLine(status)]);

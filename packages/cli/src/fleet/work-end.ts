@@ -10,24 +10,26 @@ const most = 10;
 
 /** Says what has become of the job, and returns the exit status. */
 export function sayEnd(status: FleetStatus, { isOwn }: { readonly isOwn: boolean }, io: Io): number {
-  const { job, accounts, phases, records, state } = status;
+  const { job, into, accounts, calls, state } = status;
   if (state === 'cancelled') {
-    say(io, `${job.name} was cancelled; what was read is in ${job.into}`);
+    say(io, `${job} was cancelled; what was read is in ${into}`);
     return exitCodes.incomplete;
   }
-  const proved = phases.final + phases.syncing;
-  const all = `${count(proved)} of ${plural(accounts.length, 'account')} proved`;
-  say(io, `${job.name}: ${all}, ${plural(records.done, 'record')} in ${job.into}`);
-  const bad = accounts.filter(({ trouble }) => trouble !== null && trouble.kind !== 'failing');
+  const proved = accounts.filter(({ state, whole }) => state !== 'aside' && whole === true).length;
+  say(
+    io,
+    `${job}: ${count(proved)} of ${plural(accounts.length, 'account')} proved, ${plural(calls, 'call')} in ${into}`,
+  );
+  const bad = accounts.filter(({ state, whole }) => state === 'aside' || whole !== true);
   for (const account of bad.slice(0, most)) {
     say(io, `  ${account.id}: ${whyText(account)}`);
-    if (!isOwn) say(io, `  → calls fleet retry ${job.name} --account ${account.id}`);
+    if (!isOwn) say(io, `  → calls fleet retry ${job} --account ${account.id}`);
   }
   if (bad.length > most) say(io, `  and ${plural(bad.length - most, 'more account')}`);
-  // What is on a board in memory is gone; the target knows what is committed.
+  // What is in memory is gone; the target knows what is committed.
   if (bad.length > 0 && isOwn)
     say(io, '  → put the reason right and run the same command; it reads only what is missing');
-  if (bad.length === 0 && proved === accounts.length) return exitCodes.ok;
+  if (bad.length === 0) return exitCodes.ok;
   const isRefused =
     bad.length === accounts.length && bad.every(({ trouble }) => refusedCodes.has(trouble?.code ?? ''));
   return isRefused ? exitCodes.refused : exitCodes.incomplete;

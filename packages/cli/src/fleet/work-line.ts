@@ -1,18 +1,17 @@
-import type { Board, FleetStatus, WorkerEvent } from '@call-attribution/fleet';
+import type { FleetStatus, Worker, WorkerEvent } from '@call-attribution/fleet';
 import type { Args } from '../args/command.ts';
 import { beforeOutput, type Io, say, shownText } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
 import { fit, printable } from '../term/width.ts';
-import { rateTexts } from './words.ts';
+import { progressTexts, rateTexts, shareOf } from './words.ts';
 
 /** Milliseconds between two lines: on a terminal, where it is repainted, and in a log. */
 const [repainted, logged] = [1_000, 10_000];
 
-/** Shows how a worker is doing until `end` is called. With --log there is no such line. */
+/** Shows how a worker is doing until `close` is called. With --log there is no such line. */
 export function workLine(
-  name: string,
-  read: () => FleetStatus,
-  board: Board,
+  worker: Pick<Worker, 'card'>,
+  look: () => Promise<FleetStatus | null>,
   args: Args,
   io: Io,
 ): { close(): void } {
@@ -20,49 +19,49 @@ export function workLine(
   const { stderr, env } = io;
   const isTerminal = stderr.isTTY === true && env.TERM !== 'dumb';
   let isShown = false;
+  let isClosed = false;
   const clear = (): void => {
     if (isShown) stderr.write('\r\u001b[2K', () => {});
     isShown = false;
   };
-  const timer = setInterval(
-    () => {
-      const text = lineOf(name, read(), board, io);
-      if (!isTerminal) return say(io, text);
-      beforeOutput.getStore()?.();
-      const line = fit(text, Math.max(20, (stderr.columns ?? 80) - 1));
-      stderr.write(`\r\u001b[2K${shownText(line, env)}`, () => {});
-      isShown = true;
-    },
-    isTerminal ? repainted : logged,
-  );
+  const show = async (): Promise<void> => {
+    const status = await look().catch(() => null);
+    if (isClosed) return;
+    const text = lineOf(worker, status, io);
+    if (!isTerminal) return say(io, text);
+    beforeOutput.getStore()?.();
+    const line = fit(text, Math.max(20, (stderr.columns ?? 80) - 1));
+    stderr.write(`\r\u001b[2K${shownText(line, env)}`, () => {});
+    isShown = true;
+  };
+  const timer = setInterval(() => void show(), isTerminal ? repainted : logged);
   return {
     close() {
+      isClosed = true;
       clearInterval(timer);
       clear();
     },
   };
 }
 
-/** `15:04:11  8 slots  3,120 records/s  board ok  target ok  14 credentials at the limit`. */
-function lineOf(name: string, status: FleetStatus, board: Board, io: Io): string {
-  const own = status.workers.find((worker) => worker.name === name);
-  const { records, parcels, rates } = status;
-  const share = records.total === 0 ? 1 : Math.min(1, records.done / records.total);
+/** `15:04:11  3 of 4 slots  3,120 calls/s  job 41.2 %, 61,204 of 148,000 calls  14 credentials at the limit`. */
+function lineOf({ card }: Pick<Worker, 'card'>, status: FleetStatus | null, io: Io): string {
   return [
     new Date(io.clock.now()).toTimeString().slice(0, 8),
-    ...(own ? [`${own.busy} of ${plural(own.slots, 'slot')}`] : []),
-    ...(own?.recordsPerSecond == null ? [] : [`${count(own.recordsPerSecond)} records/s`]),
-    board.contactSince === null ? `${board.name} does not answer` : 'board ok',
-    own?.state === 'resting' ? `resting: ${printable(own.why ?? '')}` : 'target ok',
-    `job ${(Math.floor(share * 1000) / 10).toFixed(1)} %, ${count(parcels.done)} of ${plural(parcels.total, 'parcel')}`,
-    ...rateTexts(rates),
-    ...(status.state === 'paused' ? ['paused'] : []),
+    `${card.busy} of ${plural(card.slots, 'slot')}`,
+    `${count(Math.round(card.callsPerSecond))} calls/s`,
+    ...(card.why === null ? [] : [`${card.state}: ${printable(card.why)}`]),
+    ...(status === null
+      ? ['the engine does not answer']
+      : [
+          `job ${(Math.floor(shareOf(status) * 1000) / 10).toFixed(1)} %, ${progressTexts(status).join(', ')}`,
+          ...rateTexts(status),
+        ]),
   ].join('  ');
 }
 
-/** One JSON line for each parcel, account and change of the worker. Writes to the board and waits are in the metrics. */
+/** One JSON line for each turn and change of the worker. */
 export function logEvent(event: WorkerEvent, worker: string, io: Io): void {
-  if (event.kind === 'board' || event.kind === 'wait') return;
   const { kind, ...facts } = event;
   say(io, JSON.stringify({ time: new Date(io.clock.now()).toISOString(), kind, worker, ...facts }));
 }

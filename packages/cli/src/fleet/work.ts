@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import {
-  type Board,
-  createStatusReader,
   createWorker,
   createWorkerMetrics,
-  pinJob,
-  readStatus,
+  type Engine,
+  type FleetStatus,
+  memoryEngine,
+  type PlannedJob,
+  readJob,
+  rereadJob,
+  statusOf,
   type Target,
   type Worker,
+  type WorkerEvent,
+  workerName,
 } from '@call-attribution/fleet';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
@@ -17,9 +22,7 @@ import { type Io, say } from '../io.ts';
 import { serveStatus } from '../serving/status-server.ts';
 import { plural, span } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { boardUrl, isOwnBoard, openBoardAt, openSharedBoard, typedJob } from './place.ts';
-import { planWith } from './plan.ts';
-import { credentialsOf, targetAt } from './set.ts';
+import { credentialsOf, engineUrl, openEngine, targetAt } from './place.ts';
 import { sayEnd } from './work-end.ts';
 import { logEvent, workLine } from './work-line.ts';
 
@@ -27,62 +30,59 @@ import { logEvent, workLine } from './work-line.ts';
 export async function work(args: Args, io: Io): Promise<number> {
   if (args.flag('status-host') && !args.flag('status-port'))
     throw new UsageError('--status-host needs --status-port');
-  const pace: Pace = {
-    ttl: interval(args, 'ttl'),
-    slots: args.integer('slots', { min: 1, max: 64 }) ?? 'auto',
-    grace: interval(args, 'grace') ?? 60_000,
-  };
-  const { name, job } = await typedJob(args, io);
-  const url = boardUrl(args, io) ?? (job === null ? null : 'memory:');
-  const isOwn = url !== null && isOwnBoard(url);
-  if (isOwn && job === null) {
-    throw new UsageError(`calls fleet work: with the board ${url} the job is planned here, from its file`, {
-      hints: [`calls fleet work ${name}.json --board ${url}`],
-    });
-  }
-  const board = isOwn ? await openBoardAt(url, name, args, io) : await openSharedBoard(args, io, name);
+  const slots = args.integer('slots', { min: 1, max: 64 }) ?? 4;
+  const grace = interval(args, 'grace') ?? 60_000;
+  const path = resolve(io.cwd, args.words[0] ?? '');
+  const job = await readJob(path);
+  const url = engineUrl(args, io);
+  const engine = url === null ? memoryEngine(io.clock) : await openEngine(url, job.name, args, io);
   try {
-    const pinned = isOwn && job !== null ? pinJob(job) : readStatus(board).job;
-    const target = await targetAt(pinned.into, pinned, args, io);
+    const target = await targetAt(job.into, args, io);
     try {
-      if (isOwn && job !== null) await planWith({ job, board, target }, args, io);
-      return await workWith(board, target, pace, args, io);
+      return await workWith({ job, path, engine, target, slots, grace }, args, io);
     } finally {
       await target.close();
     }
   } finally {
-    await board.close();
+    await engine.close();
   }
 }
 
-/** How the worker works. */
-interface Pace {
-  readonly ttl: number | null;
-  readonly slots: number | 'auto';
+/** All that a worker is made of. */
+interface WorkSet {
+  readonly job: PlannedJob;
+  readonly path: string;
+  readonly engine: Engine;
+  readonly target: Target;
+  readonly slots: number;
   readonly grace: number;
 }
 
-async function workWith(board: Board, target: Target, pace: Pace, args: Args, io: Io): Promise<number> {
-  const { ttl, slots, grace } = pace;
-  const name = args.text('name') ?? `w-${hostname().split('.')[0]}-${randomBytes(2).toString('hex')}`;
-  const reader = createStatusReader(board, ttl === null ? {} : { ttl });
-  const metrics = createWorkerMetrics(board, name);
-  const line = workLine(name, () => reader.read(), board, args, io);
-  const worker = createWorker({
-    board,
-    target,
+async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
+  const { job, path, engine, target, slots, grace } = set;
+  const name = args.text('name') ?? workerName(randomBytes(2).toString('hex'));
+  const look = async (): Promise<FleetStatus | null> => statusOf(await engine.look(), io.clock.now());
+  const metrics = createWorkerMetrics(() => worker, look);
+  const onEvent = (event: WorkerEvent): void => {
+    metrics.observe(event);
+    if (args.flag('log')) logEvent(event, name, io);
+    else sayEvent(event, engine.isShared, io);
+  };
+  const worker: Worker = createWorker({
+    ...{ job, engine, target, name, slots, onEvent },
+    reread: rereadJob(path),
     credentials: credentialsOf(args, io),
-    name,
-    slots,
-    ...(ttl === null ? {} : { ttl }),
-    onEvent: (event) => {
-      metrics.observe(event);
-      if (args.flag('log')) logEvent(event, name, io);
-    },
+    clock: io.clock,
   });
+  const about = [
+    `${plural(job.accounts.size, 'account')} into ${job.into}`,
+    ...(job.filter ? [`filter ${job.filter}`] : []),
+  ];
+  say(io, `${job.name}: ${about.join(', ')}`);
   const stopStatus = await serveStatus(args, metrics, io);
-  const slotText = slots === 'auto' ? 'as many slots as fit' : plural(slots, 'slot');
-  say(io, `${name} on ${reader.read().job.name}: ${slotText}; Ctrl-C leaves in peace`);
+  const where = engine.isShared ? `shared by ${engine.name}` : 'in this process';
+  say(io, `${name}: ${plural(slots, 'slot')}, ${where}; Ctrl-C leaves in peace`);
+  const line = workLine(worker, look, args, io);
   try {
     await whileWaiting(null, () => runUntilStopped(worker, grace, line.close, io));
   } finally {
@@ -92,22 +92,33 @@ async function workWith(board: Board, target: Target, pace: Pace, args: Args, io
   if (io.signal.aborted) {
     throw new Interrupted(['what was committed stays; the same command continues from there']);
   }
-  return sayEnd(reader.read(), { isOwn: isOwnBoard(board.name) }, io);
+  const status = await look();
+  if (status === null) throw new Error('the engine has lost the job');
+  return sayEnd(status, { isOwn: !engine.isShared }, io);
+}
+
+/** What is worth a line at once: an account that is set aside, and a worker that cannot work. */
+function sayEvent(event: WorkerEvent, isShared: boolean, io: Io): void {
+  if (event.kind === 'turn' && event.outcome === 'aside')
+    say(
+      io,
+      `  ${event.account} is set aside: ${event.code}: ${(event.message ?? '').replace(/ Once that is put right:.*$/, '').replace(/\.$/, '')}`,
+    );
+  if (event.kind === 'worker' && event.why !== null && (isShared || event.state === 'resting'))
+    say(io, `  ${event.state}: ${event.why}`);
 }
 
 /** Works; after Ctrl-C ends what is under way. */
 async function runUntilStopped(worker: Worker, grace: number, quiet: () => void, io: Io): Promise<void> {
-  let leaving: Promise<void> | null = null;
   const leave = (): void => {
     quiet();
-    say(io, `leaving: parcels under way have ${span(grace)} to end; a second Ctrl-C ends at once`);
-    leaving = worker.leave(grace);
+    say(io, `leaving: what is under way has ${span(grace)} to end; a second Ctrl-C ends at once`);
+    worker.leave(grace);
   };
   io.signal.addEventListener('abort', leave, { once: true });
   if (io.signal.aborted) leave();
   try {
     await worker.run();
-    await leaving;
   } finally {
     io.signal.removeEventListener('abort', leave);
   }

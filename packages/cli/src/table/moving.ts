@@ -76,7 +76,7 @@ export const movingCommands: readonly CommandSpec[] = [
     positionals: [
       {
         name: 'path',
-        text: 'a file, a folder, or a store: sqlite:calls.db, duckdb:calls.duckdb, postgres://user@host/name',
+        text: 'a file, a folder, the job file of calls fleet, or a store: sqlite:calls.db, duckdb:calls.duckdb, postgres://user@host/name',
         required: true,
         completes: 'file',
       },
@@ -98,6 +98,7 @@ export const movingCommands: readonly CommandSpec[] = [
     examples: [
       { line: 'calls verify calls.csv', text: 'is it still what its receipt says?' },
       { line: 'calls verify exports/ --json', text: 'every file in a folder' },
+      { line: 'calls verify job.json', text: 'what calls fleet has written, account by account' },
       {
         line: 'calls verify sqlite:calls.db --against-api --last 30d',
         text: 'a store and the API, call by call',

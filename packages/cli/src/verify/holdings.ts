@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
-import type { TimeSlice } from '@call-attribution/node-stream';
+import type { CopyVerdict, TimeSlice } from '@call-attribution/node-stream';
 import { allOf, printFilter } from '@call-attribution/query-dsl';
 import { selectionOf } from '@call-attribution/store';
 import { readServiceSection } from '../config/service-section.ts';
@@ -31,6 +31,8 @@ export interface Holdings {
   /** The rows of an account themselves. */
   calls(account: string, range: TimeSlice): AsyncIterable<Call>;
   removed(account: string): Promise<Removed>;
+  /** What its syncs have proved of an account; null when none has begun. */
+  verdict(account: string): Promise<CopyVerdict | null>;
   /** What the database says about itself and is not so. `rows` were counted, by account. */
   faults(rows: ReadonlyMap<string, number>): Promise<Finding[]>;
   close(): Promise<void>;
@@ -69,6 +71,7 @@ async function openRows(url: string, path: string | null, { args, io }: Ask): Pr
     calls: (account, range) =>
       store.calls(account, selectionOf(withinRange({ clauses: [] }, range), { extensions: true })),
     removed: (account) => store.removals(account),
+    verdict: (account) => store.verdict(account),
     async faults() {
       const faults = await store.check();
       const accounts = [...new Set(faults.map(({ account }) => account))];
@@ -94,6 +97,7 @@ async function openWarehouseAt(path: string): Promise<Holdings> {
     calls: (account, range) =>
       warehouse.calls({ accounts: [account], calls: 'all', q: printFilter(withinRange(allOf(), range)) }),
     removed: (account) => warehouse.removals(account),
+    verdict: async () => null,
     async faults(rows) {
       const statuses = await warehouse.lastSync();
       return statuses

@@ -36,14 +36,14 @@ const typed: readonly (readonly [keys: string, args: readonly string[]])[] = [
   ['report --by=week,phone_l\t', ['report', '--by', 'week,phone_label']],
   ['store acc\trev\t', ['store', 'accounts', 'revoke']],
   ['store impo\t--store x my\t', ['store', 'import', '--store', 'x', 'my calls.csv']],
-  ['fleet ver\tmy\t--dee\t', ['fleet', 'verify', 'my calls.csv', '--deep']],
+  ['fleet ret\tmy\t--acc\t', ['fleet', 'retry', 'my calls.csv', '--account']],
   ['push google\t--dry\t', ['push', 'google-data-manager', '--dry-run']],
   ['sheet sk\t--left\tmy\t', ['sheet', 'skai', '--left-out', 'my calls.csv']],
   [
     '--debug serve --tls-cert=my\t--fee\tmy\t',
     ['--debug', 'serve', '--tls-cert', 'my calls.csv', '--feeds', 'my calls.csv'],
   ],
-  ['fleet plan --keys bi\tx', ['fleet', 'plan', '--keys', 'bin/x']],
+  ['fleet work --keys bi\tx', ['fleet', 'work', '--keys', 'bin/x']],
   ['help expo\t', ['help', 'export']],
   ['help store acc\tdis\t', ['help', 'store', 'accounts', 'disable']],
 ];

@@ -1,39 +1,27 @@
 /** What a worker does, for logs and metrics. */
 export type WorkerEvent =
-  /** A parcel was taken, and how that ended. */
+  /** A turn has ended. */
   | {
-      readonly kind: 'parcel';
+      readonly kind: 'turn';
       readonly account: string;
-      readonly index: number;
-      /** `done`: it was committed before; `lost`: another worker has it; `later`: it will be tried again; `aside`: taken out of the work. */
-      readonly outcome: 'committed' | 'done' | 'lost' | 'later' | 'aside' | 'dropped';
-      readonly records: number;
+      /**
+       * `cut`: there is more to read; `round`: all was read; `later`: tried again; `aside`: waits for somebody; `lost`: another
+       * worker has it; `dropped`: given back.
+       */
+      readonly outcome: 'cut' | 'round' | 'later' | 'aside' | 'lost' | 'dropped';
+      readonly calls: number;
       readonly requests: number;
-      readonly bytes: number;
       readonly seconds: number;
+      /** Seconds without a request because of the rate, and because the server asked for it. */
+      readonly waited: { readonly rate: number; readonly server: number };
       /** Code of the error of `later` and `aside`, else null. */
       readonly code: string | null;
-    }
-  /** An account has changed its phase, or was synced. */
-  | {
-      readonly kind: 'account';
-      readonly account: string;
-      readonly outcome: 'proved' | 'reopened' | 'synced' | 'later' | 'aside';
-      readonly code: string | null;
-      /** With `synced`: what the sync did. */
-      readonly sync?: { readonly new: number; readonly changed: number; readonly pending: number };
+      /** What happened, else null. */
+      readonly message: string | null;
     }
   /** The worker itself. */
   | {
       readonly kind: 'worker';
-      readonly state: 'working' | 'waiting' | 'resting' | 'leaving' | 'gone';
+      readonly state: 'working' | 'waiting' | 'resting';
       readonly why: string | null;
-    }
-  /** A write to the board. */
-  | { readonly kind: 'board'; readonly outcome: 'won' | 'lost' | 'failed'; readonly seconds: number }
-  /** Time that a slot waited. */
-  | {
-      readonly kind: 'wait';
-      readonly for: 'rate' | 'server' | 'target' | 'board';
-      readonly seconds: number;
     };

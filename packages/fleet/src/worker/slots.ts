@@ -1,34 +1,77 @@
-/** How busy a worker is. */
-export interface Load {
-  /** Slots it has, and how many of them are in use. */
-  readonly slots: number;
-  readonly busy: number;
-  /** Event loop utilization since the last look, from 0 to 1. */
-  readonly elu: number;
-  /** Memory of the process and what it may have, in bytes. */
-  readonly rss: number;
-  readonly memory: number;
+import { slept } from '../turn/gate.ts';
+
+/** The slots of a worker. A turn that has to wait gives its slot away meanwhile. */
+export class Slots {
+  readonly all: number;
+  readonly #onFree: () => void;
+  readonly #waiting: (() => void)[] = [];
+  #busy = 0;
+
+  constructor(all: number, onFree: () => void) {
+    this.all = all;
+    this.#onFree = onFree;
+  }
+
+  /** Slots in use. */
+  get busy(): number {
+    return this.#busy;
+  }
+
+  /** Slots that nobody has and nobody waits for. */
+  get free(): number {
+    return Math.max(0, this.all - this.#busy - this.#waiting.length);
+  }
+
+  take(): void {
+    this.#busy += 1;
+  }
+
+  leave(): void {
+    this.#busy -= 1;
+    const next = this.#busy < this.all ? this.#waiting.shift() : undefined;
+    if (next === undefined) this.#onFree();
+    else next();
+  }
+
+  /** Waits without a slot, then for one. */
+  async rest(ms: number, signal: AbortSignal): Promise<void> {
+    this.leave();
+    try {
+      await slept(ms, signal);
+    } finally {
+      if (this.#busy < this.all || signal.aborted) this.take();
+      else
+        await new Promise<void>((resolve) => {
+          this.#waiting.push(() => {
+            this.take();
+            resolve();
+          });
+        });
+    }
+  }
 }
 
-/** The most slots of a worker that chooses their number itself. */
-export const mostSlots = 16;
-
-/** What a slot takes: pages ahead, records parsed, a part that is encoded. */
-const slotBytes = 40 * 2 ** 20;
-
-/**
- * How many slots a worker should have from now on. One more while there is time and memory for it and all are in use, one less
- * when the process does nothing but this. A slot that waits for its rate costs nothing, so a job with a rate gets many.
- */
-export function nextSlots({ slots, busy, elu, rss, memory }: Load): number {
-  if (elu > 0.95 || rss > memory) return Math.max(1, slots - 1);
-  const hasRoom = elu < 0.75 && rss + slotBytes < memory;
-  return hasRoom && busy >= slots ? Math.min(mostSlots, slots + 1) : slots;
+interface Done {
+  readonly at: number;
+  readonly calls: number;
+  readonly requests: number;
 }
 
-/** What the process may have: half of the machine or of its container. */
-export function memoryLimit(total: number, constrained: number | undefined): number {
-  // Without a limit, Node.js answers 0 or a number beyond all memory.
-  const most = constrained !== undefined && constrained > 0 ? Math.min(total, constrained) : total;
-  return Math.floor(most / 2);
+/** Rates are those of the last ten seconds. */
+const recentMs = 10_000;
+
+/** What was done in the last seconds. */
+export class Pace {
+  readonly #recent: Done[] = [];
+
+  add(done: Done): void {
+    this.#recent.push(done);
+  }
+
+  perSecond(now: number): { readonly callsPerSecond: number; readonly requestsPerSecond: number } {
+    while ((this.#recent[0]?.at ?? now) < now - recentMs) this.#recent.shift();
+    const of = (what: 'calls' | 'requests') =>
+      Math.round((this.#recent.reduce((sum, each) => sum + each[what], 0) * 10_000) / recentMs) / 10;
+    return { callsPerSecond: of('calls'), requestsPerSecond: of('requests') };
+  }
 }

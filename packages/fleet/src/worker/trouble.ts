@@ -1,59 +1,31 @@
-import { CallsError, type ErrorCode } from '@call-attribution/core';
-import type {
-  CheckpointErrorCode,
-  IncompleteErrorCode,
-  ItemErrorCode,
-  StateErrorCode,
-  StreamErrorCode,
-} from '@call-attribution/node-stream';
-import type { StoreErrorCode } from '@call-attribution/store';
-import type { FleetErrorCode } from '../errors.ts';
+import { CallsError, type KnownErrorCode } from '@call-attribution/core';
 
 /**
  * Whose trouble an error is, and with it what happens.
- * `lost`: another worker has the same claim; forgotten.
- * `credential`: the keys are missing or refused; the account is set aside at once.
+ * `lost`: another worker has the same; forgotten.
+ * `credential`: the keys are missing or refused; the ticket is set aside at once.
  * `server`: the API is away or busy; tried later, without end.
- * `parcel`: the parcel itself; tried again a few times, then set aside.
- * `target`: the disk or database is away or full; the worker rests, the parcel is free for others.
- * `board`: the board is away; what is under way is ended, nothing new is taken.
+ * `account`: the account itself; tried again a few times, then set aside.
+ * `target`: the disk or database is away or full; the worker rests, and the ticket is free for others.
+ * `engine`: the engine is away; what is under way is ended, nothing new is taken.
  */
-export type TroubleKind = 'lost' | 'credential' | 'server' | 'parcel' | 'target' | 'board';
+export type TroubleKind = 'lost' | 'credential' | 'server' | 'account' | 'target' | 'engine';
 
-/** Codes of the packages that a turn can end with. */
-type Code =
-  | ErrorCode
-  | StreamErrorCode
-  | IncompleteErrorCode
-  | ItemErrorCode
-  | CheckpointErrorCode
-  | StateErrorCode
-  | StoreErrorCode
-  | FleetErrorCode
-  | 'file_locked';
-
-/** One line for each code, so that a new code does not compile until somebody has decided. */
-export const troubleKinds: Readonly<Record<Code, TroubleKind>> = {
-  // core: options and credentials.
-  invalid_option: 'parcel',
-  invalid_argument: 'parcel',
+/** Codes that are not the trouble of an account alone. */
+const kinds: Readonly<Partial<Record<KnownErrorCode, TroubleKind>>> = {
+  claim_lost: 'lost',
+  // Credentials.
   invalid_settings: 'credential',
   missing_auth: 'credential',
   auth_mismatch: 'credential',
   invalid_credentials: 'credential',
-  missing_legacy_url: 'parcel',
-  missing_package: 'target',
-  sender_failed: 'parcel',
-  client_closed: 'server',
-  invalid_input: 'parcel',
-  // core: what the API answers. A wrong URL, a login page or a page that says "back soon" is not the fault of one parcel.
-  bad_request: 'parcel',
+  credential_missing: 'credential',
   unauthorized: 'credential',
   forbidden: 'credential',
+  // The API. A wrong URL, a login page or a page that says "back soon" is not the fault of one account.
   not_found: 'server',
   rate_limited: 'server',
   request_timeout: 'server',
-  request_rejected: 'parcel',
   server_error: 'server',
   redirect_refused: 'server',
   proxy_refused: 'server',
@@ -61,20 +33,9 @@ export const troubleKinds: Readonly<Record<Code, TroubleKind>> = {
   html_page: 'server',
   unexpected_shape: 'server',
   error_body: 'server',
-  invalid_json: 'parcel',
-  invalid_xml: 'parcel',
-  bad_encoding: 'parcel',
-  body_too_large: 'parcel',
-  invalid_record: 'parcel',
-  wrong_page: 'parcel',
-  range_mismatch: 'parcel',
-  page_clamped: 'parcel',
-  list_short: 'parcel',
-  list_moved: 'parcel',
-  count_unreadable: 'parcel',
-  sms_failed: 'parcel',
-  sms_count_mismatch: 'parcel',
-  // core: the way to the API.
+  client_closed: 'server',
+  state_locked: 'server',
+  // The way to it.
   dns_failed: 'server',
   connection_failed: 'server',
   connection_lost: 'server',
@@ -85,49 +46,23 @@ export const troubleKinds: Readonly<Record<Code, TroubleKind>> = {
   idle_timeout: 'server',
   attempt_timeout: 'server',
   total_timeout: 'server',
-  // node-stream.
-  range_ignored: 'parcel',
-  read_failed: 'parcel',
-  incomplete: 'parcel',
-  checkpoint_mismatch: 'parcel',
-  checkpoint_invalid: 'parcel',
-  state_invalid: 'parcel',
-  state_locked: 'server',
+  // The target.
+  missing_package: 'target',
   file_locked: 'target',
-  unfit_value: 'parcel',
-  unreadable_time: 'parcel',
-  late_item: 'parcel',
-  out_of_order: 'parcel',
-  repeated_key: 'parcel',
-  too_many_groups: 'parcel',
-  line_too_long: 'parcel',
-  // store.
   store_url: 'target',
   store_version: 'target',
   store_missing: 'target',
-  invalid_sql: 'parcel',
-  time_limit: 'parcel',
   store_unavailable: 'target',
   store_damaged: 'target',
   store_busy: 'target',
-  store_failed: 'parcel',
   disk_full: 'target',
-  claim_lost: 'lost',
-  unknown_account: 'parcel',
-  unfit_record: 'parcel',
-  short_page: 'parcel',
   not_a_sandbox: 'target',
-  unfit_filter: 'parcel',
-  // fleet.
-  job_invalid: 'parcel',
-  job_differs: 'target',
-  job_newer: 'board',
-  unknown_job: 'board',
-  credential_missing: 'credential',
-  board_unavailable: 'board',
-  board_unfit: 'board',
   target_unavailable: 'target',
   target_unfit: 'target',
+  target_locked: 'target',
+  // The engine.
+  engine_unavailable: 'engine',
+  engine_unfit: 'engine',
 };
 
 /** What a worker has to know about an error. */
@@ -141,20 +76,23 @@ export interface Trouble {
   readonly waitMs: number;
 }
 
-/** Looks an error up. One that nobody knows is the parcel's, so that it ends: with the parcel set aside and named. */
+/** Looks an error up. One that nobody knows is the account's, so that it ends: with the account set aside and named. */
 export function troubleOf(error: unknown): Trouble {
   if (!CallsError.is(error)) {
     const code = foreignCode(error);
     const kind = foreignKind(code);
     return { kind, code, message: `${places[kind]} failed with ${code}.`, waitMs: 0 };
   }
-  const kind = (troubleKinds as Readonly<Record<string, TroubleKind>>)[error.code] ?? 'parcel';
+  const kind = kindOf(error.code);
   // The message of an error that is not ours may quote what it was about.
   const message = error.code === 'read_failed' ? 'A page could not be read.' : error.summary;
   return { kind, code: error.code, message: brief(message), waitMs: error.retryAfterMs ?? 0 };
 }
 
-/** A message as it may be kept on the board. */
+const kindOf = (code: string): TroubleKind =>
+  new Map<string, TroubleKind>(Object.entries(kinds)).get(code) ?? 'account';
+
+/** A message as it may be kept by the engine. */
 export const brief = (text: string, most = 300): string => {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
@@ -164,17 +102,15 @@ const places: Readonly<Record<TroubleKind, string>> = {
   lost: 'The claim',
   credential: 'The credentials',
   server: 'The API',
-  parcel: 'Reading',
+  account: 'Reading',
   target: 'The target',
-  board: 'The board',
+  engine: 'The engine',
 };
 
 /** The code of an error of Node.js, PostgreSQL or SQLite; otherwise the name of its class. */
 function foreignCode(error: unknown): string {
-  const { code, name } = (typeof error === 'object' && error !== null ? error : {}) as {
-    code?: unknown;
-    name?: unknown;
-  };
+  const { code, name }: { code?: unknown; name?: unknown } =
+    typeof error === 'object' && error !== null ? error : {};
   const text = typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';
   return /^[A-Za-z0-9_]{1,40}$/.test(text) ? text : 'unknown';
 }
@@ -188,7 +124,7 @@ function foreignKind(code: string): TroubleKind {
   if (code === '25P03') return 'lost';
   if (/^(?:08...|53...|57P..|58...)$/.test(code)) return 'target';
   if (/^SQLITE_(?:FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN)/.test(code)) return 'target';
-  return /^E[A-Z0-9]{2,}$/.test(code) || code.startsWith('UND_ERR_') ? 'target' : 'parcel';
+  return /^E[A-Z0-9]{2,}$/.test(code) || code.startsWith('UND_ERR_') ? 'target' : 'account';
 }
 
 /** Waits that grow: `first` after one failure, doubled with each further one, up to `most`. */
@@ -197,12 +133,15 @@ export const backOff = (failures: number, first: number, most: number): number =
 
 const second = 1000;
 
-/** How long a parcel or an account waits after so many failures in a row, in milliseconds. */
+/** How long an account waits after so many failures in a row, in milliseconds. */
 export const retryWait = (failures: number): number => backOff(failures, second, 120 * second);
 
-/** How long a lane waits whose server has been away for so long: as long again, from 1 second up to 2 minutes. */
+/** How long a ticket waits whose server has been away for so long: as long again, from 1 second up to 2 minutes. */
 export const serverWait = (failingMs: number, askedMs: number): number =>
   Math.max(askedMs, Math.min(120 * second, Math.max(second, failingMs)));
 
 /** How long a worker rests after so many failures of the target in a row. */
 export const restWait = (failures: number): number => backOff(failures, 5 * second, 60 * second);
+
+/** Whether a code says that the keys are missing or refused. */
+export const isCredentialTrouble = (code: string): boolean => kindOf(code) === 'credential';

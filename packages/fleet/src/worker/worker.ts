@@ -1,187 +1,251 @@
-import { randomBytes } from 'node:crypto';
+import { channel } from 'node:diagnostics_channel';
 import { hostname } from 'node:os';
-import { isDeepStrictEqual } from 'node:util';
-import { ConfigurationError } from '@call-attribution/core/errors';
-import { durationMillis } from '@call-attribution/core/time';
-import type { Board } from '../board/board.ts';
+import { systemClock } from '@call-attribution/core';
+import { safeCaller } from '@call-attribution/core/tracing';
+import type { Engine, FleetFacts } from '../engine/engine.ts';
+import type { WorkerCard } from '../engine/ticket.ts';
 import { FleetError } from '../errors.ts';
-import type { PinnedJob } from '../job/job.ts';
-import type { JobValue } from '../lanes/values.ts';
-import type { Target } from '../target/target.ts';
+import { slept } from '../turn/gate.ts';
 import { version } from '../version.ts';
-import { publishEvent } from './channels.ts';
-import { createClients, type LimiterOf } from './clients.ts';
 import type { WorkerEvent } from './events.ts';
-import { jobOn } from './job-on.ts';
-import { createPlans } from './plans.ts';
-import type { AccountTurn } from './turn.ts';
-import { observedLimiter } from './wait-for-rate.ts';
-import { type WorkerEnd, WorkLoop } from './work-loop.ts';
-import {
-  type Worker,
-  type WorkerOptions,
-  type WorkerSettings,
-  type WorkerSummary,
-  workerOptions,
-} from './worker-options.ts';
+import { JobWatch } from './job-watch.ts';
+import { restWait } from './trouble.ts';
+import { Turns } from './turns.ts';
+import type { WorkerOptions } from './worker-options.ts';
 
-/** Parts of a worker that are made elsewhere. */
-export interface WorkerParts {
-  readonly openTarget: (job: PinnedJob, options: { scratch?: string | undefined }) => Promise<Target>;
-  readonly closeAccount: AccountTurn;
-  readonly syncAccount: AccountTurn;
-  /** Makes the limiters that a worker shares with all others of the job. The signal ends them with the worker. */
-  readonly limiters: (board: Board, job: PinnedJob, signal: AbortSignal) => LimiterOf;
+/** How a worker ended. */
+export interface WorkerEnd {
+  /** `done`: nothing is left to do, but for what is set aside. */
+  readonly reason: 'done' | 'left' | 'cancelled';
+  /** The job at that time; null when the engine did not answer. */
+  readonly facts: FleetFacts | null;
 }
 
-/** Time that a worker has to end what is under way, unless `leave` says otherwise. */
-const usualGrace = '30s';
+/** Reads and writes until the job is done. */
+export interface Worker {
+  /** Works until the job is done or `leave` is called. Rejects when the job cannot be worked on. */
+  run(): Promise<WorkerEnd>;
+  /** Takes nothing new. Turns into a store end with the next page; turns into files have `graceMs` to end, then they are dropped. */
+  leave(graceMs: number): void;
+  /** How it is. */
+  readonly card: WorkerCard;
+  /** What keeps it from working; null when nothing does. */
+  readonly trouble: string | null;
+}
 
-/** Creates a worker of these parts. */
-export function createWorkerWith(parts: WorkerParts, options: WorkerOptions): Worker {
-  const settings = workerOptions.read(options);
-  const { board, name = randomName(), ttl: ttlMs, wait, onEvent } = settings;
-  if (ttlMs === 0) throw new ConfigurationError('invalid_option', 'ttl is 0; expected more, such as 30s.');
-  const leaving = new AbortController();
-  const counts = newCounts();
-  let loop: WorkLoop | null = null;
-  let grace = 0;
-  let running: Promise<WorkerSummary> | null = null;
+/** Milliseconds between two looks for tickets, and between two signs of life. */
+const every = { look: 250, keep: 2_000 } as const;
 
-  const emit = (event: WorkerEvent): void => {
-    count(counts, event);
-    publishEvent(event);
-    onEvent?.(event);
-  };
-  const leave = (ms: number): void => {
-    grace = ms;
-    leaving.abort();
-    loop?.leave(ms);
-  };
+/**
+ * Makes a worker. Any number may work on a job: each takes a ticket, reads a part of its account into the target, and puts the ticket
+ * back.
+ *
+ * @example
+ * const worker = createWorker({ job, engine: memoryEngine(), target, credentials, name: 'w1' });
+ * const { reason } = await worker.run();
+ */
+export function createWorker(options: WorkerOptions): Worker {
+  return new FleetWorker(options);
+}
 
-  const work = async (): Promise<WorkerEnd> => {
-    const value = await jobFor(board, wait, leaving.signal);
-    if (value === null) return 'left';
-    const run = { job: value.job, name, ttlMs, emit, counts };
-    return withLoop(parts, settings, run, (made) => {
-      loop = made;
-      if (leaving.signal.aborted) loop.leave(grace);
-      return loop.run();
+class FleetWorker implements Worker {
+  readonly #options: WorkerOptions;
+  readonly #engine: Engine;
+  readonly #now: () => number;
+  readonly #turns: Turns;
+  readonly #startedAt: number;
+  readonly #leaving = new AbortController();
+  #keptAt = 0;
+  readonly #watch: JobWatch;
+  #restUntil = 0;
+  #rests = 0;
+  #why: string | null = null;
+  #engineWhy: string | null = null;
+
+  constructor(given: WorkerOptions) {
+    const options = { ...given, onEvent: publisherOf(given) };
+    const { engine, clock = systemClock } = options;
+    this.#options = options;
+    this.#engine = engine;
+    this.#now = () => clock.now();
+    this.#startedAt = this.#now();
+    this.#watch = new JobWatch(options, {
+      now: this.#now,
+      beat: () => this.#engine.beat(this.card),
+      say: (why) => this.#say(why),
+      hasTurns: () => this.#turns.size > 0,
     });
-  };
+    this.#turns = new Turns(options, {
+      now: this.#now,
+      job: () => this.#watch.job,
+      isLeaving: () => this.#leaving.signal.aborted,
+      onTargetTrouble: (why) => this.#rest(why),
+      onTargetWell: () => {
+        this.#rests = 0;
+      },
+    });
+  }
 
-  return {
-    name,
-    run(signal) {
-      if (running !== null)
-        throw new ConfigurationError('invalid_argument', 'A worker runs once. Create another one.');
-      const drop = (): void => leave(0);
-      if (signal?.aborted) drop();
-      signal?.addEventListener('abort', drop, { once: true });
-      running = work()
-        .then((end) => ({ name, end, ...counts, parcels: { ...counts.parcels } }))
-        .finally(() => signal?.removeEventListener('abort', drop));
-      return running;
-    },
-    async leave(given = usualGrace) {
-      leave(durationMillis(given, 'grace'));
-      // Whoever runs it hears of its errors.
-      await running?.catch(() => {});
-    },
-  };
-}
-
-interface Run {
-  readonly job: PinnedJob;
-  readonly name: string;
-  readonly ttlMs: number;
-  readonly emit: (event: WorkerEvent) => void;
-  readonly counts: Readonly<Counts>;
-}
-
-/** Opens what a loop over a job needs, runs it, and closes everything. */
-async function withLoop(
-  parts: WorkerParts,
-  settings: WorkerSettings,
-  { job, name, ttlMs, emit, counts }: Run,
-  run: (loop: WorkLoop) => Promise<WorkerEnd>,
-): Promise<WorkerEnd> {
-  const { board } = settings;
-  const target = settings.target ?? (await parts.openTarget(job, { scratch: settings.scratch }));
-  const over = new AbortController();
-  const limiterOf = parts.limiters(board, job, over.signal);
-  const observed: LimiterOf = (account) => observedLimiter(limiterOf(account), emit);
-  const clients = createClients(job, settings.credentials, observed, settings);
-  try {
-    await checkJob(target, job);
-    const plans = createPlans(target);
-    const context = {
-      ...{ board, target, job, holder: name, version, emit },
-      clientOf: clients.of,
-      refused: clients.refused,
-      planOf: plans.of,
-      clock: settings.clock,
+  get card(): WorkerCard {
+    const resting = this.#restUntil > this.#now();
+    const state = this.#leaving.signal.aborted
+      ? 'leaving'
+      : resting
+        ? 'resting'
+        : this.#why
+          ? 'waiting'
+          : 'working';
+    return {
+      ...this.#turns.figures(),
+      name: this.#options.name,
+      version,
+      digest: this.#watch.digest,
+      state,
+      why: this.#why,
+      since: this.#startedAt,
+      at: this.#now(),
     };
-    const loop = new WorkLoop({
-      context,
-      closeAccount: parts.closeAccount,
-      syncAccount: parts.syncAccount,
-      slots: settings.slots,
-      ttlMs,
-      random: settings.random,
-      sums: () => ({ records: counts.records, requests: counts.requests }),
-      trim: clients.trim,
-    });
-    return await run(loop);
-  } finally {
-    over.abort();
-    await clients.close();
-    if (settings.target === undefined) await target.close();
   }
-}
 
-/** The job on the board; null when the worker left while it waited for one. */
-async function jobFor(board: Board, waits: boolean, signal: AbortSignal): Promise<JobValue | null> {
-  for (;;) {
-    if (signal.aborted) return null;
-    const value = jobOn(board);
-    if (value !== null) return value;
-    if (!waits)
-      throw new FleetError('unknown_job', `${board.name} has no such job.`, {
-        hint: 'Plan it first: calls fleet plan <job.json>.',
+  get trouble(): string | null {
+    return this.#engineWhy ?? (this.#restUntil > this.#now() ? this.#why : null);
+  }
+
+  leave(graceMs: number): void {
+    if (!this.#leaving.signal.aborted) this.#leaving.abort(new Error('the worker leaves'));
+    this.#turns.leave(graceMs);
+  }
+
+  async run(): Promise<WorkerEnd> {
+    const { target, engine } = this.#options;
+    await target.prepare(this.#watch.job);
+    const unlock = engine.isShared ? null : await target.lock(this.#watch.job);
+    try {
+      const reason = await this.#work();
+      await this.#turns.end();
+      await this.#quietly(() => engine.gone(this.#options.name));
+      let facts: FleetFacts | null = null;
+      await this.#quietly(async () => {
+        facts = await engine.look();
       });
-    await board.changed({ signal });
+      return { reason, facts };
+    } finally {
+      this.#turns.drop();
+      await this.#turns.end();
+      await this.#turns.close();
+      await unlock?.();
+    }
+  }
+
+  async #work(): Promise<WorkerEnd['reason']> {
+    for (;;) {
+      if (this.#leaving.signal.aborted) {
+        await this.#whileOpen();
+        return 'left';
+      }
+      const isOver = await this.#round();
+      if (isOver !== null) return isOver;
+      await this.#turns.changed(every.look, this.#leaving.signal);
+    }
+  }
+
+  /** Turns that end need signs of life until they have. */
+  async #whileOpen(): Promise<void> {
+    while (this.#turns.size > 0) {
+      await this.#answered(() => this.#keep());
+      await this.#turns.changed(every.look, new AbortController().signal);
+    }
+  }
+
+  async #round(): Promise<'done' | 'cancelled' | null> {
+    const over = await this.#answered(async () => {
+      await this.#keep();
+      const order = await this.#watch.look();
+      if (order === 'cancelled') return 'cancelled' as const;
+      if (order === 'drop') this.#turns.drop();
+      if (order !== 'work' || this.#restUntil > this.#now()) return null;
+      const most = this.#turns.room;
+      const taken = most > 0 ? await this.#engine.take(most) : [];
+      for (const turn of taken) this.#turns.begin(turn);
+      if (taken.length > 0 || this.#turns.size > 0) return null;
+      return (await this.#isDone()) ? ('done' as const) : null;
+    });
+    if (over === 'cancelled') this.#turns.drop();
+    return over;
+  }
+
+  async #isDone(): Promise<boolean> {
+    if (this.#watch.job.every !== null) return false;
+    const { tickets } = await this.#engine.look();
+    return tickets.every(({ note }) => note.state !== 'open');
+  }
+
+  async #keep(): Promise<void> {
+    const now = this.#now();
+    if (now - this.#keptAt < every.keep) return;
+    this.#keptAt = now;
+    await this.#turns.keep();
+    await this.#engine.beat(this.card);
+  }
+
+  #rest(why: string): void {
+    if (this.#restUntil > this.#now()) return;
+    this.#rests += 1;
+    this.#restUntil = this.#now() + restWait(this.#rests);
+    this.#say(why, 'resting');
+  }
+
+  #say(why: string | null, state: 'waiting' | 'resting' = 'waiting'): void {
+    if (why === this.#why) return;
+    this.#why = why;
+    this.#emit({ kind: 'worker', state: why === null ? 'working' : state, why });
+  }
+
+  #emit(event: WorkerEvent): void {
+    this.#options.onEvent?.(event);
+  }
+
+  /** Does something with the engine. While that does not answer, turns under way go on as long as they may. */
+  async #answered<T>(work: () => Promise<T>): Promise<T | null> {
+    try {
+      const result = await work();
+      if (this.#engineWhy !== null) {
+        this.#engineWhy = null;
+        this.#say(null);
+      }
+      if (this.#restUntil !== 0 && this.#restUntil <= this.#now()) {
+        this.#restUntil = 0;
+        this.#say(null);
+      }
+      return result;
+    } catch (error) {
+      if (!(error instanceof FleetError) || error.code !== 'engine_unavailable') throw error;
+      this.#engineWhy = error.summary;
+      this.#say(error.summary);
+      this.#turns.engineIsAway();
+      await slept(1_000, this.#leaving.signal).catch(() => {});
+      return null;
+    }
+  }
+
+  async #quietly(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof FleetError)) throw error;
+    }
   }
 }
 
-/** Refuses to write records of one job between those of another. */
-async function checkJob(target: Target, job: PinnedJob): Promise<void> {
-  if (isDeepStrictEqual(await target.pin(job), job)) return;
-  throw new FleetError(
-    'job_differs',
-    `${target.name} holds job ${job.name} with other settings than the board.`,
-    { hint: 'Plan the job again: the settings in the target stay.' },
-  );
+/** Tells subscribers and the worker's owner what happens. */
+function publisherOf({ name, onEvent }: WorkerOptions): (event: WorkerEvent) => void {
+  const call = safeCaller('onEvent');
+  return (event) => {
+    const about = channel(`call-attribution:fleet:${event.kind}`);
+    if (about.hasSubscribers) about.publish({ worker: name, ...event });
+    if (onEvent !== undefined) call(() => onEvent(event));
+  };
 }
 
-const randomName = (): string =>
-  `w-${hostname().split('.')[0]?.slice(0, 40) ?? ''}-${randomBytes(2).toString('hex')}`;
-
-type Counts = { -readonly [name in keyof Omit<WorkerSummary, 'name' | 'end' | 'parcels'>]: number } & {
-  readonly parcels: Record<keyof WorkerSummary['parcels'], number>;
-};
-
-const newCounts = (): Counts => ({
-  parcels: { committed: 0, done: 0, lost: 0, later: 0, aside: 0, dropped: 0 },
-  records: 0,
-  requests: 0,
-  bytes: 0,
-});
-
-function count(counts: Counts, event: WorkerEvent): void {
-  if (event.kind !== 'parcel') return;
-  counts.parcels[event.outcome] += 1;
-  counts.records += event.records;
-  counts.requests += event.requests;
-  counts.bytes += event.bytes;
-}
+/** A name for a worker, made of the host. */
+export const workerName = (nonce: string): string => `w-${hostname().split('.')[0] ?? 'host'}-${nonce}`;

@@ -1,104 +1,84 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { testStores } from '@call-attribution/test-tools';
-import { openDrill, rounds, type Tally } from '@call-attribution/test-tools/drill';
-import { startNats } from '@call-attribution/test-tools/nats';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { openDrill, rounds } from '@call-attribution/test-tools/drill';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openSource, type Source } from '../scene.ts';
 import {
-  accountsOn,
   compare,
-  countParcels,
-  openSource,
-  plan,
+  database,
+  jobFile,
+  newPlace,
   type RunningWorker,
-  type Source,
   startWorker,
-  untilDone,
-  watchBoard,
+  ticketsIn,
 } from './scene/scene.ts';
 
-const kills = rounds(20, 100);
+const tally = openDrill({
+  name: 'fleet-kills',
+  kind: 'kills',
+  what: 'Processes that read accounts into PostgreSQL, SQLite, a folder and a bucket are killed with SIGKILL a hundred times for each, half of them alone and half sharing the work; every call is there once',
+});
+
 let source: Source;
 beforeAll(async () => {
-  source = await openSource();
+  source = await openSource({ accounts: 10, records: 6_000, days: 100 });
+  source.sandbox.faults.set('*', 'latency=60ms');
 });
 afterAll(() => source[Symbol.asyncDispose]());
 
-/** Runs jobs with three workers, and kills one after another until there were enough kills and the last job is done. */
-async function killWorkers(tally: Tally, boardUrl: string, newTarget: () => Promise<string>): Promise<void> {
-  for (let killed = 0, n = 1; killed < kills; n += 1)
+const kills = rounds(50, 50);
+const kinds = ['postgres', 'sqlite', 'folder', 's3'] as const;
+
+test.each(kinds)('alone, into %s', async (kind) => {
+  for (let left = kills, round = 0; left > 0; round += 1) {
     await tally.run(async () => {
-      const into = await newTarget();
-      const job = source.job(`kills-${n}`, into);
-      source.sandbox.faults.clear();
-      const board = await watchBoard(boardUrl, job.name);
-      await plan(board, job, source.keys);
-      source.sandbox.faults.set('*', [{ latency: 150 }]);
-      const workers: RunningWorker[] = [];
-      const orders = { board: boardUrl, job: job.name, keys: source.keys };
-      const live = new Set<RunningWorker>();
-      const start = () => {
-        const worker = startWorker(orders);
-        workers.push(worker);
-        live.add(worker);
-        void worker.gone.then(() => live.delete(worker));
-      };
-      for (let i = 0; i < 3; i += 1) start();
-      let isDone = false;
-      const done = untilDone(board).then(() => {
-        isDone = true;
-      });
-      while (!isDone) {
-        await Promise.race([done, delay(150 + Math.random() * 450)]);
-        // One that has begun to work: killing what is still starting shows nothing.
-        const victim = [...live].find(({ events }) => events.length > 0);
-        if (isDone || victim === undefined || killed >= kills) continue;
-        victim.child.kill('SIGKILL');
-        await victim.gone;
-        killed += 1;
-        tally.happened('kills');
-        start();
+      const place = await newPlace(kind, source.folder);
+      const job = jobFile(
+        source,
+        source.job(place.into, { name: `alone-${kind}-${round}`, format: undefined }),
+      );
+      for (;;) {
+        const worker = startWorker({ engine: null, job, keys: source.keys }, place.env);
+        const isOver = left > 0 ? setTimeout(300 + Math.random() * 1_500, 'kill' as const) : null;
+        const first = await Promise.race([worker.gone, ...(isOver === null ? [] : [isOver])]);
+        if (first === 'kill') {
+          worker.child.kill('SIGKILL');
+          await worker.gone;
+          left -= 1;
+          tally.happened('kills');
+        } else {
+          expect(first, worker.errors.join('\n')).toBe(0);
+          break;
+        }
       }
-      expect(accountsOn(board).map(({ phase }) => phase)).toEqual([...source.truth].map(() => 'final'));
-      for (const { child, gone } of live) {
-        child.kill('SIGKILL');
-        await gone;
-      }
-      source.sandbox.faults.clear();
-      await compare(tally, source, into);
-      countParcels(tally, workers);
-    }, 280_000);
-}
-
-const stores = testStores().filter(({ kind }) => kind === 'postgres');
-
-describe.each(stores)('workers that share PostgreSQL', ({ newUrl }) => {
-  const tally = openDrill({
-    name: 'fleet-killed-workers-store',
-    kind: 'kills',
-    what: 'Workers that fill PostgreSQL, which is also their board, are killed with SIGKILL; every record is there once',
-  });
-  test(`lose nothing and double nothing when they are killed ${kills} times`, async () => {
-    await killWorkers(tally, await newUrl(), newUrl);
-  });
+      await compare(tally, source, place);
+    }, 600_000);
+  }
 });
 
-describe('workers that share NATS', () => {
-  const tally = openDrill({
-    name: 'fleet-killed-workers-folder',
-    kind: 'kills',
-    what: 'Workers that fill a folder over NATS are killed with SIGKILL; every record is in one whole file',
-  });
-  const folder = mkdtempSync(join(tmpdir(), 'fleet-kills-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  test(`lose nothing and double nothing when they are killed ${kills} times`, async () => {
-    const nats = await startNats();
-    try {
-      await killWorkers(tally, nats.url, async () => `folder:${mkdtempSync(join(folder, 'job-'))}`);
-    } finally {
-      await nats.close();
-    }
-  });
+test.each(kinds)('of many, into %s', async (kind) => {
+  for (let left = kills, round = 0; left > 0; round += 1) {
+    await tally.run(async () => {
+      const [url, place] = await Promise.all([database(), newPlace(kind, source.folder)]);
+      const name = `many-${kind}-${round}`;
+      const job = jobFile(source, source.job(place.into, { name }));
+      const start = () => startWorker({ engine: url, job, keys: source.keys, slots: 2 }, place.env);
+      const workers: RunningWorker[] = [start(), start(), start()];
+      for (let of = Math.min(left, 12); of > 0; of -= 1) {
+        await setTimeout(400 + Math.random() * 800);
+        const at = Math.floor(Math.random() * workers.length);
+        const victim = workers[at];
+        if (victim?.child.exitCode === null) {
+          victim.child.kill('SIGKILL');
+          left -= 1;
+          tally.happened('kills');
+        }
+        workers[at] = start();
+      }
+      for (const worker of workers) expect(await worker.gone, worker.errors.join('\n')).toBe(0);
+      const tickets = await ticketsIn(url, name);
+      expect(tickets.map(({ note }) => note.state)).toEqual(tickets.map(() => 'done'));
+      expect(new Set(tickets.map(({ key }) => key)).size).toBe(source.truth.size);
+      await compare(tally, source, place);
+    }, 600_000);
+  }
 });

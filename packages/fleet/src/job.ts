@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import { fields } from '@call-attribution/core/fields';
+import { type Duration, durationMillis, periodEnd, periodStart } from '@call-attribution/core/time';
+import { printFilter, toFilter } from '@call-attribution/query-dsl';
+
+/** How the files of a folder or bucket are written. */
+export type FileFormat = 'parquet' | 'ndjson.gz';
+
+/** An account of a job. */
+export interface JobAccount {
+  /** Its id: `[A-Za-z0-9_.-]`, at most 64 characters. */
+  readonly id: string;
+  /** A name for people. Default: the id. */
+  readonly name?: string | undefined;
+  /** Where each worker finds its credentials: `file:101.json` or `env:CALLS_101`. Never a key. Default `file:<id>.json`. */
+  readonly credential?: string | undefined;
+  /** Requests in any minute for its credentials. Default: that of the job. */
+  readonly requestsPerMinute?: number | undefined;
+}
+
+/** What to read, of which accounts, into what. Plain JSON without a secret. */
+export interface Job {
+  /** Name of the job: `[a-z0-9-]{1,40}`. */
+  readonly name: string;
+  /** URL of the API. */
+  readonly baseUrl: string;
+  /** Version of the API. Default `v3`. */
+  readonly version?: 'v2' | 'v3' | undefined;
+  /** The accounts. In a file, also the path of a file of JSON or NDJSON with them, relative to the job. */
+  readonly accounts: readonly JobAccount[];
+  /** Filter in addition to `date_added`, such as `inc_gce:1`. */
+  readonly filter?: string | undefined;
+  /** Where the period begins: a date or a naive time. Default: with the first call. */
+  readonly from?: string | null | undefined;
+  /** Where it ends: a date includes its day, a time is not included. Default: with the latest call. */
+  readonly until?: string | null | undefined;
+  /** Where records go: `postgres://user@host/db`, `sqlite:calls.db`, `folder:out`, `s3://bucket/prefix`. */
+  readonly into: string;
+  /** How files are written. Default `parquet`; not for a store. */
+  readonly format?: FileFormat | undefined;
+  /** Columns of Parquet. Default: all fields of the version as this release knows them. */
+  readonly columns?: readonly string[] | undefined;
+  /** Requests in any minute for one credential. Default: no limit. */
+  readonly requestsPerMinute?: number | undefined;
+  /**
+   * Leave out records that cannot be read, and count them in the verdict. Default: the account is set aside after some tries, so
+   * that nothing is left out unseen.
+   */
+  readonly skip?: boolean | undefined;
+  /** Time between two reads of an account, such as `10m`; of files at least `1h`. Default: the job ends once all is read. */
+  readonly every?: Duration | null | undefined;
+  /** How far a sync into a store looks back for records that arrive late. Default `3d`. */
+  readonly lookback?: Duration | undefined;
+  /** Age from which records no longer change. Months of files that are younger are written again. Default `30d`. */
+  readonly settle?: Duration | undefined;
+}
+
+/** An account with all its settings. */
+export interface PlannedAccount {
+  /** Its id. */
+  readonly id: string;
+  /** Its name. */
+  readonly name: string;
+  /** Reference of its credentials. */
+  readonly credential: string;
+  /** Requests in any minute; null: no limit. */
+  readonly requestsPerMinute: number | null;
+  /** Key of its ticket: of the address of the API and the reference of the credential, never of what it is. */
+  readonly key: string;
+}
+
+/** A job with every setting filled in, as a worker has read it from its own file. */
+export interface PlannedJob {
+  /** Name of the job. */
+  readonly name: string;
+  /** URL of the API. */
+  readonly baseUrl: string;
+  /** Version of the API. */
+  readonly version: 'v2' | 'v3';
+  /** Empty: all records. */
+  readonly filter: string;
+  /** First `date_added`; null is open. */
+  readonly from: string | null;
+  /** First `date_added` that is not read; null is open. */
+  readonly until: string | null;
+  /** Where records go. */
+  readonly into: string;
+  /** How files are written; null for a store. */
+  readonly format: FileFormat | null;
+  /** Columns of Parquet; null for a store and for NDJSON. */
+  readonly columns: readonly string[] | null;
+  /** Whether records that cannot be read are left out. */
+  readonly skip: boolean;
+  /** Milliseconds between two reads of an account; null: it is read once. */
+  readonly every: number | null;
+  /** How far a sync looks back, in milliseconds. */
+  readonly lookback: number;
+  /** Age from which records no longer change, in milliseconds. */
+  readonly settle: number;
+  /** The accounts, by the key of their ticket. */
+  readonly accounts: ReadonlyMap<string, PlannedAccount>;
+}
+
+/** Where the credentials of an account are. */
+export const referenceOf = ({ id, credential }: JobAccount): string => credential ?? `file:${id}.json`;
+
+/** Whether records go into a database. */
+export const isStore = (into: string): boolean => /^(?:postgres|postgresql|sqlite):/.test(into);
+
+/** All fields of a version. */
+export const fieldsOf = (version: 'v2' | 'v3'): string[] =>
+  fields.filter((field) => field[version] !== null).map(({ name }) => name);
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The key of the ticket of a credential. */
+export const ticketKey = (baseUrl: string, reference: string): string =>
+  sha256(`${baseUrl}\n${reference}`).slice(0, 32);
+
+/** Fills in every setting of a job that was checked. */
+export function planJob(job: Job): PlannedJob {
+  const { name, version = 'v3', into, format = 'parquet', skip = false, every = null } = job;
+  const baseUrl = job.baseUrl.trim();
+  const isFiles = !isStore(into);
+  const accounts = job.accounts.map((account): PlannedAccount => {
+    const credential = referenceOf(account);
+    return {
+      id: account.id,
+      name: account.name ?? account.id,
+      credential,
+      requestsPerMinute: account.requestsPerMinute ?? job.requestsPerMinute ?? null,
+      key: ticketKey(baseUrl, credential),
+    };
+  });
+  return {
+    ...{ name, baseUrl, version, into, skip },
+    filter: printFilter(toFilter(job.filter ?? '', { version })),
+    from: periodStart(job.from ?? ''),
+    until: periodEnd(job.until ?? ''),
+    format: isFiles ? format : null,
+    columns: isFiles && format === 'parquet' ? (job.columns ?? fieldsOf(version)) : null,
+    every: every === null ? null : durationMillis(every, 'every'),
+    lookback: durationMillis(job.lookback ?? '3d', 'lookback'),
+    settle: durationMillis(job.settle ?? '30d', 'settle'),
+    accounts: new Map(accounts.map((account) => [account.key, account])),
+  };
+}
+
+/** What the engine keeps of a job: enough to say in what two files differ, and nothing that a worker goes by. */
+export interface JobCopy {
+  /** The settings, those that may be about a person by their SHA-256. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** SHA-256 of all settings. */
+  readonly digest: string;
+}
+
+/** Settings that may be about a person, or long. */
+const hashed: ReadonlySet<string> = new Set(['filter', 'columns', 'accounts'] satisfies (keyof PlannedJob)[]);
+
+/** The copy of a job that the engine keeps. */
+export function copyOf(job: PlannedJob): JobCopy {
+  const { accounts, name: _, ...rest } = job;
+  const values = { ...rest, accounts: [...accounts.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+  const settings = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const text = JSON.stringify(value);
+      return [name, hashed.has(name) ? sha256(text) : text];
+    }),
+  );
+  return { settings, digest: sha256(JSON.stringify(Object.entries(settings).sort())) };
+}
+
+/** The names of the settings in which two copies differ. */
+export function differencesOf(mine: JobCopy, other: JobCopy): string[] {
+  const names = new Set([...Object.keys(mine.settings), ...Object.keys(other.settings)]);
+  return [...names].filter((name) => mine.settings[name] !== other.settings[name]).sort();
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { openDrill } from '@call-attribution/test-tools/drill';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { engineSchema } from '../../src/index.ts';
+import { openSource, type Source } from '../scene.ts';
+import { openLink } from './scene/link.ts';
+import { compare, database, endBackends, jobFile, newPlace, startWorker, ticketsIn } from './scene/scene.ts';
+
+const tally = openDrill({
+  name: 'fleet-engine',
+  kind: 'kills',
+  what: 'Workers on pg-boss are killed, stopped past their take-over, cut off from the engine, and lose all connections; every call is in the target once, an account has one ticket, and no table of the engine has a key or the number of a caller',
+});
+
+let source: Source;
+beforeAll(async () => {
+  source = await openSource({ accounts: 6, records: 4_000 });
+  source.sandbox.faults.set('*', 'latency=120ms');
+});
+afterAll(() => source[Symbol.asyncDispose]());
+
+const begun = async (worker: { readonly events: readonly unknown[]; readonly errors: readonly string[] }) =>
+  expect.poll(() => worker.events.length + worker.errors.length).toBeGreaterThan(0);
+
+test('workers that are killed, stopped and cut off lose and double nothing', async () => {
+  await tally.run(async () => {
+    const [url, place] = await Promise.all([database(), newPlace('sqlite', source.folder)]);
+    const job = jobFile(source, source.job(place.into, { name: 'kills' }));
+    const host = new URL(url).searchParams.get('host') ?? '';
+    const link = await openLink({ path: `${host}/.s.PGSQL.5432` });
+    const linked = new URL(url);
+    linked.search = '';
+    linked.host = `127.0.0.1:${link.port}`;
+    const start = (engine = url) => startWorker({ engine, job, keys: source.keys, slots: 2 });
+    const [killed, stopped, cut] = [start(), start(), start(linked.href)];
+    const active = async () =>
+      (await ticketsIn(url, 'kills').catch(() => [])).filter(({ isActive }) => isActive).length;
+    for (const worker of [killed, stopped, cut]) await begun(worker);
+    await expect.poll(active).toBeGreaterThan(3);
+    killed.child.kill('SIGKILL');
+    stopped.child.kill('SIGSTOP');
+    link.cut();
+    tally.happened('kills');
+    tally.happened('stops');
+    tally.happened('cuts');
+    const other = start();
+    await begun(other);
+    await endBackends(url);
+    tally.happened('ended connections');
+    // Past the take-over.
+    await setTimeout(14_000);
+    stopped.child.kill('SIGCONT');
+    link.restore();
+    expect(await other.gone, other.errors.join('\n')).toBe(0);
+    expect(await stopped.gone, stopped.errors.join('\n')).toBe(0);
+    expect(await cut.gone, cut.errors.join('\n')).toBe(0);
+    await link.close();
+    const tickets = await ticketsIn(url, 'kills');
+    expect(tickets.map(({ note }) => note.state)).toEqual(tickets.map(() => 'done'));
+    expect(new Set(tickets.map(({ key }) => key)).size).toBe(source.truth.size);
+    await compare(tally, source, place);
+    await nothingPrivate(url);
+  });
+});
+
+/** No table of the engine has a key or the number of a caller. */
+async function nothingPrivate(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows: tables } = await client.query('SELECT tablename FROM pg_tables WHERE schemaname = $1', [
+    engineSchema,
+  ]);
+  let text = '';
+  for (const { tablename } of tables)
+    text += JSON.stringify((await client.query(`SELECT * FROM ${engineSchema}."${tablename}"`)).rows);
+  await client.end();
+  expect(text.length).toBeGreaterThan(1_000);
+  const secrets = source.sandbox.accounts.flatMap(({ accessKey, secretKey, bearerToken }) => [
+    accessKey,
+    secretKey,
+    bearerToken,
+  ]);
+  for (const secret of secrets) expect(text).not.toContain(secret);
+  for (const { id } of source.sandbox.accounts) {
+    const { accessKey } = JSON.parse(readFileSync(`${source.keys}/${id}.json`, 'utf8'));
+    expect(text).not.toContain(accessKey);
+  }
+}
