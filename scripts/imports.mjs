@@ -10,6 +10,7 @@ const order = [
   ['query-dsl'],
   ['core'],
   ['node-stream'],
+  ['questions'],
   ['conversions', 'store', 'warehouse'],
   ['service', 'fleet', 'mcp-server'],
   ['sandbox'],

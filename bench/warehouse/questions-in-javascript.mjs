@@ -10,11 +10,7 @@ const quantile = (values, share) =>
 /** Minutes from the visit to the call. */
 const lagOf = (call) => (Date.parse(call.date_added) - Date.parse(call.displayed_timestamp)) / 60_000;
 
-const worthOf = (call) => {
-  const minutes = Number(call.talk_minutes);
-  if (minutes >= 10 && call.ppc_campaign?.toLowerCase().includes('brand')) return 120;
-  return minutes >= 2 ? 40 : 0;
-};
+const isLong = (call) => (Number(call.talk_minutes) >= 10 ? 1 : 0);
 
 /** Each question: which calls count, their group, what a group keeps of a call, and what is made of it in the end. */
 export function questionsInJavaScript({ month, before, quarter, end }) {
@@ -95,19 +91,19 @@ export function questionsInJavaScript({ month, before, quarter, end }) {
         group.talk += Number(call.talk_minutes);
       },
     },
-    'keywords: visit to call, value by a rule table': {
+    'keywords: visit to call, long calls by a condition': {
       key: (call) => call.ppc_keywords,
-      group: () => ({ lags: [], value: 0 }),
+      group: () => ({ lags: [], long: 0 }),
       add: (group, call) => {
         const lag = lagOf(call);
         if (lag >= 0) group.lags.push(lag);
-        group.value += worthOf(call);
+        group.long += isLong(call);
       },
       end: ({ lags }) => quantile(lags, 0.5),
       pick: (groups) =>
         groups
           .filter(({ n }) => n >= 100)
-          .sort((a, b) => b.value - a.value)
+          .sort((a, b) => b.long - a.long)
           .slice(0, 20),
     },
   };

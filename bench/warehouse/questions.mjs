@@ -45,18 +45,11 @@ export function questions(days) {
       where:
         "talk_minutes >= 2 AND ppc_gclid IS NOT NULL AND state IN ('TX', 'CA') AND landing_page LIKE '/e%'",
     },
-    'keywords: visit to call, value by a rule table': {
+    'keywords: visit to call, long calls by a condition': {
       groupBy: ['ppc_keywords'],
-      measures: ['calls', 'lag_median', 'value'],
-      values: {
-        rules: [
-          { minTalk: '10m', campaign: '*brand*', value: 120 },
-          { minTalk: '2m', value: 40 },
-        ],
-        otherwise: 0,
-      },
+      measures: ['calls', 'lag_median', 'count(talk_minutes >= 10) as long_calls'],
       having: 'calls >= 100',
-      order: 'value desc',
+      order: 'long_calls desc',
       limit: 20,
     },
   };

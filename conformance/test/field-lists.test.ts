@@ -10,7 +10,9 @@ import { describe, expect, test } from 'vitest';
 const allowed: Readonly<Record<string, string>> = {
   'packages/cli/src/commands/list-output.ts': 'the columns of a table that fits a terminal',
   'packages/cli/src/report/dimensions.ts': 'short names that people type for a few fields',
-  'packages/conversions/src/click-ids.ts': 'the order in which URLs are searched for a click id',
+  'packages/questions/src/fields/click-ids.ts': 'the order in which URLs are searched for a click id',
+  'packages/questions/src/conditions/names.ts': 'words that people use for several fields',
+  'packages/questions/src/engine/sequences.ts': 'the fields that a derived field is made of',
   'packages/core/src/testing/fixture-calls.ts':
     'a value for each field; the type of a call proves that none is missing',
   'packages/mcp-server/src/fields/select.ts': 'the fields an assistant is shown when it does not choose',

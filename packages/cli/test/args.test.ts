@@ -1,5 +1,5 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { parseCondition } from '@call-attribution/warehouse';
+import { parseCondition } from '@call-attribution/questions';
 import { expect, test } from 'vitest';
 import type { CommandSpec } from '../src/args/command.ts';
 import { commandHelp, groupHelp, programHelp } from '../src/args/help.ts';

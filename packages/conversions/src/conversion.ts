@@ -9,7 +9,7 @@ import {
   parseTime,
   second,
 } from '@call-attribution/core/time';
-import { type ClickIdName, type ClickIds, clickIdsOf } from './click-ids.ts';
+import { type ClickIdName, type ClickIds, clickIdsOf } from '@call-attribution/questions';
 import { toE164 } from './phone.ts';
 import type { LeftOutReason } from './reasons.ts';
 import type { CallerFacts } from './value-rules.ts';

@@ -1,4 +1,4 @@
-import type { ClickIdName } from './click-ids.ts';
+import type { ClickIdName } from '@call-attribution/questions';
 import type { Consent, Conversion } from './conversion.ts';
 
 /** What was uploaded for one call, and how it was changed later. It has no personal data. */

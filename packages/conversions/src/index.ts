@@ -1,8 +1,9 @@
 // Calls as conversions for bid tools: which calls count and at what value, the upload sheets the tools take, and a ledger of
 // what was uploaded. `conversions` judges calls, `toSheet` writes them, `openLedger` remembers them.
+
+export type { ClickIdName, ClickIds } from '@call-attribution/questions';
 export { checkRules, isCurrency, RulesError } from './check-rules.ts';
 export { checkSheet } from './check-sheet.ts';
-export type { ClickIdName, ClickIds } from './click-ids.ts';
 export {
   type Acceptance,
   type Consent,

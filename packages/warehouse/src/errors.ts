@@ -18,12 +18,7 @@ const warehouseErrors = codeTable({
   invalid_record:
     'A call cannot be stored, for example because it has no usable `sid`. `refused` says which calls of the batch it were.',
   unknown_account: 'The warehouse has no such account. Use one of its accounts.',
-  unknown_name: 'A field, group or measure does not exist. Use one of the suggested names.',
-  invalid_question: 'Parts of a question do not go together, or a limit was passed. The message says which.',
-  invalid_condition:
-    'A condition in `where`, `having` or `q` cannot be read. The error has the `problem` with its place, and a correction when there is one.',
-  personal_data:
-    'The question groups by personal data without saying what to do with it. Say so, or group by another field.',
+  invalid_question: 'An argument cannot be used. The message says which, and what was expected.',
   invalid_sql: 'DuckDB refused the SQL. The message has its reason and the place.',
   missing_package:
     "DuckDB's binary for this platform is not installed, or does not load. The message says what to do.",
@@ -63,6 +58,6 @@ const passing: ReadonlySet<WarehouseErrorCode> = new Set(['in_use', 'account_in_
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {
     /** See `WarehouseError` of warehouse. */
-    WarehouseError: WarehouseError & { readonly code: Exclude<WarehouseErrorCode, 'invalid_condition'> };
+    WarehouseError: WarehouseError;
   }
 }

@@ -1,20 +1,6 @@
 // Every call in columns: a local DuckDB file that a sync fills, exact answers at any size, Parquet in and out.
 // Start with openWarehouse(path): fill it with sink() or load(), ask it with analyze(), count(), calls() and query().
 
-export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut } from './ask/answer.ts';
-export type {
-  CallSelection,
-  ComparedPeriod,
-  DistinctMeasure,
-  Measure,
-  MeasureName,
-  Question,
-  QuestionLimits,
-  WorthRule,
-  WorthRules,
-} from './ask/question.ts';
-export { InvalidCondition } from './ask/resolve.ts';
-export { parseCondition } from './ask/vocabulary.ts';
 export { WarehouseError, type WarehouseErrorCode } from './errors.ts';
 export type { Loaded } from './load/files.ts';
 export type { Merged } from './load/merge.ts';
@@ -27,6 +13,3 @@ export {
   type Warehouse,
   type WarehouseOptions,
 } from './warehouse.ts';
-export type { Condition, Literal, Operator } from './where/condition.ts';
-export type { ConditionResult } from './where/parse.ts';
-export type { ConditionProblem, ConditionProblemCode } from './where/problem.ts';

@@ -10,15 +10,16 @@ import type {
   TimeSlice,
   UpsertSink,
 } from '@call-attribution/node-stream';
-import { analyze } from './ask/analyze.ts';
-import type { AccountStatus, Answer } from './ask/answer.ts';
 import {
+  type AccountStatus,
+  type Answer,
   type CallSelection,
   checkCount,
   checkQuestion,
   type Question,
   type QuestionLimits,
-} from './ask/question.ts';
+} from '@call-attribution/questions';
+import { analyze } from './ask/analyze.ts';
 import { accountStatuses, readVerdict } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
 import { type Gate, gateOf, memorySession, type OpenOptions, watchFile } from './file/gate.ts';
@@ -57,7 +58,10 @@ const warehouseOptions = defineOptions({
 export interface WarehouseOptions extends OptionsOf<typeof warehouseOptions> {}
 
 /** How many calls there are. */
-export type Count = Pick<Answer, 'calls' | 'period' | 'asOf' | 'accounts' | 'leftOut' | 'notes'>;
+export type Count = Pick<
+  Answer,
+  'calls' | 'period' | 'extensions' | 'asOf' | 'accounts' | 'leftOut' | 'notes'
+>;
 
 /** Every call of any number of accounts in columns, in one DuckDB file. */
 export interface Warehouse extends AsyncDisposable {
@@ -262,8 +266,8 @@ function questionMethods(gate: Gate, opening: OpenOptions, ask: Ask) {
     async count(selection = {}) {
       const limits = checkCount(selection);
       const answer = await ask((session) => analyze(session, selection), limits);
-      const { calls, period, asOf, accounts, leftOut, notes } = answer;
-      return { calls, period, asOf, accounts, leftOut, notes };
+      const { calls, period, extensions, asOf, accounts, leftOut, notes } = answer;
+      return { calls, period, extensions, asOf, accounts, leftOut, notes };
     },
     async *calls(asked = {}) {
       const { signal, ...query } = checkCallsQuery(asked);

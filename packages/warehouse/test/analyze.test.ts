@@ -1,6 +1,8 @@
 import type { Call } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
+import { InvalidCondition, type Question } from '@call-attribution/questions';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { InvalidCondition, type Question, type Warehouse, WarehouseError } from '../src/index.ts';
+import type { Warehouse } from '../src/index.ts';
 import { call, cleanUp, testWarehouse } from './support.ts';
 
 let warehouse: Warehouse;
@@ -109,7 +111,7 @@ describe('an answer', () => {
     expect(answer.rows).toEqual([{ state: 'CA', ppc_campaign: 'Generic', calls: 2, talk_sum: 1.5 }]);
     expect(answer).toMatchObject({
       groups: 4,
-      leftOut: [{ code: 'groups', count: 3, message: '3 more groups are not shown.' }],
+      leftOut: [{ code: 'having', count: 3, message: '3 groups do not meet the condition of having.' }],
     });
     expect(answer.total).toEqual({ calls: 6, talk_sum: 14.5 });
   });
@@ -151,27 +153,14 @@ describe('an answer', () => {
       { ppc_campaign: 'Brand', calls: 3, spend: 90, cost_per_call: 30 },
       { ppc_campaign: null, calls: 1, spend: null, cost_per_call: null },
     ]);
-    expect(answer.total).toMatchObject({ calls: 6, spend: 125.5 });
+    expect(answer.total).toMatchObject({ calls: 6, spend: 120.5, cost_per_call: 24.1 });
     expect(answer.leftOut).toMatchObject([
-      { code: 'spend_without_calls', count: 1, message: 'There was spend but no call for Display.' },
-    ]);
-  });
-
-  test('a rule table says what calls are worth, and how many have no value', async () => {
-    const values = {
-      rules: [
-        { where: "state = 'TX'", minTalk: '2m' as const, value: 50 },
-        { campaign: 'gen*', value: 5.5 },
-      ],
-    };
-    const answer = await warehouse.analyze({ groupBy: ['ppc_campaign'], measures: ['value'], values });
-    expect(answer.rows).toEqual([
-      { ppc_campaign: 'Brand', value: 50 },
-      { ppc_campaign: 'Generic', value: 11 },
-      { ppc_campaign: null, value: 0 },
-    ]);
-    expect(answer.leftOut).toMatchObject([
-      { code: 'no_value', count: 3, message: '3 calls have no value by the rule table.' },
+      {
+        code: 'spend_without_calls',
+        count: 1,
+        message:
+          "There was spend but no call for 'Display' (5; nearest: 'Brand' (3 calls), 'Generic' (2 calls)). The total leaves it out.",
+      },
     ]);
   });
 
@@ -297,7 +286,7 @@ describe('an answer', () => {
   });
 });
 
-const wrong: readonly (readonly [Question, WarehouseError['code'], string])[] = [
+const wrong: readonly (readonly [Question, string, string])[] = [
   [
     { groupBy: ['ppc_campain'] },
     'unknown_name',
@@ -311,9 +300,9 @@ const wrong: readonly (readonly [Question, WarehouseError['code'], string])[] = 
   [{ groupBy: ['campaign', 'ppc_campaign'] }, 'invalid_question', 'groupBy names ppc_campaign twice.'],
   [{ measures: [] }, 'invalid_question', 'measures is empty: name at least one, such as calls.'],
   [
-    { measures: ['miss_rate' as 'calls'] },
+    { measures: ['mised_rate'] },
     'unknown_name',
-    'There is no measure "miss_rate". Did you mean missed_rate?',
+    'There is no measure "mised_rate". Did you mean missed_rate?',
   ],
   [{ measures: ['calls', 'calls'] }, 'invalid_question', 'measures names calls twice.'],
   [
@@ -322,23 +311,13 @@ const wrong: readonly (readonly [Question, WarehouseError['code'], string])[] = 
     'There is no field "stat" to count the values of. Did you mean state?',
   ],
   [
-    { measures: ['value'] },
-    'invalid_question',
-    'The measure value needs `values`, the rule table that says what a call is worth.',
-  ],
-  [
-    { measures: ['value'], values: { rules: [{ value: -1 }] } },
-    'invalid_question',
-    'values.rules[0].value is -1: expected a number from 0 up with at most 4 decimals.',
-  ],
-  [
     { from: '2026-09-31' },
-    'invalid_question',
+    'invalid_period',
     'from is "2026-09-31": expected a time that exists, such as 2026-11-20 or 2026-11-20 14:30:00.',
   ],
   [
     { from: '2026-10-02', to: '2026-10-01' },
-    'invalid_question',
+    'invalid_period',
     'from (2026-10-02) is not before to (2026-10-01). A date as `to` includes its day, a time of day ends the period just before it.',
   ],
   [
@@ -358,7 +337,11 @@ const wrong: readonly (readonly [Question, WarehouseError['code'], string])[] = 
     'invalid_question',
     `calls is "web": expected 'all', 'website' or 'extensions'.`,
   ],
-  [{ compare: 'previous' }, 'invalid_question', 'To compare, a question needs both `from` and `to`.'],
+  [
+    { compare: 'previous' },
+    'invalid_question',
+    'To compare, a question needs a period with both ends: `period`, or both `from` and `to`.',
+  ],
   [
     { compare: 'month' as 'year', from: '2026-10-01', to: '2026-10-01' },
     'invalid_question',
@@ -406,8 +389,8 @@ describe('a question with a mistake', () => {
     '$message',
     async ({ question, code, message }) => {
       const error = await warehouse.analyze(question).catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(WarehouseError);
-      expect({ code: (error as WarehouseError).code, message: (error as WarehouseError).summary }).toEqual({
+      expect(error).toBeInstanceOf(CallsError);
+      expect({ code: (error as CallsError).code, message: (error as CallsError).summary }).toEqual({
         code,
         message,
       });

@@ -1,6 +1,7 @@
 import { drawFrame } from '@call-attribution/query-dsl';
+import { type Condition, parseCondition } from '@call-attribution/questions';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Condition, parseCondition, type Warehouse } from '../src/index.ts';
+import type { Warehouse } from '../src/index.ts';
 import { call, cleanUp, testWarehouse } from './support.ts';
 
 /** What is wrong with a condition: the place, the sentence, and the corrected condition. */
@@ -153,13 +154,13 @@ test('limits hold: length, nesting, values in a list', () => {
 });
 
 test('a value that is not a usual one is a warning, since others may come', () => {
-  const result = parseCondition("ppc_status = 'processed'");
+  const result = parseCondition("ppc_status = 'procesed'");
   expect(result).toMatchObject({
     ok: true,
     warnings: [
       {
         code: 'unknown_value',
-        message: `'processed' is not a usual value of ppc_status. Did you mean 'Processed'?`,
+        message: `'procesed' is not a usual value of ppc_status. Did you mean 'Processed'?`,
       },
     ],
   });
@@ -212,12 +213,12 @@ describe('a condition as data', () => {
       'talk_minutes cannot be compared with a pattern.',
     ],
     [
-      { kind: 'like', field: 'state', pattern: '%\\', ignoreCase: false },
+      { kind: 'like', field: 'state', pattern: '%\\' },
       'state: In a pattern a backslash comes before %, _ or another backslash.',
     ],
     [
-      { kind: 'like', field: 'state', pattern: '%', ignoreCase: 'no' },
-      '`ignoreCase` of a pattern for state is not true or false.',
+      { kind: 'in', field: 'state', values: [{ type: 'text', text: 'x' }], exact: 'no' },
+      '`exact` of a list of values for state is not true or false.',
     ],
     ...[9e20, 253402300800000, 0.5, Number.NaN, '0'].map(
       (millis) =>

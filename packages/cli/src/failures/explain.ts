@@ -8,7 +8,7 @@ import { type Io, outputError, say } from '../io.ts';
 import { styleFor } from '../term/style.ts';
 import { fleetFailure } from './fleet.ts';
 import { explainRequest, type HasOption } from './request.ts';
-import { isWarehouseError, warehouseFailure } from './warehouse.ts';
+import { isQuestionError, isWarehouseError, questionFailure, warehouseFailure } from './warehouse.ts';
 
 /** Says on stderr what failed and what to do, and resolves with the exit status. */
 export async function report(
@@ -47,6 +47,7 @@ function unexpected(error: unknown): CliError {
 // Classes are told apart by name, so that no package is loaded for an error that it did not throw.
 async function explainCallsError(error: CallsError, has: HasOption): Promise<CliError> {
   if (isWarehouseError(error)) return warehouseFailure(error);
+  if (isQuestionError(error)) return questionFailure(error);
   switch (error.name) {
     case 'FilterSyntaxError':
       return filterMistake((error as FilterSyntaxError).problem);

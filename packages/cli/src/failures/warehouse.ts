@@ -1,4 +1,5 @@
 import type { CallsError } from '@call-attribution/core/errors';
+import type { QuestionErrorCode } from '@call-attribution/questions';
 import type { WarehouseErrorCode } from '@call-attribution/warehouse';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -8,14 +9,26 @@ export function isWarehouseError(error: unknown): error is CallsError<WarehouseE
   return error instanceof Error && error.name === 'WarehouseError';
 }
 
+/** A question that cannot be answered, wherever it was asked. */
+export function isQuestionError(error: unknown): error is CallsError<QuestionErrorCode> {
+  return error instanceof Error && error.name === 'QuestionError';
+}
+
+/** The error of a question as the command line shows it. */
+export function questionFailure(error: CallsError<QuestionErrorCode>): CliError {
+  const { hint, summary: message } = error;
+  return new CliError(message, {
+    exitCode: exitCodes.usage,
+    hints: hint ? hint.split('\n') : [],
+    cause: error,
+  });
+}
+
 const usage = new Set<WarehouseErrorCode>([
   'not_found',
   'not_a_warehouse',
   'unknown_account',
-  'unknown_name',
   'invalid_question',
-  'invalid_condition',
-  'personal_data',
   'invalid_sql',
   'invalid_dataset',
   'missing_package',

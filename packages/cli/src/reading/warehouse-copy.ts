@@ -1,7 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import type { CopyVerdict, Removals, TimeSlice } from '@call-attribution/node-stream';
 import { type Filter, printFilter } from '@call-attribution/query-dsl';
-import type { CallSelection, Warehouse } from '@call-attribution/warehouse';
+import type { CallSelection } from '@call-attribution/questions';
+import type { Warehouse } from '@call-attribution/warehouse';
 import { loadLibrary, type WarehouseFile } from '../stores/choose.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { type CopyContext, CopySource, type CopyStatus, type Cut, type ReadCopy } from './copy-source.ts';

@@ -1,6 +1,6 @@
 import { type FieldType, fields } from '@call-attribution/core';
 import type { Filter } from '@call-attribution/query-dsl';
-import type { AnswerValue } from '@call-attribution/warehouse';
+import type { AnswerValue } from '@call-attribution/questions';
 import { UsageError } from '../errors.ts';
 import { timesOf } from '../reading/copy-source.ts';
 import type { WarehouseSource } from '../reading/warehouse-copy.ts';

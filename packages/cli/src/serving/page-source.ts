@@ -2,8 +2,9 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { propertyOf } from '@call-attribution/core/errors';
 import type { Settings } from '@call-attribution/core/settings';
 import { printFilter } from '@call-attribution/query-dsl';
+import type { CallSelection, Condition } from '@call-attribution/questions';
 import type { PageDimension, PageQuestion, PageSource } from '@call-attribution/service';
-import type { CallSelection, Condition, Warehouse } from '@call-attribution/warehouse';
+import type { Warehouse } from '@call-attribution/warehouse';
 import { pageNumbers } from './page-numbers.ts';
 
 /** Who may see the page of a warehouse. */

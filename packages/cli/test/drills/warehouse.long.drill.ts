@@ -314,7 +314,7 @@ describe('what is wrong with a warehouse is one clear error', () => {
     ['not_writable', 7],
     ['in_use', 1],
     ['memory_limit', 1],
-    ['unknown_name', 2],
+    ['unknown_account', 2],
   ] as const)('%s ends with status %i', async (code, status) => {
     expect(await explain(new WarehouseError(code, 'what happened', { hint: 'what to do' }))).toMatchObject({
       exitCode: status,

@@ -1,4 +1,4 @@
-import type { ClickIdName } from '../click-ids.ts';
+import type { ClickIdName } from '@call-attribution/questions';
 import type { Consent, ConversionRules } from '../conversion.ts';
 import type { LedgerEntry } from '../entry.ts';
 import type { SheetColumn } from '../sheet-format.ts';

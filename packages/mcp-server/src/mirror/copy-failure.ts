@@ -9,6 +9,8 @@ const questions = new Set([
   'invalid_question',
   'invalid_condition',
   'unknown_name',
+  'ambiguous_name',
+  'invalid_period',
   'unknown_account',
   'personal_data',
 ]);
@@ -23,7 +25,11 @@ const renamed: Readonly<Record<string, string>> = {
 
 /** A failure of the copy as one of a tool. */
 export function copyFailure(error: unknown): unknown {
-  if (error instanceof ToolError || !(error instanceof Error) || error.name !== 'WarehouseError')
+  if (
+    error instanceof ToolError ||
+    !(error instanceof Error) ||
+    !['WarehouseError', 'QuestionError'].includes(error.name)
+  )
     return error;
   const code = String(codeOf(error));
   if (CallsError.is(error) && 'problem' in error && isObject(error.problem)) {

@@ -1,5 +1,5 @@
 import { type FieldSpec, fields } from '@call-attribution/core';
-import type { Condition, Literal } from '@call-attribution/warehouse';
+import type { Condition, Literal } from '@call-attribution/questions';
 import { isRevealed, kindOfMask, maskingOf, type Reveal } from '../privacy/masking.ts';
 import { replacePatterns } from '../privacy/patterns.ts';
 import { ToolError } from '../text/failures.ts';
@@ -45,6 +45,7 @@ export async function unmasked(
   const found: Condition = {
     kind: 'in',
     field,
+    exact: true,
     values: literals.length > 0 ? literals : [{ type: 'text', text: '\u0000' }],
   };
   return condition.kind === 'compare' && condition.operator === '<>' ? { kind: 'not', part: found } : found;

@@ -2,11 +2,13 @@ import { type Call, type FieldSpec, fields } from '@call-attribution/core';
 import { day } from '@call-attribution/core/time';
 import { describeCopy } from '@call-attribution/node-stream';
 import { printFilter } from '@call-attribution/query-dsl';
-import type {
-  Condition,
-  CallSelection as StoredSelection,
-  Answer as WarehouseAnswer,
-} from '@call-attribution/warehouse';
+import {
+  type Condition,
+  parseCondition,
+  planQuestion,
+  type CallSelection as StoredSelection,
+  type Answer as WarehouseAnswer,
+} from '@call-attribution/questions';
 import { type Cell, keyTextLimit, type RecordView } from '../fields/view.ts';
 import type { Reveal } from '../privacy/masking.ts';
 import type {
@@ -56,12 +58,12 @@ export class MirrorSource implements CallSource {
     const overApi = () => this.#context.api.analyze(selection, question, run);
     return this.#over(selection, run, overApi, async (copy) => {
       const { groupBy, measures, having, order, limit, topPer, compare, spend } = question;
+      await this.#refuseMasked(measures);
       const cells = new Cells(copy, this.#context);
       const answer = await copy.warehouse.analyze({
         ...(await this.#stored(copy, selection)),
         groupBy,
-        // The warehouse checks the names of measures itself, and says which one was meant.
-        measures: measures as never,
+        measures,
         having,
         order,
         limit,
@@ -185,12 +187,18 @@ export class MirrorSource implements CallSource {
   }
 
   async #condition(copy: Copy, text: string): Promise<Condition> {
-    const result = copy.library.parseCondition(text);
+    const result = parseCondition(text);
     if (!result.ok) {
       const { message, frame, corrected } = result.problem;
       throw new ToolError({ code: 'invalid_where', message, frame, corrected });
     }
     return unmasked(result.condition, this.#context.reveal, (field, mask) => this.#unmask(copy, field, mask));
+  }
+
+  /** A measure with a condition may not try values of what is masked, as `where` may not. */
+  async #refuseMasked(measures: readonly string[]): Promise<void> {
+    for (const part of planQuestion({ measures }).parts)
+      if ('condition' in part) await unmasked(part.condition, this.#context.reveal, async () => []);
   }
 
   /** The stored values that a mask stands for: the spellings of one number. */
@@ -215,7 +223,9 @@ function originOf(
 ): Pick<Analysis, 'asOf' | 'extensionsLeftOut' | 'notes'> {
   const left = answer.leftOut.find(({ code }) => code === 'extensions')?.count ?? 0;
   // Sentences on zones, extensions and groups have their place in the summary.
-  const said = answer.leftOut.filter(({ code }) => !['extensions', 'website', 'groups'].includes(code));
+  const said = answer.leftOut.filter(
+    ({ code }) => !['extensions', 'website', 'having', 'top_per', 'limit'].includes(code),
+  );
   // The last call of a period is usually some time before its end.
   const isNear =
     to === null || status.last === null || Date.parse(`${to}Z`) - Date.parse(`${status.last}Z`) < day;

@@ -1,5 +1,5 @@
 import { type FieldSpec, fields } from '@call-attribution/core';
-import type { Answer as WarehouseAnswer } from '@call-attribution/warehouse';
+import type { Answer as WarehouseAnswer } from '@call-attribution/questions';
 import { type Cell, keyTextLimit, type RecordView } from '../fields/view.ts';
 import type { FieldFacts } from '../source/source.ts';
 import type { Copy } from './mirror.ts';

@@ -1,12 +1,17 @@
-import { lagTenths } from '../tables/derived.ts';
-import { Parameters, printCondition, time as timeParameter } from '../where/sql.ts';
-import type { LeftOut } from './answer.ts';
-import { fillEmptyBuckets } from './fill.ts';
-import { bucketRange, groupSql, isBucket } from './groups.ts';
-import { measureSpecs } from './measures.ts';
-import type { ClosedPeriod, Period } from './period.ts';
-import { cellsOf, havingTerms, type Plan, type SelectionPlan } from './plan.ts';
-import { type Spend, spendTable } from './spend.ts';
+import {
+  type Alignment,
+  alignmentOf,
+  type Part,
+  type Period,
+  type QuestionField,
+  unmoved,
+  weekShift,
+} from '@call-attribution/questions';
+import { lagMillis, sequences } from '../tables/derived.ts';
+import { Parameters, printCondition } from '../where/sql.ts';
+import { fieldSql, needsSequences, termsOf } from './fields.ts';
+import type { StoredPlan } from './select.ts';
+import { selected, usesSequences } from './selected.ts';
 
 /** A statement with its values. */
 export interface Statement {
@@ -14,102 +19,167 @@ export interface Statement {
   readonly parameters: Parameters;
 }
 
-/** The calls of a selection as a condition over `records`. */
-export function selected(
-  plan: SelectionPlan,
-  parameters: Parameters,
-  { channel = true, period = plan.period }: { channel?: boolean | 'other'; period?: Period | null } = {},
-): string {
-  const { accounts, calls, conditions } = plan;
-  const parts = conditions.map(({ condition, vocabulary }) =>
-    printCondition(condition, vocabulary, parameters),
-  );
-  if (accounts) parts.push(`account IN (${accounts.map((account) => parameters.put(account)).join(', ')})`);
-  if (calls !== 'all' && channel)
-    parts.push((calls === 'extensions') === (channel === true) ? 'is_extension' : 'NOT is_extension');
-  if (period) parts.push(...within(plan, period, parameters));
-  return parts.length === 0 ? 'true' : parts.join(' AND ');
-}
-
-function within({ time, mostShift }: SelectionPlan, { from, to }: Period, parameters: Parameters): string[] {
-  const parts: string[] = [];
-  if (from !== null) parts.push(`${time} >= ${timeParameter(from, parameters)}`);
-  if (to !== null) parts.push(`${time} < ${timeParameter(to, parameters)}`);
-  if (mostShift > 0) {
-    // Times as they are stored let DuckDB skip blocks; moved times do not.
-    if (from !== null) parts.push(`date_added >= ${timeParameter(from - mostShift, parameters)}`);
-    if (to !== null) parts.push(`date_added < ${timeParameter(to + mostShift, parameters)}`);
-  }
-  return parts;
-}
+/** A question at work: with the largest number of a caller, where callers are counted in a bitmap for each group. */
+export type AskedPlan = StoredPlan & { readonly bitmap: number | null };
 
 const list = (names: readonly string[]): string => names.map((name) => `${name}, `).join('');
-const keysOf = (plan: Plan): string[] => plan.groups.map((_, i) => `k${i}`);
+const keysOf = (plan: StoredPlan): string[] => plan.groups.map((_, i) => `k${i}`);
+const firstDay = "DATE '0001-01-01'";
 
-/** The moment from which buckets of time are counted in a period. */
-export const bucketStart = ({ from }: Period): number => from ?? 0;
+/** The key of a group as SQL: the numbers that questions give to buckets of time, otherwise the value. */
+function keySql(plan: StoredPlan, { name, isTime, type }: QuestionField, moved: Alignment): string {
+  const { settings } = plan;
+  if (!isTime) {
+    const sql = fieldSql(name, plan.time, settings);
+    return type === 'time' ? `epoch_ms(${sql})` : sql;
+  }
+  const time = moved.days === 0 ? plan.time : `(${plan.time} + INTERVAL (${moved.days}) DAY)`;
+  const days = `(CAST(${time} AS DATE) - ${firstDay})`;
+  switch (name) {
+    case 'day':
+      return days;
+    case 'week':
+      return `(${days} + ${weekShift(settings)}) // 7 + ${moved.week}`;
+    case 'month':
+      return `year(${time}) * 12 + month(${time}) - 1 + ${moved.month}`;
+    case 'weekday':
+      return `isodow(${time})`;
+    default:
+      return `hour(${time})`;
+  }
+}
 
-/** The calls of a period with their groups and what is measured of them, `p` 0 for the period and 1 for the one before. */
-function calls(plan: Plan, period: Period, p: number, parameters: Parameters): string {
-  const keys = plan.groups.map((group, i) => `${groupSql(group, plan.time, bucketStart(period))} AS k${i}`);
-  const counted = plan.measures.flatMap(({ of }, i) => (of ? [`${of.sql} AS d${i}`] : []));
-  const worth = plan.worth === null ? [] : [`${plan.worth(parameters)} AS worth`];
+/** What a part needs of each call, as a column of `base`. */
+function inputSql(plan: StoredPlan, part: Part, parameters: Parameters): string | null {
+  switch (part.kind) {
+    case 'distinct':
+    case 'without':
+      return fieldSql(plan.fields.get(part.field)?.name ?? part.field, plan.time, plan.settings);
+    case 'holds':
+    case 'judged':
+      return printCondition(part.condition, termsOf(plan, plan.time), parameters);
+    default:
+      return null;
+  }
+}
+
+/** Needs a question the place of calls among those of their callers? Of its conditions `selected` takes care. */
+function sourceOf(plan: StoredPlan): string {
+  const isNeeded =
+    plan.groups.some(({ name }) => needsSequences(name)) ||
+    plan.parts.some(
+      (part) =>
+        ('condition' in part && usesSequences(plan, part.condition)) ||
+        ('field' in part && needsSequences(plan.fields.get(part.field)?.name ?? part.field)),
+    );
+  return isNeeded ? `${sequences} records` : 'records';
+}
+
+/** The calls of a period with their groups and what is counted of them, `p` 0 for the period and 1 for the one before. */
+function calls(plan: StoredPlan, period: Period, p: number, parameters: Parameters): string {
+  const { groups, compared, settings } = plan;
+  const moved = p === 1 && compared !== null ? alignmentOf(groups, plan.period, compared, settings) : unmoved;
+  const keys = groups.map((group, i) => `${keySql(plan, group, moved)} AS k${i}`);
+  const inputs = plan.parts.flatMap((part, i) => {
+    const sql = inputSql(plan, part, parameters);
+    return sql === null ? [] : [`${sql} AS d${i}`];
+  });
   const columns = [
     `${p} AS p`,
     ...keys,
-    ...counted,
-    ...worth,
+    ...inputs,
     'talk_minutes AS talk',
     'is_first',
+    'is_extension',
     'caller_no',
-    `${lagTenths} AS lag`,
+    `${lagMillis} AS lag`,
     `${plan.time} AS called`,
   ];
-  return `SELECT ${columns.join(', ')} FROM records WHERE ${selected(plan, parameters, { period })}`;
+  return `SELECT ${columns.join(', ')} FROM ${sourceOf(plan)} WHERE ${selected(plan, parameters, { period })}`;
 }
 
 /** The period of a question, and the one to compare with. */
-const periodsOf = ({ period, compared }: Plan): Period[] => (compared ? [period, compared] : [period]);
+const periodsOf = ({ period, compared }: StoredPlan): Period[] => (compared ? [period, compared] : [period]);
 
-/** One row for each group and period, with the measures as `m0`, `m1` and so on. */
-function groupRows(plan: Plan, parameters: Parameters, extra: readonly string[] = []): string[] {
-  const { measures } = plan;
+/** The aggregate of a part over the calls of a group; null for those over its callers. */
+function partSql(part: Part, i: number, type: string | undefined): string | null {
+  switch (part.kind) {
+    case 'calls':
+      return 'count(*)';
+    case 'extensions':
+      return 'count(*) FILTER (WHERE is_extension)';
+    case 'talked':
+      return 'count(talk)';
+    case 'missed':
+      return 'count(*) FILTER (WHERE talk = 0)';
+    case 'talk_sum':
+      return '(coalesce(sum(talk), 0) * 10)::BIGINT';
+    case 'talk_rank':
+      // One expression for both ranks: DuckDB then sorts the values once.
+      return `(quantile_disc(talk, [0.5, 0.9])[${part.part === 1 ? 1 : 2}] * 10)::BIGINT`;
+    case 'with_caller':
+      return 'count(caller_no)';
+    case 'first_time':
+      return 'count(*) FILTER (WHERE is_first)';
+    case 'with_lag':
+      return 'count(lag)';
+    case 'lag_median':
+      return 'quantile_disc(lag, 0.5)';
+    case 'first':
+      return 'epoch_ms(min(called))';
+    case 'last':
+      return 'epoch_ms(max(called))';
+    case 'distinct':
+      return `count(DISTINCT d${i})`;
+    case 'without':
+      return `count(*) FILTER (WHERE d${i} IS NULL${type === 'text' ? ` OR d${i} = ''` : ''})`;
+    case 'holds':
+      return `count(*) FILTER (WHERE d${i})`;
+    case 'judged':
+      return `count(d${i})`;
+    case 'callers':
+    case 'repeat_callers':
+      return null;
+  }
+}
+
+/** The same over the callers of a group: a row for each with its number of calls as `n`. */
+const callerSql = (part: Part): string =>
+  part.kind === 'callers' ? 'count(*)' : 'count(*) FILTER (WHERE n > 1)';
+
+/** One row for each group and period, with the parts as `m0`, `m1` and so on. */
+function groupRows(plan: AskedPlan, parameters: Parameters): string[] {
+  const { parts, fields } = plan;
   const keys = ['p', ...keysOf(plan)];
   const by = keys.join(', ');
-  const needsCallers = measures.some(({ name }) => name === 'repeat_callers');
-  const own = measures.map(({ name }, i) => {
-    if (name === 'distinct') return `count(DISTINCT d${i}) AS m${i}`;
-    if (!measureSpecs[name].perCaller) return `${measureSpecs[name].sql} AS m${i}`;
+  const needsCallers = parts.some(({ kind }) => kind === 'repeat_callers');
+  const own = parts.map((part, i) => {
+    const sql = partSql(part, i, 'field' in part ? fields.get(part.field)?.type : undefined);
+    if (sql !== null) return `${sql} AS m${i}`;
     if (needsCallers) return null;
     return plan.bitmap === null
       ? `count(DISTINCT caller_no) AS m${i}`
       : `coalesce(bit_count(bitstring_agg(caller_no, 0, ${plan.bitmap})), 0) AS m${i}`;
   });
-  const perCaller = measures.map(({ name }, i) =>
-    needsCallers && name !== 'distinct' && measureSpecs[name].perCaller
-      ? `${measureSpecs[name].sql} AS m${i}`
-      : null,
-  );
+  const perCaller = parts.flatMap((part, i) => (own[i] === null ? [`${callerSql(part)} AS m${i}`] : []));
   const branches = periodsOf(plan).map((each, p) => calls(plan, each, p, parameters));
-  const present = (parts: readonly (string | null)[]) => parts.filter((part) => part !== null);
-  const cells = measures.map(({ name }, i) => {
-    const cell = perCaller[i] === null ? `main.m${i}` : `coalesce(callers.m${i}, 0)`;
-    return `${name === 'share' ? `${cell} / sum(${cell}) OVER (PARTITION BY main.p)` : cell} AS m${i}`;
-  });
+  const cells = parts.map((_, i) =>
+    own[i] === null ? `coalesce(callers.m${i}, 0) AS m${i}` : `main.m${i} AS m${i}`,
+  );
   const same = keys.map((key) => `base.${key} IS NOT DISTINCT FROM main.${key}`).join(' AND ');
   return [
     `base AS NOT MATERIALIZED (${branches.join(' UNION ALL ')})`,
-    `main AS MATERIALIZED (SELECT ${list(keys)}${present(['count(*) AS calls', ...own, ...extra]).join(', ')} FROM base GROUP BY ${by})`,
+    `main AS MATERIALIZED (SELECT ${list(keys)}${own.filter((sql) => sql !== null).join(', ')} FROM base GROUP BY ${by})`,
     // Numbers for the groups: a row for each caller of each group is then two integers, and not the names of the group.
     ...(needsCallers ? ['numbered AS MATERIALIZED (SELECT *, row_number() OVER () AS g FROM main)'] : []),
     ...(needsCallers && plan.bitmap === null
       ? [
           `per_caller AS (SELECT main.g AS g, caller_no, count(*) AS n FROM base JOIN numbered AS main ON ${same} WHERE caller_no IS NOT NULL GROUP BY 1, 2)`,
-          `callers AS (SELECT g, ${present(perCaller).join(', ')} FROM per_caller GROUP BY 1)`,
+          `callers AS (SELECT g, ${perCaller.join(', ')} FROM per_caller GROUP BY 1)`,
         ]
       : []),
     ...(needsCallers && plan.bitmap !== null ? repeatedInBitmaps(plan, plan.bitmap) : []),
-    `flat AS (SELECT ${keys.map((key) => `main.${key}, `).join('')}${['main.calls', ...cells, ...extra.map((_, i) => `main.x${i}`)].join(', ')}
+    `flat AS (SELECT ${keys.map((key) => `main.${key}, `).join('')}${cells.join(', ')}
        FROM ${needsCallers ? 'numbered AS main LEFT JOIN callers USING (g)' : 'main'})`,
   ];
 }
@@ -118,11 +188,11 @@ function groupRows(plan: Plan, parameters: Parameters, extra: readonly string[] 
  * Callers of the totals of one account. A caller whose first call of all is counted, and another call too, is in both bitmaps;
  * only of callers whose first call is not counted do the calls have to be counted one by one.
  */
-function repeatedInBitmaps({ measures }: Plan, last: number): string[] {
+function repeatedInBitmaps({ parts }: StoredPlan, last: number): string[] {
   const bitmap = `bitstring_agg(caller_no, 0, ${last})`;
-  const cells = measures.flatMap(({ name }, i) => {
-    if (name === 'callers') return [`coalesce(bit_count(coalesce(f | r, f, r)), 0) AS m${i}`];
-    if (name !== 'repeat_callers') return [];
+  const cells = parts.flatMap(({ kind }, i) => {
+    if (kind === 'callers') return [`coalesce(bit_count(coalesce(f | r, f, r)), 0) AS m${i}`];
+    if (kind !== 'repeat_callers') return [];
     const others = '(SELECT count(*) FROM others WHERE others.p = numbered.p)';
     return [`coalesce(bit_count(f & r), 0) + ${others} AS m${i}`];
   });
@@ -135,102 +205,38 @@ function repeatedInBitmaps({ measures }: Plan, last: number): string[] {
   ];
 }
 
-/** The two periods next to each other: one row for each group. */
-function pairRows({ compared, measures, groups }: Plan): string {
-  const keys = groups.map((_, i) => `k${i}`);
-  if (compared === null) return 'SELECT * FROM flat';
-  const cells = measures.map((_, i) => `now.m${i} AS m${i}, past.m${i} AS m${i}_before`);
-  const same = keys.map((key) => `now.${key} IS NOT DISTINCT FROM past.${key}`).join(' AND ');
-  return `SELECT ${list(keys.map((key) => `coalesce(now.${key}, past.${key}) AS ${key}`))}now.calls AS calls, ${cells.join(', ')}
-    FROM (SELECT * FROM flat WHERE p = 0) now FULL JOIN (SELECT * FROM flat WHERE p = 1) past ON ${same}`;
-}
-
-/** The measures of all groups, those without calls included. */
-function filledCells(plan: Plan): string {
-  const { measures, period, compared } = plan;
-  const empty = (i: number): string => {
-    const name = measures[i]?.name;
-    return name === undefined || name === 'distinct' || measureSpecs[name].empty === 0 ? '0' : 'NULL';
-  };
-  const value = (cell: string, i: number, inside: string) =>
-    `coalesce(${cell}, CASE WHEN ${inside} THEN ${empty(i)} END) AS ${cell}`;
-  if (compared === null) return measures.map((_, i) => value(`m${i}`, i, 'true')).join(', ');
-  const now = isInside(plan, { from: period.from ?? 0, to: period.to ?? 0 });
-  const past = isInside(plan, compared);
-  return measures.map((_, i) => `${value(`m${i}`, i, now)}, ${value(`m${i}_before`, i, past)}`).join(', ');
-}
-
-/** Is a group within a period? Of two periods the longer one has buckets of time that the other one lacks. */
-function isInside({ groups }: Plan, { from, to }: ClosedPeriod): string {
-  const parts = groups.flatMap(({ name }, i) => {
-    if (!isBucket(name)) return [];
-    const { first, last } = bucketRange(name, from, to);
-    return [`(k${i} IS NULL OR k${i} BETWEEN ${first} AND ${last})`];
-  });
-  return parts.length === 0 ? 'true' : parts.join(' AND ');
-}
-
-/** Adds what was spent on each value of the only group. */
-function spendColumns(
-  { spend }: Plan,
-  parameters: Parameters,
-): { readonly columns: string; readonly join: string } {
-  if (spend === null) return { columns: '', join: '' };
-  return {
-    columns: ', spent.amount AS spend, spent.amount / nullif(calls, 0) AS cost_per_call',
-    join: `LEFT JOIN ${spendTable(spend, parameters)} spent ON filled.k0::${spend.type} = spent.key`,
-  };
-}
-
-/**
- * The statement of the rows of a question. Each row is a JSON array: the groups, the measured columns, how many groups
- * there are in all, and how many groups were made up for empty buckets of time.
- */
-export function composeRows(plan: Plan): Statement {
+/** The statement of the groups of a question. Each row is a JSON array: the period, the keys, the parts, and how many groups there are. */
+export function composeRows(plan: AskedPlan): Statement {
   const parameters = new Parameters();
-  const keys = keysOf(plan);
-  const cells = cellsOf(plan);
-  const changes = cells.flatMap(({ cell, column }) =>
-    column.kind === 'change'
-      ? [`, ${cell.replace('_change', '')} - ${cell.replace('_change', '_before')} AS ${cell}`]
-      : [],
-  );
   const rows = groupRows(plan, parameters);
-  const filling = fillEmptyBuckets(plan);
-  const spend = spendColumns(plan, parameters);
-  const nameOf = (column: string): string => {
-    const group = plan.groups.findIndex(({ name }) => name === column);
-    return group >= 0 ? `k${group}` : (cells.find((each) => each.column.name === column)?.cell ?? 'k0');
-  };
-  const order = [
-    ...plan.order.map(
-      ({ column, descending }) => `${nameOf(column)} ${descending ? 'DESC' : 'ASC'} NULLS LAST`,
-    ),
-    ...keys.map((key) => `${key} ASC NULLS LAST`),
-  ].join(', ');
-  const having = plan.having === null ? 'true' : printCondition(plan.having, havingTerms(cells), parameters);
-  const top =
-    plan.topPer === null
-      ? ''
-      : `QUALIFY row_number() OVER (PARTITION BY k0 ORDER BY ${order}) <= ${plan.topPer}`;
-  const shown = [
-    ...keys,
-    ...cells.map(({ cell, number }) => (number === 'time' ? `${cell}::VARCHAR` : cell)),
-  ];
+  const shown = ['p', ...keysOf(plan), ...plan.parts.map((_, i) => `m${i}`)];
+  const first = firstRows(plan);
   return {
     parameters,
-    sql: `WITH ${rows.join(',\n')},
-paired AS MATERIALIZED (${pairRows(plan)}),
-${filling.ctes.map((cte) => `${cte},\n`).join('')}filled AS (SELECT ${list(keys)}coalesce(calls, 0) AS calls, ${filledCells(plan)} FROM ${filling.table}),
-named AS MATERIALIZED (SELECT filled.*${changes.join('')}${spend.columns} FROM filled ${spend.join}),
-kept AS (SELECT * FROM named WHERE ${having} ${top})
-SELECT json_array(${shown.join(', ')}, (SELECT count(*) FROM named), ${filling.count})::VARCHAR
-FROM kept ORDER BY ${order} LIMIT ${plan.limit}`,
+    sql: `WITH ${rows.join(',\n')} SELECT json_array(${shown.join(', ')}, ${first === '' ? 0 : 'count(*) OVER ()'})::VARCHAR FROM flat ${first}`,
   };
+}
+
+/** Only the first groups, where the order follows from the parts and nothing else looks at the other groups. */
+function firstRows(plan: StoredPlan): string {
+  const { groups, compared, having, topPer, spend, order, limit, measures } = plan;
+  const isWhole = compared || having || topPer !== null || spend || groups.some(({ isTime }) => isTime);
+  if (isWhole || groups.length === 0) return '';
+  const columns = order.map(({ column, descending }) => {
+    const group = groups.findIndex(({ name }) => name === column);
+    const measure = measures.find((each) => each.column === column);
+    const part = measure?.parts.length === 1 ? measure.parts[0] : undefined;
+    const isSame = part !== undefined && plan.parts[part]?.kind !== 'lag_median';
+    const sql = group >= 0 ? `k${group}` : isSame ? `m${part}` : null;
+    return sql === null ? null : `${sql} ${descending ? 'DESC' : 'ASC'} NULLS LAST`;
+  });
+  if (columns.includes(null)) return '';
+  const ties = keysOf(plan).map((key) => `${key} ASC NULLS LAST`);
+  return `ORDER BY ${[...columns, ...ties].join(', ')} LIMIT ${limit}`;
 }
 
 /** The statement that counts the groups of a question. */
-export function composeGroupCount(plan: Plan): Statement {
+export function composeGroupCount(plan: StoredPlan): Statement {
   const parameters = new Parameters();
   const keys = ['p', ...keysOf(plan)].join(', ');
   const branches = periodsOf(plan).map((period, p) => calls(plan, period, p, parameters));
@@ -240,31 +246,7 @@ export function composeGroupCount(plan: Plan): Statement {
   };
 }
 
-/** The statement of the names that something was spent on and that no call of the period has, one a row. */
-export function composeSpendWithoutCalls(plan: Plan, spend: Spend): Statement {
-  const parameters = new Parameters();
-  const counted = `SELECT DISTINCT k0::${spend.type} AS key FROM (${calls(plan, plan.period, 0, parameters)})`;
-  const spent = spendTable(spend, parameters);
-  return { parameters, sql: `SELECT name FROM ${spent} ANTI JOIN (${counted}) counted USING (key)` };
-}
-
-/** The statement of the totals: for each period the number of calls, the measures, and what they leave out. */
-export function composeTotal(plan: Plan, leaves: readonly LeftOut['code'][]): Statement {
-  const parameters = new Parameters();
-  const whole: Plan = { ...plan, groups: [] };
-  const counts: Partial<Record<LeftOut['code'], string>> = {
-    no_talk_minutes: 'count(*) - count(talk)',
-    no_caller_number: 'count(*) - count(caller_no)',
-    no_lag: 'count(*) - count(lag)',
-    no_value: 'count(*) - count(worth)',
-  };
-  const extra = leaves.map((code, i) => `${counts[code]} AS x${i}`);
-  const rows = groupRows(whole, parameters, extra);
-  const cells = plan.measures.map(({ name }, i) =>
-    name !== 'distinct' && measureSpecs[name].number === 'time' ? `m${i}::VARCHAR` : `m${i}`,
-  );
-  return {
-    parameters,
-    sql: `WITH ${rows.join(',\n')} SELECT json_array(p, calls, ${[...cells, ...extra.map((_, i) => `x${i}`)].join(', ')})::VARCHAR FROM flat`,
-  };
+/** The statement of the totals: the same for each period as a whole. */
+export function composeTotal(plan: AskedPlan): Statement {
+  return composeRows({ ...plan, groups: [], limit: 2, having: null, topPer: null, spend: null, order: [] });
 }

@@ -1,58 +1,42 @@
 import { day } from '@call-attribution/core/time';
+import {
+  type CallSelection,
+  type Period,
+  type Plan,
+  planSelection,
+  type SelectionPlan,
+  type Zones,
+} from '@call-attribution/questions';
 import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
-import type { ConditionProblem } from '../where/problem.ts';
-import { type Period, readPeriod, readZones, type Zones } from './period.ts';
-import type { SelectionPlan } from './plan.ts';
-import type { CallSelection } from './question.ts';
-import { readFilter, readWhere } from './resolve.ts';
-import { type QuestionField, questionFields } from './vocabulary.ts';
 import { type Shift, shiftedTime, shiftsBetween } from './zone-shift.ts';
 
-/** A selection that was read, with what its plan does not need. */
-export interface ReadSelection {
-  readonly plan: SelectionPlan;
-  readonly fields: ReadonlyMap<string, QuestionField>;
-  readonly zones: Zones;
-  /** Names of the accounts and the warnings about conditions. */
-  readonly warnings: readonly ConditionProblem[];
-  readonly shifts: readonly Shift[];
+/** Where the times of a selection are in the database. */
+export interface Times {
+  /** The time of a call as SQL, in the zone of the answer. */
+  readonly time: string;
+  /** Most that a time is moved by the zone of the answer, in milliseconds. */
+  readonly mostShift: number;
 }
 
-/** Reads everything about a selection that needs no look into the database. */
-export async function readSelection(selection: CallSelection, session: Session): Promise<ReadSelection> {
-  const zones = readZones(selection);
-  const period = readPeriod(selection);
-  const shifts = await shiftsOf(zones, period, session);
+/** A selection as the database has it. */
+export type StoredSelection = SelectionPlan & Times;
+
+/** A question as the database has it. */
+export type StoredPlan = Plan & Times;
+
+/** Reads a selection and looks at what the database needs to know of it. */
+export async function readSelection(selection: CallSelection, session: Session): Promise<StoredSelection> {
+  return locate(planSelection(selection), session);
+}
+
+/** Checks the accounts of a plan, and finds its times. */
+export async function locate<P extends SelectionPlan>(plan: P, session: Session): Promise<P & Times> {
+  await checkAccounts(plan.accounts, session);
+  const shifts = await shiftsOf(plan.zones, plan.period, session);
   const time = shiftedTime(shifts);
-  const fields = questionFields(time);
-  const filter = selection.q === undefined ? null : readFilter(selection.q);
-  const where = selection.where === undefined ? null : readWhere(selection.where, fields, 'where');
-  const calls = selection.calls ?? (filter === null || filter.extensions ? 'all' : 'website');
-  if (!['all', 'website', 'extensions'].includes(calls)) {
-    throw new WarehouseError(
-      'invalid_question',
-      `calls is ${JSON.stringify(calls)}: expected 'all', 'website' or 'extensions'.`,
-    );
-  }
-  return {
-    fields,
-    zones,
-    shifts,
-    warnings: where?.warnings ?? [],
-    plan: {
-      time,
-      mostShift: time === 'date_added' ? 0 : Math.max(...shifts.map(({ millis }) => Math.abs(millis))),
-      period,
-      accounts: await accountsOf(selection.accounts, session),
-      calls,
-      conditions: [
-        ...(where ? [{ condition: where.condition, vocabulary: fields }] : []),
-        // A filter of the API is about the times as they were sent, whatever zone the answer is in.
-        ...(filter ? [{ condition: filter.condition, vocabulary: questionFields() }] : []),
-      ],
-    },
-  };
+  const mostShift = time === 'date_added' ? 0 : Math.max(...shifts.map(({ millis }) => Math.abs(millis)));
+  return { ...plan, time, mostShift };
 }
 
 async function shiftsOf(
@@ -71,22 +55,13 @@ async function shiftsOf(
   return Number.isFinite(low) && Number.isFinite(high) ? shiftsBetween(timeZone, inZone, low, high) : [];
 }
 
-async function accountsOf(
-  accounts: readonly string[] | undefined,
-  session: Session,
-): Promise<readonly string[] | null> {
-  if (accounts === undefined) return null;
-  if (accounts.length === 0) {
-    throw new WarehouseError(
-      'invalid_question',
-      'accounts is empty: name at least one, or leave it out for all.',
-    );
-  }
+async function checkAccounts(accounts: readonly string[] | null, session: Session): Promise<void> {
+  if (accounts === null) return;
   const known = (await session.all('SELECT account FROM accounts ORDER BY account')).map((row) =>
     String(row.account),
   );
   const unknown = accounts.find((account) => !known.includes(account));
-  if (unknown === undefined) return accounts;
+  if (unknown === undefined) return;
   throw new WarehouseError(
     'unknown_account',
     `The warehouse has no account ${JSON.stringify(unknown)}. ${

@@ -1,7 +1,7 @@
 import { type CopyVerdict, copyVerdict, type TimeSlice } from '@call-attribution/node-stream';
+import type { AccountStatus } from '@call-attribution/questions';
 import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
-import type { AccountStatus } from './answer.ts';
 
 /** How many calls each account has, from when to when, and how fresh they are. */
 export async function accountStatuses(
@@ -25,12 +25,6 @@ export async function accountStatuses(
       storedAt: iso(stored),
       syncedAt: iso(synced),
     }));
-}
-
-/** Since when calls may be missing: the oldest last sync. Accounts that were never synced count from when they were stored. */
-export function asOf(statuses: readonly AccountStatus[]): string | null {
-  const times = statuses.flatMap(({ syncedAt, storedAt }) => syncedAt ?? storedAt ?? []);
-  return times.sort()[0] ?? null;
 }
 
 /** What the syncs of an account have proved of a period. The records that a state remembers besides may be many. */

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { type Call, isTooDeep } from '@call-attribution/core';
 import type { SyncState } from '@call-attribution/node-stream';
 import { createFile, openOwnFile } from '@call-attribution/node-stream/files';
+import { isWellFormed } from '@call-attribution/questions';
 import { WarehouseError } from '../errors.ts';
 import { failureOf } from '../file/failure.ts';
 import { RowWriter } from '../tables/row-writer.ts';
-import { isWellFormed } from '../tables/wire-values.ts';
 
 /** What lies in the staged files of an account. */
 export interface Staged {

@@ -1,11 +1,16 @@
 import type { Call } from '@call-attribution/core';
 import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { selected } from '../ask/compose.ts';
-import type { SelectionPlan } from '../ask/plan.ts';
-import { type CallSelection, checkNamed, selectionOptions } from '../ask/question.ts';
-import { readOrder } from '../ask/resolve.ts';
-import { readSelection } from '../ask/select.ts';
-import { isMemoryLimit, WarehouseError } from '../errors.ts';
+import {
+  type CallSelection,
+  checkNamed,
+  QuestionError,
+  readOrder,
+  selectionOptions,
+} from '@call-attribution/questions';
+import { fieldSql, needsSequences } from '../ask/fields.ts';
+import { readSelection, type StoredSelection } from '../ask/select.ts';
+import { selected } from '../ask/selected.ts';
+import { isMemoryLimit } from '../errors.ts';
 import type { Session } from '../file/session.ts';
 import { callOf, callOfColumns, recordColumns, recordJson } from '../tables/row-reader.ts';
 import { Parameters } from '../where/sql.ts';
@@ -36,10 +41,18 @@ const sliceSize = 20_000;
 
 /** The calls of a selection exactly as the API sent them. */
 export async function* readCalls(session: Session, query: CallsQuery): AsyncGenerator<Call, void, undefined> {
-  const { plan, fields } = await readSelection(query, session);
-  const order = readOrder(query.order ?? 'date_added, sid', [...fields.keys()], 'a call');
+  const plan = await readSelection(query, session);
+  const { fields, settings } = plan;
+  const order = readOrder(
+    query.order ?? 'date_added, sid',
+    [...fields.keys()].filter((name) => !needsSequences(name)),
+    'a call',
+  );
   const sorted = [...order, { column: 'sid', descending: false }, { column: 'account', descending: false }]
-    .map(({ column, descending }) => `${fields.get(column)?.sql} ${descending ? 'DESC' : 'ASC'} NULLS LAST`)
+    .map(
+      ({ column, descending }) =>
+        `${fieldSql(fields.get(column)?.name ?? column, plan.time, settings)} ${descending ? 'DESC' : 'ASC'} NULLS LAST`,
+    )
     .join(', ');
   const { limit = null, offset = 0 } = query;
   const part = { offset, limit };
@@ -104,7 +117,7 @@ function partSql({ where, sorted }: Sorted, { offset, limit }: Part, columns = r
 }
 
 /** Stretches of whole days with a fair number of calls each, as conditions: sorting all calls at once takes much memory. */
-async function slicesOf(session: Session, plan: SelectionPlan, descending: boolean): Promise<string[]> {
+async function slicesOf(session: Session, plan: StoredSelection, descending: boolean): Promise<string[]> {
   const parameters = new Parameters();
   const days = await session.all(
     `SELECT CAST(date_added AS DATE)::VARCHAR AS day, count(*)::INTEGER AS n FROM records
@@ -142,7 +155,7 @@ export async function readCall(
   const values = account === undefined ? [sid] : [sid, account];
   const rows = await session.all(`SELECT account ${from}`, values);
   if (rows.length > 1) {
-    throw new WarehouseError(
+    throw new QuestionError(
       'invalid_question',
       `Several accounts have a call with this sid: ${rows.map((row) => String(row.account)).join(', ')}. Name one of them.`,
     );

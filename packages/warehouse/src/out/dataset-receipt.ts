@@ -10,8 +10,8 @@ import {
   verdictOfCopies,
   writeDatasetReceipt,
 } from '@call-attribution/node-stream/receipts';
-import type { SelectionPlan } from '../ask/plan.ts';
-import type { CallSelection } from '../ask/question.ts';
+import type { CallSelection } from '@call-attribution/questions';
+import type { StoredSelection } from '../ask/select.ts';
 import { readVerdict } from '../ask/status.ts';
 import type { Session } from '../file/session.ts';
 import type { Manifest, ManifestEntry } from './manifest.ts';
@@ -44,7 +44,7 @@ export async function sha256Of(path: string): Promise<string> {
 interface Exported {
   readonly manifest: Manifest;
   readonly fields: readonly string[];
-  readonly plan: SelectionPlan;
+  readonly plan: StoredSelection;
   readonly options: CallSelection;
   readonly origin: DatasetOrigin;
 }

@@ -11,9 +11,9 @@ import {
   writeWholeFile,
 } from '@call-attribution/node-stream/files';
 import { removeDatasetReceipt } from '@call-attribution/node-stream/receipts';
-import { selected } from '../ask/compose.ts';
-import { type CallSelection, checkNamed, selectionOptions } from '../ask/question.ts';
+import { type CallSelection, checkNamed, selectionOptions } from '@call-attribution/questions';
 import { readSelection } from '../ask/select.ts';
+import { selected } from '../ask/selected.ts';
 import { WarehouseError } from '../errors.ts';
 import { datasetFailure } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
@@ -108,7 +108,7 @@ async function writeDataset(
   origin: DatasetOrigin,
 ): Promise<ExportSummary> {
   const { partition, onFile, maxCalls, receipt } = exportOptions.fill(options);
-  const { plan } = await readSelection(options, session);
+  const plan = await readSelection(options, session);
   const base = new Parameters();
   const where = selected(plan, base);
   const query = JSON.stringify([partition, maxCalls ?? null, where, base.values]);

@@ -1,7 +1,7 @@
 import { type Call, type FieldType, isCallExtension } from '@call-attribution/core';
-import { callerKey } from './caller-key.ts';
+import { callerKey, columnText } from '@call-attribution/questions';
 import { type Column, extraColumns, fieldColumns } from './columns.ts';
-import { columnText, isCanonical } from './wire-values.ts';
+import { isCanonical } from './wire-values.ts';
 
 // A call becomes one line of CSV, because DuckDB reads typed CSV with less work than anything else it can be given. The
 // separator and the quotation mark are control characters, which next to no value has: so the values of nearly every call

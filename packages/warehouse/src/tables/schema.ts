@@ -1,5 +1,5 @@
 import { columns, fieldColumns, literal, quoted } from './columns.ts';
-import { derivedFields } from './derived.ts';
+import { derivedColumns } from './derived.ts';
 
 /** Version of the tables that this release writes and reads. */
 export const schemaVersion = 2;
@@ -40,13 +40,13 @@ const viewColumns: readonly {
   ...columns.filter(({ name }) => ['is_extension', 'other', 'loaded_at'].includes(name)),
 ]
   .map(({ name, meaning }) => ({ name, sql: quoted(name), meaning }))
-  .concat(derivedFields.map(({ name, sql, meaning }) => ({ name, sql: sql('date_added'), meaning })));
+  .concat(derivedColumns);
 
 /**
  * The hash of the statement that makes the view, as DuckDB writes it. Working it out each time a file is opened would take as long as
  * the rest of opening; a test does.
  */
-export const viewDigest = '9xLR7mb96LJ8fP1vOA2u8cCqnd64xGCUXO1V6ag6OCA=';
+export const viewDigest = 'Hu4aVM2zwOzPWur8lFM0DznixeZzdKvjH8U1mRCVA9M=';
 
 /** The view `calls` and the comments on tables and columns. Written again whenever the tables change. */
 export const createView: readonly string[] = [

@@ -1,14 +1,14 @@
 import { day, formatNaive } from '@call-attribution/core/time';
-import { WarehouseError } from '../errors.ts';
-import type { SqlValue } from '../file/session.ts';
 import {
   type Condition,
+  fold,
   type Literal,
   latestTime,
   type Operator,
   type Term,
-  type Vocabulary,
-} from './condition.ts';
+  type Test,
+} from '@call-attribution/questions';
+import type { SqlValue } from '../file/session.ts';
 
 /** Collects the values of placeholders. */
 export class Parameters {
@@ -21,9 +21,18 @@ export class Parameters {
   }
 }
 
+/** A field of a condition, and its expression. Never made from what a caller wrote. */
+export interface SqlTerm {
+  readonly term: Term;
+  readonly sql: string;
+}
+
+/** Finds the fields of a condition. */
+export type SqlTerms = (field: string) => SqlTerm;
+
 /** A condition as SQL. Nothing that a caller wrote is in the text: names come from the vocabulary, values are parameters. */
-export function printCondition(condition: Condition, vocabulary: Vocabulary, parameters: Parameters): string {
-  const print = (part: Condition): string => printCondition(part, vocabulary, parameters);
+export function printCondition(condition: Condition, terms: SqlTerms, parameters: Parameters): string {
+  const print = (part: Condition): string => printCondition(part, terms, parameters);
   switch (condition.kind) {
     case 'and':
     case 'or':
@@ -33,42 +42,38 @@ export function printCondition(condition: Condition, vocabulary: Vocabulary, par
     case 'not':
       return `(NOT ${print(condition.part)})`;
     default:
-      return printTest(condition, termOf(condition.field, vocabulary), parameters);
+      return printTest(condition, terms(condition.field), parameters);
   }
 }
 
-function termOf(field: string, vocabulary: Vocabulary): Term {
-  const term = vocabulary.get(field);
-  // Conditions are checked before they are printed.
-  if (term === undefined) throw new WarehouseError('unknown_name', `There is no field ${field}.`);
-  return term;
-}
-
-type Test = Exclude<Condition, { kind: 'and' | 'or' | 'not' }>;
-
-function printTest(test: Test, term: Term, parameters: Parameters): string {
-  const { sql } = term;
+function printTest(test: Test, { term, sql }: SqlTerm, parameters: Parameters): string {
   switch (test.kind) {
     case 'flag':
       return sql;
     case 'null':
       return `(${sql} IS NULL)`;
     case 'like':
-      return `(${sql} ${test.ignoreCase ? 'ILIKE' : 'LIKE'} ${parameters.put(test.pattern)} ESCAPE '\\')`;
+      return `(lower(${sql}) LIKE ${parameters.put(fold(test.pattern))} ESCAPE '\\')`;
     case 'in': {
       if (term.type === 'time')
-        return `(${test.values.map((value) => compare(term, '=', value, parameters)).join(' OR ')})`;
+        return `(${test.values.map((value) => compare({ term, sql }, '=', value, parameters)).join(' OR ')})`;
+      if (term.type === 'text' && test.exact !== true) {
+        const texts = test.values.flatMap((value) => (value.type === 'text' ? [fold(value.text)] : []));
+        return `(lower(${sql}) IN (${texts.map((text) => parameters.put(text)).join(', ')}))`;
+      }
       return `(${sql} IN (${test.values.map((value) => bind(term, value, parameters)).join(', ')}))`;
     }
     case 'compare':
-      return compare(term, test.operator, test.value, parameters);
+      return compare({ term, sql }, test.operator, test.value, parameters);
   }
 }
 
-function compare(term: Term, operator: Operator, value: Literal, parameters: Parameters): string {
+function compare({ term, sql }: SqlTerm, operator: Operator, value: Literal, parameters: Parameters): string {
   if (value.type === 'time' && term.type === 'time' && value.isWholeDay)
-    return wholeDay(term.sql, operator, value.millis, parameters);
-  return `(${term.sql} ${operator} ${bind(term, value, parameters)})`;
+    return wholeDay(sql, operator, value.millis, parameters);
+  if (value.type === 'text' && (operator === '=' || operator === '<>'))
+    return `(lower(${sql}) ${operator} ${parameters.put(fold(value.text))})`;
+  return `(${sql} ${operator === '==' ? '=' : operator} ${bind(term, value, parameters)})`;
 }
 
 /** A comparison of a time with a day: the day is all of it, so `<= '2026-11-20'` takes in its evening. */
@@ -78,6 +83,7 @@ function wholeDay(sql: string, operator: Operator, start: number, parameters: Pa
   const to = () => (next > latestTime ? "TIMESTAMP '10000-01-01'" : time(next, parameters));
   switch (operator) {
     case '=':
+    case '==':
       return `(${sql} >= ${from()} AND ${sql} < ${to()})`;
     case '<>':
       return `(${sql} < ${from()} OR ${sql} >= ${to()})`;

@@ -1,0 +1,29 @@
+import type { Value } from '../conditions/holds.ts';
+import type { AccountStatus } from '../question/answer.ts';
+import type { PartValue } from '../question/measures.ts';
+
+/** What an engine counted of the calls of one group: the values of the parts of the plan, null for a period without a call. */
+export interface CountedGroup {
+  /** The keys of its groups; of time these are numbers (see `buckets.ts`). */
+  readonly key: readonly Value[];
+  readonly now: readonly PartValue[] | null;
+  readonly past: readonly PartValue[] | null;
+}
+
+/** What an engine counted. An answer is made of it, the same way for every engine. */
+export interface Counted {
+  /** The parts over all calls of the period, and of the one it is compared with. */
+  readonly total: { readonly now: readonly PartValue[]; readonly past: readonly PartValue[] | null };
+  /** Every group that has a call, in any order. */
+  readonly groups: readonly CountedGroup[];
+  /** How many groups there are, when `groups` are only the first of them in the order of the question. */
+  readonly groupCount?: number | undefined;
+  /** Calls of the period that are not counted because of their channel. */
+  readonly otherChannel: number;
+  /** Calls without a time, when there is a period. */
+  readonly noTime: number;
+  /** When no call is counted: how often each value of the text fields in `where` occurs, whatever `where` says. */
+  readonly values: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** The accounts that were read. */
+  readonly accounts: readonly AccountStatus[];
+}

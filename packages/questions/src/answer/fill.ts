@@ -1,0 +1,123 @@
+import { compileCondition, type Value } from '../conditions/holds.ts';
+import { dayNumber, startOfDay } from '../fields/facts.ts';
+import { weekdays } from '../fields/vocabulary.ts';
+import { bucketStart, isBucket, timeKey } from '../question/buckets.ts';
+import type { Plan } from '../question/plan.ts';
+import type { Counted, CountedGroup } from './counted.ts';
+
+/** Most groups that an answer makes up for empty buckets of time. */
+const mostFilled = 100_000;
+
+/** Groups with the empty buckets of time among them. */
+export interface Filled {
+  readonly groups: readonly CountedGroup[];
+  /** There would have been too many. */
+  readonly isTooMany: boolean;
+}
+
+/**
+ * Each value of the other groups gets all buckets of time from the first to the last: of the period where it is given, of
+ * the calls where it is open. Weekdays and hours are always all there. Only buckets that exist together are made up (a day has one
+ * weekday), and none that the condition of the question keeps empty.
+ */
+export function fillEmptyBuckets(plan: Plan, counted: Counted): Filled {
+  const { groups } = counted;
+  const times = plan.groups.flatMap((group, i) => (group.isTime ? [i] : []));
+  if (times.length === 0) return { groups, isTooMany: false };
+  const others = plan.groups.flatMap((group, i) => (group.isTime ? [] : [i]));
+  const combinations = new Map<string, CountedGroup>();
+  for (const group of groups) combinations.set(JSON.stringify(others.map((i) => group.key[i])), group);
+  const most = others.length === 0 ? 1 : combinations.size;
+  const axis = timeAxis(plan, counted, Math.floor(mostFilled / Math.max(1, most)));
+  if (axis === null) return { groups, isTooMany: true };
+  const allowed = axis.filter(possible(plan));
+  const known = new Set(groups.map(({ key }) => JSON.stringify(key)));
+  const filled = [...groups];
+  const bases: readonly (readonly Value[])[] =
+    others.length === 0 ? [plan.groups.map(() => null)] : [...combinations.values()].map(({ key }) => key);
+  for (const base of bases) {
+    for (const point of allowed) {
+      const key = [...base];
+      times.forEach((i, at) => {
+        key[i] = point[at] ?? null;
+      });
+      if (!known.has(JSON.stringify(key))) filled.push({ key, now: null, past: null });
+    }
+  }
+  return { groups: filled, isTooMany: false };
+}
+
+type Point = readonly (number | null)[];
+
+/** The keys of the groups by time that can occur together, one after the other. Null when there are more than `most`. */
+function timeAxis(plan: Plan, counted: Counted, most: number): Point[] | null {
+  const names = plan.groups.filter(({ isTime }) => isTime).map(({ name }) => name);
+  const hours = names.includes('hour') ? Array.from({ length: 24 }, (_, hour) => hour) : [null];
+  const dates = names.filter((name) => name !== 'hour');
+  const keyed = dates.map((name) => [name, timeKey(name, plan.settings)] as const);
+  const days = new Map<string, ReadonlyMap<string, number>>();
+  if (dates.some(isBucket)) {
+    const range = dayRange(plan, counted, dates);
+    if (range === null) return [];
+    const step = stepOf(dates);
+    if (((range.last - range.first) / step) * hours.length > most * 1.2 + 31) return null;
+    for (let at = range.first; at <= range.last; at += 1) {
+      const keys = new Map(keyed.map(([name, keyAt]) => [name, keyAt(startOfDay(at))]));
+      days.set([...keys.values()].join(' '), keys);
+    }
+  } else if (dates.length > 0) for (let i = 1; i <= 7; i += 1) days.set(String(i), new Map([['weekday', i]]));
+  else days.set('', new Map());
+  if (days.size * hours.length > most) return null;
+  return [...days.values()].flatMap((keys) =>
+    hours.map((hour) => names.map((name) => (name === 'hour' ? hour : (keys.get(name) ?? null)))),
+  );
+}
+
+/** About how many days share their keys. */
+const stepOf = (dates: readonly string[]): number =>
+  dates.includes('day') || dates.includes('weekday') ? 1 : dates.includes('week') ? 7 : 28;
+
+/** The first and the last day that buckets are made up for. */
+function dayRange(
+  { period, groups, settings }: Plan,
+  { total, groups: counted }: Counted,
+  dates: readonly string[],
+): { readonly first: number; readonly last: number } | null {
+  // The keys of compared calls lie on those of the period, and an open end is that of the calls.
+  const name = dates.find(isBucket);
+  const at = groups.findIndex((group) => group.name === name);
+  if (name === undefined || !isBucket(name)) return null;
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  if (period.from === null || period.to === null) {
+    for (const { key } of counted) {
+      const own = key[at];
+      if (typeof own !== 'number') continue;
+      low = Math.min(low, own);
+      high = Math.max(high, own);
+    }
+    if (low > high || total.now[0] === 0) return null;
+  }
+  const first = period.from === null ? dayNumber(bucketStart(name, low, settings)) : dayNumber(period.from);
+  const last =
+    period.to === null ? dayNumber(bucketStart(name, high + 1, settings)) - 1 : dayNumber(period.to - 1);
+  return first <= last ? { first, last } : null;
+}
+
+/** Can a call in these buckets meet the condition? */
+function possible({ groups, conditions, fields, settings }: Plan): (point: Point) => boolean {
+  const names = groups.filter(({ isTime }) => isTime).map(({ name }) => name);
+  const readerOf = (field: string) => {
+    const name = fields.get(field)?.name ?? field;
+    const at = names.indexOf(name);
+    return (point: Point): Value | undefined => {
+      const key = at < 0 ? null : point[at];
+      if (key === null || key === undefined) return undefined;
+      if (isBucket(name)) return bucketStart(name, key, settings);
+      return name === 'weekday' ? (weekdays[key - 1] ?? null) : key;
+    };
+  };
+  const judges = conditions
+    .filter(({ asSent }) => !asSent)
+    .map(({ condition }) => compileCondition(condition, fields, readerOf));
+  return (point) => judges.every((judge) => judge(point) !== false);
+}

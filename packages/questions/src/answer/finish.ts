@@ -1,0 +1,260 @@
+import { formatNaive } from '@call-attribution/core/time';
+import { compareText } from '../conditions/fold.ts';
+import { compileCondition, type Value } from '../conditions/holds.ts';
+import type { AccountStatus, Answer, AnswerValue, LeftOut } from '../question/answer.ts';
+import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.ts';
+import type { PlannedMeasure } from '../question/columns.ts';
+import type { PartValue } from '../question/measures.ts';
+import { shownTime } from '../question/period.ts';
+import type { Plan } from '../question/plan.ts';
+import type { Counted, CountedGroup } from './counted.ts';
+import { fillEmptyBuckets } from './fill.ts';
+import { explainLeftOut } from './left-out.ts';
+import { explainNothing } from './nothing-found.ts';
+import { type SpendFound, spendOf } from './spend-found.ts';
+
+type Cells = Record<string, AnswerValue>;
+
+interface Row {
+  readonly key: readonly Value[];
+  readonly cells: Cells;
+}
+
+/** Makes the answer of what an engine counted. */
+export function finishAnswer(plan: Plan, counted: Counted): Answer {
+  const { total } = counted;
+  const filled = fillEmptyBuckets(plan, counted);
+  const spend = plan.spend === null ? null : spendOf(plan, filled.groups);
+  const totals = totalsOf(plan, counted, spend);
+  const all =
+    plan.groups.length === 0 ? [{ key: [], cells: totals }] : rowsOf(plan, counted, filled.groups, spend);
+  const met = meetHaving(plan, all);
+  const sorted = sortRows(plan, met);
+  const top = topOfEach(plan, sorted);
+  const rows = top.slice(0, plan.limit);
+  const groupCount = Math.max(counted.groupCount ?? 0, all.length);
+  const hidden = top.length - rows.length + (groupCount - all.length);
+  const calls = total.now[0] ?? 0;
+  const { period, zones, compared } = plan;
+  const answer = {
+    columns: plan.columns,
+    rows: rows.map((row) => shownRow(plan, row)),
+    total: totals,
+    calls,
+    groups: groupCount,
+    extensions: {
+      counted: total.now[1] ?? 0,
+      leftOut: plan.calls === 'website' ? counted.otherChannel : 0,
+    },
+    period: {
+      from: shownTime(period.from),
+      to: shownTime(period.to),
+      timeZone: zones.inZone ?? zones.timeZone,
+    },
+    compared: compared && { from: formatNaive(compared.from), to: formatNaive(compared.to) },
+    asOf: asOf(counted.accounts),
+    accounts: counted.accounts,
+  };
+  const leftOut = [
+    ...callsLeftOut(plan, counted),
+    ...measuresLeaveOut(plan, total.now),
+    ...(all.length > met.length ? [explainLeftOut('having', all.length - met.length)] : []),
+    ...(met.length > top.length
+      ? [explainLeftOut('top_per', met.length - top.length, plan.groups[0]?.name)]
+      : []),
+    ...(hidden > 0 ? [explainLeftOut('limit', hidden)] : []),
+    ...(filled.isTooMany ? [explainLeftOut('empty_buckets', 0)] : []),
+    ...(spend?.leftOut ?? []),
+  ];
+  return { ...answer, leftOut, notes: notesOf(plan, answer, counted) };
+}
+
+/** A number without the noise of binary fractions. */
+const exact = (value: number): number => Number(value.toPrecision(12));
+
+function difference(after: AnswerValue, before: AnswerValue): number | null {
+  return typeof after === 'number' && typeof before === 'number' ? exact(after - before) : null;
+}
+
+const pick = (values: readonly PartValue[], { parts }: PlannedMeasure): PartValue[] =>
+  parts.map((part) => values[part] ?? null);
+
+/** The measured cells of a group. A period that does not have the group gives null, one that has no calls of it what is empty. */
+function measuredCells(
+  plan: Plan,
+  { total }: Counted,
+  { now, past }: Pick<CountedGroup, 'now' | 'past'>,
+  inside: { readonly now: boolean; readonly past: boolean },
+): Cells {
+  const cells: Cells = {};
+  const cell = (measure: PlannedMeasure, own: typeof now, whole: typeof now, isIn: boolean): AnswerValue => {
+    if (own === null) return isIn ? measure.spec.empty : null;
+    return measure.spec.value(pick(own, measure), pick(whole ?? [], measure));
+  };
+  for (const measure of plan.measures) {
+    const { column, spec } = measure;
+    const value = cell(measure, now, total.now, inside.now);
+    cells[column] = value;
+    if (plan.compared === null) continue;
+    const before = cell(measure, past, total.past, inside.past);
+    cells[`${column}_before`] = before;
+    if (spec.number !== 'time') cells[`${column}_change`] = difference(value, before);
+  }
+  return cells;
+}
+
+const orNull = (values: readonly PartValue[] | null): readonly PartValue[] | null =>
+  values === null || values[0] === 0 ? null : values;
+
+function totalsOf(plan: Plan, counted: Counted, spend: SpendFound | null): Cells {
+  const { now, past } = counted.total;
+  const cells = measuredCells(
+    plan,
+    counted,
+    { now: orNull(now), past: orNull(past) },
+    { now: true, past: true },
+  );
+  if (spend === null) return cells;
+  const { amount, calls } = spend.total;
+  return { ...cells, spend: exact(amount), cost_per_call: calls === 0 ? null : exact(amount / calls) };
+}
+
+function rowsOf(
+  plan: Plan,
+  counted: Counted,
+  groups: readonly CountedGroup[],
+  spend: SpendFound | null,
+): Row[] {
+  const { compared, period, settings } = plan;
+  const moved = compared === null ? unmoved : alignmentOf(plan.groups, period, compared, settings);
+  return groups.map((group) => {
+    const { key } = group;
+    const inside = {
+      now: compared === null || isInside(plan.groups, key, period, unmoved, settings),
+      past: compared !== null && isInside(plan.groups, key, compared, moved, settings),
+    };
+    const cells = measuredCells(plan, counted, group, inside);
+    if (spend !== null) {
+      const amount = spend.of(key[0] ?? null);
+      const calls = group.now?.[0] ?? 0;
+      cells.spend = amount;
+      cells.cost_per_call = amount === null || calls === 0 ? null : amount / calls;
+    }
+    return { key, cells };
+  });
+}
+
+function meetHaving({ having }: Plan, rows: readonly Row[]): readonly Row[] {
+  if (having === null) return rows;
+  const judge = compileCondition(having.condition, having.terms, (field) => {
+    const name = having.terms.get(field)?.name ?? field;
+    return ({ cells }: Row) => cells[name] ?? null;
+  });
+  return rows.filter((row) => judge(row) === true);
+}
+
+/** Rows in the order of the question. What has no value comes last either way; ties are in the order of their groups. */
+function sortRows({ order, groups }: Plan, rows: readonly Row[]): readonly Row[] {
+  const readers = [
+    ...order.map(({ column, descending }) => {
+      const at = groups.findIndex(({ name }) => name === column);
+      return {
+        descending,
+        read: ({ key, cells }: Row): Value => (at >= 0 ? (key[at] ?? null) : (cells[column] ?? null)),
+      };
+    }),
+    ...groups.map((_, at) => ({ descending: false, read: ({ key }: Row): Value => key[at] ?? null })),
+  ];
+  return [...rows].sort((a, b) => {
+    for (const { read, descending } of readers) {
+      const [x, y] = [read(a), read(b)];
+      if (x === y) continue;
+      if (x === null) return 1;
+      if (y === null) return -1;
+      const found = compareValues(x, y);
+      if (found !== 0) return descending ? -found : found;
+    }
+    return 0;
+  });
+}
+
+function compareValues(x: Exclude<Value, null>, y: Exclude<Value, null>): number {
+  if (typeof x === 'string' && typeof y === 'string') return compareText(x, y);
+  return Number(x) - Number(y);
+}
+
+function topOfEach({ topPer }: Plan, rows: readonly Row[]): readonly Row[] {
+  if (topPer === null) return rows;
+  const seen = new Map<Value, number>();
+  return rows.filter(({ key: [first = null] }) => {
+    const before = seen.get(first) ?? 0;
+    seen.set(first, before + 1);
+    return before < topPer;
+  });
+}
+
+function shownRow({ groups, settings, personal }: Plan, { key, cells }: Row): Cells {
+  const row: Cells = {};
+  groups.forEach((group, i) => {
+    const value = groupValue(group, key[i] ?? null, settings);
+    row[group.name] =
+      group.personal && typeof personal === 'function' && value !== null
+        ? personal(group.name, String(value))
+        : value;
+  });
+  return groups.length === 0 ? cells : Object.assign(row, cells);
+}
+
+/** Since when calls may be missing: the oldest last sync. Accounts that were never synced count from when they were stored. */
+function asOf(statuses: readonly AccountStatus[]): string | null {
+  const times = statuses.flatMap(({ syncedAt, storedAt }) => syncedAt ?? storedAt ?? []);
+  return times.sort()[0] ?? null;
+}
+
+function callsLeftOut({ calls, period }: Plan, { otherChannel, noTime }: Counted): LeftOut[] {
+  const hasPeriod = period.from !== null || period.to !== null;
+  return [
+    ...(calls !== 'all' && otherChannel > 0
+      ? [explainLeftOut(calls === 'website' ? 'extensions' : 'website', otherChannel)]
+      : []),
+    ...(hasPeriod && noTime > 0 ? [explainLeftOut('no_time', noTime)] : []),
+  ];
+}
+
+function measuresLeaveOut({ measures }: Plan, now: readonly PartValue[]): LeftOut[] {
+  const found = new Map<LeftOut['code'], number>();
+  for (const { spec, counted } of measures)
+    if (spec.leaves !== undefined && counted !== null)
+      found.set(spec.leaves.code, (now[0] ?? 0) - (now[counted] ?? 0));
+  return [...found].flatMap(([code, count]) => (count > 0 ? [explainLeftOut(code, count)] : []));
+}
+
+/** What else a reader of an answer should know. */
+function notesOf(plan: Plan, answer: Pick<Answer, 'period' | 'calls'>, counted: Counted): string[] {
+  const { groups, period } = plan;
+  const notes = plan.warnings.map(({ message }) => `where: ${message}`);
+  const usesTime = groups.some(({ isTime }) => isTime) || period.from !== null || period.to !== null;
+  if (usesTime && answer.period.timeZone === null) {
+    notes.push('Days and hours are as the API wrote the times; it does not say which time zone they are in.');
+  }
+  if (plan.usesLocalClock) notes.push('The period was counted back from the clock of this machine.');
+  if (answer.calls === 0) notes.push(...explainNothing(plan, counted.values));
+  const known = counted.accounts.filter(({ calls }) => calls > 0);
+  const [first] = known.flatMap((status) => status.first ?? []).sort();
+  const last = known
+    .flatMap((status) => status.last ?? [])
+    .sort()
+    .at(-1);
+  const begin = [answer.period.from, plan.compared && formatNaive(plan.compared.from)]
+    .filter((time) => time !== null)
+    .sort()[0];
+  if (first !== undefined && begin !== undefined && begin < first.slice(0, 10))
+    notes.push(`The first call is from ${first}: nothing is known of the period before it.`);
+  if (answer.period.to !== null && last !== undefined && answer.period.to > last)
+    notes.push(`The last call is from ${last}: nothing is known of the period after it.`);
+  for (const { account, syncedAt, storedAt, calls } of counted.accounts) {
+    if (syncedAt === null && storedAt !== null && calls > 0)
+      notes.push(`No sync of account ${account} has finished yet: calls may be missing.`);
+  }
+  return notes;
+}

@@ -1,0 +1,46 @@
+import type { AnswerValue, LeftOut } from '../question/answer.ts';
+
+const shown = (count: number): string => count.toLocaleString('en');
+const callsOf = (count: number): string => (count === 1 ? '1 call' : `${shown(count)} calls`);
+const groupsOf = (count: number): string => (count === 1 ? '1 group' : `${shown(count)} groups`);
+
+/** What an answer leaves out, as a sentence. */
+export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''): LeftOut {
+  const calls = callsOf(count);
+  const is = count === 1 ? 'is' : 'are';
+  const sentences: Readonly<Record<LeftOut['code'], string>> = {
+    no_time: `${calls} without a time that can be read ${is} in no period.`,
+    extensions: `${extensionsSentence({ counted: 0, leftOut: count })}`,
+    website: `${calls} from visits of a website ${is} not counted.`,
+    no_talk_minutes: `${calls} without talk minutes that can be read ${is} not in the measures of talk and missed calls.`,
+    no_caller_number: `${calls} without a caller number ${is} not in the measures of callers.`,
+    no_lag: `${calls} without a visit before the call ${is} not in the time from visit to call.`,
+    having: `${groupsOf(count)} ${count === 1 ? 'does' : 'do'} not meet the condition of having.`,
+    top_per: `${groupsOf(count)} ${is} not shown, because topPer limits the rows of each ${detail}.`,
+    limit: `${groupsOf(count)} more ${is} not shown; a higher limit shows more.`,
+    empty_buckets: 'Empty stretches of time are not shown, because there would be too many rows.',
+    spend_without_calls: detail,
+  };
+  return { code, count, message: sentences[code] };
+}
+
+/**
+ * The one sentence on call extensions, wherever calls are counted and numbers could differ: the API leaves them out unless it is asked
+ * for them. Empty when there are none.
+ */
+export function extensionsSentence({
+  counted,
+  leftOut,
+}: {
+  readonly counted: number;
+  readonly leftOut: number;
+}): string {
+  if (leftOut > 0)
+    return `${callsOf(leftOut)} through call extensions ${leftOut === 1 ? 'is' : 'are'} not counted.`;
+  if (counted === 0) return '';
+  return `${callsOf(counted)} through call extensions ${counted === 1 ? 'is' : 'are'} counted; the API leaves them out without inc_gce:1.`;
+}
+
+/** A value as text for people. Empty and missing look alike. */
+export const shownValue = (value: AnswerValue | undefined): string =>
+  value === null || value === undefined || value === '' ? '(none)' : String(value);

@@ -1,0 +1,209 @@
+import type { Call } from '@call-attribution/core';
+import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { finishAnswer } from '../answer/finish.ts';
+import { Facts, zoneShift } from '../fields/facts.ts';
+import type { AccountStatus, Answer, AnswerValue } from '../question/answer.ts';
+import type { KnownField, RowOf } from '../question/names.ts';
+import { type Plan, planQuestion } from '../question/plan.ts';
+import { checkQuestion, type Question } from '../question/question.ts';
+import { invalidState } from './cell.ts';
+import { Running, type SavedCounts } from './running.ts';
+
+/** Memory that the exact state of an answer may take, by default. */
+export const usualMemory = 512e6;
+
+const answerOptions = defineOptions({
+  /** The account of the calls, or a function that says it of each. Default `main`. */
+  account: option.string().or(option.callback<(call: Call) => string>()),
+  /**
+   * What is known of the accounts, for what the answer says of how fresh they are. Default: how many calls came, from when to when.
+   */
+  accounts: option.list<AccountStatus>(),
+  /** About how many bytes the exact state may take: different callers, groups, sequences of callers. Default 512,000,000. */
+  memory: option.of<number>('a number of bytes', (value) => typeof value === 'number' && value > 0, true),
+  /** The instant that words such as `yesterday` are about, in milliseconds. Default: now. */
+  now: option.of<number>('milliseconds since 1970', Number.isFinite, true),
+});
+
+/** What a question is answered with. */
+export interface AnswerOptions extends OptionsOf<typeof answerOptions> {}
+
+/** A question whose names are checked when the program is compiled: an unknown group is a type error. */
+export type CheckedQuestion<Q> = Q extends { readonly groupBy: readonly (infer G)[] }
+  ? string extends G
+    ? unknown
+    : G extends KnownField
+      ? unknown
+      : { readonly groupBy: readonly KnownField[] }
+  : unknown;
+
+/** The calls of a question: any iterable, asynchronous or not. */
+export type Calls = AsyncIterable<Call> | Iterable<Call>;
+
+/**
+ * Answers a question over calls, in one pass. The answer is exact; when that would need more memory than it may use, the question is
+ * refused. Calls are counted as often as they come.
+ *
+ * @example
+ * const { rows } = await answerQuestion({ groupBy: ['campaign', 'week'], measures: ['calls', 'missed_rate'], period: 'last quarter' }, calls);
+ */
+export async function answerQuestion<const Q extends Question>(
+  question: Q & CheckedQuestion<Q>,
+  calls: Calls,
+  options: AnswerOptions = {},
+): Promise<Answer<RowOf<Q>>> {
+  const answer = createAnswer<Q>(question, options);
+  await answer.addAll(calls);
+  return answer.answer();
+}
+
+/** Answers several questions in one pass over the calls. */
+export async function answerQuestions(
+  questions: readonly Question[],
+  calls: Calls,
+  options: AnswerOptions = {},
+): Promise<Answer[]> {
+  const { signal } = questions.find((question) => question.signal !== undefined) ?? {};
+  const accountOf = accountIn(options);
+  const all = questions.map((question) => new OneAnswer(question, options));
+  // Questions in one zone look at a call together.
+  const byZone = new Map<string, OneAnswer[]>();
+  for (const each of all) byZone.set(each.zone, [...(byZone.get(each.zone) ?? []), each]);
+  const sets = [...byZone.values()].map((own) => ({ facts: own[0]?.facts ?? new Facts(), own }));
+  const take = (call: Call) => {
+    const record = recordOf(call);
+    for (const { facts, own } of sets) {
+      facts.set(record, accountOf(call));
+      for (const each of own) each.take(facts);
+    }
+  };
+  await eachCall(calls, take, signal);
+  return all.map((each) => each.answer());
+}
+
+/** An answer that is fed in parts. It can be saved, continued and merged. */
+export interface RunningAnswer<Row = Readonly<Record<string, AnswerValue>>> {
+  /** The period that the question means, as naive times: the end is not included. Null where it is open. */
+  readonly period: { readonly from: number | null; readonly to: number | null };
+  /** Counts a call. `account` is that of the options unless given. */
+  add(call: Call, account?: string): void;
+  /** Counts calls. */
+  addAll(calls: Calls, account?: string): Promise<void>;
+  /** What was counted, as plain JSON. It holds numbers of callers where the question is about callers. */
+  save(): SavedAnswer;
+  /** Counts in what another answer to the same question has saved: other calls, in any order. */
+  merge(saved: SavedAnswer): void;
+  /** The answer over all calls so far. More can come after it. */
+  answer(accounts?: readonly AccountStatus[]): Answer<Row>;
+}
+
+/** What an answer saves: plain JSON. */
+export interface SavedAnswer {
+  /** The version of this form. */
+  readonly version: 1;
+  /** What tells the question from others. */
+  readonly question: string;
+  /** What was counted. */
+  readonly counts: SavedCounts;
+}
+
+/**
+ * Begins an answer that is fed in parts. To go on with a saved one, merge it into a new answer to the same question.
+ *
+ * @example
+ * const answer = createAnswer({ groupBy: ['campaign'], measures: ['calls', 'callers'] });
+ * answer.merge(JSON.parse(await readFile('part.json', 'utf8')));
+ * await answer.addAll(calls);
+ * console.log(answer.answer().rows);
+ */
+export function createAnswer<const Q extends Question>(
+  question: Q & CheckedQuestion<Q>,
+  options: AnswerOptions = {},
+): RunningAnswer<RowOf<Q>> {
+  const one = new OneAnswer(question, options);
+  const accountOf = accountIn(options);
+  const { signal } = question as Question;
+  return {
+    period: one.plan.period,
+    add(call, account = accountOf(call)) {
+      one.facts.set(recordOf(call), account);
+      one.take(one.facts);
+    },
+    async addAll(calls, account) {
+      await eachCall(
+        calls,
+        (call) => {
+          one.facts.set(recordOf(call), account ?? accountOf(call));
+          one.take(one.facts);
+        },
+        signal,
+      );
+    },
+    save: () => ({ version: 1, question: one.id, counts: one.running.save() }),
+    merge(saved) {
+      if (saved?.version !== 1 || saved.question !== one.id) throw invalidState();
+      one.running.merge(saved.counts);
+    },
+    answer: (accounts) => one.answer(accounts) as Answer<RowOf<Q>>,
+  };
+}
+
+/** One question at work. */
+class OneAnswer {
+  readonly plan: Plan;
+  readonly running: Running;
+  readonly facts: Facts;
+  /** The zones of the question. */
+  readonly zone: string;
+  readonly id: string;
+  readonly #accounts: readonly AccountStatus[] | undefined;
+
+  constructor(question: Question, options: AnswerOptions) {
+    checkQuestion(question);
+    const { memory = usualMemory, now, accounts } = answerOptions.read(options);
+    this.plan = planQuestion(question, { now });
+    this.running = new Running(this.plan, memory);
+    const { timeZone, inZone } = this.plan.zones;
+    this.zone = `${timeZone} ${inZone}`;
+    this.facts = new Facts(timeZone !== null && inZone !== null ? zoneShift(timeZone, inZone) : null);
+    this.#accounts = accounts;
+    const { signal: _, timeLimit: __, personal: ___, period: ____, ...said } = question;
+    this.id = JSON.stringify([said, this.plan.period, this.plan.compared]);
+  }
+
+  take(facts: Facts): void {
+    this.running.add(facts);
+  }
+
+  answer(accounts = this.#accounts): Answer {
+    return finishAnswer(this.plan, this.running.counted(accounts, this.facts));
+  }
+}
+
+function accountIn({ account = 'main' }: AnswerOptions): (call: Call) => string {
+  return typeof account === 'function' ? account : () => account;
+}
+
+const recordKind = option.object<Call>();
+
+/** A call as a record of any fields. */
+function recordOf(call: Call): Readonly<Record<string, unknown>> {
+  if (typeof call !== 'object' || call === null) checkOption('calls', recordKind, call);
+  return call as unknown as Readonly<Record<string, unknown>>;
+}
+
+async function eachCall(
+  calls: Calls,
+  take: (call: Call) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let count = 0;
+  const each = (call: Call) => {
+    count += 1;
+    if (count % 1024 === 0) signal?.throwIfAborted();
+    take(call);
+  };
+  signal?.throwIfAborted();
+  if (Symbol.iterator in calls) for (const call of calls) each(call);
+  else for await (const call of calls) each(call);
+}

@@ -1,0 +1,241 @@
+import { formatNaive } from '@call-attribution/core/time';
+import { MemoryLimit } from '@call-attribution/node-stream/accumulators';
+import type { Counted, CountedGroup } from '../answer/counted.ts';
+import { comparedFields } from '../answer/nothing-found.ts';
+import { compileCondition, type Judge, type Value } from '../conditions/holds.ts';
+import { QuestionError } from '../errors.ts';
+import type { Facts } from '../fields/facts.ts';
+import type { AccountStatus } from '../question/answer.ts';
+import { alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
+import type { Period } from '../question/period.ts';
+import type { Plan } from '../question/plan.ts';
+import { invalidState, partMakers, readerIn, type SavedCell } from './cell.ts';
+import { CellTable } from './cell-table.ts';
+import { type KeptCall, KeptCalls } from './sequences.ts';
+
+/** What a running answer saves, as plain JSON. */
+export interface SavedCounts {
+  readonly now: readonly SavedCell[];
+  readonly past: readonly SavedCell[];
+  readonly kept: readonly KeptCall[];
+  readonly otherChannel: number;
+  readonly noTime: number;
+  readonly matched: boolean;
+  readonly values: readonly (readonly [string, readonly (readonly [string, number])[]])[];
+  readonly accounts: readonly (readonly [string, SeenAccount])[];
+}
+
+/** What was seen of an account. */
+interface SeenAccount {
+  calls: number;
+  first: number | null;
+  last: number | null;
+}
+
+const mostValues = 20_000;
+
+/** Counts calls for one question. */
+export class Running {
+  readonly plan: Plan;
+  readonly #memory: MemoryLimit;
+  readonly #judges: readonly Judge<Facts>[];
+  readonly #now: CellTable;
+  readonly #past: CellTable | null;
+  readonly #kept: KeptCalls | null;
+  readonly #accounts: ReadonlySet<string> | null;
+  readonly #seen = new Map<string, SeenAccount>();
+  readonly #compared: readonly string[];
+  #values = new Map<string, Map<string, number>>();
+  #otherChannel = 0;
+  #noTime = 0;
+  #matched = false;
+
+  constructor(plan: Plan, bytes: number) {
+    this.plan = plan;
+    this.#memory = new MemoryLimit(bytes, tooMuch);
+    const makers = partMakers(plan, this.#memory);
+    const { groups, settings, compared, period } = plan;
+    const table = (moved: typeof unmoved) =>
+      new CellTable(
+        groups.map((group) => keyReader(group, moved, settings)),
+        makers,
+        this.#memory,
+      );
+    this.#now = table(unmoved);
+    this.#past = compared === null ? null : table(alignmentOf(groups, period, compared, settings));
+    this.#kept = plan.needsSequence ? new KeptCalls(plan, this.#memory) : null;
+    this.#accounts = plan.accounts === null ? null : new Set(plan.accounts);
+    this.#compared = comparedFields(plan);
+    this.#judges = plan.conditions.map(({ condition, asSent }) => {
+      const read = readerIn(plan);
+      return compileCondition(condition, plan.fields, (field) =>
+        asSent && field === 'date_added' ? ({ sentAt }: Facts) => sentAt : read(field),
+      );
+    });
+  }
+
+  /** Takes a call. */
+  add(facts: Facts): void {
+    if (this.#accounts !== null && !this.#accounts.has(facts.account)) return;
+    this.#look(facts);
+    if (this.#kept !== null) this.#kept.add(facts.record, facts.account);
+    else this.#count(facts);
+  }
+
+  #look({ account, sentAt }: Facts): void {
+    let seen = this.#seen.get(account);
+    if (seen === undefined) {
+      seen = { calls: 0, first: null, last: null };
+      this.#seen.set(account, seen);
+    }
+    seen.calls += 1;
+    if (sentAt === null) return;
+    if (seen.first === null || sentAt < seen.first) seen.first = sentAt;
+    if (seen.last === null || sentAt > seen.last) seen.last = sentAt;
+  }
+
+  /** Counts a call in its groups, if the question is about it. */
+  #count(facts: Facts): void {
+    const { plan } = this;
+    const { time, isExtension } = facts;
+    if (!this.#matched && this.#compared.length > 0) this.#note(facts);
+    for (const judge of this.#judges) if (judge(facts) !== true) return;
+    const isOther = plan.calls !== 'all' && (plan.calls === 'extensions') !== isExtension;
+    const isNow = within(time, plan.period);
+    if (isOther) {
+      if (isNow) this.#otherChannel += 1;
+      return;
+    }
+    if (time === null) this.#noTime += 1;
+    if (isNow) {
+      this.#matched = true;
+      this.#now.add(facts);
+    }
+    if (this.#past !== null && plan.compared !== null && within(time, plan.compared)) this.#past.add(facts);
+  }
+
+  /** Notes what the fields hold that the condition compares, until a call meets it. */
+  #note(facts: Facts): void {
+    for (const name of this.#compared) {
+      const value = this.plan.fields.get(name)?.read(facts) ?? null;
+      if (typeof value !== 'string') continue;
+      let known = this.#values.get(name);
+      if (known === undefined) {
+        known = new Map();
+        this.#values.set(name, known);
+      }
+      if (known.size < mostValues || known.has(value)) known.set(value, (known.get(value) ?? 0) + 1);
+    }
+  }
+
+  save(): SavedCounts {
+    return {
+      now: this.#now.save(),
+      past: this.#past?.save() ?? [],
+      kept: this.#kept?.calls ?? [],
+      otherChannel: this.#otherChannel,
+      noTime: this.#noTime,
+      matched: this.#matched,
+      values: [...this.#values].map(([name, values]) => [name, [...values]] as const),
+      accounts: [...this.#seen],
+    };
+  }
+
+  merge(saved: SavedCounts): void {
+    try {
+      this.#now.merge(saved.now);
+      this.#past?.merge(saved.past);
+      for (const [account, record] of saved.kept) this.#kept?.add(record, account);
+      this.#otherChannel += saved.otherChannel;
+      this.#noTime += saved.noTime;
+      this.#matched ||= saved.matched;
+      for (const [name, values] of saved.values) {
+        const known = this.#values.get(name) ?? new Map<string, number>();
+        this.#values.set(name, known);
+        for (const [value, count] of values) known.set(value, (known.get(value) ?? 0) + count);
+      }
+      for (const [account, { calls, first, last }] of saved.accounts) {
+        const seen = this.#seen.get(account) ?? { calls: 0, first: null, last: null };
+        this.#seen.set(account, {
+          calls: seen.calls + calls,
+          first: least(seen.first, first),
+          last: most(seen.last, last),
+        });
+      }
+    } catch (error) {
+      if (error instanceof QuestionError) throw error;
+      throw invalidState();
+    }
+  }
+
+  /** What was counted, for `finishAnswer`. */
+  counted(accounts: readonly AccountStatus[] | undefined, facts: Facts): Counted {
+    if (this.#kept !== null) return this.#countedLate(this.#kept, accounts, facts);
+    const { now, past } = { now: this.#now, past: this.#past };
+    const groups = new Map<string, CountedGroup>();
+    if (past === null) {
+      for (const cell of now.cells)
+        groups.set(String(groups.size), { key: cell.key, now: cell.results(), past: null });
+    } else {
+      for (const cell of now.cells)
+        groups.set(idOf(cell.key), { key: cell.key, now: cell.results(), past: null });
+      for (const cell of past.cells) {
+        const own = groups.get(idOf(cell.key));
+        groups.set(idOf(cell.key), { key: cell.key, now: own?.now ?? null, past: cell.results() });
+      }
+    }
+    return {
+      total: { now: now.whole().results(), past: past?.whole().results() ?? null },
+      groups: [...groups.values()],
+      otherChannel: this.#otherChannel,
+      noTime: this.#noTime,
+      values: this.#matched ? new Map() : this.#values,
+      accounts: accounts ?? this.#statuses(),
+    };
+  }
+
+  /** Counts the calls that were kept. They stay, so that more can come. */
+  #countedLate(kept: KeptCalls, accounts: readonly AccountStatus[] | undefined, facts: Facts): Counted {
+    const late = new Running({ ...this.plan, needsSequence: false }, this.#memory.bytes);
+    const sequences = kept.sequences();
+    kept.calls.forEach(([account, record], i) => {
+      facts.set(record, account);
+      facts.sequence = sequences[i] ?? null;
+      late.add(facts);
+    });
+    facts.sequence = null;
+    return late.counted(accounts ?? this.#statuses(), facts);
+  }
+
+  #statuses(): AccountStatus[] {
+    const text = (millis: number | null) => (millis === null ? null : formatNaive(millis));
+    return [...this.#seen]
+      .map(([account, { calls, first, last }]) => ({
+        account,
+        calls,
+        first: text(first),
+        last: text(last),
+        storedAt: null,
+        syncedAt: null,
+      }))
+      .sort((a, b) => (a.account < b.account ? -1 : 1));
+  }
+}
+
+const idOf = (key: readonly Value[]): string => JSON.stringify(key);
+
+const least = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);
+const most = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.max(a, b);
+
+function within(time: number | null, { from, to }: Period): boolean {
+  if (from === null && to === null) return true;
+  return time !== null && (from === null || time >= from) && (to === null || time < to);
+}
+
+const tooMuch = (bytes: number): QuestionError =>
+  new QuestionError(
+    'too_much',
+    `The exact answer needs more than the ${Math.round(bytes / 1e6)} MB that it may use. Choose a shorter period or fewer groups, or raise \`memory\`.`,
+  );

@@ -1,0 +1,69 @@
+import { type Call, phoneKey } from '@call-attribution/core';
+
+/** Ids of a click and of what was clicked, by the query parameter that carries them. */
+export type ClickIdName = 'gclid' | 'gbraid' | 'wbraid' | 'msclkid' | 'k_clickid' | 'mkwid' | 'pcrid';
+
+/** The kinds of id that tell a click of an ad apart, the likeliest first. */
+export const clickKinds = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
+
+/** The ids that a call carries. */
+export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
+
+/** URLs of a visit that may carry an id, the likeliest first. */
+const places = ['first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'] as const;
+
+const names = ['gclid', 'gbraid', 'wbraid', 'msclkid', 'k_clickid', 'mkwid', 'pcrid'] as const;
+const parameter = new RegExp(`(?:^|[?&#;])(${names.join('|')})=([^&#;\\s]+)`, 'gi');
+
+/**
+ * The ids in the field `ppc_gclid` and in the URLs of the visit, which is where most tools leave theirs. Only values
+ * that look like an id are taken.
+ */
+export function clickIdsOf(call: Call): ClickIds {
+  return idsIn(call, (id) => !isNumberOf(call, id));
+}
+
+/** The click id of a call, and which kind it is. */
+export function clickOf(call: VisitAddresses): { readonly kind: string; readonly id: string } | null {
+  const ids = idsIn(call, () => true);
+  const kind = clickKinds.find((each) => ids[each] !== undefined);
+  const id = kind === undefined ? undefined : ids[kind];
+  return kind === undefined || id === undefined ? null : { kind, id };
+}
+
+/** Where a call may carry ids. */
+export type VisitAddresses = Readonly<Partial<Record<(typeof places)[number] | 'ppc_gclid', unknown>>>;
+
+function idsIn(call: VisitAddresses, accepts: (id: string) => boolean): ClickIds {
+  const ids: Partial<Record<ClickIdName, string>> = {};
+  if (isId(call.ppc_gclid) && accepts(call.ppc_gclid)) ids.gclid = call.ppc_gclid;
+  for (const place of places) {
+    const url = call[place];
+    if (typeof url !== 'string') continue;
+    for (const [, name = '', encoded = ''] of url.matchAll(parameter)) {
+      const known = names.find((each) => each === name.toLowerCase());
+      if (known === undefined) continue;
+      const id = ids[known] === undefined ? decoded(encoded) : null;
+      if (isId(id) && accepts(id)) ids[known] = id;
+    }
+  }
+  return ids;
+}
+
+// A caller can put anything into an address, their own number too.
+function isNumberOf({ ani }: Call, id: string): boolean {
+  return /^\d+$/.test(id) && phoneKey(id) === phoneKey(ani);
+}
+
+// Letters, digits and a few other characters: neither a formula nor an email address is an id.
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9_][A-Za-z0-9_.|~:-]{2,511}$/.test(value);
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,258 @@
+import { type FieldSpec, type FieldType, fields } from '@call-attribution/core';
+import { day, hour, minute } from '@call-attribution/core/time';
+import type { Term } from '../conditions/condition.ts';
+import type { Value } from '../conditions/holds.ts';
+import { type ConditionResult, readCondition } from '../conditions/parse.ts';
+import { clickKinds, clickOf } from './click-ids.ts';
+import { dayNumber, type Facts, startOfDay, timeOf } from './facts.ts';
+import { columnText } from './wire-values.ts';
+
+/** A field that a question can name. */
+export interface QuestionField extends Term {
+  /** What it holds, in one sentence. */
+  readonly meaning: string;
+  /** Tells who the caller is or how to reach them. */
+  readonly personal: boolean;
+  /** A bucket of time: its groups are in order and have no gaps. */
+  readonly isTime: boolean;
+  /** Follows from the other calls of the caller. */
+  readonly needsSequence: boolean;
+  /** Its value for a call. */
+  readonly read: (facts: Facts) => Value;
+}
+
+/** How the fields of a question are read. */
+export interface FieldSettings {
+  /** The day that weeks begin with. Default Monday. */
+  readonly weekStart?: 'monday' | 'sunday' | undefined;
+}
+
+/** Days of the week in the order of ISO 8601. */
+export const weekdays: readonly string[] = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+const activity = fields.find(({ name }) => name === 'activity_type_id');
+
+/** The meanings of `activity_type_id`, in the order of its values. */
+export const activityTypes: readonly string[] = activity?.valueMeanings ?? [];
+
+/** Something that follows from the fields of a call. */
+export interface DerivedField extends Pick<Term, 'name' | 'type' | 'number' | 'values'> {
+  /** What it holds, in one sentence. */
+  readonly meaning: string;
+  /** Follows from the other calls of the caller. */
+  readonly needsSequence?: true;
+}
+
+/** All derived fields. A database has an expression for each. */
+export const derivedFields = [
+  {
+    name: 'missed',
+    type: 'boolean',
+    meaning: 'Nobody answered: the caller was never connected (talk_minutes is 0).',
+  },
+  {
+    name: 'caller_type',
+    type: 'text',
+    values: ['first', 'returning'],
+    meaning:
+      'first: no earlier call of the caller is in the account; returning: there is one. Null without a caller number.',
+    needsSequence: true,
+  },
+  {
+    name: 'lag_minutes',
+    type: 'number',
+    number: 'float',
+    meaning: 'Minutes from the first visit (displayed_timestamp) to the call. Null for call extensions.',
+  },
+  {
+    name: 'click_id',
+    type: 'text',
+    meaning: 'Click id of the ad: ppc_gclid, or the first one in the addresses of the visit.',
+  },
+  { name: 'click_kind', type: 'text', values: clickKinds, meaning: 'Which kind of click id click_id is.' },
+  { name: 'activity_type', type: 'text', values: activityTypes, meaning: 'What activity_type_id means.' },
+  { name: 'day', type: 'day', meaning: 'Day of date_added.' },
+  {
+    name: 'week',
+    type: 'week',
+    meaning: 'First day of the week of date_added, a Monday unless weeks begin on Sundays.',
+  },
+  { name: 'month', type: 'month', meaning: 'First day of the month of date_added.' },
+  { name: 'weekday', type: 'text', values: weekdays, meaning: 'Day of the week of date_added, Mon to Sun.' },
+  { name: 'hour', type: 'number', number: 'whole', meaning: 'Hour of the day of date_added, 0 to 23.' },
+  {
+    name: 'caller_nth',
+    type: 'number',
+    number: 'whole',
+    meaning: 'Which call of the caller to the account it is, from 1. Null without a caller number.',
+    needsSequence: true,
+  },
+  {
+    name: 'hours_since_previous_call',
+    type: 'number',
+    number: 'float',
+    meaning: 'Hours since the call of the caller before it. Null for a first call.',
+    needsSequence: true,
+  },
+  {
+    name: 'hours_until_next_call',
+    type: 'number',
+    number: 'float',
+    meaning: 'Hours until the next call of the caller. Null for a last call.',
+    needsSequence: true,
+  },
+] as const satisfies readonly DerivedField[];
+
+/** The name of a derived field. */
+export type DerivedName = (typeof derivedFields)[number]['name'];
+
+const timeBuckets: ReadonlySet<string> = new Set(['day', 'week', 'month', 'weekday', 'hour']);
+
+/** Names that people use for derived fields. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  day: ['date'],
+  hour: ['hour_of_day'],
+  weekday: ['day_of_week'],
+  missed: ['unanswered', 'is_missed', 'missed_call'],
+  caller_type: ['new_or_returning', 'type_of_caller'],
+  lag_minutes: ['lag'],
+  is_extension: ['call_extension', 'extension'],
+};
+
+/** The day that holds the start of the week of a day, both as `dayNumber`. */
+export const weekStartOf = (number: number, { weekStart }: FieldSettings): number =>
+  weekStart === 'sunday' ? Math.floor((number + 1) / 7) * 7 - 1 : Math.floor(number / 7) * 7;
+
+/** The start of the month of a time. */
+export const monthStartOf = (millis: number): number => {
+  const date = new Date(millis);
+  return millis - (millis - Math.floor(millis / day) * day) - (date.getUTCDate() - 1) * day;
+};
+
+/** The day of the week of a time, 0 for Monday. */
+export const weekdayOf = (millis: number): number => dayNumber(millis) % 7;
+
+/** The hour of the day of a time. */
+export const hourOf = (millis: number): number =>
+  Math.floor((millis - Math.floor(millis / day) * day) / hour);
+
+type Read = (facts: Facts) => Value;
+const atTime =
+  (read: (time: number) => Value): Read =>
+  ({ time }) =>
+    time === null ? null : read(time);
+const inHours = (millis: number | null | undefined): number | null =>
+  millis === null || millis === undefined ? null : millis / hour;
+
+function derivedReads(settings: FieldSettings): Readonly<Record<DerivedName, Read>> {
+  return {
+    missed: ({ talk }) => (talk === null ? null : talk === 0),
+    caller_type: ({ sequence }) => (sequence === null ? null : sequence.nth === 1 ? 'first' : 'returning'),
+    lag_minutes: ({ lag }) => (lag === null ? null : lag / minute),
+    click_id: ({ record }) => clickOf(record)?.id ?? null,
+    click_kind: ({ record }) => clickOf(record)?.kind ?? null,
+    activity_type: ({ record }) => {
+      const value = columnText('integer', record.activity_type_id);
+      const at = activity?.values?.findIndex((each) => String(each) === value) ?? -1;
+      return activityTypes[at] ?? null;
+    },
+    day: atTime((time) => startOfDay(dayNumber(time))),
+    week: atTime((time) => startOfDay(weekStartOf(dayNumber(time), settings))),
+    month: atTime(monthStartOf),
+    weekday: atTime((time) => weekdays[weekdayOf(time)] ?? null),
+    hour: atTime(hourOf),
+    caller_nth: ({ sequence }) => sequence?.nth ?? null,
+    hours_since_previous_call: ({ sequence }) => inHours(sequence?.sincePrevious),
+    hours_until_next_call: ({ sequence }) => inHours(sequence?.untilNext),
+  };
+}
+
+const numberKinds: Partial<Readonly<Record<FieldType, NonNullable<Term['number']>>>> = {
+  integer: 'whole',
+  'integer-string': 'whole',
+  'decimal-string': 'tenths',
+};
+
+function fieldTerm(spec: FieldSpec): QuestionField {
+  const { name, type, meaning, personal, values, openValues } = spec;
+  const isTime = type === 'datetime' || type === 'datetime-tenths';
+  const number = numberKinds[type];
+  const read: Read =
+    name === 'date_added'
+      ? ({ time }) => time
+      : isTime
+        ? ({ record }) => timeOf(record[name])
+        : ({ record }) => {
+            const text = columnText(type, record[name]);
+            return number === undefined || text === null ? text : Number(text);
+          };
+  return {
+    name,
+    type: isTime ? 'time' : number === undefined ? 'text' : 'number',
+    ...(number === undefined ? {} : { number }),
+    usualValues: number !== undefined || isTime || openValues ? undefined : values?.map(String),
+    meaning,
+    personal,
+    isTime: false,
+    needsSequence: false,
+    read,
+  };
+}
+
+/** All fields of a question by their names, those that people use for them included. */
+export function questionFields(settings: FieldSettings = {}): ReadonlyMap<string, QuestionField> {
+  const plain = { personal: false, isTime: false, needsSequence: false };
+  const reads = derivedReads(settings);
+  const list: QuestionField[] = [
+    ...fields.map(fieldTerm),
+    {
+      ...plain,
+      name: 'account',
+      type: 'text',
+      meaning: 'Account that the call was counted for.',
+      read: ({ account }) => account,
+    },
+    {
+      ...plain,
+      name: 'is_extension',
+      type: 'boolean',
+      meaning: 'The call came through a call extension of an ad.',
+      read: ({ isExtension }) => isExtension,
+    },
+    ...derivedFields.map(
+      (field): QuestionField => ({
+        ...plain,
+        ...field,
+        isTime: timeBuckets.has(field.name),
+        needsSequence: 'needsSequence' in field,
+        ...(field.name === 'week' && settings.weekStart === 'sunday'
+          ? { weekStart: settings.weekStart }
+          : {}),
+        read: reads[field.name],
+      }),
+    ),
+  ];
+  const byName = new Map(list.map((term) => [term.name, term]));
+  const rename = (name: string, others: readonly string[]) => {
+    const field = byName.get(name);
+    for (const other of others) if (field && !byName.has(other)) byName.set(other, field);
+  };
+  for (const { name, otherNames: others = [] } of fields) rename(name, others);
+  for (const [name, others] of Object.entries(otherNames)) rename(name, others);
+  // The names that the API gave to ads fields, without the prefix that people leave out.
+  for (const { name } of fields) if (name.startsWith('ppc_')) rename(name, [name.slice('ppc_'.length)]);
+  return byName;
+}
+
+const known = questionFields();
+
+/**
+ * Reads a condition without asking anything: for editors, and for programs that change a condition before they pass it on.
+ *
+ * @example
+ * const result = parseCondition("talk_minutes >= 2 AND state IN ('TX', 'CA')");
+ * if (!result.ok) console.log(result.problem.message, result.problem.corrected);
+ */
+export function parseCondition(text: string): ConditionResult {
+  return readCondition(text, known);
+}

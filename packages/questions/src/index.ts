@@ -1,0 +1,76 @@
+// Questions about calls: what they mean, and an exact answer in plain JavaScript over any iterable of calls.
+// Start with answerQuestion(question, calls); createAnswer(question) is fed in parts, saved, continued and merged.
+
+export type { Counted, CountedGroup } from './answer/counted.ts';
+export { finishAnswer } from './answer/finish.ts';
+export { extensionsSentence, shownValue } from './answer/left-out.ts';
+export { comparedFields } from './answer/nothing-found.ts';
+export type { Condition, Literal, Operator, Term, Test, Vocabulary } from './conditions/condition.ts';
+export { fieldsOf, latestTime } from './conditions/condition.ts';
+export { fold } from './conditions/fold.ts';
+export type { Value } from './conditions/holds.ts';
+export type { ConditionResult } from './conditions/parse.ts';
+export type { ConditionProblem, ConditionProblemCode } from './conditions/problem.ts';
+export {
+  type AnswerOptions,
+  answerQuestion,
+  answerQuestions,
+  type Calls,
+  type CheckedQuestion,
+  createAnswer,
+  type RunningAnswer,
+  type SavedAnswer,
+} from './engine/answer-question.ts';
+export type { SavedCell } from './engine/cell.ts';
+export type { SavedCounts } from './engine/running.ts';
+export type { KeptCall } from './engine/sequences.ts';
+export { QuestionError, type QuestionErrorCode } from './errors.ts';
+export { callerKey } from './fields/caller-key.ts';
+export { type ClickIdName, type ClickIds, clickIdsOf, clickKinds } from './fields/click-ids.ts';
+export {
+  activityTypes,
+  type DerivedField,
+  type DerivedName,
+  derivedFields,
+  type FieldSettings,
+  parseCondition,
+  type QuestionField,
+  questionFields,
+  weekdays,
+} from './fields/vocabulary.ts';
+export { columnText, isStoredTime, isWellFormed } from './fields/wire-values.ts';
+export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut } from './question/answer.ts';
+export { type Alignment, alignmentOf, isBucket, unmoved, weekShift } from './question/buckets.ts';
+export type { PlannedMeasure } from './question/columns.ts';
+export {
+  type MeasureName,
+  type MeasureSpec,
+  measureSpecs,
+  type Part,
+  type PartValue,
+} from './question/measures.ts';
+export type { KnownField, RowOf } from './question/names.ts';
+export type { ClosedPeriod, Period, Zones } from './question/period.ts';
+export { sayPeriod } from './question/period-words.ts';
+export {
+  type Plan,
+  type PlannedCondition,
+  planQuestion,
+  planSelection,
+  type ReadOptions,
+  type SelectionPlan,
+} from './question/plan.ts';
+export {
+  type CallSelection,
+  type ComparedPeriod,
+  checkCount,
+  checkNamed,
+  checkQuestion,
+  type DistinctMeasure,
+  type Question,
+  type QuestionLimits,
+  type ReadLimits,
+  selectionOptions,
+} from './question/question.ts';
+export { InvalidCondition, type Order, readField, readOrder, splitList } from './question/resolve.ts';
+export type { Spend } from './question/spend.ts';

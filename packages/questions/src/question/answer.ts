@@ -1,0 +1,85 @@
+// What a question is answered with.
+
+/** A value in an answer. */
+export type AnswerValue = string | number | boolean | null;
+
+/** A column of an answer. */
+export interface AnswerColumn {
+  /** The key of the column in each row. */
+  readonly name: string;
+  /** What the column holds: a group, a measure, the measure of the period before, or the change since then. */
+  readonly kind: 'group' | 'measure' | 'before' | 'change';
+  /** What the values count or measure. */
+  readonly unit: 'value' | 'time' | 'calls' | 'callers' | 'minutes' | 'share' | 'money' | 'count';
+  /** What the column says, in one sentence. */
+  readonly meaning: string;
+}
+
+/** Why some calls or rows are not in an answer. */
+export interface LeftOut {
+  /** Why: a stable code. */
+  readonly code:
+    | 'no_time'
+    | 'extensions'
+    | 'website'
+    | 'no_talk_minutes'
+    | 'no_caller_number'
+    | 'no_lag'
+    | 'having'
+    | 'top_per'
+    | 'limit'
+    | 'empty_buckets'
+    | 'spend_without_calls';
+  /** How many calls, or groups for `having`, `top_per` and `limit`, or names for `spend_without_calls`. */
+  readonly count: number;
+  /** The same as a sentence. */
+  readonly message: string;
+}
+
+/** How fresh an account is. */
+export interface AccountStatus {
+  /** Id of the account. */
+  readonly account: string;
+  /** How many of its calls are stored. */
+  readonly calls: number;
+  /** First and last time of a call, as the API wrote them. */
+  readonly first: string | null;
+  /** `date_added` of its latest call; null without calls. */
+  readonly last: string | null;
+  /** When calls were last stored, as an ISO instant. */
+  readonly storedAt: string | null;
+  /** When a sync last ran to its end, as an ISO instant. Null when none has yet, or when the calls came from files. */
+  readonly syncedAt: string | null;
+}
+
+/** The answer to a question. */
+export interface Answer<Row = Readonly<Record<string, AnswerValue>>> {
+  /** The columns of the rows, groups first. */
+  readonly columns: readonly AnswerColumn[];
+  /** One row for each group, by column name. */
+  readonly rows: readonly Row[];
+  /** The same measures over all calls that are counted, whatever rows are shown. */
+  readonly total: Readonly<Record<string, AnswerValue>>;
+  /** How many calls the answer covers. */
+  readonly calls: number;
+  /** How many groups there are, shown or not, empty buckets of time included. */
+  readonly groups: number;
+  /** How many calls through call extensions are counted, and how many are left out; both are 0 where there are none. */
+  readonly extensions: { readonly counted: number; readonly leftOut: number };
+  /** The period that was counted; null where it was left open. `timeZone` is null when nobody said which it is. */
+  readonly period: {
+    readonly from: string | null;
+    readonly to: string | null;
+    readonly timeZone: string | null;
+  };
+  /** The period the measures are compared with; null without `compare`. */
+  readonly compared: { readonly from: string; readonly to: string } | null;
+  /** The oldest last sync among the accounts counted, as an ISO instant: calls after it may be missing. */
+  readonly asOf: string | null;
+  /** The accounts that were read, each with its calls and its last sync. */
+  readonly accounts: readonly AccountStatus[];
+  /** What is not in the numbers, with how many calls and why. */
+  readonly leftOut: readonly LeftOut[];
+  /** What else a reader should know, one sentence each. */
+  readonly notes: readonly string[];
+}

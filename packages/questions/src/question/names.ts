@@ -1,0 +1,57 @@
+import type { Call } from '@call-attribution/core';
+import type { DerivedName } from '../fields/vocabulary.ts';
+import type { AnswerValue } from './answer.ts';
+import type { Question } from './question.ts';
+
+/** Names that people use for fields, with the fields. */
+interface SaidNames {
+  readonly campaign: 'ppc_campaign';
+  readonly adgroup: 'ppc_adgroup';
+  readonly ad_group: 'ppc_adgroup';
+  readonly keyword: 'ppc_keywords';
+  readonly keywords: 'ppc_keywords';
+  readonly match_type: 'ppc_match_type';
+  readonly status: 'ppc_status';
+  readonly gclid: 'ppc_gclid';
+  readonly landing: 'landing_page';
+  readonly label: 'phone_label';
+  readonly source: 'referrer';
+  readonly network: 'vt_network';
+  readonly device: 'vt_device';
+  readonly caller: 'ani';
+  readonly date: 'day';
+}
+
+type OwnName = (keyof Call & string) | DerivedName | 'account' | 'is_extension';
+
+/** A name of a field that groups can have. Programs that pass on what a person wrote use `string`. */
+export type KnownField = OwnName | keyof SaidNames;
+
+/** The column that a group has. */
+type ColumnOf<G> = G extends keyof SaidNames ? SaidNames[G] : G extends string ? G : never;
+
+/** The column that a measure has. */
+type MeasureColumn<M> = M extends `${string} as ${infer Name}`
+  ? Name
+  : M extends `distinct(${infer Field})`
+    ? `distinct_${ColumnOf<Field>}`
+    : M extends `without(${infer Field})`
+      ? `without_${ColumnOf<Field>}`
+      : M extends `called_back_within(${infer Hours})`
+        ? `called_back_within_${Hours}`
+        : M extends string
+          ? M
+          : string;
+
+type GroupsOf<Q> = Q extends { readonly groupBy: readonly (infer G)[] } ? ColumnOf<G> : never;
+type MeasuresOf<Q> = Q extends { readonly measures: readonly (infer M)[] } ? MeasureColumn<M> : 'calls';
+type Extra<Q, M> =
+  | (Q extends { readonly compare: object | string }
+      ? `${M & string}_before` | `${M & string}_change`
+      : never)
+  | (Q extends { readonly spend: object } ? 'spend' | 'cost_per_call' : never);
+
+/** The rows of the answer to a question: its columns by name, where the question is written out in the program. */
+export type RowOf<Q extends Question> = string extends GroupsOf<Q> | MeasuresOf<Q>
+  ? Readonly<Record<string, AnswerValue>>
+  : { readonly [column in GroupsOf<Q> | MeasuresOf<Q> | Extra<Q, MeasuresOf<Q>>]: AnswerValue };

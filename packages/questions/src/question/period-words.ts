@@ -1,0 +1,158 @@
+import { addMonths, day, hour, parseTime, second } from '@call-attribution/core/time';
+import { dayNumber, startOfDay } from '../fields/facts.ts';
+import { type FieldSettings, monthStartOf, weekStartOf } from '../fields/vocabulary.ts';
+
+/** A stretch of naive time, half-open. */
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Forms of a period, for messages. */
+export const periodForms =
+  "'yesterday', 'last month', 'this week', 'last 30 days', '2026-Q3', '2026-10', '2026-10-01 to 2026-10-15', 'since 2026-10-01'";
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const longMonths = [
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
+];
+
+type Unit = 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
+
+/**
+ * Reads a period as people say it, at the naive time `now`. `last month` is the whole month before this one; `last 30 days` are today
+ * and the 29 days before; `last 3 months` are the three whole months before this one. Null for what is none.
+ */
+export function sayPeriod(
+  text: string,
+  now: number,
+  settings: FieldSettings = {},
+): { readonly from: number | null; readonly to: number | null } | null {
+  const words = text.trim().toLowerCase().replace(/\s+/g, ' ');
+  const open = /^(since|from|after|until|till|up to|before) (.+)$/.exec(words);
+  const range = /^(?:from |between )?(.+?)(?: ?\.\. ?| to | until | through | and | - | – )(.+)$/.exec(words);
+  if (range?.[1] !== undefined && range[2] !== undefined) {
+    const start = stretchOf(range[1], now, settings);
+    const end = stretchOf(range[2], now, settings);
+    if (start && end) return { from: start.from, to: end.to };
+  }
+  if (open?.[1] !== undefined && open[2] !== undefined) {
+    const stretch = stretchOf(open[2], now, settings);
+    if (stretch === null) return null;
+    if (open[1] === 'since' || open[1] === 'from') return { from: stretch.from, to: null };
+    if (open[1] === 'after') return { from: stretch.to, to: null };
+    return { from: null, to: open[1] === 'before' ? stretch.from : stretch.to };
+  }
+  return stretchOf(words, now, settings);
+}
+
+function stretchOf(words: string, now: number, settings: FieldSettings): Stretch | null {
+  return relative(words, now, settings) ?? calendar(words, settings) ?? moment(words);
+}
+
+/** A stretch that depends on what time it is. */
+function relative(words: string, now: number, settings: FieldSettings): Stretch | null {
+  if (words === 'today') return unitAt('day', now, 0, settings);
+  if (words === 'yesterday') return unitAt('day', now, -1, settings);
+  if (words === 'tomorrow') return unitAt('day', now, 1, settings);
+  if (words === 'now') return { from: now, to: now };
+  const [, which, unit] =
+    /^(this|current|last|previous|past|next) (day|week|month|quarter|year)$/.exec(words) ?? [];
+  if (isUnit(unit)) {
+    const step = which === 'this' || which === 'current' ? 0 : which === 'next' ? 1 : -1;
+    return unitAt(unit, now, step, settings);
+  }
+  const [, toDate] = /^(week|month|quarter|year) to date$/.exec(words) ?? [];
+  if (isUnit(toDate))
+    return { from: unitAt(toDate, now, 0, settings).from, to: unitAt('day', now, 0, settings).to };
+  const [, count, units] =
+    /^(?:the )?(?:last|past|previous) (\d{1,5}) (hour|day|week|month|quarter|year)s?$/.exec(words) ?? [];
+  const many = Number(count);
+  if (!isUnit(units) || !(many > 0)) return null;
+  if (units === 'hour') {
+    const end = Math.floor(now / second) * second;
+    return { from: end - many * hour, to: end };
+  }
+  if (units === 'day') {
+    const { to } = unitAt('day', now, 0, settings);
+    return { from: to - many * day, to };
+  }
+  const { from: to } = unitAt(units, now, 0, settings);
+  return { from: unitAt(units, now, -many, settings).from, to };
+}
+
+const isUnit = (word: string | undefined): word is Unit =>
+  word !== undefined && ['hour', 'day', 'week', 'month', 'quarter', 'year'].includes(word);
+
+/** The unit that holds a time, so many units later. */
+function unitAt(unit: Unit, now: number, step: number, settings: FieldSettings): Stretch {
+  const today = dayNumber(now);
+  switch (unit) {
+    case 'hour':
+      return { from: now, to: now + hour };
+    case 'day':
+      return { from: startOfDay(today + step), to: startOfDay(today + step + 1) };
+    case 'week': {
+      const start = weekStartOf(today, settings) + 7 * step;
+      return { from: startOfDay(start), to: startOfDay(start + 7) };
+    }
+    default: {
+      const length = unit === 'month' ? 1 : unit === 'quarter' ? 3 : 12;
+      const month = monthStartOf(now);
+      const first = addMonths(month, -(new Date(month).getUTCMonth() % length) + step * length);
+      return { from: first, to: addMonths(first, length) };
+    }
+  }
+}
+
+/** A stretch of the calendar by its name: `2026`, `2026-Q3`, `2026-10`, `october 2026`, `2026-W35`. */
+function calendar(words: string, settings: FieldSettings): Stretch | null {
+  const [, year] = /^(\d{4})$/.exec(words) ?? [];
+  if (year !== undefined) return monthsFrom(`${year}-01`, 12);
+  const quarter = /^(\d{4})[- ]?q([1-4])$/.exec(words) ?? swap(/^q([1-4])[- ]?(\d{4})$/.exec(words));
+  if (quarter?.[1] !== undefined)
+    return monthsFrom(`${quarter[1]}-${String(Number(quarter[2]) * 3 - 2).padStart(2, '0')}`, 3);
+  if (/^\d{4}-\d\d$/.test(words)) return monthsFrom(words, 1);
+  const named = swap(/^([a-z]+)\.?,? (\d{4})$/.exec(words)) ?? /^(\d{4}) ([a-z]+)$/.exec(words);
+  const month = Math.max(longMonths.indexOf(named?.[2] ?? ''), months.indexOf(named?.[2] ?? ''));
+  if (named?.[1] !== undefined && month >= 0)
+    return monthsFrom(`${named[1]}-${String(month + 1).padStart(2, '0')}`, 1);
+  const week = /^(\d{4})-?w(\d\d)$/.exec(words);
+  return week?.[1] === undefined ? null : isoWeek(Number(week[1]), Number(week[2]), settings);
+}
+
+const swap = (found: RegExpExecArray | null): readonly (string | undefined)[] | null =>
+  found && [found[0], found[2], found[1]];
+
+function monthsFrom(month: string, count: number): Stretch | null {
+  const time = parseTime(`${month}-01`);
+  return time && { from: time.millis, to: addMonths(time.millis, count) };
+}
+
+/** Week 1 of ISO 8601 is the one that holds the 4th of January. */
+function isoWeek(year: number, week: number, settings: FieldSettings): Stretch | null {
+  const fourth = parseTime(`${String(year).padStart(4, '0')}-01-04`);
+  if (fourth === null || week < 1) return null;
+  const start = weekStartOf(dayNumber(fourth.millis), {}) + 7 * (week - 1);
+  // The Thursday of a week says which year it belongs to.
+  if (new Date(startOfDay(start + 3)).getUTCFullYear() !== year) return null;
+  const shift = settings.weekStart === 'sunday' ? -1 : 0;
+  return { from: startOfDay(start + shift), to: startOfDay(start + shift + 7) };
+}
+
+/** A day, or a moment: as an end it is not included. */
+function moment(words: string): Stretch | null {
+  const time = parseTime(words.toUpperCase());
+  return time && { from: time.millis, to: time.isWholeDay ? time.millis + day : time.millis };
+}

@@ -1,0 +1,137 @@
+import {
+  addMonths,
+  checkTimeZone,
+  endOfPeriod,
+  formatNaive,
+  naiveAt,
+  parseTime,
+  startOfPeriodBefore,
+  type TypedTime,
+} from '@call-attribution/core/time';
+import { nearest } from '@call-attribution/query-dsl';
+import { QuestionError } from '../errors.ts';
+import { periodForms, sayPeriod } from './period-words.ts';
+import type { CallSelection, Question } from './question.ts';
+
+/** A period of naive time, half-open. An open end is null. */
+export interface Period {
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
+/** A period whose ends are known. */
+export interface ClosedPeriod {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The period of a selection. `now` is an instant, in milliseconds. What depends on it, such as `today`, is taken in the zone of the
+ * answer; when nobody has said which zone that is, in the one of this machine.
+ */
+export function readSaid(selection: CallSelection, now: number): Period {
+  const { period, from, to, inZone, timeZone, weekStart } = selection;
+  if (period === undefined) return readPeriod({ from, to });
+  if (from !== undefined || to !== undefined)
+    throw new QuestionError('invalid_period', 'A question has `period`, or `from` and `to`, but not both.');
+  const local = naiveAt(now, inZone ?? timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const said = sayPeriod(period, local, { weekStart });
+  if (said === null) {
+    throw new QuestionError(
+      'invalid_period',
+      `period is ${JSON.stringify(period.slice(0, 60))}, which is no period. Write one such as ${periodForms}.`,
+    );
+  }
+  if (said.from === null || said.to === null || said.from < said.to) return said;
+  throw new QuestionError(
+    'invalid_period',
+    `period is ${JSON.stringify(period.slice(0, 60))}, which ends before it begins. Write the earlier time first.`,
+  );
+}
+
+/** Reads `from` and `to`. */
+export function readPeriod({ from, to }: Pick<CallSelection, 'from' | 'to'>, name = ''): Period {
+  const start = readTime(from, `${name}from`);
+  const end = readTime(to, `${name}to`);
+  const period = { from: start?.millis ?? null, to: end === null ? null : endOfPeriod(end) };
+  if (period.from !== null && period.to !== null && period.from >= period.to) {
+    throw new QuestionError(
+      'invalid_period',
+      `${name}from (${from}) is not before ${name}to (${to}). A date as \`to\` includes its day, a time of day ends the period just before it.`,
+    );
+  }
+  return period;
+}
+
+function readTime(text: string | undefined, name: string): TypedTime | null {
+  if (text === undefined) return null;
+  const time = typeof text === 'string' ? parseTime(text) : null;
+  if (time) return time;
+  throw new QuestionError(
+    'invalid_period',
+    `${name} is ${JSON.stringify(text)}: expected a time that exists, such as 2026-11-20 or 2026-11-20 14:30:00.`,
+  );
+}
+
+/** The zones of a question: the one of the records, and the one to report in. */
+export interface Zones {
+  readonly timeZone: string | null;
+  readonly inZone: string | null;
+}
+
+/** Checks the zones of a question. */
+export function readZones({ timeZone, inZone }: Pick<CallSelection, 'timeZone' | 'inZone'>): Zones {
+  for (const [name, zone] of Object.entries({ timeZone, inZone }))
+    if (zone !== undefined) checkZone(name, zone);
+  if (inZone !== undefined && timeZone === undefined) {
+    throw new QuestionError(
+      'invalid_question',
+      `Reporting in ${inZone} needs \`timeZone\`, the zone that the times of the records are in: the API does not say it. Ask whoever manages the account.`,
+    );
+  }
+  return { timeZone: timeZone ?? null, inZone: inZone ?? null };
+}
+
+function checkZone(name: string, zone: string): void {
+  try {
+    checkTimeZone(zone);
+  } catch {
+    const meant = typeof zone === 'string' ? nearest(zone, Intl.supportedValuesOf('timeZone')) : undefined;
+    throw new QuestionError(
+      'invalid_question',
+      `${name} is ${JSON.stringify(zone)}, which is not a time zone. ${
+        meant ? `Did you mean ${meant}?` : 'Write an IANA name such as America/New_York or UTC.'
+      }`,
+    );
+  }
+}
+
+/** The period that a question compares with. */
+export function comparedPeriod(
+  compare: NonNullable<Question['compare']>,
+  { from, to }: Period,
+): ClosedPeriod {
+  if (from === null || to === null) {
+    throw new QuestionError(
+      'invalid_question',
+      'To compare, a question needs a period with both ends: `period`, or both `from` and `to`.',
+    );
+  }
+  if (typeof compare === 'object') {
+    const given = readPeriod(compare, 'compare.');
+    if (given.from !== null && given.to !== null) return { from: given.from, to: given.to };
+    throw new QuestionError('invalid_question', 'A period to compare with needs both `from` and `to`.');
+  }
+  if (compare !== 'previous' && compare !== 'year') {
+    throw new QuestionError(
+      'invalid_question',
+      `compare is ${JSON.stringify(compare)}: expected 'previous', 'year' or { from, to }.`,
+    );
+  }
+  if (compare === 'year') return { from: addMonths(from, -12), to: addMonths(to, -12) };
+  return { from: startOfPeriodBefore(from, to), to: from };
+}
+
+/** A naive time as an answer shows it. */
+export const shownTime = (millis: number | null): string | null =>
+  millis === null ? null : formatNaive(millis);

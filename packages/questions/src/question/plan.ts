@@ -1,0 +1,223 @@
+import type { Condition, Vocabulary } from '../conditions/condition.ts';
+import { fieldsOf } from '../conditions/condition.ts';
+import { nameOf } from '../conditions/names.ts';
+import type { ConditionProblem } from '../conditions/problem.ts';
+import { QuestionError } from '../errors.ts';
+import { type FieldSettings, type QuestionField, questionFields } from '../fields/vocabulary.ts';
+import type { AnswerColumn } from './answer.ts';
+import { columnsOf, havingTerms, type PlannedMeasure } from './columns.ts';
+import type { Part } from './measures.ts';
+import { type ClosedPeriod, comparedPeriod, type Period, readSaid, readZones, type Zones } from './period.ts';
+import type { CallSelection, Question } from './question.ts';
+import {
+  type Order,
+  readCount,
+  readFilter,
+  readGroups,
+  readMeasures,
+  readOrder,
+  readWhere,
+} from './resolve.ts';
+import { readSpend, type Spend } from './spend.ts';
+
+/** A condition of a selection. */
+export interface PlannedCondition {
+  readonly condition: Condition;
+  /** A filter of the API is about the times as they were sent, whatever zone the answer is in. */
+  readonly asSent: boolean;
+}
+
+/** Which calls a question is about, with all names and times read. */
+export interface SelectionPlan {
+  readonly fields: ReadonlyMap<string, QuestionField>;
+  readonly settings: FieldSettings;
+  readonly zones: Zones;
+  readonly period: Period;
+  readonly accounts: readonly string[] | null;
+  readonly calls: NonNullable<CallSelection['calls']>;
+  readonly conditions: readonly PlannedCondition[];
+  /** What is unusual about its conditions. */
+  readonly warnings: readonly ConditionProblem[];
+  /** The period was said in words that depend on the clock, and nobody has said in which zone. */
+  readonly usesLocalClock: boolean;
+}
+
+/** A question in which all names and times have been read. */
+export interface Plan extends SelectionPlan {
+  readonly groups: readonly QuestionField[];
+  readonly measures: readonly PlannedMeasure[];
+  /** What an engine has to count, each once. The number of calls is the first, of those through call extensions the second. */
+  readonly parts: readonly Part[];
+  readonly compared: ClosedPeriod | null;
+  readonly spend: Spend | null;
+  readonly columns: readonly AnswerColumn[];
+  readonly having: { readonly condition: Condition; readonly terms: Vocabulary } | null;
+  readonly order: readonly Order[];
+  readonly limit: number;
+  readonly topPer: number | null;
+  readonly personal: Question['personal'];
+  /** Something in it follows from the other calls of a caller. */
+  readonly needsSequence: boolean;
+}
+
+/** What a question is read with. */
+export interface ReadOptions {
+  /** The instant that words such as `yesterday` are about, in milliseconds. Default: now. */
+  readonly now?: number | undefined;
+}
+
+/** Reads everything about a selection that needs no calls. */
+export function planSelection(
+  selection: CallSelection,
+  { now = Date.now() }: ReadOptions = {},
+): SelectionPlan {
+  const settings: FieldSettings = { weekStart: selection.weekStart };
+  const zones = readZones(selection);
+  const fields = questionFields(settings);
+  const filter = selection.q === undefined ? null : readFilter(selection.q);
+  const where = selection.where === undefined ? null : readWhere(selection.where, fields, 'where');
+  const calls = selection.calls ?? (filter && !filter.extensions ? 'website' : 'all');
+  if (!['all', 'website', 'extensions'].includes(calls)) {
+    throw new QuestionError(
+      'invalid_question',
+      `calls is ${JSON.stringify(calls)}: expected 'all', 'website' or 'extensions'.`,
+    );
+  }
+  if (selection.accounts?.length === 0) {
+    throw new QuestionError(
+      'invalid_question',
+      'accounts is empty: name at least one, or leave it out for all.',
+    );
+  }
+  return {
+    fields,
+    settings,
+    zones,
+    period: readSaid(selection, now),
+    accounts: selection.accounts ?? null,
+    calls,
+    conditions: [
+      ...(where ? [{ condition: where.condition, asSent: false }] : []),
+      ...(filter ? [{ condition: filter.condition, asSent: true }] : []),
+    ],
+    warnings: where?.warnings ?? [],
+    usesLocalClock:
+      zones.timeZone === null &&
+      /\b(?:today|yesterday|tomorrow|now|this|current|last|past|previous|next|to date)\b/i.test(
+        selection.period ?? '',
+      ),
+  };
+}
+
+/** Reads a whole question. */
+export function planQuestion(question: Question, options: ReadOptions = {}): Plan {
+  const selection = planSelection(question, options);
+  const { fields, period } = selection;
+  const groups = readGroups(question.groupBy ?? [], fields);
+  const read = readMeasures(question.measures ?? ['calls'], fields);
+  refusePersonal(groups, question);
+  const parts = new PartList();
+  parts.add({ kind: 'calls' });
+  parts.add({ kind: 'extensions' });
+  const needsEnds = groups.some(({ isTime }) => isTime) && (period.from === null || period.to === null);
+  if (needsEnds) for (const kind of ['first', 'last'] as const) parts.add({ kind });
+  const measures = read.map(
+    ({ column, spec }): PlannedMeasure => ({
+      column,
+      spec,
+      parts: spec.parts.map((part) => parts.add(part)),
+      counted: spec.leaves === undefined ? null : parts.add(spec.leaves.counted),
+    }),
+  );
+  const compared = question.compare === undefined ? null : comparedPeriod(question.compare, period);
+  const spend = question.spend === undefined ? null : readSpend(question.spend, groups);
+  const columns = columnsOf(groups, measures, compared !== null, spend !== null);
+  for (const name of ['having', 'topPer'] as const) {
+    if (question[name] !== undefined && groups.length === 0)
+      throw new QuestionError(
+        'invalid_question',
+        `${name} needs groupBy: there is only one row without groups.`,
+      );
+  }
+  const terms = havingTerms(columns, measures);
+  return {
+    ...selection,
+    warnings: [...selection.warnings, ...read.flatMap(({ warnings }) => warnings)],
+    groups,
+    measures,
+    parts: parts.list,
+    compared,
+    spend,
+    columns,
+    having:
+      question.having === undefined
+        ? null
+        : { condition: readWhere(question.having, terms, 'having').condition, terms },
+    order: orderOf(question, groups, columns, fields),
+    limit: readCount('limit', question.limit, 1, 1_000_000) ?? 1000,
+    topPer: readCount('topPer', question.topPer, 1, 1_000_000),
+    personal: question.personal,
+    needsSequence: needsSequence(selection, groups, parts.list),
+  };
+}
+
+/** Parts without repetitions. */
+class PartList {
+  readonly list: Part[] = [];
+  readonly #known = new Map<string, number>();
+
+  /** The place of a part. */
+  add(part: Part): number {
+    const id = JSON.stringify(part);
+    let at = this.#known.get(id);
+    if (at === undefined) {
+      at = this.list.push(part) - 1;
+      this.#known.set(id, at);
+    }
+    return at;
+  }
+}
+
+function needsSequence(
+  { conditions, fields }: SelectionPlan,
+  groups: readonly QuestionField[],
+  parts: readonly Part[],
+): boolean {
+  const names = conditions.flatMap(({ condition }) => [...fieldsOf(condition)]);
+  for (const part of parts) {
+    if (part.kind === 'first_time') return true;
+    if ('condition' in part) names.push(...fieldsOf(part.condition));
+    if ('field' in part) names.push(part.field);
+  }
+  return groups.some((group) => group.needsSequence) || names.some((name) => fields.get(name)?.needsSequence);
+}
+
+/** Time in its order; otherwise most of the first measure first. */
+function orderOf(
+  { order }: Question,
+  groups: readonly QuestionField[],
+  columns: readonly AnswerColumn[],
+  fields: ReadonlyMap<string, QuestionField>,
+): readonly Order[] {
+  if (order !== undefined) {
+    const others = new Map([...fields].map(([name, field]) => [nameOf(name), field.name]));
+    return readOrder(
+      order,
+      columns.map(({ name }) => name),
+      'the answer',
+      others,
+    );
+  }
+  if (groups[0]?.isTime) return [];
+  const first = columns.find(({ kind }) => kind === 'measure');
+  return first === undefined ? [] : [{ column: first.name, descending: true }];
+}
+
+function refusePersonal(groups: readonly QuestionField[], { personal }: Question): void {
+  const field = groups.find((group) => group.personal);
+  if (field === undefined || personal === 'show' || typeof personal === 'function') return;
+  throw new QuestionError(
+    'personal_data',
+    `${field.name} is personal data. To count callers use the measure callers; to see the values set \`personal\` to 'show' or to a function that masks them.`,
+  );
+}

@@ -1,0 +1,270 @@
+import { propertyOf } from '@call-attribution/core/errors';
+import { nearest, parse, simplify } from '@call-attribution/query-dsl';
+import { checkCondition } from '../conditions/check.ts';
+import type { Condition, Literal, Vocabulary } from '../conditions/condition.ts';
+import { ambiguousNames, nameOf, wordList } from '../conditions/names.ts';
+import { readCondition } from '../conditions/parse.ts';
+import type { ConditionProblem } from '../conditions/problem.ts';
+import { QuestionError } from '../errors.ts';
+import type { QuestionField } from '../fields/vocabulary.ts';
+import {
+  calledBackSpec,
+  countSpec,
+  distinctSpec,
+  type MeasureName,
+  type MeasureSpec,
+  measureSpecs,
+  otherMeasureNames,
+  shareSpec,
+  withoutSpec,
+} from './measures.ts';
+import type { DistinctMeasure, Question } from './question.ts';
+
+const mostGroups = 4;
+
+/** The groups of a question. Their names may be any that the vocabulary knows; the fields come under their own. */
+export function readGroups(
+  names: readonly string[],
+  known: ReadonlyMap<string, QuestionField>,
+): readonly QuestionField[] {
+  if (names.length > mostGroups) {
+    throw new QuestionError(
+      'invalid_question',
+      `groupBy names ${names.length} groups: ${mostGroups} at most. Ask twice, or use \`where\`.`,
+    );
+  }
+  const groups = names.map((name) => readField(name, known, 'group by'));
+  const twice = groups.find((group, i) => groups.indexOf(group) !== i);
+  if (twice) throw new QuestionError('invalid_question', `groupBy names ${twice.name} twice.`);
+  return groups;
+}
+
+/** A field by a name that somebody wrote. */
+export function readField(
+  written: string,
+  known: ReadonlyMap<string, QuestionField>,
+  what: string,
+): QuestionField {
+  const name = typeof written === 'string' ? nameOf(written) : '';
+  const meanings = ambiguousNames[name];
+  if (meanings !== undefined) {
+    throw new QuestionError(
+      'ambiguous_name',
+      `${JSON.stringify(written)} to ${what} may mean ${wordList(meanings)}. Name one of them.`,
+    );
+  }
+  const field = known.get(name);
+  if (field) return field;
+  const meant = nearest(name, [...known.keys()]);
+  throw new QuestionError(
+    'unknown_name',
+    `There is no field ${JSON.stringify(written)} to ${what}. ${
+      meant ? `Did you mean ${meant}?` : `Some that exist: ${[...known.keys()].slice(0, 10).join(', ')}.`
+    }`,
+  );
+}
+
+/** A measure of a question and the name of its column. */
+export interface ReadMeasure {
+  readonly column: string;
+  readonly spec: MeasureSpec;
+  readonly warnings: readonly ConditionProblem[];
+}
+
+/** The measures of a question. */
+export function readMeasures(
+  measures: readonly (string | DistinctMeasure)[],
+  known: ReadonlyMap<string, QuestionField>,
+): readonly ReadMeasure[] {
+  if (measures.length === 0)
+    throw new QuestionError('invalid_question', 'measures is empty: name at least one, such as calls.');
+  const read = measures.map((measure) =>
+    typeof measure === 'string' ? measureOf(measure, known) : distinctOf(measure.distinct, known),
+  );
+  const twice = read.find(({ column }, i) => read.findIndex((other) => other.column === column) !== i);
+  if (twice) throw new QuestionError('invalid_question', `measures names ${twice.column} twice.`);
+  return read;
+}
+
+function measureOf(text: string, known: ReadonlyMap<string, QuestionField>): ReadMeasure {
+  const [, body = text, given] = /^(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
+  const read = unnamed(body.trim(), known);
+  return given === undefined ? read : { ...read, column: given.toLowerCase() };
+}
+
+function unnamed(text: string, known: ReadonlyMap<string, QuestionField>): ReadMeasure {
+  const name = nameOf(text);
+  const own = Object.hasOwn(otherMeasureNames, name) ? otherMeasureNames[name] : name;
+  if (isMeasure(own)) return { column: own, spec: measureSpecs[own], warnings: [] };
+  const [, called = '', inside = ''] = /^([a-z_]+)\s*\(\s*(.*?)\s*\)$/is.exec(text) ?? [];
+  switch (called.toLowerCase()) {
+    case 'distinct':
+      return distinctOf(inside, known);
+    case 'without': {
+      const field = readField(inside, known, 'look for');
+      return { column: `without_${field.name}`, spec: withoutSpec(field.name), warnings: [] };
+    }
+    case 'count':
+    case 'share': {
+      const { condition, warnings } = readWhere(inside, known, text);
+      const make = called.toLowerCase() === 'count' ? countSpec : shareSpec;
+      return { column: text, spec: make(condition, inside), warnings };
+    }
+    case 'called_back_within':
+      if (/^\d{1,5}(?:\.\d{1,3})?$/.test(inside))
+        return { column: `called_back_within_${inside}`, spec: calledBackSpec(inside), warnings: [] };
+      throw new QuestionError(
+        'invalid_question',
+        `${text}: expected a number of hours, such as called_back_within(24).`,
+      );
+    default:
+  }
+  const names = Object.keys(measureSpecs);
+  const meant = nearest(name, [...names, ...Object.keys(otherMeasureNames)]);
+  throw new QuestionError(
+    'unknown_name',
+    `There is no measure ${JSON.stringify(text)}. ${meant ? `Did you mean ${meant}?` : `Measures: ${names.join(', ')}, distinct(field), without(field), count(condition), share(condition), called_back_within(hours).`}`,
+  );
+}
+
+const isMeasure = (name: string | undefined): name is MeasureName =>
+  name !== undefined && Object.hasOwn(measureSpecs, name);
+
+function distinctOf(name: string, known: ReadonlyMap<string, QuestionField>): ReadMeasure {
+  const field = readField(name, known, 'count the values of');
+  return { column: `distinct_${field.name}`, spec: distinctSpec(field.name), warnings: [] };
+}
+
+/** A condition with the warnings about it. `name` is the option it came from. */
+export function readWhere(
+  where: string | Condition,
+  vocabulary: Vocabulary,
+  name: string,
+): { readonly condition: Condition; readonly warnings: readonly ConditionProblem[] } {
+  if (typeof where === 'object') {
+    checkCondition(where, vocabulary);
+    return { condition: where, warnings: [] };
+  }
+  const result = readCondition(String(where), vocabulary);
+  if (result.ok) return result;
+  throw new InvalidCondition(name, result.problem);
+}
+
+/** A condition that cannot be read. */
+export class InvalidCondition extends QuestionError {
+  /** Always `invalid_condition`. */
+  declare readonly code: 'invalid_condition';
+  /** What is wrong, where, and the corrected condition when there is one. */
+  readonly problem: ConditionProblem;
+
+  constructor(name: string, problem: ConditionProblem) {
+    const { message, corrected, frame } = problem;
+    super('invalid_condition', `${name}: ${message}`, {
+      hint: corrected === undefined ? frame : `${frame}\nCorrected: ${corrected}`,
+    });
+    this.problem = problem;
+  }
+}
+
+/** A filter of the API as a condition, and whether it includes calls through call extensions. */
+export function readFilter(q: string): { readonly condition: Condition; readonly extensions: boolean } {
+  const { clauses } = simplify(parseFilter(q));
+  const parts = clauses.flatMap((clause): Condition[] => {
+    if (clause.kind === 'flag') return [];
+    const { field, lower, upper } = clause;
+    const test = (bound: NonNullable<typeof lower>, operator: '>' | '<'): Condition => ({
+      kind: 'compare',
+      field,
+      operator: bound.inclusive ? `${operator}=` : operator,
+      value: boundOf(bound.text),
+    });
+    if (!lower && !upper) return [{ kind: 'not', part: { kind: 'null', field } }];
+    return [...(lower ? [test(lower, '>')] : []), ...(upper ? [test(upper, '<')] : [])];
+  });
+  return { condition: { kind: 'and', parts }, extensions: clauses.some(({ kind }) => kind === 'flag') };
+}
+
+function parseFilter(q: string): ReturnType<typeof parse> {
+  try {
+    return parse(q, { version: 'v3' });
+  } catch (error) {
+    const frame = propertyOf(error, 'frame');
+    throw new QuestionError('invalid_condition', `q: ${String(propertyOf(error, 'message'))}`, {
+      ...(typeof frame === 'string' ? { hint: frame } : {}),
+      cause: error,
+    });
+  }
+}
+
+function boundOf(text: string): Literal {
+  if (text[4] !== '-') return { type: 'number', text };
+  return { type: 'time', millis: Date.parse(`${text.replace(' ', 'T')}Z`), isWholeDay: false };
+}
+
+/** Columns to sort an answer by. */
+export interface Order {
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+/** Reads `order`, such as `calls desc, ppc_campaign`. `columns` belong to `what`; `known` are other names for some of them. */
+export function readOrder(
+  order: string,
+  columns: readonly string[],
+  what = 'the answer',
+  known: ReadonlyMap<string, string> = new Map(),
+): Order[] {
+  return splitList(order).map((part) => {
+    const [, name = '', direction] = /^\s*(-?.*?\S)(?:\s+(asc|desc))?\s*$/is.exec(part) ?? [];
+    const written = name.replace(/^-/, '');
+    const column = [written, nameOf(written), known.get(nameOf(written)) ?? ''].find((each) =>
+      columns.includes(each),
+    );
+    if (column !== undefined)
+      return { column, descending: name.startsWith('-') || /desc/i.test(direction ?? '') };
+    const meant = nearest(written, columns);
+    throw new QuestionError(
+      'unknown_name',
+      `order: ${what} has no column ${JSON.stringify(written || part.trim())}. ${meant ? `Did you mean ${meant}?` : `Its columns: ${columns.slice(0, 20).join(', ')}.`}`,
+    );
+  });
+}
+
+/** The parts of a list between commas that are in no brackets and no string. */
+export function splitList(text: string): string[] {
+  const parts: string[] = [];
+  let [depth, start, isText] = [0, 0, false];
+  for (let i = 0; i < text.length; i += 1) {
+    const character = text[i];
+    if (character === "'") isText = !isText;
+    if (isText) continue;
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (character !== ',' || depth > 0) continue;
+    parts.push(text.slice(start, i));
+    start = i + 1;
+  }
+  return [...parts, text.slice(start)];
+}
+
+/** A whole number of an option, from `least` up. */
+export function readCount(
+  name: keyof Question,
+  value: number | undefined,
+  least: number,
+  most: number,
+): number | null {
+  if (value === undefined) return null;
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new QuestionError(
+    'invalid_question',
+    `${name} is ${JSON.stringify(value)}: expected a whole number from ${least} to ${most.toLocaleString('en')}.`,
+  );
+}
+
+declare module '@call-attribution/core/errors' {
+  interface ErrorFamily {
+    /** See `InvalidCondition` of questions. */
+    InvalidCondition: InvalidCondition;
+  }
+}

@@ -1,0 +1,43 @@
+import {
+  type Condition,
+  type FieldSettings,
+  fieldsOf,
+  type QuestionField,
+  type SelectionPlan,
+} from '@call-attribution/questions';
+import { quoted } from '../tables/columns.ts';
+import { derivedSql, sequenceSql } from '../tables/derived.ts';
+import type { SqlTerms } from '../where/sql.ts';
+
+const rowFields = new Map<string, (time: string, settings: FieldSettings) => string>(
+  Object.entries(derivedSql),
+);
+const sequenceFields = new Map<string, string>(Object.entries(sequenceSql));
+
+/** Needs a field the other calls of the caller in the database? Which call is the first is stored with each. */
+export const needsSequences = (name: string): boolean => sequenceFields.has(name);
+
+/** A field as SQL over a row of `records`; `time` is the expression of the time of the call. */
+export function fieldSql(name: string, time: string, settings: FieldSettings): string {
+  if (name === 'date_added') return time;
+  return rowFields.get(name)?.(time, settings) ?? sequenceFields.get(name) ?? quoted(name);
+}
+
+/** The fields of a selection as SQL. */
+export function termsOf({ fields, settings }: SelectionPlan, time: string): SqlTerms {
+  return (name) => {
+    const term = fieldOf(fields, name);
+    return { term, sql: fieldSql(term.name, time, settings) };
+  };
+}
+
+function fieldOf(fields: ReadonlyMap<string, QuestionField>, name: string): QuestionField {
+  const field = fields.get(name);
+  // Conditions are checked before they are printed.
+  if (field === undefined) throw new TypeError(`There is no field ${name}.`);
+  return field;
+}
+
+/** The fields that a condition names, under their own names. */
+export const fieldNames = ({ fields }: SelectionPlan, condition: Condition): string[] =>
+  [...fieldsOf(condition)].map((name) => fields.get(name)?.name ?? name);
