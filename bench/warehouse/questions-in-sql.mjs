@@ -11,7 +11,7 @@ export function questionsInSql({ text, talk, lag, later, quantile }, { month, be
   const date = text('date_added');
   const within = (from) => `${date} >= '${from}' AND ${date} < '${end}'`;
   const missed = `sum(CASE WHEN ${talk} = 0 THEN 1 ELSE 0 END)`;
-  const value = `sum(CASE WHEN ${talk} >= 10 AND lower(${campaign}) LIKE '%brand%' THEN 120 WHEN ${talk} >= 2 THEN 40 ELSE 0 END)`;
+  const long = `sum(CASE WHEN ${talk} >= 10 THEN 1 ELSE 0 END)`;
   return (from) => ({
     'calls of a month': `SELECT count(*) AS n ${from} WHERE ${within(month)}`,
     'campaigns: calls, share, missed': `SELECT ${campaign} AS k, count(*) AS n, count(*) * 1.0 / sum(count(*)) OVER () AS share,
@@ -33,7 +33,7 @@ export function questionsInSql({ text, talk, lag, later, quantile }, { month, be
     'weekdays by hour in another time zone': `SELECT ${later('%w')} AS k, ${later('%H')} AS h, count(*) AS n, ${missed} ${from} GROUP BY 1, 2`,
     'landing pages under a condition': `SELECT ${text('landing_page')} AS k, count(*) AS n, avg(${talk}) ${from}
         WHERE ${talk} >= 2 AND ${text('ppc_gclid')} IS NOT NULL AND ${text('state')} IN ('TX', 'CA') AND ${text('landing_page')} LIKE '/e%' GROUP BY 1`,
-    'keywords: visit to call, value by a rule table': `SELECT ${text('ppc_keywords')} AS k, count(*) AS n, ${quantile(lag, 0.5)}, ${value} AS value
-        ${from} GROUP BY 1 HAVING count(*) >= 100 ORDER BY value DESC, 1 LIMIT 20`,
+    'keywords: visit to call, long calls by a condition': `SELECT ${text('ppc_keywords')} AS k, count(*) AS n, ${quantile(lag, 0.5)}, ${long} AS long_calls
+        ${from} GROUP BY 1 HAVING count(*) >= 100 ORDER BY long_calls DESC, 1 LIMIT 20`,
   });
 }
