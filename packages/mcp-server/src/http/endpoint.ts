@@ -35,7 +35,9 @@ export async function listenHttp(server: ProtocolServer, options: HttpOptions = 
   }
   const endpoint = createEndpoint(server, path, settings);
   const handler = nodeHandler(endpoint);
+  const running = new Running();
   const listener = createServer(slowest, (request, response) => {
+    running.add(request, response);
     response.once('close', () => {
       // Clients keep connections open after a response, which would delay a stop for seconds.
       if (!listener.listening) listener.closeIdleConnections();
@@ -48,16 +50,51 @@ export async function listenHttp(server: ProtocolServer, options: HttpOptions = 
   });
   const name = host.includes(':') ? `[${host}]` : host;
   let closed: Promise<void> | undefined;
-  const close = () => (closed ??= stop(listener, endpoint, drainTimeout));
+  const close = () => (closed ??= stop(listener, endpoint, running, drainTimeout));
   return { url: `http://${name}:${portOf(listener)}${path}`, close, [Symbol.asyncDispose]: close };
 }
 
-async function stop(listener: Server, endpoint: Endpoint, drainTimeout: number): Promise<void> {
+/** The requests that are answered at the moment, without those that wait for news. */
+class Running {
+  readonly #responses = new Set<ServerResponse>();
+  #onNone: () => void = () => undefined;
+
+  add(request: IncomingMessage, response: ServerResponse): void {
+    if (request.method !== 'POST' || request.headers['mcp-method'] === 'subscriptions/listen') return;
+    this.#responses.add(response);
+    response.once('close', () => {
+      this.#responses.delete(response);
+      if (this.#responses.size === 0) this.#onNone();
+    });
+  }
+
+  /** Resolves when there are none. */
+  none(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onNone = resolve;
+      if (this.#responses.size === 0) resolve();
+    });
+  }
+}
+
+async function stop(
+  listener: Server,
+  endpoint: Endpoint,
+  running: Running,
+  drainTimeout: number,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
   listener.closeIdleConnections();
-  // Streams of sessions stay open by design, so they are ended instead of waited for.
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      listener.closeAllConnections();
+      resolve();
+    }, drainTimeout);
+  });
+  await Promise.race([running.none(), late]);
+  // Streams that wait for news stay open by design, so they are ended instead of waited for.
   await endpoint.close();
-  const timer = setTimeout(() => listener.closeAllConnections(), drainTimeout);
   await closed;
   clearTimeout(timer);
 }

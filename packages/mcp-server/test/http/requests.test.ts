@@ -200,29 +200,47 @@ describe('the HTTP endpoint', () => {
     }
   });
 
-  it('finishes running calls when it stops, and accepts no new ones', async () => {
+  const listCalls = { name: 'list_calls', arguments: {} };
+  it.each<[string, Record<string, string>, object]>([
+    ['2025-11-25', plain, rpc('tools/call', listCalls)],
+    [
+      '2026-07-28',
+      stateless('tools/call', { 'mcp-name': 'list_calls' }),
+      rpc('tools/call', { ...listCalls, _meta: meta }),
+    ],
+  ])('finishes running calls of %s when it stops, and accepts no new ones', async (_what, headers, body) => {
     let running: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => {
       running = resolve;
     });
-    const url = await start(
-      { drainTimeout: 5000 },
-      {
-        before: async () => {
-          running();
-          await new Promise((resolve) => setTimeout(resolve, 50));
-        },
-      },
-    );
-    const call = send(url, {
-      headers: plain,
-      body: rpc('tools/call', { name: 'list_calls', arguments: {} }),
+    let go: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      go = resolve;
     });
+    const before = async () => {
+      running();
+      await released;
+    };
+    const url = await start({ drainTimeout: 600_000 }, { before });
+    const call = send(url, { headers, body });
     await begun;
     const closed = stop();
+    await expect(send(url, ping)).rejects.toThrow();
+    go();
     expect((await call).json).toMatchObject({ result: { structuredContent: { total: 30 } } });
     await closed;
-    await expect(send(url, ping)).rejects.toThrow();
+  });
+
+  it('ends streams that wait for news when it stops, without waiting for them', async () => {
+    const url = await start({ drainTimeout: 600_000 });
+    const stream = await fetch(url, {
+      method: 'POST',
+      headers: stateless('subscriptions/listen'),
+      body: JSON.stringify(rpc('subscriptions/listen', { _meta: meta, notifications: {} })),
+    });
+    expect(stream.headers.get('content-type')).toBe('text/event-stream');
+    await stop();
+    await stream.text();
   });
 });
 
