@@ -4,7 +4,30 @@
 // ends of a pipeline come ./operators, ./encoders and ./sinks; ./files has what writes files whole and locks them.
 
 export type { Duration } from '@call-attribution/core/time';
-export type { Checkpoint } from './checkpoint/checkpoint.ts';
+export {
+  type CallByteStream,
+  type CallByteStreamOptions,
+  createCallByteStream,
+  type LinePage,
+} from './calls/call-byte-stream.ts';
+export type { PageClient } from './calls/call-source.ts';
+export { type CallStream, type CallStreamOptions, createCallStream } from './calls/call-stream.ts';
+export {
+  IncompleteError,
+  type IncompleteErrorCode,
+  StreamError,
+  type StreamErrorCode,
+  type StreamErrorDetails,
+  type StreamPosition,
+} from './calls/errors.ts';
+export { openSlices } from './calls/open-slices.ts';
+export type { DeadRecord, PrefetchOptions, StreamOptions, WindowOptions } from './calls/options.ts';
+export type { ReadFacts } from './calls/read-facts.ts';
+export type { SliceTrace, StreamTrace } from './calls/read-trace.ts';
+export type { Each, EachOptions, ItemMethods, ReadableOf } from './calls/readable-of.ts';
+export type { StreamPage } from './calls/stream-page.ts';
+export type { TimeSlice } from './calls/time-slice.ts';
+export { sliceFilter } from './calls/window-query.ts';
 export {
   CheckpointError,
   type CheckpointErrorCode,
@@ -16,9 +39,20 @@ export {
 export { through } from './operators/chain.ts';
 export type { ChainCheckpoint } from './operators/chain-checkpoint.ts';
 export type { Chain } from './operators/forms.ts';
-export { openSlices } from './query/spans.ts';
-export type { TimeSlice } from './query/time-slice.ts';
-export { sliceFilter } from './query/window-query.ts';
+export type { Capacity } from './reader/capacity.ts';
+export type { Checkpoint } from './reader/checkpoint.ts';
+export type { Trouble } from './reader/judge.ts';
+export type { Progress } from './reader/ledger.ts';
+export type { BoundStyle } from './reader/span.ts';
+export type { Outlook, Pace } from './reader/state.ts';
+export {
+  type CountDifference,
+  describeVerdict,
+  type Proof,
+  type Recount,
+  type Verdict,
+  type VerdictReason,
+} from './reader/verdict.ts';
 // What was erased or purged, which travels with every copy.
 export {
   callerHash,
@@ -46,40 +80,6 @@ export type {
   PlanSlicesOptions,
   SlicePlan,
 } from './slice-plan/slice-plan.ts';
-export type { Capacity } from './slicing/capacity.ts';
-export type { Trouble } from './slicing/judge.ts';
-export type { BoundStyle } from './slicing/span.ts';
-export type { Outlook, Pace } from './slicing/state.ts';
-export {
-  type CallByteStream,
-  type CallByteStreamOptions,
-  createCallByteStream,
-  type LinePage,
-} from './source/call-byte-stream.ts';
-export type { PageClient } from './source/call-source.ts';
-export { type CallStream, type CallStreamOptions, createCallStream } from './source/call-stream.ts';
-export {
-  IncompleteError,
-  type IncompleteErrorCode,
-  StreamError,
-  type StreamErrorCode,
-  type StreamErrorDetails,
-  type StreamPosition,
-} from './source/errors.ts';
-export type { Progress } from './source/ledger.ts';
-export type { DeadRecord, PrefetchOptions, StreamOptions, WindowOptions } from './source/options.ts';
-export type { ReadFacts } from './source/read-facts.ts';
-export type { SliceTrace, StreamTrace } from './source/read-trace.ts';
-export type { Each, EachOptions, ItemMethods, ReadableOf } from './source/readable-of.ts';
-export type { StreamPage } from './source/stream-page.ts';
-export {
-  type CountDifference,
-  describeVerdict,
-  type Proof,
-  type Recount,
-  type Verdict,
-  type VerdictReason,
-} from './source/verdict.ts';
 // Sync: a copy that is kept up to date.
 export { type CopyVerdict, copyVerdict, describeCopy, type Gap } from './sync/copy-verdict.ts';
 export { type SyncStart, syncStateFrom } from './sync/state-from.ts';

@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { describe, expect, test } from 'vitest';
-import { createCallByteStream } from '../src/source/call-byte-stream.ts';
-import { type CallStreamOptions, createCallStream } from '../src/source/call-stream.ts';
+import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
+import { type CallStreamOptions, createCallStream } from '../src/calls/call-stream.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 
 const now = () => Date.UTC(2026, 5, 1);

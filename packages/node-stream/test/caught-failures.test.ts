@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createCallByteStream } from '../src/source/call-byte-stream.ts';
-import { createCallStream } from '../src/source/call-stream.ts';
-import type { StreamPage } from '../src/source/stream-page.ts';
+import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
+import { createCallStream } from '../src/calls/call-stream.ts';
+import type { StreamPage } from '../src/calls/stream-page.ts';
 import { memoryState } from '../src/sync/state-stores.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import type { SyncState } from '../src/sync/sync-state.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Checkpoint } from '../src/checkpoint/checkpoint.ts';
-import { addSpan, openSpans } from '../src/slicing/spans.ts';
-import { createCallByteStream } from '../src/source/call-byte-stream.ts';
-import { type CallStreamOptions, createCallStream } from '../src/source/call-stream.ts';
+import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
+import { type CallStreamOptions, createCallStream } from '../src/calls/call-stream.ts';
+import type { Checkpoint } from '../src/reader/checkpoint.ts';
+import { addSpan, openSpans } from '../src/reader/spans.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 import { readSome, resumesAnywhere } from './laws/checkpoint.ts';
 

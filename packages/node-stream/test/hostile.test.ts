@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { faults, fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createCallByteStream } from '../src/source/call-byte-stream.ts';
-import { createCallStream } from '../src/source/call-stream.ts';
+import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
+import { createCallStream } from '../src/calls/call-stream.ts';
 import { hostileClient, readsHostileServers } from './laws/hostile.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 6);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { callAxis } from '../src/query/call-axis.ts';
-import type { PageView } from '../src/slicing/page-view.ts';
-import { type PlanEvent, type Step, step } from '../src/slicing/plan.ts';
-import { newPlan, type Output, type Plan } from '../src/slicing/state.ts';
+import { callAxis } from '../src/calls/call-axis.ts';
+import type { PageView } from '../src/reader/page-view.ts';
+import { type PlanEvent, type Step, step } from '../src/reader/plan.ts';
+import { newPlan, type Output, type Plan } from '../src/reader/state.ts';
 import { playHistories } from './laws/planning.ts';
 import { type History, playHistory, regimes } from './simulator/history.ts';
 import { mistakes } from './simulator/mistakes.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Settled } from '../src/checkpoint/checkpoint.ts';
-import { spansToCount, withCounted } from '../src/source/settled.ts';
+import type { Settled } from '../src/reader/checkpoint.ts';
+import { spansToCount, withCounted } from '../src/reader/settled.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const at = (hours: number): number => start + hours * 3_600_000;

@@ -1,7 +1,7 @@
 import { type Bound, type Filter, matcher, printFilter } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
-import { createCallStream } from '../src/source/call-stream.ts';
-import type { StreamOptions } from '../src/source/options.ts';
+import { createCallStream } from '../src/calls/call-stream.ts';
+import type { StreamOptions } from '../src/calls/options.ts';
 import { byTime, type FakeBehaviour, type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 
 const now = () => Date.UTC(2026, 5, 1);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Checkpoint } from '../src/checkpoint/checkpoint.ts';
-import { createCallStream } from '../src/source/call-stream.ts';
-import type { StreamOptions } from '../src/source/options.ts';
-import { describeVerdict } from '../src/source/verdict.ts';
+import { createCallStream } from '../src/calls/call-stream.ts';
+import type { StreamOptions } from '../src/calls/options.ts';
+import type { Checkpoint } from '../src/reader/checkpoint.ts';
+import { describeVerdict } from '../src/reader/verdict.ts';
 import { syncInto } from '../src/sync/sync.ts';
 import type { SyncState } from '../src/sync/sync-state.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';

@@ -5,10 +5,10 @@ import {
   type ErrorDetails,
   nameErrors,
 } from '@call-attribution/core/errors';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Trouble } from '../slicing/judge.ts';
-import type { Span } from '../slicing/span.ts';
-import type { PlanFailure } from '../slicing/state.ts';
+import type { Checkpoint } from '../reader/checkpoint.ts';
+import type { Trouble } from '../reader/judge.ts';
+import type { Span } from '../reader/span.ts';
+import type { PlanFailure } from '../reader/state.ts';
 
 const listErrors = codeTable({
   fetch_failed:

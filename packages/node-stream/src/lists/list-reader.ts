@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Batch } from '../slicing/run.ts';
-import { type Progress, sizeOf } from '../source/ledger.ts';
-import { Reading } from '../source/reading.ts';
+import type { Checkpoint } from '../reader/checkpoint.ts';
+import { type Progress, sizeOf } from '../reader/ledger.ts';
+import { Reading } from '../reader/reading.ts';
+import type { Batch } from '../reader/run.ts';
 import { ListError } from './errors.ts';
 import {
   factsOf,

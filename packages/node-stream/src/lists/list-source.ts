@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import type { PageView } from '../slicing/page-view.ts';
-import type { Source } from '../slicing/source.ts';
+import type { PageView } from '../reader/page-view.ts';
+import type { Source } from '../reader/source.ts';
 import { ListError, listErrorOf } from './errors.ts';
 import type { List, ListFacts, ListPage, ListReaderSettings } from './list.ts';
 

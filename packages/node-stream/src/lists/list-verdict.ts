@@ -1,4 +1,4 @@
-import type { Proof, Verdict, VerdictReason } from '../source/verdict.ts';
+import type { Proof, Verdict, VerdictReason } from '../reader/verdict.ts';
 
 /** What a read of a list proved. */
 export interface ListVerdict {

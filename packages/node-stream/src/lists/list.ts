@@ -1,8 +1,8 @@
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Duration } from '@call-attribution/core/time';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { Cursor } from '../slicing/page-view.ts';
-import type { Progress } from '../source/ledger.ts';
+import type { Checkpoint } from '../reader/checkpoint.ts';
+import type { Progress } from '../reader/ledger.ts';
+import type { Cursor } from '../reader/page-view.ts';
 
 /** What a list is asked for: one page of a range. */
 export interface ListRequest {

@@ -1,5 +1,5 @@
-import { isSealed, seal } from '../checkpoint/seal.ts';
 import { CheckpointError } from '../errors.ts';
+import { isSealed, seal } from '../reader/seal.ts';
 import type { Left } from './run.ts';
 
 /** The part of a checkpoint that belongs to the operators of a chain. */

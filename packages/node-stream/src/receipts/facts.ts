@@ -1,7 +1,7 @@
-import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
-import { windowQuery } from '../query/window-query.ts';
-import type { ReadFacts } from '../source/read-facts.ts';
-import { proofOf, type Verdict, type VerdictReason } from '../source/verdict.ts';
+import type { ReadFacts } from '../calls/read-facts.ts';
+import { type TimeSlice, timeSliceOf } from '../calls/time-slice.ts';
+import { windowQuery } from '../calls/window-query.ts';
+import { proofOf, type Verdict, type VerdictReason } from '../reader/verdict.ts';
 import type { ReceiptFacts, ReceiptVerdict } from './receipt.ts';
 
 /** A verdict in writing. `at`: when the read ended, in milliseconds since 1970. */

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { isCount } from '../checkpoint/checkpoint.ts';
 import { hasCode } from '../files/own-file.ts';
 import { receiptPath, writeWholeFile } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/forms.ts';
-import type { Proof, VerdictReason } from '../source/verdict.ts';
+import { isCount } from '../reader/checkpoint.ts';
+import type { Proof, VerdictReason } from '../reader/verdict.ts';
 import type { RowCount } from './row-digest.ts';
 
 /** Where the records of a file come from, and what was proved when they were read. */

@@ -1,12 +1,12 @@
 import type { Clock } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import type { ReadFacts } from '../calls/read-facts.ts';
 import type { Operator, RowForm } from '../operators/forms.ts';
 import { defineOperator } from '../operators/operator.ts';
 import { each } from '../operators/step.ts';
 import { factsOfRead, unknownSource } from '../receipts/facts.ts';
 import { type Receipt, type ReceiptFacts, type ReceiptRows, receiptOf } from '../receipts/receipt.ts';
 import { RowDigest } from '../receipts/row-digest.ts';
-import type { ReadFacts } from '../source/read-facts.ts';
 import { type Encoding, encoders } from './encoding.ts';
 
 /** Says where the records of a file come from. `accounts`: the IDs in the records. */

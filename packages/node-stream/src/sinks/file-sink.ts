@@ -1,9 +1,9 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { isReadFacts } from '../calls/read-facts.ts';
 import type { Chain, Sink } from '../operators/forms.ts';
 import { encoding } from '../option-kinds.ts';
-import { isReadFacts } from '../source/read-facts.ts';
+import type { Checkpoint } from '../reader/checkpoint.ts';
 import { type Encoding, encoders } from './encoding.ts';
 import { FileRows, type ReceiptMaker } from './file-rows.ts';
 import { PartFile, type PartState, readPartState } from './part-file.ts';

@@ -3,12 +3,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { type FileHandle, rename, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { isSealed, seal } from '../checkpoint/seal.ts';
 import { CheckpointError, FileLockedError } from '../errors.ts';
 import { lockFile, type Unlock } from '../files/file-lock.ts';
 import { createFile, openOwnFile, strangeFile } from '../files/own-file.ts';
 import { removeReceipt, syncFolder, writeWholeFile } from '../files/whole-file.ts';
+import type { Checkpoint } from '../reader/checkpoint.ts';
+import { isSealed, seal } from '../reader/seal.ts';
 import { type Receipt, writeReceipt } from '../receipts/receipt.ts';
 
 /** What is on the disk of an unfinished file: how many bytes of it count, where the source resumes, the caller's facts. */

@@ -1,7 +1,7 @@
 import { itemAt } from '@call-attribution/core/errors';
 import { addMonths, formatNaive } from '@call-attribution/core/time';
-import { callAxis } from '../query/call-axis.ts';
-import { learn, regionOf } from '../slicing/region.ts';
+import { callAxis } from '../calls/call-axis.ts';
+import { learn, regionOf } from '../reader/region.ts';
 import { type KnownCount, withCount } from './known-counts.ts';
 import { type CutFacts, fewest, most, type NextCut, nextCut } from './next-cut.ts';
 import type { PlannedSlice, PlanProgress } from './slice-plan.ts';

@@ -1,6 +1,6 @@
 import { itemAt } from '@call-attribution/core/errors';
-import { callAxis } from '../query/call-axis.ts';
-import { cut, type Region, regionOf } from '../slicing/region.ts';
+import { callAxis } from '../calls/call-axis.ts';
+import { cut, type Region, regionOf } from '../reader/region.ts';
 import { countAt, type KnownCount } from './known-counts.ts';
 
 // Where a slice is to end is a search: how many records lie before a time is known for some times, and each request adds

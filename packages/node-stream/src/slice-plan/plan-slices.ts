@@ -1,9 +1,9 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
-import { callAxis } from '../query/call-axis.ts';
-import { type WindowQuery, windowQuery } from '../query/window-query.ts';
-import type { PageClient } from '../source/call-source.ts';
-import { checkClient } from '../source/options.ts';
+import { callAxis } from '../calls/call-axis.ts';
+import type { PageClient } from '../calls/call-source.ts';
+import { checkClient } from '../calls/options.ts';
+import { type WindowQuery, windowQuery } from '../calls/window-query.ts';
 import { makePlan } from './make-plan.ts';
 import {
   type PlanSlicesOptions,

@@ -1,8 +1,8 @@
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+import { callAxis } from '../calls/call-axis.ts';
+import { type StreamOptions, streamOptions } from '../calls/options.ts';
 import { naiveTime } from '../option-kinds.ts';
-import { callAxis } from '../query/call-axis.ts';
-import type { BoundStyle } from '../slicing/span.ts';
-import { type StreamOptions, streamOptions } from '../source/options.ts';
+import type { BoundStyle } from '../reader/span.ts';
 
 /** A part of a query, and how many records it had when the plan was made. */
 export interface PlannedSlice {

@@ -1,8 +1,11 @@
-import { callAxis } from '../query/call-axis.ts';
-import { timeSliceOf } from '../query/time-slice.ts';
-import type { WindowQuery } from '../query/window-query.ts';
-import { isAstray } from '../slicing/first-page.ts';
-import type { PageView } from '../slicing/page-view.ts';
+import { callAxis } from '../calls/call-axis.ts';
+import { failureOf, type PageClient, type RequestSettings } from '../calls/call-source.ts';
+import { viewOf } from '../calls/call-view.ts';
+import { errorOf, IncompleteError, StreamError } from '../calls/errors.ts';
+import { timeSliceOf } from '../calls/time-slice.ts';
+import type { WindowQuery } from '../calls/window-query.ts';
+import { isAstray } from '../reader/first-page.ts';
+import type { PageView } from '../reader/page-view.ts';
 import {
   afterDoubt,
   type NewQuestion,
@@ -10,11 +13,8 @@ import {
   rangeOf,
   searchLower,
   styleOf,
-} from '../slicing/questions.ts';
-import type { BoundStyle, Span } from '../slicing/span.ts';
-import { failureOf, type PageClient, type RequestSettings } from '../source/call-source.ts';
-import { viewOf } from '../source/call-view.ts';
-import { errorOf, IncompleteError, StreamError } from '../source/errors.ts';
+} from '../reader/questions.ts';
+import type { BoundStyle, Span } from '../reader/span.ts';
 import type { KnownCount } from './known-counts.ts';
 
 const day = 86_400_000;

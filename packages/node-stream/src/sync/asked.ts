@@ -1,7 +1,7 @@
 import { day, formatNaive, second } from '@call-attribution/core/time';
 import { type FilterInput, printFilter } from '@call-attribution/query-dsl';
-import type { TimeSlice } from '../query/time-slice.ts';
-import { windowQuery } from '../query/window-query.ts';
+import type { TimeSlice } from '../calls/time-slice.ts';
+import { windowQuery } from '../calls/window-query.ts';
 import { endOf, startOf } from './stretches.ts';
 import type { MovingPeriod } from './sync-options.ts';
 import type { SyncPart } from './sync-state.ts';

@@ -1,5 +1,5 @@
-import type { TimeSlice } from '../query/time-slice.ts';
-import { type Proof, proofOf, type VerdictReason } from '../source/verdict.ts';
+import type { TimeSlice } from '../calls/time-slice.ts';
+import { type Proof, proofOf, type VerdictReason } from '../reader/verdict.ts';
 import { endOf, isWhole, overlap, type Stretch, startOf } from './stretches.ts';
 import { checkState, type SyncState } from './sync-state.ts';
 

@@ -1,6 +1,6 @@
-import type { TimeSlice } from '../query/time-slice.ts';
-import { mostCounts, pagesPerCount } from '../source/settled.ts';
-import type { VerdictReason } from '../source/verdict.ts';
+import type { TimeSlice } from '../calls/time-slice.ts';
+import { mostCounts, pagesPerCount } from '../reader/settled.ts';
+import type { VerdictReason } from '../reader/verdict.ts';
 import { endOf, put, type Stretch, type Stretches, startOf } from './stretches.ts';
 
 /**

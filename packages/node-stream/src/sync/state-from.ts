@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Duration, durationMillis, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { FilterInput } from '@call-attribution/query-dsl';
-import type { TimeSlice } from '../query/time-slice.ts';
+import type { TimeSlice } from '../calls/time-slice.ts';
 import { filterOf } from './asked.ts';
 import { endOf, put, rest, type Stretch, type Stretches } from './stretches.ts';
 import type { SyncState } from './sync-state.ts';

@@ -1,5 +1,5 @@
-import type { TimeSlice } from '../query/time-slice.ts';
-import type { VerdictReason } from '../source/verdict.ts';
+import type { TimeSlice } from '../calls/time-slice.ts';
+import type { VerdictReason } from '../reader/verdict.ts';
 
 // What a copy has of the order of calls, as a value. Naive times compare as strings.
 

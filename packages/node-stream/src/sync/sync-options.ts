@@ -6,8 +6,8 @@ import {
   option,
   type ReadOf,
 } from '@call-attribution/core/options';
+import { type StreamOptions, streamOptions } from '../calls/options.ts';
 import { naiveTime } from '../option-kinds.ts';
-import { type StreamOptions, streamOptions } from '../source/options.ts';
 import type { StateStore, UpsertSink } from './sync-state.ts';
 
 const movingPeriodOptions = defineOptions({

@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
 import { StateError } from '../errors.ts';
-import type { Outlook } from '../slicing/state.ts';
+import type { Outlook } from '../reader/state.ts';
 import { isWhole, rest, type Stretch, type Stretches, spansOf } from './stretches.ts';
 
 /** What is remembered of a record: its sid, its `date_added` and a hash of its contents. */

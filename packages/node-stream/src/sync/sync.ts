@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
-import { checkClient } from '../source/options.ts';
+import { checkClient } from '../calls/options.ts';
 import { type CopyVerdict, verdictOfState } from './copy-verdict.ts';
 import type { SyncChange, SyncClient } from './sync-change.ts';
 import {

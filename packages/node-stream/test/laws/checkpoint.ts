@@ -1,8 +1,8 @@
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts';
-import { type CallStreamOptions, createCallStream } from '../../src/source/call-stream.ts';
+import { type CallStreamOptions, createCallStream } from '../../src/calls/call-stream.ts';
+import type { Checkpoint } from '../../src/reader/checkpoint.ts';
 import { FakeServer, fakeRecords } from '../fake-server.ts';
 
 const now = () => Date.UTC(2026, 5, 1);

@@ -9,8 +9,8 @@ import {
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { createCallByteStream } from '../../src/source/call-byte-stream.ts';
-import { createCallStream } from '../../src/source/call-stream.ts';
+import { createCallByteStream } from '../../src/calls/call-byte-stream.ts';
+import { createCallStream } from '../../src/calls/call-stream.ts';
 
 const now = () => Date.UTC(2026, 5, 1);
 

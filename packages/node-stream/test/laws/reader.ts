@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { apiKeys, type Call, createClient } from '@call-attribution/core';
+import { createCallByteStream } from '../../src/calls/call-byte-stream.ts';
+import { createCallStream } from '../../src/calls/call-stream.ts';
 import { toNdjson } from '../../src/encoders/json.ts';
 import { fileSink } from '../../src/sinks/file-sink.ts';
-import { createCallByteStream } from '../../src/source/call-byte-stream.ts';
-import { createCallStream } from '../../src/source/call-stream.ts';
 import { syncInto } from '../../src/sync/sync.ts';
 import type { SyncState } from '../../src/sync/sync-state.ts';
 

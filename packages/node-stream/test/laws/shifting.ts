@@ -1,9 +1,9 @@
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { createCallStream } from '../../src/source/call-stream.ts';
-import { IncompleteError } from '../../src/source/errors.ts';
-import type { StreamOptions } from '../../src/source/options.ts';
+import { createCallStream } from '../../src/calls/call-stream.ts';
+import { IncompleteError } from '../../src/calls/errors.ts';
+import type { StreamOptions } from '../../src/calls/options.ts';
 import { byTime, type FakeBehaviour, type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
 
 const day = '2026-03-01';

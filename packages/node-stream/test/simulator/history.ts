@@ -1,7 +1,7 @@
-import type { ReadState } from '../../src/checkpoint/checkpoint.ts';
-import { callAxis } from '../../src/query/call-axis.ts';
-import { step } from '../../src/slicing/plan.ts';
-import type { PlanSettings } from '../../src/slicing/state.ts';
+import { callAxis } from '../../src/calls/call-axis.ts';
+import type { ReadState } from '../../src/reader/checkpoint.ts';
+import { step } from '../../src/reader/plan.ts';
+import type { PlanSettings } from '../../src/reader/state.ts';
 import { type Dice, diceOf } from './dice.ts';
 import { type ReadResult, type Reducer, simulateRead } from './read.ts';
 import { type ModelRecord, ModelServer, type QueryBounds, type Traits } from './server.ts';

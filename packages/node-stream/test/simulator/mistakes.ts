@@ -1,8 +1,8 @@
-import { addId } from '../../src/slicing/judge.ts';
-import type { PageView } from '../../src/slicing/page-view.ts';
-import { type PlanEvent, type Step, step } from '../../src/slicing/plan.ts';
-import type { Output, Plan, PlannedBatch } from '../../src/slicing/state.ts';
-import type { SliceWork, Work } from '../../src/slicing/work.ts';
+import { addId } from '../../src/reader/judge.ts';
+import type { PageView } from '../../src/reader/page-view.ts';
+import { type PlanEvent, type Step, step } from '../../src/reader/plan.ts';
+import type { Output, Plan, PlannedBatch } from '../../src/reader/state.ts';
+import type { SliceWork, Work } from '../../src/reader/work.ts';
 import type { Reducer } from './read.ts';
 
 // Mistakes planted in the reducer by wrapping it. The simulator must find each of them.

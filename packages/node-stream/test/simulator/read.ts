@@ -1,16 +1,16 @@
-import { newState, type ReadState, spansToRead } from '../../src/checkpoint/checkpoint.ts';
-import type { Trouble } from '../../src/slicing/judge.ts';
-import type { PlanEvent, Step } from '../../src/slicing/plan.ts';
-import type { BoundStyle } from '../../src/slicing/span.ts';
+import { newState, type ReadState, spansToRead } from '../../src/reader/checkpoint.ts';
+import type { Trouble } from '../../src/reader/judge.ts';
+import { Ledger, sizeOf } from '../../src/reader/ledger.ts';
+import type { PlanEvent, Step } from '../../src/reader/plan.ts';
+import type { BoundStyle } from '../../src/reader/span.ts';
 import {
   newPlan,
   type Output,
   type Plan,
   type PlanFailure,
   type PlanSettings,
-} from '../../src/slicing/state.ts';
-import type { Failure } from '../../src/slicing/work.ts';
-import { Ledger, sizeOf } from '../../src/source/ledger.ts';
+} from '../../src/reader/state.ts';
+import type { Failure } from '../../src/reader/work.ts';
 import type { Dice } from './dice.ts';
 import type { ModelRecord, ModelServer, ModelView } from './server.ts';
 

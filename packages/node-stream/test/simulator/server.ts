@@ -1,6 +1,6 @@
-import type { PageView } from '../../src/slicing/page-view.ts';
-import type { BoundStyle } from '../../src/slicing/span.ts';
-import type { Failure } from '../../src/slicing/work.ts';
+import type { PageView } from '../../src/reader/page-view.ts';
+import type { BoundStyle } from '../../src/reader/span.ts';
+import type { Failure } from '../../src/reader/work.ts';
 import type { Dice } from './dice.ts';
 
 /** A record of the model: what the planning can see of it. */

@@ -1,16 +1,16 @@
 import type { RawPage } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { through } from '../operators/chain.ts';
 import type { Done, Sink } from '../operators/forms.ts';
-import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
-import type { Batch } from '../slicing/run.ts';
+import type { Checkpoint } from '../reader/checkpoint.ts';
+import type { Batch } from '../reader/run.ts';
+import type { Verdict } from '../reader/verdict.ts';
 import type { PageClient } from './call-source.ts';
 import { checkClient, type StreamOptions, streamOptions } from './options.ts';
 import type { ReadableOf } from './readable-of.ts';
 import { SessionStream } from './session-stream.ts';
 import { ndjsonOf } from './stream-page.ts';
-import type { Verdict } from './verdict.ts';
+import { type TimeSlice, timeSliceOf } from './time-slice.ts';
 
 const byteStreamOptions = defineOptions({
   ...streamOptions.entries,

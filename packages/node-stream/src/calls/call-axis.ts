@@ -1,5 +1,5 @@
 import { hour, second } from '@call-attribution/core/time';
-import type { Axis } from '../slicing/axis.ts';
+import type { Axis } from '../reader/axis.ts';
 
 /** The order of calls: `date_added` in naive milliseconds. */
 export const callAxis: Axis = {

@@ -1,8 +1,8 @@
 import { CheckpointError } from '../errors.ts';
-import type { Source } from '../slicing/source.ts';
-import type { Span } from '../slicing/span.ts';
-import { addSpan, openSpans } from '../slicing/spans.ts';
-import type { PageStart } from '../slicing/work.ts';
+import type { Source } from './source.ts';
+import type { Span } from './span.ts';
+import { addSpan, openSpans } from './spans.ts';
+import type { PageStart } from './work.ts';
 
 /** How far a read came: small, plain JSON, safe to store and to print. */
 export interface Checkpoint {

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { RawPage } from '@call-attribution/core';
 import { scanField } from '@call-attribution/core/page';
 import { parseNaive } from '@call-attribution/core/time';
-import type { PageView } from '../slicing/page-view.ts';
+import type { PageView } from '../reader/page-view.ts';
 
 /** The view of a page as it came from the client. A record without a sid goes by its own bytes: it is counted, and fails when it is parsed. */
 export function viewOf(page: RawPage): PageView {

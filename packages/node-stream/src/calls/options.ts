@@ -6,11 +6,11 @@ import {
   option,
   type ReadOf,
 } from '@call-attribution/core/options';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { naiveTime } from '../option-kinds.ts';
-import type { TimeSlice } from '../query/time-slice.ts';
+import type { Checkpoint } from '../reader/checkpoint.ts';
+import type { Progress } from '../reader/ledger.ts';
 import type { PageClient } from './call-source.ts';
-import type { Progress } from './ledger.ts';
+import type { TimeSlice } from './time-slice.ts';
 
 const windowOptions = defineOptions({
   /**

@@ -1,8 +1,8 @@
 import type { Clock } from '@call-attribution/core';
-import { type ReadState, withDone } from '../checkpoint/checkpoint.ts';
-import { addId } from '../slicing/judge.ts';
-import type { PlannedBatch } from '../slicing/state.ts';
+import { type ReadState, withDone } from './checkpoint.ts';
+import { addId } from './judge.ts';
 import { withCounted } from './settled.ts';
+import type { PlannedBatch } from './state.ts';
 
 /** What a stream counts: a page counted by records can be taken in part. */
 type Unit = 'record' | 'byte' | 'page';

@@ -1,10 +1,10 @@
 import type { Call, RawPage } from '@call-attribution/core';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
-import type { Batch } from '../slicing/run.ts';
+import type { Checkpoint } from '../reader/checkpoint.ts';
+import type { Batch } from '../reader/run.ts';
 import { StreamError } from './errors.ts';
 import type { DeadRecord } from './options.ts';
 import type { Session } from './session.ts';
+import { type TimeSlice, timeSliceOf } from './time-slice.ts';
 
 /** One page of a stream: its records, and the checkpoint after them. */
 export interface StreamPage {

@@ -1,5 +1,5 @@
-import type { Settled } from '../checkpoint/checkpoint.ts';
-import type { Span } from '../slicing/span.ts';
+import type { Settled } from './checkpoint.ts';
+import type { Span } from './span.ts';
 
 // What the counts at the end have to find. One sum for a whole read cannot tell five calls that were removed from five that
 // came late behind the reader; several counts can, unless both fall into the same stretch.

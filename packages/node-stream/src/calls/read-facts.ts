@@ -1,8 +1,8 @@
 import { printFilter } from '@call-attribution/query-dsl';
-import { timeSliceOf } from '../query/time-slice.ts';
-import type { WindowQuery } from '../query/window-query.ts';
+import type { Verdict } from '../reader/verdict.ts';
 import type { PageClient } from './call-source.ts';
-import type { Verdict } from './verdict.ts';
+import { timeSliceOf } from './time-slice.ts';
+import type { WindowQuery } from './window-query.ts';
 
 /** What a read is about, and how it ended. */
 export interface ReadFacts {

@@ -1,4 +1,5 @@
 import { safeCaller } from '@call-attribution/core/tracing';
+import { isCapped } from './capacity.ts';
 import {
   type Checkpoint,
   checkpointOf,
@@ -6,15 +7,13 @@ import {
   type ReadState,
   spansToRead,
   stateFrom,
-} from '../checkpoint/checkpoint.ts';
-import { isCapped } from '../slicing/capacity.ts';
-import { type Batch, Run, type RunTrace } from '../slicing/run.ts';
-import type { Source } from '../slicing/source.ts';
-import type { BoundStyle, Span } from '../slicing/span.ts';
-import { newPlan, type Outlook, type PlannedSpan, type PlanSettings } from '../slicing/state.ts';
-import type { ResumePoint } from '../slicing/work.ts';
+} from './checkpoint.ts';
 import { Ledger, type Progress } from './ledger.ts';
+import { type Batch, Run, type RunTrace } from './run.ts';
 import { spansToCount } from './settled.ts';
+import type { Source } from './source.ts';
+import type { BoundStyle, Span } from './span.ts';
+import { newPlan, type Outlook, type PlannedSpan, type PlanSettings } from './state.ts';
 import {
   type CountDifference,
   type Recount,
@@ -22,6 +21,7 @@ import {
   type VerdictReason,
   verdictOf,
 } from './verdict.ts';
+import type { ResumePoint } from './work.ts';
 
 /** Where and how a sync begins a read, whose state says what is left to be read. It counts its items itself. */
 export interface ReadStart {

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { type Client, type RawPage, type RequestOptions, ResponseError } from '@call-attribution/core';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
-import { callAxis } from '../query/call-axis.ts';
-import type { WindowQuery } from '../query/window-query.ts';
-import type { Source } from '../slicing/source.ts';
-import type { Failure } from '../slicing/work.ts';
+import type { Source } from '../reader/source.ts';
+import type { Failure } from '../reader/work.ts';
+import { callAxis } from './call-axis.ts';
 import { viewOf } from './call-view.ts';
 import { errorOf } from './errors.ts';
+import type { WindowQuery } from './window-query.ts';
 
 /** The part of core's client that the streams use. Any client with it will do. */
 export type PageClient = Pick<Client, 'version' | 'fetchPage'>;

@@ -8,7 +8,7 @@ import {
   simplify,
   toFilter,
 } from '@call-attribution/query-dsl';
-import type { BoundStyle, Span } from '../slicing/span.ts';
+import type { BoundStyle, Span } from '../reader/span.ts';
 import { spanOf, type TimeSlice } from './time-slice.ts';
 
 /** A filter whose range of `date_added` can be cut. */

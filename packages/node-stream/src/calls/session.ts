@@ -1,14 +1,14 @@
 import type { RawPage } from '@call-attribution/core';
 import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
-import { callAxis } from '../query/call-axis.ts';
-import { type WindowQuery, windowQuery } from '../query/window-query.ts';
-import type { Batch } from '../slicing/run.ts';
+import { Reading, type ReadingOptions, type ReadStart } from '../reader/reading.ts';
+import type { Batch } from '../reader/run.ts';
+import type { Verdict } from '../reader/verdict.ts';
+import { callAxis } from './call-axis.ts';
 import { callSource, type PageClient, queryHash } from './call-source.ts';
 import { IncompleteError, StreamError } from './errors.ts';
 import { type StreamSettings, type WindowSettings, windowDefaults } from './options.ts';
 import { ReadTrace } from './read-trace.ts';
-import { Reading, type ReadingOptions, type ReadStart } from './reading.ts';
-import type { Verdict } from './verdict.ts';
+import { type WindowQuery, windowQuery } from './window-query.ts';
 
 // The time zone furthest east is 14 hours ahead of UTC; a day more covers clocks that are wrong.
 const ahead = 38 * hour;

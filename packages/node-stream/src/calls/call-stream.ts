@@ -3,19 +3,19 @@ import { ReadableStream } from 'node:stream/web';
 import type { Call, RawPage } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { through } from '../operators/chain.ts';
 import type { Chain, Done, Operator, Sink, Through } from '../operators/forms.ts';
-import type { TimeSlice } from '../query/time-slice.ts';
-import type { Batch } from '../slicing/run.ts';
+import type { Checkpoint } from '../reader/checkpoint.ts';
+import { sizeOf } from '../reader/ledger.ts';
+import type { Batch } from '../reader/run.ts';
+import type { Verdict } from '../reader/verdict.ts';
 import type { PageClient } from './call-source.ts';
-import { sizeOf } from './ledger.ts';
 import { checkClient, type StreamOptions, streamOptions } from './options.ts';
 import type { ReadFacts } from './read-facts.ts';
 import type { ReadableOf } from './readable-of.ts';
 import { SessionStream } from './session-stream.ts';
 import { pageOf, recordOf, type StreamPage } from './stream-page.ts';
-import type { Verdict } from './verdict.ts';
+import type { TimeSlice } from './time-slice.ts';
 
 const callStreamOptions = defineOptions({
   ...streamOptions.entries,

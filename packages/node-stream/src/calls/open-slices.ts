@@ -1,5 +1,5 @@
-import type { Span } from '../slicing/span.ts';
-import { addSpan, isEmpty, openSpans } from '../slicing/spans.ts';
+import type { Span } from '../reader/span.ts';
+import { addSpan, isEmpty, openSpans } from '../reader/spans.ts';
 import { spanOf, type TimeSlice, timeSliceOf } from './time-slice.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { createTracing, type Trace, type TraceContext } from '@call-attribution/core/tracing';
-import { type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
-import type { Trouble } from '../slicing/judge.ts';
-import type { Batch, RunTrace } from '../slicing/run.ts';
-import type { Span } from '../slicing/span.ts';
+import type { Trouble } from '../reader/judge.ts';
+import type { Batch, RunTrace } from '../reader/run.ts';
+import type { Span } from '../reader/span.ts';
+import type { Verdict } from '../reader/verdict.ts';
 import type { PageClient } from './call-source.ts';
-import type { Verdict } from './verdict.ts';
+import { type TimeSlice, timeSliceOf } from './time-slice.ts';
 
 /**
  * The message of the tracing channels `tracing:call-attribution:stream:*`: a stream from its first request to its end. What is

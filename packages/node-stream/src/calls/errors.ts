@@ -7,10 +7,10 @@ import {
   type ErrorWords,
   nameErrors,
 } from '@call-attribution/core/errors';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { describeSlice, type TimeSlice, timeSliceOf } from '../query/time-slice.ts';
-import type { Trouble } from '../slicing/judge.ts';
-import type { PlanFailure } from '../slicing/state.ts';
+import type { Checkpoint } from '../reader/checkpoint.ts';
+import type { Trouble } from '../reader/judge.ts';
+import type { PlanFailure } from '../reader/state.ts';
+import { describeSlice, type TimeSlice, timeSliceOf } from './time-slice.ts';
 
 /** Where in a read something happened. */
 export interface StreamPosition {

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { addAbortSignal, Readable, type ReadableOptions } from 'node:stream';
 import type { RawPage } from '@call-attribution/core';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { CheckpointError } from '../errors.ts';
 import { isSavedChain } from '../operators/chain-checkpoint.ts';
-import { timeSliceOf } from '../query/time-slice.ts';
-import type { Batch } from '../slicing/run.ts';
+import type { Checkpoint } from '../reader/checkpoint.ts';
+import type { Batch } from '../reader/run.ts';
+import type { Verdict } from '../reader/verdict.ts';
 import type { PageClient } from './call-source.ts';
 import type { StreamSettings } from './options.ts';
 import { factsOf, type ReadFacts } from './read-facts.ts';
 import { Session } from './session.ts';
-import type { Verdict } from './verdict.ts';
+import { timeSliceOf } from './time-slice.ts';
 
 /** What the streams over one session have in common: verdict, checkpoint, errors after the records before them, cancel. */
 export abstract class SessionStream extends Readable {

@@ -1,5 +1,5 @@
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
-import type { Span } from '../slicing/span.ts';
+import type { Span } from '../reader/span.ts';
 
 /** A range of `date_added`, as naive times: `from` is included, `to` is not. Null is the query's own end. */
 export interface TimeSlice {

@@ -1,4 +1,3 @@
-import type { TimeSlice } from '../query/time-slice.ts';
 import type { Ledger } from './ledger.ts';
 
 /**
@@ -30,7 +29,10 @@ export interface VerdictReason {
 }
 
 /** A stretch of the query of which the server counts more or fewer records at the end than were read. */
-export interface CountDifference extends TimeSlice {
+export interface CountDifference {
+  /** Where it begins and ends, not included; null is the end of the query. */
+  readonly from: string | null;
+  readonly to: string | null;
   /** What the server counts. */
   readonly expected: number;
   /** What was read. */
