@@ -59,7 +59,13 @@ export function aggregate<M extends Record<string, Measure<unknown, T>>, K exten
     unsaved: tables.unsaved,
     begin(state) {
       const groups = tables.open(state);
-      return { take: each((item) => groups.add(item)), end: () => groups.rows(), save: () => groups.save() };
+      return {
+        take: each((item) => groups.add(item)),
+        // The rows come at the end, whatever times they have.
+        passed: () => ({ out: [], before: null }),
+        end: () => groups.rows(),
+        save: () => groups.save(),
+      };
     },
   });
 }
