@@ -1,0 +1,235 @@
+import type { Call } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { describe, expect, test } from 'vitest';
+import {
+  answerQuestion,
+  answerQuestions,
+  createAnswer,
+  extensionsSentence,
+  type Question,
+  shownValue,
+} from '../src/index.ts';
+
+const [plain] = fixtureCalls(1);
+const call = (sid: string, values: Readonly<Record<string, unknown>>): Call =>
+  Object.assign({}, plain, { sid }, values);
+
+/** Three callers: the first is missed and calls again after 5 hours, and after 30. */
+const calls = [
+  call('a', {
+    date_added: '2026-10-01 10:00:00',
+    ppc_campaign: 'Harbor Dental | Brand',
+    talk_minutes: '0.0',
+    ani: '5555550100',
+    rank: '5',
+  }),
+  call('b', {
+    date_added: '2026-10-01 15:00:00',
+    ppc_campaign: 'Generic',
+    talk_minutes: '2.0',
+    ani: '(555) 555-0100',
+    rank: '1',
+  }),
+  call('c', {
+    date_added: '2026-10-02 21:00:00',
+    ppc_campaign: '',
+    talk_minutes: '1.0',
+    ani: '5555550100',
+    rank: '4',
+  }),
+  call('d', {
+    date_added: '2026-10-03 08:00:00',
+    ppc_campaign: null,
+    talk_minutes: '0.0',
+    ani: '5555550101',
+    rank: null,
+    channel: 'Call Extension',
+  }),
+  call('e', {
+    date_added: '2026-10-03 09:00:00',
+    ppc_campaign: 'Generic',
+    talk_minutes: null,
+    ani: 'Anonymous',
+    rank: '2',
+  }),
+];
+const rowsOf = async (question: Question) => (await answerQuestion<Question>(question, calls)).rows;
+
+describe('names', () => {
+  test.each(['campaign', 'Campaign', 'ppc_campaign', 'ppc-campaign'])('%s is the campaign', async (name) => {
+    expect((await rowsOf({ groupBy: [name] }))[0]).toEqual({ ppc_campaign: 'Generic', calls: 2 });
+  });
+
+  test('a word with two meanings is refused with both, in groups and in conditions', async () => {
+    await expect(rowsOf({ groupBy: ['page'] })).rejects.toThrow('may mean landing_page or conversion_page');
+    await expect(rowsOf({ where: "page = '/'" })).rejects.toThrow('may mean landing_page or conversion_page');
+  });
+
+  test('names of several words are read in conditions', async () => {
+    expect((await answerQuestion({ where: "caller type = 'First'" }, calls)).calls).toBe(2);
+  });
+
+  test('an unknown group is a type error and a run-time error with the nearest name', async () => {
+    // @ts-expect-error there is no such field
+    await expect(answerQuestion({ groupBy: ['stat'] }, calls)).rejects.toThrow('Did you mean state?');
+  });
+
+  test('rows have the columns of the question', async () => {
+    const { rows } = await answerQuestion(
+      { groupBy: ['campaign'], measures: ['calls', 'missed_rate'] },
+      calls,
+    );
+    const [first] = rows;
+    expect([first?.ppc_campaign, first?.calls, first?.missed_rate]).toEqual(['Generic', 2, 0]);
+  });
+});
+
+describe('conditions', () => {
+  test('empty and missing are told apart in groups and conditions, and shown alike', async () => {
+    const rows = await rowsOf({ groupBy: ['campaign'], order: 'campaign' });
+    expect(rows.map(({ ppc_campaign }) => ppc_campaign)).toEqual([
+      '',
+      'Generic',
+      'Harbor Dental | Brand',
+      null,
+    ]);
+    expect((await answerQuestion({ where: 'campaign IS NULL' }, calls)).calls).toBe(1);
+    expect((await answerQuestion({ where: "campaign = ''" }, calls)).calls).toBe(1);
+    expect([shownValue(''), shownValue(null)]).toEqual(['(none)', '(none)']);
+  });
+
+  test('= and LIKE ignore case, == does not', async () => {
+    const count = async (where: string) => (await answerQuestion({ where }, calls)).calls;
+    expect(await count("campaign = 'generic'")).toBe(2);
+    expect(await count("campaign LIKE '%BRAND%'")).toBe(1);
+    expect(await count("campaign == 'generic'")).toBe(0);
+    expect(await count("campaign == 'Generic'")).toBe(2);
+  });
+
+  test('nothing found is explained by the nearest values', async () => {
+    const { notes } = await answerQuestion({ where: "campaign = 'Brand'" }, calls);
+    expect(notes).toContain("ppc_campaign is never 'Brand'; nearest: 'Harbor Dental | Brand' (1 call).");
+    const none = await answerQuestion({ where: "search_term = 'x'" }, calls);
+    expect(none.notes.join(' ')).not.toContain('nearest');
+  });
+
+  test('minutes from visit to call are compared as they are, not rounded', async () => {
+    const late = [
+      call('x', { date_added: '2026-10-01 10:05:02', displayed_timestamp: '2026-10-01 10:00:00' }),
+    ];
+    expect((await answerQuestion({ where: 'lag_minutes <= 5' }, late)).calls).toBe(0);
+    expect((await answerQuestion({ measures: ['lag_median'] }, late)).total).toEqual({ lag_median: 5 });
+  });
+});
+
+describe('measures', () => {
+  test('under a condition, of missing values, and of callers who call back', async () => {
+    const measures = [
+      'count(rank >= 4) as low',
+      'share(rank >= 4)',
+      'without(campaign)',
+      'called_back_within(4)',
+      'called_back_within(5)',
+    ];
+    expect((await answerQuestion<Question>({ measures }, calls)).total).toEqual({
+      low: 2,
+      'share(rank >= 4)': 0.5,
+      without_ppc_campaign: 2,
+      called_back_within_4: 0,
+      called_back_within_5: 0.5,
+    });
+  });
+
+  test('the sequence of a caller is that of all calls, whatever the condition leaves', async () => {
+    expect(
+      await rowsOf({ groupBy: ['caller_nth'], where: 'hours_since_previous_call >= 5', order: 'caller_nth' }),
+    ).toEqual([
+      { caller_nth: 2, calls: 1 },
+      { caller_nth: 3, calls: 1 },
+    ]);
+  });
+});
+
+describe('rows', () => {
+  test('only buckets that exist together are made up, and none that the condition keeps empty', async () => {
+    const days = await rowsOf({ groupBy: ['weekday', 'day'], period: '2026-10-01 to 2026-10-04' });
+    expect(days.map(({ weekday, day }) => `${weekday} ${day}`)).toEqual([
+      'Thu 2026-10-01',
+      'Fri 2026-10-02',
+      'Sat 2026-10-03',
+      'Sun 2026-10-04',
+    ]);
+    const hours = await rowsOf({ groupBy: ['hour'], where: 'hour >= 8', order: 'calls asc' });
+    expect(hours.every(({ hour }) => Number(hour) >= 8)).toBe(true);
+    expect(hours).toHaveLength(16);
+  });
+
+  test('having, topPer and limit say how many groups each of them leaves out', async () => {
+    const { leftOut, groups, rows } = await answerQuestion(
+      { groupBy: ['campaign', 'rank'], having: 'calls > 0', topPer: 1, limit: 2 },
+      calls,
+    );
+    expect([groups, rows.length]).toEqual([5, 2]);
+    expect(leftOut.map(({ code, count }) => [code, count])).toEqual([
+      ['top_per', 1],
+      ['limit', 2],
+    ]);
+  });
+
+  test('a period before the calls begin is said', async () => {
+    const { notes } = await answerQuestion({ period: '2026-09', compare: 'previous' }, calls);
+    expect(notes).toContain(
+      'The first call is from 2026-10-01 10:00:00: nothing is known of the period before it.',
+    );
+  });
+
+  test('several accounts are one question: order and limit hold for all', async () => {
+    const account = ({ sid }: Call) => (sid < 'c' ? 'one' : 'two');
+    const { rows } = await answerQuestion({ groupBy: ['account', 'campaign'], limit: 3 }, calls, { account });
+    expect(rows).toHaveLength(3);
+  });
+});
+
+test('several questions take one pass, over anything that gives calls', async () => {
+  let read = 0;
+  async function* source() {
+    for (const each of calls) {
+      read += 1;
+      yield each;
+    }
+  }
+  const [first, second] = await answerQuestions([{ measures: ['callers'] }, { groupBy: ['day'] }], source());
+  expect([read, first?.total, second?.rows.length]).toEqual([5, { callers: 2 }, 3]);
+});
+
+test('parts that are saved and merged give the answer of the whole; another question is refused', async () => {
+  const question: Question = {
+    groupBy: ['campaign'],
+    measures: ['callers', 'repeat_callers', 'talk_median', 'first_time_callers'],
+  };
+  const [left, right] = [createAnswer<Question>(question), createAnswer<Question>(question)];
+  calls.forEach((each, i) => {
+    (i % 2 === 0 ? left : right).add(each);
+  });
+  left.merge(JSON.parse(JSON.stringify(right.save())));
+  expect(left.answer()).toEqual(await answerQuestion<Question>(question, calls));
+  expect(() => createAnswer({ measures: ['calls'] }).merge(right.save())).toThrow('of another question');
+  expect(() => createAnswer<Question>(question).merge(JSON.parse('{}'))).toThrow('damaged');
+});
+
+test('what needs more memory than it may use is refused', async () => {
+  const many = Array.from({ length: 500 }, (_, i) => call(`S${i}`, { city: `City ${i}` }));
+  await expect(answerQuestion({ groupBy: ['city'] }, many, { memory: 20_000 })).rejects.toThrow(
+    'The exact answer needs more than the 0 MB that it may use.',
+  );
+});
+
+test('one sentence says how call extensions are counted', async () => {
+  const all = await answerQuestion({}, calls);
+  expect(extensionsSentence(all.extensions)).toBe(
+    '1 call through call extensions is counted; the API leaves them out without inc_gce:1.',
+  );
+  const website = await answerQuestion({ calls: 'website' }, calls);
+  expect(extensionsSentence(website.extensions)).toBe('1 call through call extensions is not counted.');
+  expect(extensionsSentence({ counted: 0, leftOut: 0 })).toBe('');
+});

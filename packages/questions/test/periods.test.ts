@@ -1,0 +1,77 @@
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import { expect, test } from 'vitest';
+import { answerQuestion, QuestionError, sayPeriod } from '../src/index.ts';
+
+// A Wednesday.
+const now = parseNaive('2026-11-25 15:30:00');
+
+const cases: readonly (readonly [said: string, from: string | null, to: string | null])[] = [
+  ['today', '2026-11-25', '2026-11-26'],
+  ['Yesterday', '2026-11-24', '2026-11-25'],
+  ['this week', '2026-11-23', '2026-11-30'],
+  ['last week', '2026-11-16', '2026-11-23'],
+  ['last month', '2026-10-01', '2026-11-01'],
+  ['this quarter', '2026-10-01', '2027-01-01'],
+  ['last quarter', '2026-07-01', '2026-10-01'],
+  ['last year', '2025-01-01', '2026-01-01'],
+  ['month to date', '2026-11-01', '2026-11-26'],
+  ['last 30 days', '2026-10-27', '2026-11-26'],
+  ['last 2 weeks', '2026-11-09', '2026-11-23'],
+  ['last 3 months', '2026-08-01', '2026-11-01'],
+  ['last 2 hours', '2026-11-25 13:30:00', '2026-11-25 15:30:00'],
+  ['2026', '2026-01-01', '2027-01-01'],
+  ['2026-Q3', '2026-07-01', '2026-10-01'],
+  ['Q4 2026', '2026-10-01', '2027-01-01'],
+  ['2024-02', '2024-02-01', '2024-03-01'],
+  ['october 2026', '2026-10-01', '2026-11-01'],
+  ['Oct 2026', '2026-10-01', '2026-11-01'],
+  ['2026-W01', '2025-12-29', '2026-01-05'],
+  ['2026-W53', '2026-12-28', '2027-01-04'],
+  ['2024-02-29', '2024-02-29', '2024-03-01'],
+  ['2026-10-01 to 2026-10-15', '2026-10-01', '2026-10-16'],
+  ['2026-10-01..2026-10-15 12:00', '2026-10-01', '2026-10-15 12:00:00'],
+  ['2026-12 - 2027-01', '2026-12-01', '2027-02-01'],
+  ['since last month', '2026-10-01', null],
+  ['until yesterday', null, '2026-11-25'],
+  ['before 2026-10', null, '2026-10-01'],
+];
+
+test.each(cases.map(([said, from, to]) => ({ said, from, to })))('$said', ({ said, from, to }) => {
+  const whole = (text: string | null) => (text?.length === 10 ? `${text} 00:00:00` : text);
+  const found = sayPeriod(said, now);
+  const shown = (millis: number | null | undefined) =>
+    millis === null || millis === undefined ? null : formatNaive(millis);
+  expect(found).not.toBeNull();
+  expect([shown(found?.from), shown(found?.to)]).toEqual([whole(from), whole(to)]);
+});
+
+test('weeks begin on Sundays when asked', () => {
+  const found = sayPeriod('this week', now, { weekStart: 'sunday' });
+  expect(formatNaive(found?.from ?? 0)).toBe('2026-11-22 00:00:00');
+});
+
+test.each(['', 'soon', '2026-13', '2026-02-30', '2025-W53', 'last 0 days', 'between', '2026-Q5'])(
+  '%j is no period',
+  async (period) => {
+    expect(sayPeriod(period, now)).toBeNull();
+    await expect(answerQuestion({ period }, [])).rejects.toThrow(QuestionError);
+  },
+);
+
+test('the zone of the answer says what day it is, on both sides of midnight', async () => {
+  const at = Date.parse('2026-11-01T03:30:00Z');
+  const periodIn = async (inZone: string) =>
+    (await answerQuestion({ period: 'today', timeZone: 'UTC', inZone }, [], { now: at })).period;
+  expect(await periodIn('America/New_York')).toMatchObject({
+    from: '2026-10-31 00:00:00',
+    to: '2026-11-01 00:00:00',
+  });
+  expect(await periodIn('Europe/Berlin')).toMatchObject({ from: '2026-11-01 00:00:00' });
+});
+
+test('a period that ends before it begins, or two ways to say it, are refused', async () => {
+  await expect(answerQuestion({ period: '2026-10-05 to 2026-10-01' }, [])).rejects.toThrow(
+    'ends before it begins',
+  );
+  await expect(answerQuestion({ period: 'today', from: '2026-10-01' }, [])).rejects.toThrow('but not both');
+});
