@@ -52,6 +52,8 @@ type Extra<Q, M> =
   | (Q extends { readonly spend: object } ? 'spend' | 'cost_per_call' : never);
 
 /** The rows of the answer to a question: its columns by name, where the question is written out in the program. */
-export type RowOf<Q extends Question> = string extends GroupsOf<Q> | MeasuresOf<Q>
+export type RowOf<Q extends Question> = Question extends Q
   ? Readonly<Record<string, AnswerValue>>
-  : { readonly [column in GroupsOf<Q> | MeasuresOf<Q> | Extra<Q, MeasuresOf<Q>>]: AnswerValue };
+  : string extends GroupsOf<Q> | MeasuresOf<Q>
+    ? Readonly<Record<string, AnswerValue>>
+    : { readonly [column in GroupsOf<Q> | MeasuresOf<Q> | Extra<Q, MeasuresOf<Q>>]: AnswerValue };
