@@ -64,6 +64,7 @@ function shown({ command, columns, hidden = '', own, status = 0 }, env) {
     .replace(/(of 1 account), [\d.]+ MB/, '$1, 3.2 MB')
     .replace(/Node\.js [\d.]+ on \w+ \w+/, 'Node.js 24.11.0 on linux x64')
     .replace(/[\d.,]+ [MGT]B free/, '120 GB free')
+    .replace(/as the receipt of [-\d]+ says/g, 'as the receipt of 2026-11-21 says')
     .replace(/as of [-\d]+ [:\d]+ UTC/, 'as of 2026-11-21 12:00 UTC')
     .replaceAll(`${work}/.config/`, '~/.config/')
     .replaceAll(`${work}/`, '')

@@ -114,7 +114,7 @@ export const fieldsOf = (version: 'v2' | 'v3'): string[] =>
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** The key of the ticket of a credential. */
-export const ticketKey = (baseUrl: string, reference: string): string =>
+const ticketKey = (baseUrl: string, reference: string): string =>
   sha256(`${baseUrl}\n${reference}`).slice(0, 32);
 
 /** Fills in every setting of a job that was checked. */

@@ -82,7 +82,7 @@ const labelled = (
 });
 
 /** Time after which trouble that passes by itself is worth a look. */
-export const failingMs = 600_000;
+const failingMs = 600_000;
 
 /** What the engine says about the job. Every worker reports the same, so alerts take the maximum. */
 function jobFamilies(status: FleetStatus | null): MetricFamily[] {

@@ -24,7 +24,7 @@ async function change(engine: Engine, to: (card: JobCard) => Partial<JobCard>): 
 const stateOf = ({ state }: JobCard): JobCard['state'] => state;
 
 /** The error for a job that the engine does not have. */
-export const unknownJob = (engine: Engine): FleetError =>
+const unknownJob = (engine: Engine): FleetError =>
   new FleetError(
     'unknown_job',
     `The engine ${engine.name} has no such job. Start a worker with its file first.`,

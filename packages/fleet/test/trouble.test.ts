@@ -148,6 +148,12 @@ describe('trouble', () => {
     expect(troubleOf(null).code).toBe('unknown');
   });
 
+  it('leaves out what the server says, and where', () => {
+    const said = new HttpError('unauthorized', 'The keys are refused. The server says: "… 555-0100"');
+    const placed = StreamError.from(said, { slice, page: 0 });
+    expect(troubleOf(placed).message).toBe('The keys are refused.');
+  });
+
   it('keeps what the server asked for, and cuts long messages', () => {
     const limited = new HttpError('rate_limited', 'x'.repeat(500), { retryAfterMs: 4000 });
     expect(troubleOf(limited)).toMatchObject({ waitMs: 4000, message: `${'x'.repeat(299)}…` });

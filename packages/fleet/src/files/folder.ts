@@ -78,7 +78,7 @@ const newNonce = (): string => randomBytes(9).toString('base64url');
  * Makes a folder for a claim, then moves away those of all others who have the same. In this order, of two at once each sees the
  * other or the later one does, so never both keep theirs. What is renamed out of a folder that was moved away is no longer there.
  */
-export async function takeFolder(root: string, key: string): Promise<string> {
+async function takeFolder(root: string, key: string): Promise<string> {
   const prefix = `${key}#`;
   const mine = `${prefix}${newNonce()}`;
   const claims = join(root, claimsPath);

@@ -73,7 +73,7 @@ export interface GateOwner {
 }
 
 /** Waits of at most this are waited for in the slot. */
-export const shortWait = 1_000;
+const shortWait = 1_000;
 /** Quiet time after which nothing more comes of what was asked for. */
 const quietMs = 25;
 

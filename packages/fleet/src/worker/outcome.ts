@@ -4,7 +4,7 @@ import type { TurnEnd } from '../turn/turn.ts';
 import { brief, retryWait, serverWait, type Trouble } from './trouble.ts';
 
 /** Turns in a row that may end with trouble of the account before it is set aside. */
-export const mostTries = 5;
+const mostTries = 5;
 
 /** What the end of a turn is judged by. */
 export interface TurnFacts {

@@ -85,12 +85,18 @@ export function troubleOf(error: unknown): Trouble {
   }
   const kind = kindOf(error.code);
   // The message of an error that is not ours may quote what it was about.
-  const message = error.code === 'read_failed' ? 'A page could not be read.' : error.summary;
+  const message = error.code === 'read_failed' ? 'A page could not be read.' : ownWords(error.summary);
   return { kind, code: error.code, message: brief(message), waitMs: error.retryAfterMs ?? 0 };
 }
 
 const kindOf = (code: string): TroubleKind =>
   new Map<string, TroubleKind>(Object.entries(kinds)).get(code) ?? 'account';
+
+/** A message without the place in the query, and without what a server has said, which may quote anything. */
+const ownWords = (message: string): string =>
+  message
+    .replace(/^(?:the whole query|date_added .*?), page \d+: /, '')
+    .replace(/ The server says: .*$/s, '');
 
 /** A message as it may be kept by the engine. */
 export const brief = (text: string, most = 300): string => {
