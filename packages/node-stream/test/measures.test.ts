@@ -121,12 +121,17 @@ describe('QuantileSketch', () => {
     );
   });
 
-  it('stays small: values beyond its buckets share the lowest one, and high quantiles stay right', () => {
-    const sketch = new QuantileSketch({ buckets: 64 });
-    for (let i = 0; i < 5000; i += 1) sketch.add(1.05 ** (i % 500));
-    const top = sketch.quantile(0.99) as number;
-    expect(within(top, 1.05 ** 494, 0.01)).toBe(true);
-    expect(sketch.count).toBe(5000);
+  it('keeps the error that was asked for, or refuses values that are spread too widely', () => {
+    const fine = new QuantileSketch({ error: 0.001 });
+    for (let i = 0; i < 5000; i += 1) fine.add(1.005 ** i);
+    expect(within(fine.quantile(0.1) as number, 1.005 ** 499, 0.001)).toBe(true);
+    const small = new QuantileSketch({ buckets: 64 });
+    const fill = () => {
+      for (let i = 0; i < 500; i += 1) small.add(1.05 ** i);
+    };
+    expect(fill).toThrow(
+      /spread so widely that 64 buckets do not keep an error of 0.01; allow a larger error/,
+    );
   });
 
   it.each([

@@ -14,8 +14,8 @@ export const relativeError = (): Option<number> =>
 const sketchOptions = defineOptions({
   /** Largest relative error of a quantile: 0.01 is within 1 % of the true value. Default 0.01. */
   error: relativeError().default(0.01),
-  /** Most buckets per sign. When more are needed, the smallest magnitudes share one. Default 2048. */
-  buckets: option.whole(1).default(2048),
+  /** Most buckets per sign. Values that need more are refused. Default: as many as values within a factor of 10^17 need. */
+  buckets: option.whole(1),
 });
 
 /** Settings of a `QuantileSketch`. */
@@ -40,8 +40,8 @@ export interface SavedSketch {
 /**
  * Estimates quantiles of any number of values in a few kilobytes. Values fall into buckets that grow by a constant factor,
  * so a quantile is within the given relative error of the value at that rank, whatever the distribution. Sketches of parts
- * merge into the sketch of the whole without further loss. With the defaults, the bound holds while the largest magnitude
- * is at most 10^17 times the smallest.
+ * merge into the sketch of the whole without further loss. Values whose largest
+ * magnitude is more than 10^17 times the smallest are refused.
  *
  * @example
  * const sketch = new QuantileSketch();
@@ -63,8 +63,8 @@ export class QuantileSketch implements Accumulator<number, number | null, SavedS
   constructor(options: SketchOptions = {}) {
     const { error, buckets } = sketchOptions.read(options);
     this.error = error;
-    this.#limit = buckets;
     this.#growth = Math.log((1 + this.error) / (1 - this.error));
+    this.#limit = buckets ?? Math.ceil((17 * Math.LN10) / this.#growth) + 1;
   }
 
   /** Values added so far. */
@@ -158,11 +158,14 @@ export class QuantileSketch implements Accumulator<number, number | null, SavedS
   }
 
   #put(buckets: Map<number, number>, bucket: number, count: number): void {
-    buckets.set(bucket, (buckets.get(bucket) ?? 0) + count);
-    if (buckets.size <= this.#limit) return;
-    const lowest = Math.min(...buckets.keys());
-    const next = Math.min(...[...buckets.keys()].filter((key) => key > lowest));
-    buckets.set(next, (buckets.get(next) ?? 0) + (buckets.get(lowest) ?? 0));
-    buckets.delete(lowest);
+    const before = buckets.get(bucket);
+    if (before === undefined && buckets.size >= this.#limit) throw tooFine(this.error, this.#limit);
+    buckets.set(bucket, (before ?? 0) + count);
   }
 }
+
+const tooFine = (error: number, buckets: number): ItemError =>
+  new ItemError(
+    'unfit_value',
+    `the values are spread so widely that ${buckets} buckets do not keep an error of ${error}; allow a larger error, or take an exact percentile`,
+  );
