@@ -1,5 +1,5 @@
 // Every call record once, as a backpressured Node stream, with a verdict that says what was proved.
-// createCallStream and createCallByteStream read a query, planSlices cuts it for several readers, syncCalls and syncInto keep
+// createCallStream and createCallByteStream read a query, syncCalls and syncInto keep
 // a copy of it up to date. Between the two
 // ends of a pipeline come ./operators, ./encoders and ./sinks; ./files has what writes files whole and locks them.
 
@@ -20,7 +20,6 @@ export {
   type StreamErrorDetails,
   type StreamPosition,
 } from './calls/errors.ts';
-export { openSlices } from './calls/open-slices.ts';
 export type { DeadRecord, PrefetchOptions, StreamOptions, WindowOptions } from './calls/options.ts';
 export type { ReadFacts } from './calls/read-facts.ts';
 export type { SliceTrace, StreamTrace } from './calls/read-trace.ts';
@@ -73,13 +72,6 @@ export {
   removalsFile,
   withoutCalls,
 } from './removals/removals.ts';
-export { planSlices } from './slice-plan/plan-slices.ts';
-export type {
-  PlannedSlice,
-  PlanProgress,
-  PlanSlicesOptions,
-  SlicePlan,
-} from './slice-plan/slice-plan.ts';
 // Sync: a copy that is kept up to date.
 export { type CopyVerdict, copyVerdict, describeCopy, type Gap } from './sync/copy-verdict.ts';
 export { type SyncStart, syncStateFrom } from './sync/state-from.ts';

@@ -2,6 +2,7 @@ import { type Bound, type Filter, matcher, printFilter } from '@call-attribution
 import { describe, expect, test } from 'vitest';
 import { createCallStream } from '../src/calls/call-stream.ts';
 import type { StreamOptions } from '../src/calls/options.ts';
+import { sliceFilter } from '../src/calls/window-query.ts';
 import { byTime, type FakeBehaviour, type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 
 const now = () => Date.UTC(2026, 5, 1);
@@ -272,4 +273,17 @@ describe('concurrency', () => {
     }
     expect(server.requests.length).toBeLessThanOrEqual(5);
   });
+});
+
+test('sliceFilter writes the range of a slice next to the rest of the filter', () => {
+  const slice = { from: '2025-01-01 00:00:00', to: '2025-02-01 00:00:00' };
+  expect(sliceFilter('inc_gce:1', slice, 'half-open', 'v3')).toBe(
+    'date_added:[2025-01-01 00:00:00 TO 2025-02-01 00:00:00},inc_gce:1',
+  );
+  expect(sliceFilter(undefined, slice, 'closed', 'v3')).toBe(
+    'date_added:[2025-01-01 00:00:00 TO 2025-01-31 23:59:59]',
+  );
+  expect(sliceFilter('', { from: null, to: slice.to }, 'half-open', 'v3')).toBe(
+    'date_added:[* TO 2025-02-01 00:00:00}',
+  );
 });

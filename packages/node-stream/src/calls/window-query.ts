@@ -59,7 +59,7 @@ function shut(bound: Bound | null, step: number): Bound | null {
 /**
  * The filter of one slice of a query.
  *
- * @param bounds how the upper end is written, as in the plan the slice is from.
+ * @param bounds how the upper end is written; servers of both versions know `closed`.
  * @example
  * sliceFilter('inc_gce:1', { from: null, to: '2026-11-01 00:00:00' }, 'half-open', 'v3');
  * // date_added:[* TO 2026-11-01 00:00:00},inc_gce:1

@@ -8,9 +8,6 @@ const between = (from: number, to: number): Span => ({
   to: to === Number.POSITIVE_INFINITY ? null : to,
 });
 
-/** Whether a span holds no position at all. */
-export const isEmpty = (span: Span): boolean => low(span) >= high(span);
-
 /** The union of the spans and one more: sorted, with neighbors that touch joined. */
 export function addSpan(spans: readonly Span[], added: Span): Span[] {
   const joined: Span[] = [];
