@@ -109,6 +109,8 @@ describe('conditions', () => {
   test('nothing found is explained by the nearest values', async () => {
     const { notes } = await answerQuestion({ where: "campaign = 'Brand'" }, calls);
     expect(notes).toContain("ppc_campaign is never 'Brand'; nearest: 'Harbor Dental | Brand' (1 call).");
+    const empty = await answerQuestion({ where: "campaign = 'Brand'" }, [call('n', { ppc_campaign: null })]);
+    expect(empty.notes).toContain("ppc_campaign is never 'Brand'.");
     const none = await answerQuestion({ where: "search_term = 'x'" }, calls);
     expect(none.notes.join(' ')).not.toContain('nearest');
   });

@@ -45,7 +45,7 @@ export class Running {
   readonly #accounts: ReadonlySet<string> | null;
   readonly #seen = new Map<string, SeenAccount>();
   readonly #compared: readonly string[];
-  #values = new Map<string, Map<string, number>>();
+  readonly #values = new Map<string, Map<string, number>>();
   #otherChannel = 0;
   #noTime = 0;
   #matched = false;
@@ -66,6 +66,7 @@ export class Running {
     this.#kept = plan.needsSequence ? new KeptCalls(plan, this.#memory) : null;
     this.#accounts = plan.accounts === null ? null : new Set(plan.accounts);
     this.#compared = comparedFields(plan);
+    for (const name of this.#compared) this.#values.set(name, new Map());
     this.#judges = plan.conditions.map(({ condition, asSent }) => {
       const read = readerIn(plan);
       return compileCondition(condition, plan.fields, (field) =>

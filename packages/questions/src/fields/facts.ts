@@ -89,6 +89,9 @@ export class Facts {
   /** What follows from the other calls of the caller, in questions that need it. */
   sequence: Sequence | null = null;
   readonly #shift: ((naive: number) => number) | null;
+  // Worked out once a call, since several measures and questions ask for it.
+  #talk: number | null | undefined;
+  #caller: string | null | undefined;
 
   constructor(shift: ((naive: number) => number) | null = null) {
     this.#shift = shift;
@@ -98,6 +101,8 @@ export class Facts {
   set(record: Readonly<Record<string, unknown>>, account: string): void {
     this.record = record;
     this.account = account;
+    this.#talk = undefined;
+    this.#caller = undefined;
     const { date_added: added, channel } = record;
     this.sentAt = timeOf(added);
     this.time = this.sentAt === null || this.#shift === null ? this.sentAt : this.#shift(this.sentAt);
@@ -106,12 +111,14 @@ export class Facts {
 
   /** Tenths of a minute of talk. */
   get talk(): number | null {
-    return tenthsOf(this.record.talk_minutes);
+    if (this.#talk === undefined) this.#talk = tenthsOf(this.record.talk_minutes);
+    return this.#talk;
   }
 
   /** The key of the caller. */
   get caller(): string | null {
-    return callerOf(this.record.ani);
+    if (this.#caller === undefined) this.#caller = callerOf(this.record.ani);
+    return this.#caller;
   }
 
   /** Milliseconds from the first visit to the call. Null for call extensions, and where the visit is not before the call. */
