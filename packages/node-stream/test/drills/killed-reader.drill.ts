@@ -19,7 +19,7 @@ test(`a store that upserts by sid holds each record after ${kills} kills`, async
     expect([...new Set(sids)].sort()).toEqual([...reader.expected].sort());
 });
 
-test.each(['file', 'bytes', 'transaction'] as const)(
+test.each(['file', 'chain', 'bytes', 'transaction'] as const)(
   `each record is there once after ${kills} kills (%s)`,
   async (mode) => {
     for (const sids of await reader.run(mode, kills)) expect(sids).toEqual(reader.expected);

@@ -13,7 +13,7 @@ import { expect } from 'vitest';
 const responseAfterMs = 4;
 
 /** What the program does with the records it reads; see `reader.ts`. */
-export type Mode = 'upsert' | 'file' | 'bytes' | 'transaction';
+export type Mode = 'upsert' | 'file' | 'chain' | 'bytes' | 'transaction';
 
 /** A reader that is killed and started again, and the sids it should have read in the end. */
 export interface KilledReader {

@@ -14,6 +14,8 @@ import { apiKeys, type Call, createClient } from '@call-attribution/core';
 import { createCallByteStream } from '../../src/calls/call-byte-stream.ts';
 import { createCallStream } from '../../src/calls/call-stream.ts';
 import { toNdjson } from '../../src/encoders/json.ts';
+import { dedupe } from '../../src/operators/dedupe.ts';
+import { mapCalls } from '../../src/operators/map-calls.ts';
 import { fileSink } from '../../src/sinks/file-sink.ts';
 import { syncInto } from '../../src/sync/sync.ts';
 import type { SyncState } from '../../src/sync/sync-state.ts';
@@ -54,6 +56,14 @@ const modes: Record<string, () => Promise<void>> = {
     const sink = fileSink<Call>(log, { encode: toNdjson(), resume: true });
     process.stdout.write('ready\n');
     await createCallStream(client, options).into(sink);
+  },
+  // The same behind operators that keep something.
+  async chain() {
+    const sink = fileSink<Call>(log, { encode: toNdjson(), resume: true });
+    process.stdout.write('ready\n');
+    const once = dedupe<Call>({ key: 'sid' });
+    const slowly = mapCalls(async (call: Call) => call, { concurrency: 4 });
+    await createCallStream(client, options).through(once, slowly).into(sink);
   },
   // The same with bytes that nobody parses.
   async bytes() {
