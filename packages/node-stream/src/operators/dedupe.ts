@@ -36,14 +36,14 @@ export function dedupe<T = Call>(options: DedupeOptions<T>): Operator<T, T> {
       // Where the next key goes: over the oldest one, once the ring is full. A Set alone slows down when its oldest are deleted.
       const ring: Key[] = Array.isArray(state) ? [...state] : [];
       const seen = new Set(ring);
-      let at = 0;
+      let at = ring.length % capacity;
       return {
         take: each((item, out) => {
           const id = keyOf(read(item), 'the key', item);
           if (id === null) return void out.push(item);
           if (seen.has(id)) return onDuplicate?.(item);
           if (ring.length === capacity) seen.delete(ring[at] ?? null);
-          ring[at === ring.length ? ring.length : at] = id;
+          ring[at] = id;
           at = (at + 1) % capacity;
           seen.add(id);
           out.push(item);
