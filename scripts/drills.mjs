@@ -19,9 +19,9 @@ const alone = [
 
 const end = process.argv.includes('--') ? process.argv.indexOf('--') : process.argv.length;
 const given = process.argv.slice(2, end);
-const options = given.filter((each) => each.startsWith('--'));
+const options = given.filter((each) => each.startsWith('-'));
 const unknown = options.filter((each) => each !== '--long' && each !== '--write');
-const paths = given.filter((each) => !each.startsWith('--'));
+const paths = given.filter((each) => !each.startsWith('-'));
 if (unknown.length > 0)
   fail(`unknown option ${unknown[0]}: pnpm drills [--long] [--write] [path ...] [-- options of vitest]`);
 const isLong = options.includes('--long');
