@@ -15,7 +15,6 @@ export type {
 } from './http/options.ts';
 export { defaultMirrorFile } from './mirror/file.ts';
 export type { MirrorOptions } from './mirror/options.ts';
-export { pseudonymKeyFrom } from './privacy/masking.ts';
 export type { MethodHandler, RequestContext, ServerDefinition } from './protocol/definition.ts';
 export { type CallsMcpServer, createServer } from './server/create-server.ts';
 export type { McpAccount } from './server/lane.ts';

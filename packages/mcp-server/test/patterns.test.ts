@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pseudonymKeyFrom } from '../src/index.ts';
-import { createMasks } from '../src/privacy/masking.ts';
+import { createMasks, pseudonymKeyFrom } from '../src/privacy/masking.ts';
 import { replacePatterns, replacePersonal } from '../src/privacy/patterns.ts';
 
 test('equal values get equal masks under one key, and others under another', () => {

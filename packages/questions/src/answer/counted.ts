@@ -6,7 +6,9 @@ import type { PartValue } from '../question/measures.ts';
 export interface CountedGroup {
   /** The keys of its groups; of time these are numbers (see `buckets.ts`). */
   readonly key: readonly Value[];
+  /** Its parts in the period; null when it has no call there. */
   readonly now: readonly PartValue[] | null;
+  /** The same in the compared period. */
   readonly past: readonly PartValue[] | null;
 }
 

@@ -225,6 +225,8 @@ export class Cell {
 
 /** What a group saves. */
 export interface SavedCell {
+  /** Values of the groups. */
   readonly key: readonly Value[];
+  /** What each part had counted. */
   readonly parts: readonly unknown[];
 }

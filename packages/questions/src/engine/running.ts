@@ -15,20 +15,31 @@ import { type KeptCall, KeptCalls } from './sequences.ts';
 
 /** What a running answer saves, as plain JSON. */
 export interface SavedCounts {
+  /** Groups of the period. */
   readonly now: readonly SavedCell[];
+  /** Groups of the compared period. */
   readonly past: readonly SavedCell[];
+  /** Calls that sequences of callers need. */
   readonly kept: readonly KeptCall[];
+  /** Calls that `calls` leaves out. */
   readonly otherChannel: number;
+  /** Calls without a readable time. */
   readonly noTime: number;
+  /** A call met the conditions. */
   readonly matched: boolean;
+  /** Values that explain a condition nothing met. */
   readonly values: readonly (readonly [string, readonly (readonly [string, number])[]])[];
+  /** What was seen of each account. */
   readonly accounts: readonly (readonly [string, SeenAccount])[];
 }
 
 /** What was seen of an account. */
 interface SeenAccount {
+  /** How many calls. */
   calls: number;
+  /** The first time, in naive milliseconds. */
   first: number | null;
+  /** The last time. */
   last: number | null;
 }
 

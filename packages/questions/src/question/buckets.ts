@@ -47,6 +47,7 @@ export interface Alignment {
   readonly days: number;
   /** What is added to the number of a week or month, where days are no groups. */
   readonly week: number;
+  /** Month that a quarter or year begins with, from 0. */
   readonly month: number;
 }
 

@@ -6,8 +6,11 @@ import type { MeasureSpec } from './measures.ts';
 
 /** A measure with the places of its parts among those of the question. */
 export interface PlannedMeasure {
+  /** Its column in the answer. */
   readonly column: string;
+  /** What it is. */
   readonly spec: MeasureSpec;
+  /** The parts it is made of, by their place. */
   readonly parts: readonly number[];
   /** The place of the part that counts the calls it can take into account. */
   readonly counted: number | null;

@@ -36,7 +36,9 @@ export type PartValue = number | null;
 
 /** How a measure is computed and shown. Percentiles are the value at rank `ceil(p * n)`: always one that occurs. */
 export interface MeasureSpec {
+  /** What it says of a group. */
   readonly meaning: string;
+  /** Its unit. */
   readonly unit: AnswerColumn['unit'];
   /** What it is made of. */
   readonly parts: readonly Part[];
@@ -44,6 +46,7 @@ export interface MeasureSpec {
   readonly value: (own: readonly PartValue[], whole: readonly PartValue[]) => AnswerValue;
   /** What a group without calls has. */
   readonly empty: 0 | null;
+  /** What kind of number it is. */
   readonly number: 'whole' | 'tenths' | 'float' | 'time';
   /** Calls that the measure cannot take into account: why, and the part that counts those it can. */
   readonly leaves?: { readonly code: LeftOut['code']; readonly counted: Part };

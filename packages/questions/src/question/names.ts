@@ -4,7 +4,7 @@ import type { AnswerValue } from './answer.ts';
 import type { Question } from './question.ts';
 
 /** Names that people use for fields, with the fields. */
-interface SaidNames {
+type SaidNames = {
   readonly campaign: 'ppc_campaign';
   readonly adgroup: 'ppc_adgroup';
   readonly ad_group: 'ppc_adgroup';
@@ -20,8 +20,9 @@ interface SaidNames {
   readonly device: 'vt_device';
   readonly caller: 'ani';
   readonly date: 'day';
-}
+};
 
+/** Names of fields as the API and this package have them. */
 type OwnName = (keyof Call & string) | DerivedName | 'account' | 'is_extension';
 
 /** A name of a field that groups can have. Programs that pass on what a person wrote use `string`. */
@@ -43,8 +44,11 @@ type MeasureColumn<M> = M extends `${string} as ${infer Name}`
           ? M
           : string;
 
+/** The names of the groups of a question. */
 type GroupsOf<Q> = Q extends { readonly groupBy: readonly (infer G)[] } ? ColumnOf<G> : never;
+/** The names of its measures. */
 type MeasuresOf<Q> = Q extends { readonly measures: readonly (infer M)[] } ? MeasureColumn<M> : 'calls';
+/** Columns that an option adds. */
 type Extra<Q, M> =
   | (Q extends { readonly compare: object | string }
       ? `${M & string}_before` | `${M & string}_change`

@@ -15,13 +15,17 @@ import type { CallSelection, Question } from './question.ts';
 
 /** A period of naive time, half-open. An open end is null. */
 export interface Period {
+  /** First moment, in naive milliseconds; null for the first call. */
   readonly from: number | null;
+  /** First moment after it; null for after the last call. */
   readonly to: number | null;
 }
 
 /** A period whose ends are known. */
 export interface ClosedPeriod {
+  /** First moment, in naive milliseconds. */
   readonly from: number;
+  /** First moment after it. */
   readonly to: number;
 }
 
@@ -75,7 +79,9 @@ function readTime(text: string | undefined, name: string): TypedTime | null {
 
 /** The zones of a question: the one of the records, and the one to report in. */
 export interface Zones {
+  /** The zone of the records. */
   readonly timeZone: string | null;
+  /** The zone of the answer. */
   readonly inZone: string | null;
 }
 

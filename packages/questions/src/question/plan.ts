@@ -22,6 +22,7 @@ import { readSpend, type Spend } from './spend.ts';
 
 /** A condition of a selection. */
 export interface PlannedCondition {
+  /** The checked condition. */
   readonly condition: Condition;
   /** A filter of the API is about the times as they were sent, whatever zone the answer is in. */
   readonly asSent: boolean;
@@ -29,12 +30,19 @@ export interface PlannedCondition {
 
 /** Which calls a question is about, with all names and times read. */
 export interface SelectionPlan {
+  /** The fields by their names. */
   readonly fields: ReadonlyMap<string, QuestionField>;
+  /** What values of fields depend on. */
   readonly settings: FieldSettings;
+  /** The time zones. */
   readonly zones: Zones;
+  /** The period. */
   readonly period: Period;
+  /** The accounts; null for all. */
   readonly accounts: readonly string[] | null;
+  /** Which channel of calls. */
   readonly calls: NonNullable<CallSelection['calls']>;
+  /** All must hold. */
   readonly conditions: readonly PlannedCondition[];
   /** What is unusual about its conditions. */
   readonly warnings: readonly ConditionProblem[];
@@ -44,17 +52,27 @@ export interface SelectionPlan {
 
 /** A question in which all names and times have been read. */
 export interface Plan extends SelectionPlan {
+  /** The fields that groups are made by. */
   readonly groups: readonly QuestionField[];
+  /** The measures, in order. */
   readonly measures: readonly PlannedMeasure[];
   /** What an engine has to count, each once. The number of calls is the first, of those through call extensions the second. */
   readonly parts: readonly Part[];
+  /** The period to compare with. */
   readonly compared: ClosedPeriod | null;
+  /** What was spent, by group. */
   readonly spend: Spend | null;
+  /** The columns of the answer, in order. */
   readonly columns: readonly AnswerColumn[];
+  /** The condition on measures. */
   readonly having: { readonly condition: Condition; readonly terms: Vocabulary } | null;
+  /** How rows are ordered. */
   readonly order: readonly Order[];
+  /** Most rows. */
   readonly limit: number;
+  /** Most rows of each first group. */
   readonly topPer: number | null;
+  /** What is shown of personal fields. */
   readonly personal: Question['personal'];
   /** Something in it follows from the other calls of a caller. */
   readonly needsSequence: boolean;

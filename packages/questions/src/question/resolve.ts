@@ -203,7 +203,9 @@ function boundOf(text: string): Literal {
 
 /** Columns to sort an answer by. */
 export interface Order {
+  /** The column of the answer. */
   readonly column: string;
+  /** Begins with the largest. */
   readonly descending: boolean;
 }
 

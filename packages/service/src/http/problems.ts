@@ -58,7 +58,7 @@ const otherProblems = {
 } as const satisfies Readonly<Record<string, ProblemEntry>>;
 
 /** All of them. */
-export const problems = { ...apiProblems, ...otherProblems };
+export const refusalCodes = { ...apiProblems, ...otherProblems };
 
 /** Codes of `Refusal`: what the `code` of a problem document of the service may be. */
-export type RefusalCode = keyof typeof problems;
+export type RefusalCode = keyof typeof refusalCodes;

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { CallsError, type CodeTable, nameErrors } from '@call-attribution/core/errors';
 import type { Problem } from '@call-attribution/query-dsl';
-import { type ProblemEntry, problems, type RefusalCode } from './problems.ts';
+import { type ProblemEntry, type RefusalCode, refusalCodes } from './problems.ts';
 
 /** What a refusal may say in addition to its message. */
 export interface RefusalDetails {
@@ -21,7 +21,7 @@ export interface RefusalDetails {
  */
 export class Refusal extends CallsError<RefusalCode> {
   static override readonly codes: CodeTable = Object.fromEntries(
-    Object.entries<ProblemEntry>(problems).map(([code, [, words]]) => [code, words]),
+    Object.entries<ProblemEntry>(refusalCodes).map(([code, [, words]]) => [code, words]),
   );
   /** The HTTP status, which follows from the code. */
   declare readonly status: number;
@@ -33,7 +33,7 @@ export class Refusal extends CallsError<RefusalCode> {
   }
 
   constructor(code: RefusalCode, detail: string, details: RefusalDetails = {}) {
-    const [status] = problems[code];
+    const [status] = refusalCodes[code];
     // A response to whoever sent the request, of which there may be many: its stack is for nobody, and takes time.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
