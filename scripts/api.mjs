@@ -87,9 +87,12 @@ function withoutComment(entries, program) {
 /** Bits of SymbolFlags. */
 const [interfaceFlag, moduleFlag, aliasFlag] = [1 << 6, 1 << 9, 1 << 21];
 
-/** Types that tables of options are made with, or that they read: nobody names them, and a table, of options or of codes, is no part of the surface. */
+/**
+ * Types that tables of options are made with, or that they read, and those that compute the rows of an answer: nobody names them, and a table,
+ * of options or of codes, is no part of the surface.
+ */
 const ofTables =
-  /^(?:[a-z]\w*(?:Options|Errors|Codes)|[A-Z]\w*Settings|Given|MayBeGiven|Read|MayBeRead|Flat|NeededNames|FilledNames|ValueOf|ReadValue)$/;
+  /^(?:[a-z]\w*(?:Options|Errors|Codes)|[A-Z]\w*Settings|Given|MayBeGiven|Read|MayBeRead|Flat|NeededNames|FilledNames|ValueOf|ReadValue|OwnName|SaidNames|ColumnOf|MeasureColumn|GroupsOf|MeasuresOf|Extra)$/;
 
 for (const pkg of packages) {
   const { name, dir } = pkg;

@@ -22,11 +22,12 @@ export {
   type SavedAnswer,
 } from './engine/answer-question.ts';
 export type { SavedCell } from './engine/cell.ts';
-export type { SavedCounts } from './engine/running.ts';
+export type { SavedCounts, SeenAccount } from './engine/running.ts';
 export type { KeptCall } from './engine/sequences.ts';
 export { QuestionError, type QuestionErrorCode } from './errors.ts';
 export { callerKey } from './fields/caller-key.ts';
 export { type ClickIdName, type ClickIds, clickIdsOf, clickKinds } from './fields/click-ids.ts';
+export type { Facts, Sequence } from './fields/facts.ts';
 export {
   activityTypes,
   type DerivedField,
@@ -48,6 +49,7 @@ export {
   measureSpecs,
   type Part,
   type PartValue,
+  type PlainPart,
 } from './question/measures.ts';
 export type { KnownField, RowOf } from './question/names.ts';
 export type { ClosedPeriod, Period, Zones } from './question/period.ts';

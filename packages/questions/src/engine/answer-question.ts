@@ -10,7 +10,7 @@ import { invalidState } from './cell.ts';
 import { Running, type SavedCounts } from './running.ts';
 
 /** Memory that the exact state of an answer may take, by default. */
-export const usualMemory = 512e6;
+const usualMemory = 512e6;
 
 const answerOptions = defineOptions({
   /** The account of the calls, or a function that says it of each. Default `main`. */

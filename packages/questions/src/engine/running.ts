@@ -34,7 +34,7 @@ export interface SavedCounts {
 }
 
 /** What was seen of an account. */
-interface SeenAccount {
+export interface SeenAccount {
   /** How many calls. */
   calls: number;
   /** The first time, in naive milliseconds. */

@@ -19,7 +19,7 @@ const neededFor: Readonly<Record<string, readonly string[]>> = {
 const always = ['sid', 'date_added', 'channel', 'ani'];
 
 /** The fields of a record that a question needs. */
-export function neededFields({ groups, conditions, parts, fields }: Plan): readonly string[] {
+function neededFields({ groups, conditions, parts, fields }: Plan): readonly string[] {
   const names = [
     ...groups.map(({ name }) => name),
     ...conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),

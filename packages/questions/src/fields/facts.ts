@@ -4,7 +4,6 @@ import { callerKey } from './caller-key.ts';
 import { columnText, isStoredTime } from './wire-values.ts';
 
 /** A call as it came; only what a question names is looked at. */
-export type CallLike = { readonly [field: string]: unknown } | object;
 
 /** What follows from the other calls of a caller in the account. */
 export interface Sequence {
@@ -24,7 +23,7 @@ export function timeOf(value: unknown): number | null {
 const most = 200_000;
 
 /** Remembers what a function makes of a text, for values that come again and again. */
-export function remembered<V>(make: (text: string) => V): (text: string) => V {
+function remembered<V>(make: (text: string) => V): (text: string) => V {
   const known = new Map<string, V>();
   return (text) => {
     const found = known.get(text);
@@ -48,7 +47,7 @@ const tenthsOfText = remembered((text) => {
 });
 
 /** A number of tenths, null for what cannot be read as one. */
-export function tenthsOf(value: unknown): number | null {
+function tenthsOf(value: unknown): number | null {
   if (typeof value === 'string') return tenthsOfText(value);
   const column = columnText('decimal-string', value);
   return column === null ? null : Math.round(Number(column) * 10);

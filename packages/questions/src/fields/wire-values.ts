@@ -77,5 +77,4 @@ const loneSurrogate = /\p{Surrogate}/u;
 export const isWellFormed = (text: string): boolean => !loneSurrogate.test(text);
 
 /** The string with the replacement character where half of a surrogate pair was. */
-export const wellFormed = (text: string): string =>
-  isWellFormed(text) ? text : Buffer.from(text).toString();
+const wellFormed = (text: string): string => (isWellFormed(text) ? text : Buffer.from(text).toString());

@@ -22,7 +22,7 @@ export const isBucket = (name: string): name is 'day' | 'week' | 'month' =>
   name === 'day' || name === 'week' || name === 'month';
 
 /** The number of the day, week or month that holds a naive time. */
-export function bucketOf(name: 'day' | 'week' | 'month', millis: number, settings: FieldSettings): number {
+function bucketOf(name: 'day' | 'week' | 'month', millis: number, settings: FieldSettings): number {
   if (name === 'day') return dayNumber(millis);
   if (name === 'week') return weekStartNumber(weekStartOf(dayNumber(millis), settings), settings);
   const date = new Date(millis);
@@ -113,7 +113,7 @@ export function groupValue({ name, type }: QuestionField, key: Value, settings: 
 }
 
 /** First and last bucket of a period, as the keys of the period that it is compared with; null where the period is open. */
-export function bucketRange(
+function bucketRange(
   name: 'day' | 'week' | 'month',
   { from, to }: Period,
   alignment: Alignment,

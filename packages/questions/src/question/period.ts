@@ -54,7 +54,7 @@ export function readSaid(selection: CallSelection, now: number): Period {
 }
 
 /** Reads `from` and `to`. */
-export function readPeriod({ from, to }: Pick<CallSelection, 'from' | 'to'>, name = ''): Period {
+function readPeriod({ from, to }: Pick<CallSelection, 'from' | 'to'>, name = ''): Period {
   const start = readTime(from, `${name}from`);
   const end = readTime(to, `${name}to`);
   const period = { from: start?.millis ?? null, to: end === null ? null : endOfPeriod(end) };
