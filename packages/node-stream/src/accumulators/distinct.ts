@@ -12,10 +12,12 @@ export class Distinct implements Accumulator<Plain, number, readonly (readonly [
     this.#memory = memory;
   }
 
+  /** Takes a value in. Throws when it is a new one and the memory limit is passed. */
   add(value: Plain): void {
     this.#put(value, 1);
   }
 
+  /** How many different values there are. */
   result(): number {
     return this.#times.size;
   }
@@ -32,10 +34,12 @@ export class Distinct implements Accumulator<Plain, number, readonly (readonly [
     return this.#times.entries();
   }
 
+  /** Each value and how often it occurs, as plain JSON. */
   save(): readonly (readonly [Plain, number])[] {
     return [...this.#times];
   }
 
+  /** Takes in what another one has saved. Throws past the memory limit. */
   merge(saved: readonly (readonly [Plain, number])[]): void {
     checkSaved(Array.isArray(saved), 'different values');
     for (const [value, times] of saved) {

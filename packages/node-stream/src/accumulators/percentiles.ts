@@ -17,6 +17,7 @@ export class Percentiles
     this.#memory = memory;
   }
 
+  /** Takes a number in. Throws when it is a new one and the memory limit is passed. */
   add(value: number): void {
     this.#put(value, 1);
   }
@@ -42,10 +43,12 @@ export class Percentiles
     return null;
   }
 
+  /** Each number and how often it occurs, as plain JSON. */
   save(): readonly (readonly [number, number])[] {
     return [...this.#times];
   }
 
+  /** Takes in what another one has saved. Throws past the memory limit. */
   merge(saved: readonly (readonly [number, number])[]): void {
     checkSaved(Array.isArray(saved), 'percentiles');
     for (const [value, times] of saved) {

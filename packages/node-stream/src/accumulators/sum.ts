@@ -35,6 +35,7 @@ export class Sum implements Accumulator<number, number, SavedSum> {
     return this.#count;
   }
 
+  /** The sum of all values so far; 0 when there are none. */
   result(): number {
     const exact = total(this.#parts);
     return this.#digits < 0 || this.#digits > 15 ? exact : Number(exact.toFixed(this.#digits));
@@ -45,10 +46,12 @@ export class Sum implements Accumulator<number, number, SavedSum> {
     return this.#count === 0 ? null : this.result() / this.#count;
   }
 
+  /** What it keeps, as plain JSON. */
   save(): SavedSum {
     return { count: this.#count, parts: [...this.#parts], digits: this.#digits };
   }
 
+  /** Takes in what another sum has saved. */
   merge(saved: SavedSum): void {
     const { count, parts, digits } = saved;
     checkSaved(

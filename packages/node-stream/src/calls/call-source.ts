@@ -51,7 +51,7 @@ const misplaced: ReadonlySet<string> = new Set([
 ]);
 
 /** What the error of a request means for the planning. */
-export function failureOf(error: unknown): Failure {
+function failureOf(error: unknown): Failure {
   if (error instanceof ResponseError && misplaced.has(error.code)) return 'misplaced';
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   return status === 400 || status === 422 ? 'refused' : 'failed';

@@ -12,8 +12,9 @@ export interface ReadFacts {
   readonly version: 'v2' | 'v3';
   /** The filter of the read, in the language of `q`. */
   readonly filter: string;
-  /** The range of `date_added` in the filter, its end not included; null at an open end. */
+  /** Where the range of `date_added` in the filter begins; null when it is open there. */
   readonly from: string | null;
+  /** Where it ends, not included; null when it is open there. */
   readonly to: string | null;
   /** Settled when the read has ended. */
   readonly verdict: Promise<Verdict>;

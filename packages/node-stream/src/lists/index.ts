@@ -6,6 +6,7 @@ export type { Progress } from '../reader/ledger.ts';
 export type { Cursor } from '../reader/page-view.ts';
 export type { Span as Range } from '../reader/span.ts';
 export type { Proof, VerdictReason } from '../reader/verdict.ts';
+export type { PageStart } from '../reader/work.ts';
 export { ListError, type ListErrorCode } from './errors.ts';
 export type { List, ListPage, ListReaderOptions, ListRequest } from './list.ts';
 export { createListReader, type ItemPage, type ListReader } from './list-reader.ts';

@@ -7,6 +7,7 @@ export type { ChainCheckpoint, SavedChain } from './chain-checkpoint.ts';
 export { type DedupeOptions, dedupe } from './dedupe.ts';
 export { type FilterOptions, filterCalls } from './filter-calls.ts';
 export type {
+  AnyOperator,
   Chain,
   ChainPage,
   Done,
@@ -25,7 +26,7 @@ export {
   type GroupTable,
 } from './groups.ts';
 export { type JoinOptions, type JoinTable, join, type Lookup } from './join.ts';
-export { type MapOptions, type Mapped, mapCalls } from './map-calls.ts';
+export { type MapItem, type MapOptions, type Mapped, mapCalls } from './map-calls.ts';
 export {
   type Accumulator,
   count,
@@ -44,7 +45,7 @@ export { defineOperator, type OperatorShape } from './operator.ts';
 export type { ChainSource, PagedSource, ReadProof, SourcePage } from './packets.ts';
 export type { Left } from './run.ts';
 export { type SessionOptions, sessions } from './sessions.ts';
-export { each, type Output, type Passed, type Step, Stopped } from './step.ts';
+export { each, type Output, Part, type Passed, type Step, Stopped } from './step.ts';
 export { tee } from './tee.ts';
 export { type TopOptions, topN } from './top-n.ts';
 export type { TimeOptions } from './window-clock.ts';

@@ -16,7 +16,8 @@ export interface MapOptions extends OptionsOf<typeof mapOptions> {}
 /** What the function of `mapCalls` returns: a new item, or null or undefined to leave the item out. */
 export type Mapped<O> = O | null | undefined;
 
-type MapItem<I, O> = (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>;
+/** The function of `mapCalls`. The signal aborts when the read is left or fails. */
+export type MapItem<I, O> = (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>;
 
 /**
  * Replaces each item with what the function returns, and removes it when that is null or undefined. The function may be

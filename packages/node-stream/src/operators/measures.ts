@@ -32,6 +32,7 @@ export interface Accumulator<R, T = Call> {
 
 /** Makes one accumulator per group. Write your own for what the measures here do not cover. */
 export interface Measure<R, T = Call> {
+  /** Makes an accumulator, for a new group. */
   (): Accumulator<R, T>;
   /** What it measures: a saved state is not resumed with another measure. */
   readonly of?: string;

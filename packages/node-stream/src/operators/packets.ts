@@ -10,8 +10,9 @@ export interface SourcePage<T> {
   readonly checkpoint: unknown;
   /** All items from before this naive time have come. */
   readonly passed?: string | null;
-  /** The slice of the page, of which `isLast` says that it is complete: no earlier item comes after it. */
+  /** The slice of time that the page belongs to, and where that ends. */
   readonly slice?: { readonly to: string | null };
+  /** The slice is complete with this page: no item from before its end comes later. */
   readonly isLast?: boolean;
 }
 

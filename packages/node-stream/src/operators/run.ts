@@ -5,6 +5,7 @@ import { isPromise, Part, type Step, Stopped } from './step.ts';
 export interface Left {
   /** The number of the step; that of the reader comes after the last. */
   readonly at: number;
+  /** What the step is still to take in. */
   readonly items: readonly unknown[];
   /** With them, all from before this time have come. */
   readonly passed?: string | null;

@@ -1,6 +1,7 @@
 /** What a step gives out: at once, or when asynchronous work is done. */
 export type Output<O> = Given<O> | Promise<Given<O>>;
 
+/** What a step gives out for a batch: all of it, or what the first items gave. */
 type Given<O> = readonly O[] | Part<O>;
 
 /** What the first items of a batch gave: the others come again with the next call, after what is here was taken. */

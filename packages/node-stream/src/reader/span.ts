@@ -1,6 +1,8 @@
 /** A half-open range of positions: `from` is included, `to` is not. A null end is the end of the whole read, or open. */
 export interface Span {
+  /** The first position of it. */
   readonly from: number | null;
+  /** The first position after it. */
   readonly to: number | null;
 }
 

@@ -30,8 +30,9 @@ export interface VerdictReason {
 
 /** A stretch of the query of which the server counts more or fewer records at the end than were read. */
 export interface CountDifference {
-  /** Where it begins and ends, not included; null is the end of the query. */
+  /** Where it begins; null is the beginning of the query. */
   readonly from: string | null;
+  /** Where it ends, not included; null is the end of the query. */
   readonly to: string | null;
   /** What the server counts. */
   readonly expected: number;

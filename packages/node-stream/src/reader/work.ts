@@ -51,10 +51,13 @@ export interface ResumePoint {
 
 /** Where a page begins in its slice. */
 export interface PageStart {
+  /** Its number among the pages of the slice. The first is 0. */
   readonly index: number;
+  /** The cursor that asks for it. */
   readonly after: Cursor;
-  /** Items before it, and the checksum of their ids. */
+  /** Items of the slice before it. */
   readonly offset: number;
+  /** Checksum of the ids of these items. */
   readonly idChecksum: number;
   /** Those of them that the count at the end will hold. */
   readonly settled: number;

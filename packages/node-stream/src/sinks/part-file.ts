@@ -193,7 +193,7 @@ const stateName = (path: string) => `${path}.checkpoint`;
 const lettingGo = new Map<string, Promise<unknown>>();
 
 /** A pipeline fails before its sink is closed: a caller that tries again at once waits for that. */
-export function whileLettingGo(lock: string, done: Promise<void>): void {
+function whileLettingGo(lock: string, done: Promise<void>): void {
   const name = resolve(lock);
   // Several may be closing the same file: one that never opened it is done before the one that wrote it.
   const quiet = Promise.allSettled([lettingGo.get(name), done]).then(() => {
@@ -203,7 +203,7 @@ export function whileLettingGo(lock: string, done: Promise<void>): void {
 }
 
 /** Keeps other runs from writing the same file or folder. */
-export async function lockTarget(path: string, lock: string): Promise<Unlock> {
+async function lockTarget(path: string, lock: string): Promise<Unlock> {
   await lettingGo.get(resolve(lock));
   try {
     return await lockFile(lock);
