@@ -3,8 +3,6 @@ import { day, instantOf, minute, naiveAt, parseNaive } from '@call-attribution/c
 import { callerKey } from './caller-key.ts';
 import { columnText, isStoredTime } from './wire-values.ts';
 
-/** A call as it came; only what a question names is looked at. */
-
 /** What follows from the other calls of a caller in the account. */
 export interface Sequence {
   /** Which call of the caller it is, from 1. */
