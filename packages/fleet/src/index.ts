@@ -3,20 +3,12 @@
 export { type CredentialOptions, type CredentialSource, credentialsFrom } from './credentials.ts';
 export type { Engine, FleetFacts, Kept, SeenTicket, Turn } from './engine/engine.ts';
 export { memoryEngine } from './engine/memory-engine.ts';
-export { engineSchema } from './engine/postgres.ts';
 export {
   jobsIn,
   openPostgresEngine,
   type PostgresEngineOptions,
 } from './engine/postgres-engine.ts';
-export {
-  blankNote,
-  type JobCard,
-  type NotedTrouble,
-  type Ticket,
-  type TicketNote,
-  type WorkerCard,
-} from './engine/ticket.ts';
+export type { JobCard, NotedTrouble, Ticket, TicketNote, WorkerCard } from './engine/ticket.ts';
 export { FleetError, type FleetErrorCode } from './errors.ts';
 export {
   type AccountFiles,
@@ -44,7 +36,7 @@ export {
   statusOf,
   type WorkerStatus,
 } from './status.ts';
-export type { Target, TurnEnd, TurnWork } from './turn/turn.ts';
+export type { Target, TurnEnd, TurnGate, TurnWork } from './turn/turn.ts';
 export type { WorkerEvent } from './worker/events.ts';
 export { openTarget, type TargetOptions } from './worker/open-target.ts';
 export {

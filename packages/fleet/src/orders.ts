@@ -5,7 +5,9 @@ import { isCredentialTrouble } from './worker/trouble.ts';
 
 /** What an order has changed. */
 export interface OrderResult {
+  /** What the job was before. */
   readonly before: JobCard['state'];
+  /** What it is now. */
   readonly state: JobCard['state'];
 }
 
@@ -52,11 +54,13 @@ export const cancelJob = (engine: Engine, at: number): Promise<OrderResult> =>
 
 /** What `retryAside` has done with an account. */
 export interface RetryResult {
+  /** Id of the account. */
   readonly account: string;
   /** `again`: it goes back to work; `refused`: its keys do not open it; `sooner`: it was not set aside, and its turn comes now. */
   readonly outcome: 'again' | 'refused' | 'sooner';
   /** Why it stays aside. */
   readonly code: string | null;
+  /** The same in words. */
   readonly message: string | null;
 }
 

@@ -7,15 +7,19 @@ export type AccountState = 'working' | 'waiting' | 'later' | 'read' | 'done' | '
 
 /** An account of a job. */
 export interface AccountStatus {
+  /** Its id. */
   readonly id: string;
+  /** What becomes of it. */
   readonly state: AccountState;
   /** Calls in the target; null while nobody knows. */
   readonly calls: number | null;
   /** Calls that the server counts; null while nobody knows. */
   readonly total: number | null;
+  /** `date_added` of the newest call that was read. */
   readonly newest: string | null;
   /** Whether all is proved to be there; null while it was not read to its end. */
   readonly whole: boolean | null;
+  /** What is not whole, in a sentence. */
   readonly lacks: string | null;
   /** What kept its last turn from its end. */
   readonly trouble: NotedTrouble | null;
@@ -35,6 +39,7 @@ export interface WorkerStatus
     WorkerCard,
     'name' | 'version' | 'slots' | 'busy' | 'callsPerSecond' | 'requestsPerSecond' | 'held' | 'why'
   > {
+  /** What it does; `silent`: it gives no more signs of life. */
   readonly state: WorkerCard['state'] | 'silent';
   /** Milliseconds since its last sign of life. */
   readonly silentForMs: number;
@@ -44,20 +49,27 @@ export interface WorkerStatus
 
 /** How a job is. */
 export interface FleetStatus {
+  /** Name of the job. */
   readonly job: string;
+  /** Where records go. */
   readonly into: string;
   /** `done`: nothing is left to do but for what is set aside. */
   readonly state: JobCard['state'] | 'done';
   /** Milliseconds since it was so. */
   readonly forMs: number;
+  /** The accounts, by id. */
   readonly accounts: readonly AccountStatus[];
   /** How many accounts are in which state. */
   readonly states: Readonly<Record<AccountState, number>>;
+  /** The workers, by name. */
   readonly workers: readonly WorkerStatus[];
+  /** Calls in the target. */
   readonly calls: number;
   /** Null while the totals of some accounts are unknown. */
   readonly total: number | null;
+  /** Calls that all workers write in a second. */
   readonly callsPerSecond: number;
+  /** Requests that all workers send in a second. */
   readonly requestsPerSecond: number;
   /** Time left at this rate, in milliseconds; null while unknown. */
   readonly leftMs: number | null;

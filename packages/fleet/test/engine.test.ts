@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { blankNote, type Engine, memoryEngine, type Ticket, type Turn } from '../src/index.ts';
+import { blankNote } from '../src/engine/ticket.ts';
+import { type Engine, memoryEngine, type Ticket, type Turn } from '../src/index.ts';
 import { faultyEngine, randomOf } from './law.ts';
 
 const ticketOf = (key: string, dueAt: number | null = 0): Ticket => ({

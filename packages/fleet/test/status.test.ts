@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { blankNote } from '../src/engine/ticket.ts';
 import {
-  blankNote,
   createWorkerMetrics,
   type FleetFacts,
   type JobCard,

@@ -18,6 +18,7 @@ export interface Kept {
 
 /** A ticket, and whether somebody works on it. */
 export interface SeenTicket extends Ticket {
+  /** Whether a worker has it. */
   readonly isActive: boolean;
 }
 
@@ -25,6 +26,7 @@ export interface SeenTicket extends Ticket {
 export interface FleetFacts {
   /** Null: there is no such job. */
   readonly card: JobCard | null;
+  /** Those of all its accounts. */
   readonly tickets: readonly SeenTicket[];
   /** Those that gave a sign of life within the last minutes. */
   readonly workers: readonly WorkerCard[];

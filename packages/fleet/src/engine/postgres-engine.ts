@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { type Engine, type SeenTicket, silenceMs, type Turn } from './engine.ts';
-import type { BossJob, BossLibrary, PgBoss, Sql } from './pg-boss.ts';
+import type { BossJob, PgBoss, Sql } from './pg-boss.ts';
 import { codeOf, engineSchema, loadBoss, openPool, placeOf, trouble } from './postgres.ts';
 import { type JobCard, readCard, readTicket, readWorker, type Ticket, type WorkerCard } from './ticket.ts';
 
@@ -16,19 +16,14 @@ const forgotten = 600;
 
 /** How an engine in PostgreSQL is opened. */
 export interface PostgresEngineOptions {
-  /** Name of the job; null to see which there are. */
+  /** Name of the job. */
   readonly job: string;
-  /** Loads pg-boss; tests give their own. */
-  readonly load?: () => Promise<BossLibrary>;
 }
 
 /** Opens the engine of a job in a PostgreSQL database. The tables of pg-boss are made when they are missing. */
-export async function openPostgresEngine(
-  url: string,
-  { job, load = loadBoss }: PostgresEngineOptions,
-): Promise<Engine> {
+export async function openPostgresEngine(url: string, { job }: PostgresEngineOptions): Promise<Engine> {
   const name = placeOf(url);
-  const { PgBoss: Boss } = await load();
+  const { PgBoss: Boss } = await loadBoss();
   const pool = await openPool(url);
   const db: Sql = { executeSql: (text, values) => pool.query(text, values && [...values]) };
   const boss = new Boss({

@@ -20,6 +20,7 @@ export interface AccountFiles {
 
 /** Reads what a job has written. */
 export interface FilesReader extends AsyncDisposable {
+  /** Lists the files of an account. */
   files(account: string): Promise<AccountFiles>;
   /** A file with its receipt on this machine: where it lies, or a copy. */
   local(name: string): Promise<string>;
@@ -29,7 +30,9 @@ export interface FilesReader extends AsyncDisposable {
 export interface FilesReaderOptions {
   /** The folder, for a job into one. */
   readonly root: string | null;
+  /** Folder for copies of files of a bucket. Default: a new one below the folder for temporary files. */
   readonly scratch?: string | undefined;
+  /** Where the keys of a bucket come from. Default `process.env`. */
   readonly env?: Environment | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;

@@ -2,15 +2,27 @@ import type { Client } from '@call-attribution/core';
 import type { Turn } from '../engine/engine.ts';
 import type { TicketNote } from '../engine/ticket.ts';
 import type { PlannedAccount, PlannedJob } from '../job.ts';
-import type { Gate } from './gate.ts';
+
+/** Lets the requests of a turn start. */
+export interface TurnGate {
+  /** Does work that must end before the turn may. */
+  during<T>(work: () => Promise<T>): Promise<T>;
+  /** Lets no further request start. */
+  close(): void;
+}
 
 /** All that a turn works with. */
 export interface TurnWork {
+  /** The job. */
   readonly job: PlannedJob;
+  /** The account to read. */
   readonly account: PlannedAccount;
+  /** Its ticket. */
   readonly turn: Turn;
+  /** Reads with the credentials of the account. */
   readonly client: Client;
-  readonly gate: Gate;
+  /** What the requests of the client pass. */
+  readonly gate: TurnGate;
   /** Aborted when the turn is somebody else's or the worker ends at once, and once `cut` is. */
   readonly signal: AbortSignal;
   /** Aborted when the gate was closed and all that was asked for has come. */
@@ -19,6 +31,7 @@ export interface TurnWork {
   readonly holder: string;
   /** Whether it is time to give others a turn, at a page border. */
   readonly isOver: () => boolean;
+  /** The time, in milliseconds since 1970. */
   readonly now: () => number;
   /** How far it is. */
   readonly onCalls: (calls: number) => void;
@@ -26,6 +39,7 @@ export interface TurnWork {
 
 /** How a turn ended: `cut` when there is more to read, `round` when all that was due was read. */
 export interface TurnEnd {
+  /** Whether there is more to read. */
   readonly kind: 'cut' | 'round';
   /** What is known now. */
   readonly note: Partial<TicketNote>;

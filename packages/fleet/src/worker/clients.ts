@@ -1,23 +1,14 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import {
-  type Client,
-  createClient,
-  type Fetch,
-  type Limiter,
-  type RequestDispatcher,
-  type WaitTrace,
-} from '@call-attribution/core';
+import { type Client, createClient, type Limiter, type WaitTrace } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import type { CredentialSource } from '../credentials.ts';
 import { FleetError } from '../errors.ts';
 import type { PlannedAccount, PlannedJob } from '../job.ts';
 import type { Gate } from '../turn/gate.ts';
+import type { WorkerOptions } from './worker-options.ts';
 
 /** How requests are sent. */
-export interface Sending {
-  readonly fetch?: Fetch | undefined;
-  readonly dispatcher?: RequestDispatcher | undefined;
-}
+type Sending = Pick<WorkerOptions, 'fetch' | 'dispatcher'>;
 
 /** A client of an account, whose requests go through the gate of the turn that uses it. */
 interface Kept {

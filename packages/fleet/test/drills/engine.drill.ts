@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { engineSchema } from '../../src/index.ts';
+import { engineSchema } from '../../src/engine/postgres.ts';
 import { openSource, type Source } from '../scene.ts';
 import { openLink } from './scene/link.ts';
 import { compare, database, endBackends, jobFile, newPlace, startWorker, ticketsIn } from './scene/scene.ts';

@@ -8,8 +8,9 @@ import type { Tally } from '@call-attribution/test-tools/drill';
 import { newDatabase, runSql, startPostgres } from '@call-attribution/test-tools/postgres';
 import pg from 'pg';
 import { afterAll } from 'vitest';
+import { engineSchema } from '../../../src/engine/postgres.ts';
 import { readTicket, type Ticket } from '../../../src/engine/ticket.ts';
-import { engineSchema, type Job, type WorkerEvent } from '../../../src/index.ts';
+import type { Job, WorkerEvent } from '../../../src/index.ts';
 import { type BucketServer, startBucketServer } from '../../bucket-server.ts';
 import { type Sids, type Source, sidsIn, sidsOfFile } from '../../scene.ts';
 
