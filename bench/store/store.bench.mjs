@@ -74,8 +74,8 @@ async function measure(name, url, direct, figure) {
       await note('covering', page, () => naive(page, coveringPage), 1);
     }
   }
-  await direct('DROP INDEX calls_page');
-  await direct('CREATE INDEX calls_plain ON calls (account, at)');
+  await direct('DROP INDEX records_page');
+  await direct('CREATE INDEX records_plain ON records (account, at)');
   await direct(name === 'SQLite' ? 'ANALYZE' : 'VACUUM ANALYZE');
   for (let round = 0; round < Math.min(rounds, 3); round += 1) {
     for (const page of pages) await note('plain', page, () => naive(page, naivePage), 1);
