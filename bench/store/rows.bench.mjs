@@ -30,7 +30,9 @@ async function* chunks() {
 }
 
 const figures = {};
-const note = (what, value) => (figures[what] ??= []).push(value);
+const note = (what, value) => {
+  figures[what] = [...(figures[what] ?? []), value];
+};
 
 /** Loads a store, and measures its size and its pages. */
 async function measure(name, url, figure) {
