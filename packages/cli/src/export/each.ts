@@ -111,7 +111,8 @@ function ending(source: Source, line: ProgressLine): Pick<Source, 'read'> {
   return {
     read(options) {
       const reading = source.read(options);
-      reading.stream.once('end', () => line.close());
+      const close = () => line.close();
+      void reading.verdict.then(close, close);
       return reading;
     },
   };

@@ -50,7 +50,7 @@ describe('calls export --partition', () => {
     const { code, stderr } = await calls([...month, '-o', 'api/', '--debug']);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /these are read from the API\n.*calls sync --store duckdb:calls\.duckdb.*\n.*then calls export --store duckdb:calls\.duckdb --partition month -o api\//,
+      /--partition writes the calls of a warehouse\n.*calls sync --store duckdb:calls\.duckdb.*\n.*then calls export --store duckdb:calls\.duckdb --partition month -o api\//,
     );
     expect(stderr).not.toMatch(/GET /);
     expect(existsSync(join(folder, 'api'))).toBe(false);

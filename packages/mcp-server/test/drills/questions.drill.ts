@@ -167,7 +167,7 @@ describe('over a local copy', () => {
     [{ measures: 'mised' }, /^There is no measure "mised"\. Did you mean missed\?$/],
     [{ group_by: 'state', having: 'cals > 3' }, /^having: There is no .+ cals.+calls.+ Use "calls > 3"\.$/],
     [{ group_by: 'state', order: 'cals desc' }, /^order: .+Did you mean calls\?$/],
-    [{ compare: 'previous' }, /^To compare, a question needs both/],
+    [{ compare: 'previous' }, /^To compare, a question needs a period with both ends/],
     [{ from: '2026-09-31' }, /Use from="2026-09-30"\.$/],
     [{ time_zone: 'Amerika/New_York' }, /Did you mean "America\/New_York"\?$/],
   ])('refuses %j in one line with the nearest right thing', async (args, text) => {
