@@ -71,16 +71,12 @@ class LineStream extends SessionStream {
   pages({ checkpoint }: { checkpoint?: Checkpoint | null } = {}): AsyncGenerator<LinePage, void, void> {
     if (checkpoint != null) this.beginAt(checkpoint);
     this.checkBegin();
-    this.on('error', () => {});
-    const walk = this.#walk();
-    const leave = walk.return.bind(walk);
-    // A generator that waits for a page would only notice its end when the page is there.
-    return Object.assign(walk, {
-      return: () => {
-        this.destroy();
-        return leave();
-      },
-    });
+    return this.walk((batch) => ({
+      items: [ndjsonOf(batch)].filter(({ length }) => length > 0),
+      checkpoint: this.session.read(),
+      slice: timeSliceOf(batch.span),
+      isLast: batch.isLast,
+    }));
   }
 
   into<W extends object>(sink: Sink<Uint8Array, W>): Promise<Done<W>> {
@@ -107,27 +103,6 @@ class LineStream extends SessionStream {
     if (batch.isLast) this.announce(batch);
     this.session.report();
     return wantsMore;
-  }
-
-  async *#walk(): AsyncGenerator<LinePage, void, void> {
-    const { session } = this;
-    try {
-      for (let batch = await session.next(); batch !== null; batch = await session.next()) {
-        session.ledger.measure(1, 'page');
-        session.report();
-        const { span, isLast } = batch;
-        const items = [ndjsonOf(batch)].filter(({ length }) => length > 0);
-        yield { items, checkpoint: session.read(), slice: timeSliceOf(span), isLast };
-        session.ledger.settle(0);
-        if (isLast) this.announce(batch);
-      }
-      this.conclude();
-    } catch (error) {
-      this.destroy(session.placed(error));
-      throw error;
-    } finally {
-      this.destroy();
-    }
   }
 }
 

@@ -79,22 +79,9 @@ class RecordStream extends SessionStream {
   pages({ checkpoint }: { checkpoint?: Checkpoint | null } = {}): AsyncGenerator<StreamPage, void, void> {
     if (checkpoint != null && this.#readAs === null) this.beginAt(checkpoint);
     this.#claim('pages');
-    // Errors reach the reader through the iterator. Without a listener, the event would also end the process.
-    this.on('error', () => {});
-    const walk = this.#walkPages();
-    // A generator that waits for a page would only notice its end when the page is there.
-    const leave = walk.return.bind(walk);
-    const fail = walk.throw.bind(walk);
-    return Object.assign(walk, {
-      return: () => {
-        this.destroy();
-        return leave();
-      },
-      throw: (error: unknown) => {
-        this.destroy();
-        return fail(error);
-      },
-    });
+    return this.walk((batch) =>
+      pageOf(batch, this.session.read(), (from, index) => this.#parse(from, index)),
+    );
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the types of neighbors are checked by the interface.
@@ -159,25 +146,6 @@ class RecordStream extends SessionStream {
     if (batch.isLast) this.announce(batch);
     this.session.report();
     return wantsMore;
-  }
-
-  async *#walkPages(): AsyncGenerator<StreamPage, void, void> {
-    const { session } = this;
-    try {
-      for (let batch = await session.next(); batch !== null; batch = await session.next()) {
-        session.ledger.measure(1, 'page');
-        session.report();
-        yield pageOf(batch, session.read(), (from, index) => this.#parse(from, index));
-        session.ledger.settle(0);
-        if (batch.isLast) this.announce(batch);
-      }
-      this.conclude();
-    } catch (error) {
-      this.destroy(session.placed(error));
-      throw error;
-    } finally {
-      this.destroy();
-    }
   }
 
   #claim(as: 'records' | 'pages'): void {

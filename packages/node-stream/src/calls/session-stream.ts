@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { addAbortSignal, Readable, type ReadableOptions } from 'node:stream';
 import type { RawPage } from '@call-attribution/core';
 import { CheckpointError } from '../errors.ts';
+import { leavable } from '../leavable.ts';
 import { isSavedChain } from '../operators/chain-checkpoint.ts';
 import type { Checkpoint } from '../reader/checkpoint.ts';
 import type { Batch } from '../reader/run.ts';
@@ -139,6 +140,32 @@ export abstract class SessionStream extends Readable {
     this.on('error', () => {});
     this.destroy();
     if (!this.closed) await once(this, 'close');
+  }
+
+  /** Reads by pages instead of by what the stream is made of. */
+  protected walk<P>(page: (batch: Batch<RawPage>) => P): AsyncGenerator<P, void, void> {
+    // Errors reach the reader through the iterator. Without a listener, the event would also end the process.
+    this.on('error', () => {});
+    return leavable(this.#walk(page), () => void this.destroy());
+  }
+
+  async *#walk<P>(page: (batch: Batch<RawPage>) => P): AsyncGenerator<P, void, void> {
+    const { session } = this;
+    try {
+      for (let batch = await session.next(); batch !== null; batch = await session.next()) {
+        session.ledger.measure(1, 'page');
+        session.report();
+        yield page(batch);
+        session.ledger.settle(0);
+        if (batch.isLast) this.announce(batch);
+      }
+      this.conclude();
+    } catch (error) {
+      this.destroy(session.placed(error));
+      throw error;
+    } finally {
+      this.destroy();
+    }
   }
 
   /** Announces the verdict. Throws when nothing proves that the read was complete. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { leavable } from '../leavable.ts';
 import type { Checkpoint } from '../reader/checkpoint.ts';
 import { type Progress, sizeOf } from '../reader/ledger.ts';
 import { Reading } from '../reader/reading.ts';
@@ -107,7 +108,7 @@ class Reader<T> implements ListReader<T> {
 
   [Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
     this.#claim('items');
-    return this.#leavable(this.#items());
+    return leavable(this.#items(), () => this.#close());
   }
 
   pages({ checkpoint }: { checkpoint?: Checkpoint | null } = {}): AsyncGenerator<ItemPage<T>, void, void> {
@@ -116,12 +117,12 @@ class Reader<T> implements ListReader<T> {
       this.#reading.close();
       this.#reading = this.#open(checkpoint);
     }
-    return this.#leavable(this.#pages());
+    return leavable(this.#pages(), () => this.#close());
   }
 
   readable({ highWaterMark = 16 }: { highWaterMark?: number } = {}): Readable {
     this.#claim('a stream');
-    const items = this.#leavable(this.#items());
+    const items = leavable(this.#items(), () => this.#close());
     const readable = new Readable({
       ...{ objectMode: true, highWaterMark },
       read: () => {
@@ -252,21 +253,5 @@ class Reader<T> implements ListReader<T> {
     this.#settings.signal?.removeEventListener('abort', this.#abort);
     this.#reading.close(reason);
     this.#resolve(false);
-  }
-
-  /** A generator that waits for a page would only notice that it is left when the page is there. */
-  #leavable<Y>(walk: AsyncGenerator<Y, void, void>): AsyncGenerator<Y, void, void> {
-    const leave = walk.return.bind(walk);
-    const fail = walk.throw.bind(walk);
-    return Object.assign(walk, {
-      return: () => {
-        this.#close();
-        return leave();
-      },
-      throw: (error: unknown) => {
-        this.#close();
-        return fail(error);
-      },
-    });
   }
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { leavable } from '../leavable.ts';
 import { type ChainCheckpoint, chainPosition, saveChain } from './chain-checkpoint.ts';
 import type { AnyOperator, Chain, ChainPage, Done, Operator, ReadChainOptions, Sink } from './forms.ts';
 import { type ChainSource, isPaged, type ReadProof } from './packets.ts';
@@ -122,15 +123,7 @@ class Reading<T> implements AsyncIterator<T, undefined, undefined> {
   }
 
   pages(): AsyncGenerator<ChainPage<T>, void, undefined> {
-    const walk = this.#walk();
-    const leave = walk.return.bind(walk);
-    // A generator that waits for a page would only notice its end when the page is there.
-    return Object.assign(walk, {
-      return: async () => {
-        await this.#close();
-        return leave();
-      },
-    });
+    return leavable(this.#walk(), () => this.#close());
   }
 
   checkpoint(): ChainCheckpoint | null {
