@@ -14,7 +14,7 @@ import { checkFile } from '../verify/check-file.ts';
 import { checkJob } from '../verify/check-job.ts';
 import { checkStore } from '../verify/check-store.ts';
 import { type Target, targetsAt } from '../verify/files.ts';
-import type { Check, CheckVerdict } from '../verify/finding.ts';
+import { type Check, type CheckVerdict, nothingIn, onlyReceiptIn } from '../verify/finding.ts';
 
 /** `calls verify`: counts what is in files and stores, and compares it with receipts and with the API. */
 export const verify: Handler = async (args, io) => {
@@ -87,10 +87,7 @@ async function tried(target: Target, ask: Ask): Promise<Check> {
 async function checkTarget({ kind, path }: Target, ask: Ask): Promise<Check> {
   switch (kind) {
     case 'receipt only':
-      return nothingIn(path, {
-        code: 'no_file',
-        text: 'there is a receipt, and the file that it describes is gone',
-      });
+      return onlyReceiptIn(path);
     case 'file':
       return checkFile(path, ask);
     case 'dataset':
@@ -99,16 +96,6 @@ async function checkTarget({ kind, path }: Target, ask: Ask): Promise<Check> {
       return checkStore(`${kind}:${path}`, path, ask);
   }
 }
-
-const nothingIn = (path: string, finding: Check['findings'][number]): Check => ({
-  path,
-  verdict: 'differs',
-  rows: null,
-  digest: null,
-  receipt: null,
-  api: [],
-  findings: [finding],
-});
 
 const mostShown = 20;
 

@@ -9,8 +9,7 @@ import { count, plural } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import type { Ask } from './ask.ts';
 import { checkFile } from './check-file.ts';
-import type { Check, Finding } from './finding.ts';
-import { verdictOf } from './finding.ts';
+import { type Check, type Finding, nothingIn, onlyReceiptIn, verdictOf } from './finding.ts';
 import { type Holdings, openHoldings } from './holdings.ts';
 
 /** Verifies what a job of `calls fleet` has written, account by account: the rows of a store, or the files of a folder or bucket. */
@@ -109,9 +108,13 @@ async function* checkFiles(job: PlannedJob, accounts: readonly string[], ask: As
   await using reader = await openFilesReader(job, { root, env: io.env, now: io.clock.now() });
   for (const account of accounts) {
     const { names, missing } = await reader.files(account);
-    if (names.length === 0) yield nothingOf(`${job.into}/account=${account}`, 'nothing of it is there');
+    if (names.length === 0)
+      yield nothingIn(`${job.into}/account=${account}`, { code: 'no_file', text: 'nothing of it is there' });
     for (const month of missing)
-      yield nothingOf(`${job.into}/account=${account}`, `the file of ${month} is not there`);
+      yield nothingIn(`${job.into}/account=${account}`, {
+        code: 'no_file',
+        text: `the file of ${month} is not there`,
+      });
     for (const name of names) {
       const check = await fileOf(name, reader.local, ask);
       yield { ...check, path: `${job.into}/${name}` };
@@ -125,18 +128,7 @@ async function fileOf(name: string, local: (name: string) => Promise<string>, as
     return await checkFile(path, ask);
   } catch (error) {
     if (error instanceof CliError && error.exitCode !== exitCodes.usage) throw error;
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return nothingOf(name, 'there is a receipt, and the file that it describes is gone');
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return onlyReceiptIn(name);
     throw error;
   }
 }
-
-const nothingOf = (path: string, text: string): Check => ({
-  path,
-  verdict: 'differs',
-  rows: null,
-  digest: null,
-  receipt: null,
-  api: [],
-  findings: [{ code: 'no_file', text }],
-});

@@ -80,6 +80,24 @@ export interface Check {
   readonly findings: readonly Finding[];
 }
 
+/** What is said of a place where nothing could be read. */
+export const nothingIn = (path: string, finding: Finding): Check => ({
+  path,
+  verdict: 'differs',
+  rows: null,
+  digest: null,
+  receipt: null,
+  api: [],
+  findings: [finding],
+});
+
+/** A receipt without its file. */
+export const onlyReceiptIn = (path: string): Check =>
+  nothingIn(path, {
+    code: 'no_file',
+    text: 'there is a receipt, and the file that it describes is gone',
+  });
+
 const harmless: ReadonlySet<Finding['code']> = new Set([
   'no_receipt',
   'not_whole',
