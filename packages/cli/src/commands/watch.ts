@@ -1,13 +1,11 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
-import type { Settings } from '@call-attribution/core/settings';
 import { memoryState, syncCalls } from '@call-attribution/node-stream';
 import type { Args, Handler } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
 import { readLast } from '../args/time.ts';
-import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say, show, write } from '../io.ts';
-import { accountsOfApi } from '../reading/accounts.ts';
+import { accountsOfApi, onlyOf } from '../reading/accounts.ts';
 import { contextOf, openClient } from '../reading/connect.ts';
 import { cellText, fieldsNamed, pickFields, readFields, valueOfField } from '../reading/fields.ts';
 import { filterOf, rangeOf, sayExtensions, withinRange } from '../reading/filter.ts';
@@ -22,7 +20,8 @@ const usual = ['date_added', 'ani', 'talk_minutes', 'ppc_campaign', 'phone_label
 export const watchCalls: Handler = async (args, io) => {
   const every = interval(args, 'every', { min: 1_000 }) ?? 30_000;
   const print = printer(args, io);
-  const settings = oneAccount(args, io);
+  const { settings, problem } = onlyOf(accountsOfApi(args, io), 'calls watch');
+  if (problem) throw problem;
   const context = contextOf(settings, io);
   const typed = filterOf(args, context);
   const start = rangeOf(args, context).from;
@@ -47,13 +46,6 @@ export const watchCalls: Handler = async (args, io) => {
   }
   return exitCodes.ok;
 };
-
-function oneAccount(args: Args, io: Io): Settings {
-  const [account, ...more] = accountsOfApi(args, io);
-  if (account?.problem) throw account.problem;
-  if (account !== undefined && more.length === 0) return account.settings;
-  throw new UsageError('calls watch works on one account at a time', { hints: ['name it with --account'] });
-}
 
 /** Prints a call: a line for people, or one of JSON. */
 function printer(args: Args, io: Io): (call: Call) => Promise<void> {

@@ -47,7 +47,11 @@ async function openSource(settings: Settings, args: Args, io: Io): Promise<Sourc
 
 /** The account of a command that works on one. */
 export async function chooseAccount(command: string, args: Args, io: Io): Promise<ReadAccount> {
-  const [account, ...more] = await chooseAccounts(args, io);
+  return onlyOf(await chooseAccounts(args, io), command);
+}
+
+/** The only one of the chosen accounts. */
+export function onlyOf<A extends NamedAccount>([account, ...more]: readonly A[], command: string): A {
   if (account !== undefined && more.length === 0) return account;
   throw new UsageError(`${command} works on one account at a time`, {
     hints: ['name it with --account, and run the command once for each'],
