@@ -13,7 +13,6 @@ export type {
   MountOptions,
   SessionOptions,
 } from './http/options.ts';
-export { defaultMirrorFile } from './mirror/file.ts';
 export type { MirrorOptions } from './mirror/options.ts';
 export type { MethodHandler, RequestContext, ServerDefinition } from './protocol/definition.ts';
 export { type CallsMcpServer, createServer } from './server/create-server.ts';

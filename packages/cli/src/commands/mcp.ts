@@ -1,10 +1,6 @@
 import { revealChoices } from '@call-attribution/core/fields';
-import {
-  type CallsMcpOptions,
-  defaultMirrorFile,
-  type ServedAccount,
-  serveAccounts,
-} from '@call-attribution/mcp-server';
+import { defaultMirrorFile } from '@call-attribution/core/settings';
+import { type CallsMcpOptions, type ServedAccount, serveAccounts } from '@call-attribution/mcp-server';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { Args, Handler } from '../args/command.ts';
 import { readStoredSettings } from '../config/settings.ts';

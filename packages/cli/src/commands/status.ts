@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { defaultMirrorFile } from '@call-attribution/mcp-server';
+import { defaultMirrorFile } from '@call-attribution/core/settings';
 import type { Handler } from '../args/command.ts';
 import { readFileSettings } from '../config/settings.ts';
 import { settingsFound } from '../doctor/connection.ts';

@@ -1,9 +1,8 @@
 import type { Client } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
-import { readVariable } from '@call-attribution/core/settings';
+import { defaultMirrorFile, readVariable } from '@call-attribution/core/settings';
 import { keysOf } from '../http/oauth.ts';
 import type { HttpOptions } from '../http/options.ts';
-import { defaultMirrorFile } from '../mirror/file.ts';
 import { version } from '../server/create-server.ts';
 import { type CommandLine, readCommandLine, UsageError } from './arguments.ts';
 import { help } from './help.ts';
