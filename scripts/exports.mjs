@@ -1,4 +1,4 @@
-// Every entry of a package, and every name that it exports, is there for somebody: a README, a page of the manual or a guide shows it,
+// Every entry of a package, and every name that it exports, is there for somebody: a README or a guide shows it,
 // or another package uses it. Tests and benchmarks do not count. A type also counts when what somebody uses names it, since people
 // must be able to write it. The names are those of the reports in `api`.
 import { execFileSync } from 'node:child_process';

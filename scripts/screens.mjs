@@ -1,4 +1,4 @@
-// Writes what `calls` shows into the README and the manual of the cli, between <!-- screen: name --> and <!-- end -->, from the built
+// Writes what `calls` shows into the READMEs of cli and fleet, between <!-- screen: name --> and <!-- end -->, from the built
 // program over generated calls. With --check it writes nothing and fails when a screen has changed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,12 +8,7 @@ import { startSandboxProcess } from './sandbox.mjs';
 import { root } from './workspace.mjs';
 
 const bin = join(root, 'packages/cli/dist/bin.js');
-const files = [
-  'packages/cli/README.md',
-  'docs/manual/cli.md',
-  'packages/fleet/README.md',
-  'docs/manual/fleet.md',
-];
+const files = ['packages/cli/README.md', 'packages/fleet/README.md'];
 const work = mkdtempSync(join(tmpdir(), 'screens-'));
 const plain = { PATH: process.env.PATH ?? '', HOME: work, NO_COLOR: '1' };
 

@@ -34,7 +34,6 @@ const entry = (/** @type {{ path: string, title: string, about: string }} */ { p
 const groups = [
   ['Guides', 'guides/'],
   ['Packages', 'packages/'],
-  ['Manual', 'manual/'],
   ['Reference', 'reference/'],
   ['Documents', 'docs/'],
   ['Optional', 'decisions/'],

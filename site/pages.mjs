@@ -40,10 +40,8 @@ if (unlisted.length > 0)
 /** Which page each Markdown file becomes. @type {ReadonlyMap<string, string>} */
 const pageOf = new Map([
   ...guides.map((name) => /** @type {const} */ ([`docs/guides/${name}.md`, `guides/${name}.md`])),
-  ...['manual', 'decisions'].flatMap((folder) =>
-    readdirSync(join(root, 'docs', folder)).map(
-      (name) => /** @type {const} */ ([`docs/${folder}/${name}`, `${folder}/${name}`]),
-    ),
+  ...readdirSync(join(root, 'docs/decisions')).map(
+    (name) => /** @type {const} */ ([`docs/decisions/${name}`, `decisions/${name}`]),
   ),
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
@@ -152,14 +150,13 @@ export function sidebarOf(pages) {
           path.startsWith(prefix) && (prefix !== 'reference/' || existsSync(join(pagesFolder, `${path}.md`))),
       )
       .map(({ path, title }) => ({
-        text: title.replace(/^@call-attribution\/|^Manual: /, ''),
+        text: title.replace(/^@call-attribution\//, ''),
         link: `/${path}`,
       })),
   });
   return [
     section('Guides', 'guides/', false),
     section('Packages', 'packages/', false),
-    section('Manual', 'manual/', true),
     section('Documents', 'docs/', true),
     section('Reference', 'reference/', true),
     section('Decisions', 'decisions/', true),

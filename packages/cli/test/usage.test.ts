@@ -210,9 +210,7 @@ test('every command and option that a message, a help text or a document names e
       .filter((name) => name.endsWith('.md'))
       .map((name) => `docs/${name}`),
     ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`),
-    ...['guides', 'manual'].flatMap((folder) =>
-      readdirSync(join(root, 'docs', folder)).map((name) => `docs/${folder}/${name}`),
-    ),
+    ...readdirSync(join(root, 'docs/guides')).map((name) => `docs/guides/${name}`),
     ...readdirSync(join(root, 'packages')).flatMap((name) =>
       readdirSync(join(root, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
         .filter(

@@ -6,7 +6,7 @@ import { UsageError } from '../errors.ts';
 
 const { limits } = serviceDefaults;
 
-/** A setting, the unit of its value for the manual, and what the manual says. */
+/** A setting, the unit of its value for its page, and what the page says. */
 const setting = <E extends Filled<unknown, unknown>>(entry: E, unit: string, text: string) => ({
   ...entry,
   ...{ unit, text },
