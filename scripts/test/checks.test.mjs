@@ -18,6 +18,7 @@ import { unused } from '../exports.mjs';
 import { deadLinks } from '../links.mjs';
 import { anchors, codeBlocks, links } from '../markdown.mjs';
 import { npmProblems, releaseProblems, treeProblems, unpinnedActions } from '../release-checks.mjs';
+import { isGenerated, mostWords, wordsIn, writtenPages } from '../words.mjs';
 import { packages, root } from '../workspace.mjs';
 
 const dirs = /** @type {string[]} */ ([]);
@@ -30,13 +31,15 @@ const tempDir = () => {
   return dir;
 };
 
-test('every package README and the root README link the glossary', () => {
-  const readmes = ['README.md', ...packages.map(({ name }) => `packages/${name}/README.md`)];
-  const without = readmes.filter(
-    (file) =>
-      !links(readFileSync(join(root, file), 'utf8')).some((link) => link.endsWith('docs/glossary.md')),
-  );
-  expect(without).toEqual([]);
+test('the README links the glossary, and the written pages stay short', () => {
+  expect(links(readFileSync(join(root, 'README.md'), 'utf8'))).toContain('docs/glossary.md');
+  expect(writtenPages().reduce((sum, [, words]) => sum + words, 0)).toBeLessThanOrEqual(mostWords);
+});
+
+test('words: generated pages are told by their comment, code and tables count', () => {
+  expect(isGenerated('<!-- Made by `pnpm generate` from the table. Do not edit. -->\n# Fields')).toBe(true);
+  expect(isGenerated('# Fields\n\nMade by hand.')).toBe(false);
+  expect(wordsIn('# Two words\n\n| `calls list` |\n')).toBe(7);
 });
 
 test('exports: an entry and a name that no page shows and no other package uses are named', () => {

@@ -1,0 +1,31 @@
+// How long the documentation is: the words of all Markdown pages that people write. Generated pages say so in a comment at their
+// top and do not count; neither do the reports in api and the changesets. A test keeps the sum below the limit.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { markdownFiles } from './markdown.mjs';
+import { root } from './workspace.mjs';
+
+/** What the written pages may have together. */
+export const mostWords = 66_000;
+
+/** @param {string} text the text of a page */
+export const isGenerated = (text) => /<!-- (Made|Written) by /.test(text.slice(0, 300));
+
+/** @param {string} text */
+export const wordsIn = (text) => text.split(/\s+/).filter((word) => word !== '').length;
+
+/** Every written page with its words, the longest first. @returns {[string, number][]} */
+export const writtenPages = () =>
+  markdownFiles()
+    .map((file) => /** @type {const} */ ([file, readFileSync(join(root, file), 'utf8')]))
+    .filter(([, text]) => !isGenerated(text))
+    .map(([file, text]) => /** @type {[string, number]} */ ([file, wordsIn(text)]))
+    .sort(([, a], [, b]) => b - a);
+
+if (process.argv[1] === import.meta.filename) {
+  const pages = writtenPages();
+  for (const [file, words] of pages) console.log(`${String(words).padStart(6)}  ${file}`);
+  const total = pages.reduce((sum, [, words]) => sum + words, 0);
+  console.log(`${total} words in ${pages.length} pages; at most ${mostWords}`);
+  process.exitCode = total > mostWords ? 1 : 0;
+}
