@@ -222,6 +222,56 @@ test('with a ledger a second run writes only what is new or has changed', async 
   );
 });
 
+test('with {date} in its name a sheet is another file each day, and a day without anything new has none', async () => {
+  const cwd = stage.folder();
+  const names = [
+    '--output',
+    'clicks-{date}.csv',
+    '--left-out',
+    'left-{date}.csv',
+    '--ledger',
+    'uploads.ledger',
+  ];
+  const args = ['sheet', 'google-ads-clicks', '--conversion-name', 'Phone lead', ...names, '--time-zone'];
+  // At 04:00 UTC it is still the day before in New York.
+  const night = new Date('2026-11-22T04:00:00Z');
+  const first = await stage.quick([...args, 'America/New_York'], { cwd, env, now: night });
+  expect(first).toMatchObject({ code: 0 });
+  expect(readdirSync(cwd).sort()).toEqual(['clicks-2026-11-21.csv', 'left-2026-11-21.csv', 'uploads.ledger']);
+
+  const sameDay = await stage.quick([...args, 'America/New_York'], { cwd, env, now: night });
+  expect(sameDay.code).toBe(2);
+  expect(sameDay.stderr).toMatch(/clicks-2026-11-21\.csv exists already\.[\s\S]*-o clicks-\{date\}\.csv/);
+
+  const next = await stage.quick([...args, 'America/New_York'], {
+    cwd,
+    env,
+    now: new Date('2026-11-23T04:00:00Z'),
+  });
+  expect(next).toMatchObject({ code: 0 });
+  expect(next.stderr).toMatch(/nothing new to upload: clicks-2026-11-22\.csv was not written/);
+  expect(existsSync(join(cwd, 'clicks-2026-11-22.csv'))).toBe(false);
+});
+
+test.each([
+  [
+    ['export', '-o', 'calls-{date}.csv'],
+    /\{date\} in the name of a file needs a time zone[\s\S]*--time-zone/,
+  ],
+  [
+    sheet('sa360', '--ledger', 'uploads-{date}.ledger'),
+    /uploads-\{date\}\.ledger: the ledger is the same file every day/,
+  ],
+])('%j is refused', async (args, message) => {
+  const { code, stderr } = await stage.quick(args, {
+    cwd: stage.folder(),
+    env: { ...env, CALLS_TIME_ZONE: '' },
+    now,
+  });
+  expect(stderr).toMatch(message);
+  expect(code).toBe(2);
+});
+
 test.each(['sqlite:uploads.db', 'duckdb:calls.duckdb'])('the ledger may be kept in %s', async (place) => {
   const cwd = stage.folder();
   const run = () => stage.quick(sheet('sa360', '--ledger', place), { cwd, env, now });

@@ -1,4 +1,5 @@
 import type { Settings } from '@call-attribution/core/settings';
+import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
@@ -74,13 +75,32 @@ function argsOfAccount(args: Args, name: string): Args {
   return { ...args, text: (option) => args.text(option)?.replaceAll(account, name) ?? null };
 }
 
+const date = '{date}';
+
+/** The options of one day: {date} in the names of files is today where the account is. What is kept from day to day has no date. */
+function argsOfToday(args: Args, { now, timeZone }: FilterContext): Args {
+  const isDated = (option: string) => (args.has(option) && args.text(option)?.includes(date)) || false;
+  if (isDated('ledger'))
+    throw new UsageError(`--ledger ${args.text('ledger')}: the ledger is the same file every day`, {
+      hints: [`leave ${date} out of its name`],
+    });
+  if (!['output', 'left-out'].some(isDated)) return args;
+  if (timeZone === null)
+    throw new UsageError(`${date} in the name of a file needs a time zone`, {
+      hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'],
+    });
+  const today = formatNaive(naiveAt(now, timeZone)).slice(0, 10);
+  return { ...args, text: (option) => args.text(option)?.replaceAll(date, today) ?? null };
+}
+
 async function exportAccount(
   { settings, open }: ReadAccount,
   planOf: Planner,
-  args: Args,
+  typed: Args,
   io: Io,
 ): Promise<number> {
   const context = contextOf(settings, io);
+  const args = argsOfToday(typed, context);
   const { write, sheet = null, rows = null } = await planOf(args, settings, context, io);
   const filter = filterOf(args, context, sheet);
   sayPeriod(rangeOf(args, context), context, io);

@@ -96,7 +96,11 @@ export const convertingCommands: readonly CommandSpec[] = [
       { name: 'tool', text: 'the tool that takes the sheet', required: true, choices: sheetNames },
     ],
     options: [
-      { ...outputOption, text: 'file to write, or - for stdout', group: 'Options' },
+      {
+        ...outputOption,
+        text: 'file to write, or - for stdout; {date} in the name is the day',
+        group: 'Options',
+      },
       conversionName,
       {
         name: 'ledger',
@@ -124,7 +128,7 @@ export const convertingCommands: readonly CommandSpec[] = [
         text: 'a sheet for Google Ads, and how many calls are left out for which reason',
       },
       {
-        line: "calls sheet microsoft-ads -o new.csv --ledger uploads.ledger --conversion-name 'Phone lead' --last 90d",
+        line: "calls sheet microsoft-ads -o clicks-{date}.csv --ledger uploads.ledger --conversion-name 'Phone lead' --last 90d --time-zone America/New_York",
         text: 'every day: only what was not uploaded before, and adjustments of what has changed',
       },
     ],

@@ -80,7 +80,14 @@ export async function openUploadLedger(
 }
 
 function explained(error: unknown, shown: string): unknown {
-  if (error instanceof DeliveryError) return new UsageError(error.message, { cause: error });
+  if (error instanceof DeliveryError)
+    return new UsageError(error.message, {
+      cause: error,
+      hints:
+        error.code === 'in_the_way'
+          ? ['a name with {date} is another one each day: -o clicks-{date}.csv']
+          : [],
+    });
   if (error instanceof SheetError)
     return new CliError(`the sheets were not written: ${error.message}`, { cause: error });
   return fileError(error, shown);
