@@ -61,6 +61,7 @@ function shown({ command, columns, hidden = '', own, status = 0 }, env) {
     .replace(/[\d.,]+ [MGT]B free/, '120 GB free')
     .replace(/as the receipt of [-\d]+ says/g, 'as the receipt of 2026-11-21 says')
     .replace(/as of [-\d]+ [:\d]+ UTC/, 'as of 2026-11-21 12:00 UTC')
+    .replace(/node \S+bin\.js /g, 'calls ')
     .replaceAll(`${work}/.config/`, '~/.config/')
     .replaceAll(`${work}/`, '')
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'https://api.example.com')

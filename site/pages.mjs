@@ -27,7 +27,7 @@ const guides = [
   'ask-in-your-assistant',
   'many-accounts',
   'write-your-own-sink',
-  'test-against-the-sandbox',
+  'test-your-own-code',
   'migrate-from-a-loop',
   'troubleshooting',
 ];

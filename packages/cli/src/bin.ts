@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { relative } from 'node:path';
 import { takeEnvironment } from '@call-attribution/core/environment';
 import { exitCodes } from './exit-codes.ts';
 import { run } from './run.ts';
@@ -10,6 +11,14 @@ const env = takeEnvironment();
 function endNow(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
+}
+
+/** How to type this program again: it may be installed, run by npx, or built in a clone. */
+function typedAs(path = ''): string {
+  if (/[\\/]_npx[\\/]/.test(path)) return 'npx @call-attribution/cli';
+  return /[\\/]dist[\\/]bin\.js$/.test(path) && !/[\\/]node_modules[\\/]/.test(path)
+    ? `node ${relative(process.cwd(), path)}`
+    : 'calls';
 }
 
 const stop = new AbortController();
@@ -36,6 +45,7 @@ process.exitCode = await run(process.argv.slice(2), {
   cwd: process.cwd(),
   clock: { now: () => Date.now() },
   signal: stop.signal,
+  typedAs: typedAs(process.argv[1]),
 });
 
 if (process.exitCode === exitCodes.killed) {

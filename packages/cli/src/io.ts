@@ -34,6 +34,8 @@ export interface Io {
   readonly clock: Pick<Clock, 'now'>;
   /** Aborts on Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
+  /** What to type to run this program again. Default `calls`. */
+  readonly typedAs?: string;
   /** Silence after which stderr says what is waited for. Default `1s` on a terminal, else `5s`. */
   readonly patience?: Duration;
 }

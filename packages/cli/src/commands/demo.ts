@@ -53,14 +53,13 @@ export const demo: Handler = async (args, io) => {
     await print('', `${style.bold('4.')} The same for an AI assistant: a tool call of the MCP server`, '');
     await print(...(await toolCall(client, end.to ?? null, width, style)));
 
+    const { typedAs = 'calls' } = io;
     await print(
       '',
-      `${style.bold('Next, with your own keys')} (CALLS_BASE_URL, CALLS_ACCESS_KEY, CALLS_SECRET_KEY):`,
-    );
-    await print(
-      '  calls doctor                                      what works, and what to change',
-      '  calls report --by campaign -o page.html           a page to pass on',
-      '  calls mcp                                         the tools for your assistant',
+      style.bold('Next'),
+      `  a web page over generated calls              ${typedAs} serve`,
+      `  the tools for your assistant, over the same  ${typedAs} mcp --sandbox`,
+      `  your own account: asks for URL and keys      ${typedAs} init`,
     );
     say(io, style.dim(`(finished in ${duration(performance.now() - from)})`));
     return exitCodes.ok;
