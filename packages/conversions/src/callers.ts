@@ -1,4 +1,4 @@
-import { type Call, phoneKey } from '@call-attribution/core';
+import { type Call, phoneKey } from '@call-attribution/core/record';
 import { durationMillis, parseTime } from '@call-attribution/core/time';
 import { type Acceptance, type Conversion, type ConversionRules, conversionOf } from './conversion.ts';
 import type { LeftOutReason } from './reasons.ts';

@@ -1,5 +1,5 @@
-import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core/record';
 import {
   type Duration,
   durationMillis,

@@ -1,4 +1,4 @@
-import { readPhone } from '@call-attribution/core';
+import { readPhone } from '@call-attribution/core/record';
 
 /**
  * A phone number in the E.164 form, a plus and digits, from any spelling. A number without a country code must be one of the North

@@ -1,11 +1,11 @@
 // A client for the call-attribution API: it turns HTTP responses into checked, version-neutral call records.
 // It covers credentials, deadlines, retries, paging, the XML of SMS numbers, and errors that never contain a secret.
-// One table (record/fields.ts) describes every field; types and validators are generated from it.
+// One table (record/fields.ts) describes every field; types and validators are generated from it. ./record has what it exports of
+// records without the client.
 export type { FilterInput } from '@call-attribution/query-dsl';
 export type { Auth, BearerAuth, KeyAuth } from './auth/auth.ts';
 export { apiKeys, bearerToken } from './auth/auth.ts';
 export { type Secret, secret } from './auth/secret.ts';
-export { isLoopback } from './client/address.ts';
 export type {
   CallCount,
   CallList,

@@ -1,4 +1,4 @@
-import { isLoopback } from '@call-attribution/core';
+import { isLoopback } from '@call-attribution/core/settings';
 import { expect, test } from 'vitest';
 
 test.each([

@@ -1,7 +1,8 @@
 // Every call record once, as a backpressured Node stream, with a verdict that says what was proved.
 // createCallStream and createCallByteStream read a query, syncCalls and syncInto keep
 // a copy of it up to date. Between the two
-// ends of a pipeline come ./operators, ./encoders and ./sinks; ./files has what writes files whole and locks them.
+// ends of a pipeline come ./operators, ./encoders and ./sinks; ./files has what writes files whole and locks them, ./copies
+// what is kept next to the calls of a copy.
 
 export type { Duration } from '@call-attribution/core/time';
 export {
@@ -52,41 +53,19 @@ export {
   type Verdict,
   type VerdictReason,
 } from './reader/verdict.ts';
-// What was erased or purged, which travels with every copy.
-export {
-  callerHash,
-  type ErasedCallers,
-  type Erasure,
-  isNothing,
-  isRemovalsLine,
-  joinRemovals,
-  newRemovalKey,
-  nothingRemoved,
-  openRemovals,
-  parseRemovals,
-  printRemovals,
-  purgeBorder,
-  type RemovalNote,
-  type Removals,
-  removalsEnding,
-  removalsFile,
-  withoutCalls,
-} from './removals/removals.ts';
 // Sync: a copy that is kept up to date.
-export { type CopyVerdict, copyVerdict, describeCopy, type Gap } from './sync/copy-verdict.ts';
 export { type SyncStart, syncStateFrom } from './sync/state-from.ts';
 export { fileState, memoryState } from './sync/state-stores.ts';
 export { commonSlice, type Stretch, type Stretches } from './sync/stretches.ts';
 export { type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync/sync.ts';
 export type { SyncChange, SyncClient } from './sync/sync-change.ts';
 export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/sync-options.ts';
-export {
-  type SeenRecord,
-  type StateStore,
-  type SyncBatch,
-  type SyncOutcome,
-  type SyncPart,
-  type SyncState,
-  type UpsertSink,
-  withoutRecords,
+export type {
+  SeenRecord,
+  StateStore,
+  SyncBatch,
+  SyncOutcome,
+  SyncPart,
+  SyncState,
+  UpsertSink,
 } from './sync/sync-state.ts';

@@ -13,7 +13,7 @@ import {
   type RemovalNote,
   withoutCalls,
   withoutRecords,
-} from '../src/index.ts';
+} from '../src/copies/index.ts';
 import { syncInto } from '../src/sync/sync.ts';
 import type { SyncState, UpsertSink } from '../src/sync/sync-state.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CopyVerdict, copyVerdict, describeCopy, type Stretch, type Stretches } from '../src/index.ts';
+import { type CopyVerdict, copyVerdict, describeCopy } from '../src/copies/index.ts';
+import type { Stretch, Stretches } from '../src/index.ts';
 import { countStretches } from '../src/sync/counting.ts';
 import { begin, bounded, due, put, rest, take, want } from '../src/sync/stretches.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call, Clock } from '@call-attribution/core';
-import { copyVerdict } from '@call-attribution/node-stream';
+import { copyVerdict } from '@call-attribution/node-stream/copies';
 import {
   findAccount,
   listAccounts,

@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import type { CopyVerdict, Erasure, RemovalNote, Removals, TimeSlice } from '@call-attribution/node-stream';
+import type { TimeSlice } from '@call-attribution/node-stream';
+import type { CopyVerdict, Erasure, RemovalNote, Removals } from '@call-attribution/node-stream/copies';
 import type { Account, AccountCredential, CredentialInfo, KeyVerdict } from './accounts/accounts.ts';
 import type { Claim, Note } from './accounts/claims.ts';
 import type { SmsEntry } from './accounts/sms.ts';

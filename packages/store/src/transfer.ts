@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
-import { fromCall } from '@call-attribution/core';
+import { fromCall } from '@call-attribution/core/record';
+import type { SyncState, UpsertSink } from '@call-attribution/node-stream';
 import {
   isNothing,
   isRemovalsLine,
@@ -8,9 +9,7 @@ import {
   parseRemovals,
   printRemovals,
   type Removals,
-  type SyncState,
-  type UpsertSink,
-} from '@call-attribution/node-stream';
+} from '@call-attribution/node-stream/copies';
 import { createByteLineReader } from '@call-attribution/node-stream/files';
 import type { Claim } from './accounts/claims.ts';
 import { StoreError } from './database/errors.ts';

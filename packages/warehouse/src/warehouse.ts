@@ -2,14 +2,8 @@ import { availableParallelism } from 'node:os';
 import type { Call } from '@call-attribution/core';
 import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import type {
-  CopyVerdict,
-  Erasure,
-  RemovalNote,
-  Removals,
-  TimeSlice,
-  UpsertSink,
-} from '@call-attribution/node-stream';
+import type { TimeSlice, UpsertSink } from '@call-attribution/node-stream';
+import type { CopyVerdict, Erasure, RemovalNote, Removals } from '@call-attribution/node-stream/copies';
 import {
   type AccountStatus,
   type Answer,

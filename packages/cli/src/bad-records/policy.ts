@@ -1,14 +1,15 @@
 import { resolve } from 'node:path';
-import { type Call, CallsError, fromCall, type Version } from '@call-attribution/core';
+import { type Call, CallsError, type Version } from '@call-attribution/core';
 import { scanField } from '@call-attribution/core/page';
+import { fromCall } from '@call-attribution/core/record';
 import {
   type DeadRecord,
   StreamError,
   type StreamOptions,
   type SyncBatch,
   type UpsertSink,
-  withoutRecords,
 } from '@call-attribution/node-stream';
+import { withoutRecords } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Args } from '../args/command.ts';
 import { CliError, systemCode, UsageError } from '../errors.ts';

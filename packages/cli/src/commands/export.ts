@@ -1,5 +1,5 @@
 import { rm, stat } from 'node:fs/promises';
-import { removalsEnding } from '@call-attribution/node-stream';
+import { removalsEnding } from '@call-attribution/node-stream/copies';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { Handler } from '../args/command.ts';

@@ -1,4 +1,5 @@
-import { type FieldSpec, fields as table } from '@call-attribution/core';
+import type { FieldSpec } from '@call-attribution/core';
+import { fields as table } from '@call-attribution/core/record';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Handler } from '../args/command.ts';
 import { CliError } from '../errors.ts';

@@ -9,7 +9,7 @@ import {
   parseRemovals,
   purgeBorder,
   removalsEnding,
-} from '@call-attribution/node-stream';
+} from '@call-attribution/node-stream/copies';
 import { exportCalls, importCalls, type Store } from '@call-attribution/store';
 import type { Handler } from '../args/command.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';

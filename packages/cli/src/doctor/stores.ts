@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from '@call-attribution/core/settings';
-import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream';
+import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { openStore, storeName } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
 import { explain } from '../failures/explain.ts';

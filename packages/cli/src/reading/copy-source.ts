@@ -1,16 +1,15 @@
 import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
+import type { CallStreamOptions, TimeSlice } from '@call-attribution/node-stream';
 import {
-  type CallStreamOptions,
   type CopyVerdict,
   describeCopy,
   isNothing,
   printRemovals,
   type RemovalNote,
   type Removals,
-  type TimeSlice,
-} from '@call-attribution/node-stream';
+} from '@call-attribution/node-stream/copies';
 import { type Filter, toFilter } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
 import { CliError } from '../errors.ts';

@@ -1,5 +1,6 @@
-import { type Call, type FieldSpec, fields } from '@call-attribution/core';
+import type { Call, FieldSpec } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
+import { fields } from '@call-attribution/core/record';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';

@@ -3,12 +3,12 @@ import type { Client } from '@call-attribution/core';
 import {
   type CallStream,
   type CallStreamOptions,
-  type CopyVerdict,
   createCallStream,
   describeVerdict,
   type Progress,
   type Verdict,
 } from '@call-attribution/node-stream';
+import type { CopyVerdict } from '@call-attribution/node-stream/copies';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';

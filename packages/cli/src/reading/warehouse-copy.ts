@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import type { CopyVerdict, Removals, TimeSlice } from '@call-attribution/node-stream';
+import type { TimeSlice } from '@call-attribution/node-stream';
+import type { CopyVerdict, Removals } from '@call-attribution/node-stream/copies';
 import { type Filter, printFilter } from '@call-attribution/query-dsl';
 import type { CallSelection } from '@call-attribution/questions';
 import type { Warehouse } from '@call-attribution/warehouse';

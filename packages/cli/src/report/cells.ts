@@ -1,4 +1,5 @@
-import { type FieldType, fields } from '@call-attribution/core';
+import type { FieldType } from '@call-attribution/core';
+import { fields } from '@call-attribution/core/record';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { AnswerValue } from '@call-attribution/questions';
 import { UsageError } from '../errors.ts';

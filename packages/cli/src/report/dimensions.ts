@@ -1,5 +1,5 @@
-import { type Call, fields } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
+import { type Call, fields } from '@call-attribution/core/record';
 import { addDays, day, parseNaive } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { UsageError } from '../errors.ts';

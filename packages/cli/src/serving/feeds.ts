@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isLoopback } from '@call-attribution/core';
+import { isLoopback } from '@call-attribution/core/settings';
 import { type Feed, readFeeds } from '@call-attribution/service';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { systemCode, UsageError } from '../errors.ts';

@@ -13,13 +13,11 @@ import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { type Copy, openCopy } from '../stores/copy.ts';
 import { storeOptions } from '../stores/url.ts';
-import { again, sayRetry } from '../syncing/repeat.ts';
-import { openSync, type Sync, saySync } from '../syncing/sync.ts';
+import type { Sync } from '../syncing/sync.ts';
 import { duration, plural } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
 import { refuseStrangeAccounts, sayFeeds } from './feeds.ts';
 import { explainListening, hostOf, listenOptions, serviceOptions } from './options.ts';
-import { pageAccess, warehousePage } from './page-source.ts';
 import { sayReady, type Voice, voiceOf } from './voice.ts';
 
 /** What `calls serve` was told. */
@@ -45,7 +43,7 @@ export async function serveStore(serving: Serving): Promise<number> {
   const voice = voiceOf(section, 'json', io);
   const served = await openServed(serving, everyMs, voice);
   try {
-    const { options, token } = pageOf(served.copy, args, io);
+    const { options, token } = await pageOf(served.copy, args, io);
     const service = createService({
       ...serviceOptions(section, io, 'json'),
       ...options,
@@ -56,6 +54,7 @@ export async function serveStore(serving: Serving): Promise<number> {
       await announce(listening, served.copy, token, serving, voice);
       if (served.sync === null || everyMs === null) await stopped(io.signal);
       else {
+        const { keepUpToDate } = await import('./keep-up-to-date.ts');
         voice.notify(`synced every ${duration(everyMs)}; health and metrics on ${listening.adminUrl}`);
         await keepUpToDate(served.sync, everyMs, voice, io);
       }
@@ -75,14 +74,10 @@ async function openServed(
 ): Promise<Served> {
   const store = storeOptions(section);
   if (everyMs !== null) {
+    // What reads the API is loaded only where it is needed.
+    const { openServedSync } = await import('./keep-up-to-date.ts');
     const accounts = [...new Set(feeds.map(({ account }) => account))];
-    const sync = await openSync(args, io, {
-      command: 'calls serve --every',
-      everyMs,
-      ...(accounts.length === 0 ? {} : { accounts }),
-      copy: { store },
-      onFailure: failureOf(everyMs, voice, io),
-    });
+    const sync = await openServedSync(args, io, { everyMs, accounts, store, voice });
     return { copy: sync.copy, sync, close: () => sync.close() };
   }
   const chosen = { url: args.text('store') ?? '', from: '--store', folder: io.cwd, isTyped: true };
@@ -108,12 +103,13 @@ function dataOf(
 }
 
 /** A row store has a page over the API that it serves; that of a warehouse has keys of its own. */
-function pageOf(
+async function pageOf(
   copy: Copy,
   args: Args,
   io: Io,
-): { readonly options: { page?: { source: PageSource } }; readonly token: string | null } {
+): Promise<{ readonly options: { page?: { source: PageSource } }; readonly token: string | null }> {
   if (copy.warehouse === null) return { options: {}, token: null };
+  const { pageAccess, warehousePage } = await import('./page-source.ts');
   const { findAccount, token } = pageAccess(readSettings(args, io));
   return { options: { page: { source: warehousePage(copy.warehouse, findAccount) } }, token };
 }
@@ -141,30 +137,3 @@ async function announce(
   }
   sayFeeds(feeds, { url, host: hostOf(args) }, notify);
 }
-
-/** Syncs now and then until the signal aborts. What fails is said, and tried again with the next sync. */
-async function keepUpToDate(sync: Sync, everyMs: number, voice: Voice, io: Io): Promise<void> {
-  const onFailure = failureOf(everyMs, voice, io);
-  const { name } = sync.copy;
-  const once = (): Promise<number> =>
-    sync.each(
-      async (one) => {
-        const run = await one.once();
-        const { new: added, changed, gone, pending, skipped } = run.summary;
-        const { account } = one;
-        if (voice.isLog)
-          voice.log('info', 'synced', { account, new: added, changed, gone, pending, skipped });
-        else saySync(run, { account, name }, io);
-        return exitCodes.ok;
-      },
-      ({ message }) => onFailure(message),
-    );
-  await again(once, everyMs, io, onFailure);
-}
-
-const failureOf =
-  (everyMs: number, voice: Voice, io: Io) =>
-  (message: string): void => {
-    if (voice.isLog) voice.log('error', 'sync failed', { error: message });
-    else sayRetry(message, everyMs, io);
-  };

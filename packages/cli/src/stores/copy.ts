@@ -1,5 +1,6 @@
 import type { Settings } from '@call-attribution/core/settings';
-import { describeCopy, type UpsertSink } from '@call-attribution/node-stream';
+import type { UpsertSink } from '@call-attribution/node-stream';
+import { describeCopy } from '@call-attribution/node-stream/copies';
 import { printFilter, where } from '@call-attribution/query-dsl';
 import { type FeedSource, storeFeeds } from '@call-attribution/service';
 import {

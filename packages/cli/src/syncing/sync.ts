@@ -1,4 +1,4 @@
-import { describeCopy } from '@call-attribution/node-stream';
+import { describeCopy } from '@call-attribution/node-stream/copies';
 import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
 import type { Args } from '../args/command.ts';
 import { sayBadRecords } from '../bad-records/policy.ts';

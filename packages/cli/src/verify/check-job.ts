@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { openFilesReader, type PlannedJob } from '@call-attribution/fleet';
-import { describeCopy } from '@call-attribution/node-stream';
+import { describeCopy } from '@call-attribution/node-stream/copies';
 import { storeName } from '@call-attribution/store';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';

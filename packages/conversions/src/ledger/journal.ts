@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, stat } from 'node:fs/promises';
-import { withoutCalls } from '@call-attribution/node-stream';
+import { withoutCalls } from '@call-attribution/node-stream/copies';
 import { lockFile, openOwnList, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import { LedgerDamagedError } from './errors.ts';
 

@@ -1,6 +1,5 @@
 import {
   type Clock,
-  isLoopback,
   type RetryPolicy,
   redact,
   requestedDelay,
@@ -9,6 +8,7 @@ import {
   systemClock,
 } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { isLoopback } from '@call-attribution/core/settings';
 import { PushError } from './problems.ts';
 
 /** What the targets of a push can be given for their requests. */

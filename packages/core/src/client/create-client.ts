@@ -1,4 +1,4 @@
-import { isLoopback } from './address.ts';
+import { isLoopback } from '../settings/loopback.ts';
 import type { Client } from './client.ts';
 import { createContext } from './context.ts';
 import { countCalls } from './count-calls.ts';

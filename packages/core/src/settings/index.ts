@@ -11,6 +11,7 @@ export {
   readInput,
   readJsonInput,
 } from './input.ts';
+export { isLoopback } from './loopback.ts';
 export { defaultMirrorFile } from './mirror-file.ts';
 export type { SettingProblem } from './problems.ts';
 export {

@@ -1,11 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import {
-  copyVerdict,
-  describeCopy,
-  type SyncState,
-  syncInto,
-  type UpsertSink,
-} from '@call-attribution/node-stream';
+import { type SyncState, syncInto, type UpsertSink } from '@call-attribution/node-stream';
+import { copyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { mirrorSink, type Store } from '@call-attribution/store';
 import type { TicketNote } from '../engine/ticket.ts';
 import type { TurnEnd, TurnWork } from './turn.ts';

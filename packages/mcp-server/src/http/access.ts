@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isLoopback } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { isLoopback } from '@call-attribution/core/settings';
 import { getOAuthProtectedResourceMetadataUrl, requireBearerAuth } from '@modelcontextprotocol/server';
 import { createTokenVerifier } from './oauth.ts';
 import type { HttpAuth } from './options.ts';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { isLoopback } from '@call-attribution/core';
 import { ConfigurationError, portOf, propertyOf } from '@call-attribution/core/errors';
+import { isLoopback } from '@call-attribution/core/settings';
 import { getRequestListener } from '@hono/node-server';
 import { rpcCodes } from '../protocol/messages.ts';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';

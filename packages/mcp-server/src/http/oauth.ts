@@ -1,5 +1,5 @@
-import { isLoopback } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { isLoopback } from '@call-attribution/core/settings';
 import { OAuthError, OAuthErrorCode, type OAuthTokenVerifier } from '@modelcontextprotocol/server';
 import { createRemoteJWKSet, decodeJwt, errors, jwtVerify } from 'jose';
 import { isObject } from '../protocol/messages.ts';

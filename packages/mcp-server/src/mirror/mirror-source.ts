@@ -1,6 +1,6 @@
 import { type Call, type FieldSpec, fields } from '@call-attribution/core';
 import { day } from '@call-attribution/core/time';
-import { describeCopy } from '@call-attribution/node-stream';
+import { describeCopy } from '@call-attribution/node-stream/copies';
 import { printFilter } from '@call-attribution/query-dsl';
 import {
   type Condition,

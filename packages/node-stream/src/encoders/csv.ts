@@ -1,6 +1,6 @@
-import { type Call, fields } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { type Call, fields } from '@call-attribution/core/record';
 import type { Operator } from '../operators/forms.ts';
 import { type CsvColumn, type CsvDialect, csvDialectOptions, csvLine, csvRow, csvText } from './csv-row.ts';
 import { cellTexts } from './row-text.ts';

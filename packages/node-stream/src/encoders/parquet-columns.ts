@@ -1,5 +1,6 @@
-import { type Call, type FieldType, fields } from '@call-attribution/core';
+import type { Call, FieldType } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
+import { fields } from '@call-attribution/core/record';
 import { inCall } from '../accumulators/decimal.ts';
 import { ItemError } from '../errors.ts';
 import { type ParquetType, readBack, type SchemaElement, storedType } from './parquet-types.ts';

@@ -1,5 +1,5 @@
-import { type Call, isCallExtension } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { type Call, isCallExtension } from '@call-attribution/core/record';
 import { type FilterInput, matcher, printFilter, toFilter } from '@call-attribution/query-dsl';
 import type { Operator } from './forms.ts';
 import { defineOperator } from './operator.ts';

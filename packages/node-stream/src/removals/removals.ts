@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { type Call, phoneKey } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
+import { type Call, phoneKey } from '@call-attribution/core/record';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 
 // What was removed on purpose, in the one form in which it is kept, travels with copies and keeps later syncs from bringing it back.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Call, isFinalStatus, isTooDeep } from '@call-attribution/core';
+import { type Call, isFinalStatus, isTooDeep } from '@call-attribution/core/record';
 import type { SyncChange } from './sync-change.ts';
 import type { SyncSettings } from './sync-options.ts';
 import type { SeenRecord, SyncState } from './sync-state.ts';

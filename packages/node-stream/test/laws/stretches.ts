@@ -3,8 +3,8 @@ import { matcher, toFilter } from '@call-attribution/query-dsl';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { copyVerdict } from '../../src/copies/index.ts';
 import {
-  copyVerdict,
   IncompleteError,
   type Stretch,
   type Stretches,

@@ -1,4 +1,4 @@
-import { fields as callFields } from '@call-attribution/core';
+import { fields as callFields } from '@call-attribution/core/record';
 import type { Condition, Literal } from '../conditions/condition.ts';
 import { fold } from '../conditions/fold.ts';
 import { compileCondition } from '../conditions/holds.ts';

@@ -1,4 +1,4 @@
-import { phoneKey } from '@call-attribution/core';
+import { phoneKey } from '@call-attribution/core/record';
 
 const number = /^\d{1,18}$/;
 

@@ -1,4 +1,4 @@
-import { type Call, phoneKey } from '@call-attribution/core';
+import { type Call, phoneKey } from '@call-attribution/core/record';
 
 /** Ids of a click and of what was clicked, by the query parameter that carries them. */
 export type ClickIdName = 'gclid' | 'gbraid' | 'wbraid' | 'msclkid' | 'k_clickid' | 'mkwid' | 'pcrid';

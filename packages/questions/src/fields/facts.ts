@@ -1,4 +1,4 @@
-import { isCallExtension } from '@call-attribution/core';
+import { isCallExtension } from '@call-attribution/core/record';
 import { day, instantOf, minute, naiveAt, parseNaive } from '@call-attribution/core/time';
 import { callerKey } from './caller-key.ts';
 import { columnText, isStoredTime } from './wire-values.ts';

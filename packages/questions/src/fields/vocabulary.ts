@@ -1,4 +1,5 @@
-import { type FieldSpec, type FieldType, fields } from '@call-attribution/core';
+import type { FieldSpec, FieldType } from '@call-attribution/core';
+import { fields } from '@call-attribution/core/record';
 import { day, hour, minute } from '@call-attribution/core/time';
 import type { Term } from '../conditions/condition.ts';
 import type { Value } from '../conditions/holds.ts';

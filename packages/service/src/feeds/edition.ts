@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import {
-  type ConversionRules,
-  type Converted,
-  conversions,
-  entryOf,
-  type LedgerEntry,
-  type LeftOutReason,
-  toSheet,
-} from '@call-attribution/conversions';
+import type { ConversionRules, Converted, LedgerEntry, LeftOutReason } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
 import { day, formatNaive, naiveAt } from '@call-attribution/core/time';
 import type { Feed, FeedSource } from './feed.ts';
@@ -50,6 +42,8 @@ export async function makeEdition(
   before: Pick<Edition, 'etag' | 'changedAt'> | null,
 ): Promise<Edition> {
   const { format, account } = feed;
+  // A service without feeds starts without them.
+  const { conversions, entryOf, toSheet } = await import('@call-attribution/conversions');
   const rules: ConversionRules = { ...feed.rules, now, from: sinceOf(feed, now) };
   const calls = source.calls(account, sinceOf(feed, now, feed.history), format.accepts.onlyExtensions);
 

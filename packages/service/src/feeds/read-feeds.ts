@@ -1,12 +1,5 @@
 import { resolve } from 'node:path';
-import {
-  type ConversionRules,
-  type Ledger,
-  openLedger,
-  readValueRules,
-  sheetFormats,
-  valueByRules,
-} from '@call-attribution/conversions';
+import type { ConversionRules, Ledger } from '@call-attribution/conversions';
 import { InputError } from '@call-attribution/core/errors';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import { day, parseDuration } from '@call-attribution/core/time';
@@ -32,7 +25,7 @@ const firstCallDays = 90;
 
 /**
  * Reads feeds from JSON. What stands next to `feeds` holds for each feed that does not say otherwise. Throws an `InputError`
- * with one sentence about what is wrong. zod is loaded with the first file.
+ * with one sentence about what is wrong. zod and what makes sheets are loaded with the first file.
  *
  * @example
  * const feeds = await readFeeds(await readFile('feeds.json', 'utf8'), { source: 'feeds.json', folder: '.', env: process.env });
@@ -40,7 +33,10 @@ const firstCallDays = 90;
  */
 export async function readFeeds(text: string, context: FeedsContext): Promise<Feed[]> {
   const { source, folder, env, timeZone = null } = context;
-  const { feedsSchema } = await import('./feeds-schema.ts');
+  const [{ feedsSchema }, { openLedger }] = await Promise.all([
+    import('./feeds-schema.ts'),
+    import('@call-attribution/conversions'),
+  ]);
   const { feeds } = readJsonInput(feedsSchema(timeZone, { folder, env }), text, source);
   const opened = new Map<string, Promise<Ledger>>();
   const ledgerOf = (file: string): Promise<Ledger> => {
@@ -66,6 +62,7 @@ async function feedOf(
   folder: string,
   ledgerOf: (file: string) => Promise<Ledger>,
 ): Promise<Feed> {
+  const { sheetFormats } = await import('@call-attribution/conversions');
   const { path, account, access, window, once, ledger: file, timeZone } = fields;
   const { conversionName = '', minTalk } = fields;
   const { rules, history } = await rulesOf(fields, place, folder);
@@ -156,6 +153,7 @@ async function readValue(
     if ('problem' in found) throw new InputError(`${at} ${found.problem}`);
     [text, source] = [found.text, `${at}: ${valueRules}`];
   }
+  const { readValueRules, valueByRules } = await import('@call-attribution/conversions');
   const table = await readValueRules(text, source);
   return {
     value: (call, caller) => valueByRules(call, table, caller),

@@ -1,4 +1,5 @@
-import { type Clock, isLoopback } from '@call-attribution/core';
+import type { Clock } from '@call-attribution/core';
+import { isLoopback } from '@call-attribution/core/settings';
 import { basicAuth } from 'hono/basic-auth';
 import type { ClientOf } from '../http/addresses.ts';
 import { type AppContext, type AppRoute, hasTag, streamReply, wholeReply } from '../http/context.ts';

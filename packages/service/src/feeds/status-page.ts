@@ -1,4 +1,4 @@
-import { type LeftOutReason, reasonTexts } from '@call-attribution/conversions';
+import type { LeftOutReason } from '@call-attribution/conversions';
 import { type MetricFamily, metricsText } from '@call-attribution/node-stream/status';
 import { type AppContext, jsonReply, wholeReply } from '../http/context.ts';
 import type { FeedState } from './desk.ts';
@@ -11,7 +11,14 @@ interface ShownFeed extends FeedState {
 }
 
 /** How feeds are doing, as a page for people. It has counts and times, nothing about callers. */
-export function statusPage(c: AppContext, states: readonly ShownFeed[], now: number): Response {
+export async function statusPage(
+  c: AppContext,
+  states: readonly ShownFeed[],
+  now: number,
+): Promise<Response> {
+  const { reasonTexts } = await import('@call-attribution/conversions');
+  const textOf = (reason: LeftOutReason | 'sent_before'): string =>
+    reason === 'sent_before' ? 'the call was in the feed in an earlier period' : reasonTexts[reason];
   const rows = states.map((state) => {
     const { feed, latest, failedAt, lacks } = state;
     const leftOut = [...(latest?.leftOut ?? [])].sort(([, a], [, b]) => b - a);
@@ -105,9 +112,6 @@ function time(at: number | null, now: number): string {
   const minutes = Math.max(0, Math.round((now - at) / 60_000));
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} (${minutes} min ago)`;
 }
-
-const textOf = (reason: LeftOutReason | 'sent_before'): string =>
-  reason === 'sent_before' ? 'the call was in the feed in an earlier period' : reasonTexts[reason];
 
 const text = (value: string): string =>
   value.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);

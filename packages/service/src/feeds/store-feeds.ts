@@ -1,6 +1,6 @@
-import { isLoopback } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { describeCopy } from '@call-attribution/node-stream';
+import { isLoopback } from '@call-attribution/core/settings';
+import { describeCopy } from '@call-attribution/node-stream/copies';
 import { where } from '@call-attribution/query-dsl';
 import { type Store, selectionOf } from '@call-attribution/store';
 import type { Feed, FeedSource } from './feed.ts';

@@ -1,4 +1,5 @@
-import { type FieldSpec, fields } from '@call-attribution/core';
+import type { FieldSpec } from '@call-attribution/core';
+import { fields } from '@call-attribution/core/record';
 
 /** A JSON Schema, as far as this document needs one. */
 export interface Schema {

@@ -3,6 +3,12 @@ import { documentOf } from './document.ts';
 
 /** Serves the document at `/openapi.json`. */
 export function openApiRoute(options: Parameters<typeof documentOf>[0]): AppRoute {
-  const body = JSON.stringify(documentOf(options));
-  return { path: '/openapi.json', handle: (c) => jsonReply(c, body) };
+  let body: string | undefined;
+  return {
+    path: '/openapi.json',
+    handle(c) {
+      body ??= JSON.stringify(documentOf(options));
+      return jsonReply(c, body);
+    },
+  };
 }

@@ -1,5 +1,4 @@
-import { type Call, fields, fromCall } from '@call-attribution/core';
-import { csvLine } from '@call-attribution/node-stream/encoders';
+import { type Call, fields, fromCall } from '@call-attribution/core/record';
 import { nearest } from '@call-attribution/query-dsl';
 import { parsedFilter, selectionFor } from '../http/calls.ts';
 import {
@@ -103,6 +102,7 @@ async function csv({ c, source, account, parameters }: Asked): Promise<Response>
 
 /** The file is for people: no cell of it is run as a formula. */
 async function* csvLines({ rows }: PageCalls, columns: readonly string[]): AsyncGenerator<Buffer> {
+  const { csvLine } = await import('@call-attribution/node-stream/encoders');
   yield Buffer.from(csvLine(columns));
   for await (const some of rows)
     if (some.length > 0) yield Buffer.from(some.map((cells) => csvLine(cells, { safe: true })).join(''));

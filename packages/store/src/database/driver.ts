@@ -1,4 +1,4 @@
-import type { Erasure } from '@call-attribution/node-stream';
+import type { Erasure } from '@call-attribution/node-stream/copies';
 
 /** A parameter of a statement. Lists go through {@link Dialect.list}. */
 export type Value = string | number | null | readonly string[];

@@ -1,4 +1,4 @@
-import { fields } from '@call-attribution/core';
+import { fields } from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
 
 /** The SQL type of a column. SQLite keeps what does not fit such a type as text, so a row never has to be refused. */

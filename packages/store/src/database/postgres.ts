@@ -1,4 +1,4 @@
-import type { Erasure } from '@call-attribution/node-stream';
+import type { Erasure } from '@call-attribution/node-stream/copies';
 import pg from 'pg';
 import { type StoreSettings, storeOptions } from '../options.ts';
 import type { Dialect, Driver, Row, Session, Value, WorkOptions } from './driver.ts';

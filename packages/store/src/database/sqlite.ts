@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Erasure } from '@call-attribution/node-stream';
+import type { Erasure } from '@call-attribution/node-stream/copies';
 import type Database from 'libsql';
 import { type StoreSettings, storeOptions } from '../options.ts';
 import type { Dialect, Driver, Row, Session, Value } from './driver.ts';

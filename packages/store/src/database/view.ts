@@ -1,4 +1,4 @@
-import { fields } from '@call-attribution/core';
+import { fields } from '@call-attribution/core/record';
 import { ownColumns } from './own-columns.ts';
 
 const own = new Set(ownColumns.map(({ name }) => name));

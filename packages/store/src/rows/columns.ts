@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fields } from '@call-attribution/core';
+import { fields } from '@call-attribution/core/record';
 import type { Driver, Row } from '../database/driver.ts';
 import { document, documentIn } from './documents.ts';
 import { noTalk, noTime } from './wire-values.ts';

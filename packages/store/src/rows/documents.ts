@@ -1,4 +1,4 @@
-import { type Call, fromCall, toCall } from '@call-attribution/core';
+import { type Call, fromCall, toCall } from '@call-attribution/core/record';
 import type { Row } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import type { Versions } from './record.ts';

@@ -1,4 +1,11 @@
-import { type Call, fields, fromCall, isCallExtension, isTooDeep, phoneKey } from '@call-attribution/core';
+import {
+  type Call,
+  fields,
+  fromCall,
+  isCallExtension,
+  isTooDeep,
+  phoneKey,
+} from '@call-attribution/core/record';
 import type { Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { ownColumns } from '../database/own-columns.ts';

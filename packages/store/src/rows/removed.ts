@@ -1,5 +1,10 @@
 import { formatNaive } from '@call-attribution/core/time';
-import { nothingRemoved, openRemovals, type RemovalNote, type Removals } from '@call-attribution/node-stream';
+import {
+  nothingRemoved,
+  openRemovals,
+  type RemovalNote,
+  type Removals,
+} from '@call-attribution/node-stream/copies';
 import type { Session } from '../database/driver.ts';
 
 /** What was erased and purged from an account. */

@@ -1,4 +1,4 @@
-import type { Removals } from '@call-attribution/node-stream';
+import type { Removals } from '@call-attribution/node-stream/copies';
 import type { Driver, Insert, Session, Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { type DocumentRow, document, documentIn } from './documents.ts';

@@ -1,15 +1,15 @@
-import { phoneKey } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
+import { phoneKey } from '@call-attribution/core/record';
+import type { SyncState } from '@call-attribution/node-stream';
 import {
   callerHash,
   type Erasure,
   newRemovalKey,
   openRemovals,
   type RemovalNote,
-  type SyncState,
   withoutCalls,
   withoutRecords,
-} from '@call-attribution/node-stream';
+} from '@call-attribution/node-stream/copies';
 import type { Driver, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { document, documentIn } from '../rows/documents.ts';

@@ -1,4 +1,5 @@
-import { type CopyVerdict, copyVerdict, type TimeSlice } from '@call-attribution/node-stream';
+import type { TimeSlice } from '@call-attribution/node-stream';
+import { type CopyVerdict, copyVerdict } from '@call-attribution/node-stream/copies';
 import type { AccountStatus } from '@call-attribution/questions';
 import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';

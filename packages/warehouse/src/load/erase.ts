@@ -1,4 +1,5 @@
 import { phoneKey } from '@call-attribution/core';
+import type { SyncState } from '@call-attribution/node-stream';
 import {
   callerHash,
   type Erasure,
@@ -6,9 +7,8 @@ import {
   openRemovals,
   purgeBorder,
   type RemovalNote,
-  type SyncState,
   withoutRecords,
-} from '@call-attribution/node-stream';
+} from '@call-attribution/node-stream/copies';
 import { WarehouseError } from '../errors.ts';
 import { renewFile } from '../file/renew.ts';
 import type { Session } from '../file/session.ts';

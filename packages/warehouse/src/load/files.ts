@@ -3,7 +3,12 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { accountNameWords, isAccountName, readSmallFile } from '@call-attribution/core/settings';
-import { parseRemovals, type RemovalNote, removalsEnding, removalsFile } from '@call-attribution/node-stream';
+import {
+  parseRemovals,
+  type RemovalNote,
+  removalsEnding,
+  removalsFile,
+} from '@call-attribution/node-stream/copies';
 import { WarehouseError } from '../errors.ts';
 import { datasetFailure } from '../file/failure.ts';
 import { makeStagingFolder, type Reach } from '../file/reach.ts';

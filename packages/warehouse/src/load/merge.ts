@@ -1,4 +1,4 @@
-import type { Removals } from '@call-attribution/node-stream';
+import type { Removals } from '@call-attribution/node-stream/copies';
 import type { Session } from '../file/session.ts';
 import { literal, quoted } from '../tables/columns.ts';
 import { csvOptions, keyColumns, stagedColumns } from '../tables/row-writer.ts';

@@ -1,4 +1,9 @@
-import { nothingRemoved, openRemovals, type RemovalNote, type Removals } from '@call-attribution/node-stream';
+import {
+  nothingRemoved,
+  openRemovals,
+  type RemovalNote,
+  type Removals,
+} from '@call-attribution/node-stream/copies';
 import type { Session } from '../file/session.ts';
 
 /** What was erased and purged from an account. */

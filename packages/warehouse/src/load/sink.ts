@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Call, Clock } from '@call-attribution/core';
-import type { Removals, SyncBatch, SyncOutcome, SyncState, UpsertSink } from '@call-attribution/node-stream';
+import type { SyncBatch, SyncOutcome, SyncState, UpsertSink } from '@call-attribution/node-stream';
+import type { Removals } from '@call-attribution/node-stream/copies';
 import { FileLockedError, lockFile } from '@call-attribution/node-stream/files';
 import { readState } from '../ask/status.ts';
 import { isMemoryLimit, WarehouseError } from '../errors.ts';

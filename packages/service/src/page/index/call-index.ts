@@ -1,4 +1,4 @@
-import { phoneKey } from '@call-attribution/core';
+import { phoneKey } from '@call-attribution/core/record';
 import { type ColumnRow, everything } from '@call-attribution/store';
 import { pageDimensions } from '../question.ts';
 import { grown, StringTable } from './string-table.ts';

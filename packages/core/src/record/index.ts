@@ -1,0 +1,8 @@
+// Call records without the client, for programs that have them already: between the forms of the versions, field by field.
+export { isTooDeep } from './depth.ts';
+export { fields, isCallExtension, isFinalStatus } from './fields.ts';
+export { fromCall } from './from-call.ts';
+export type { Call } from './generated/calls.ts';
+export { isPhoneNumber, phoneKey, plainDigits, readPhone } from './phone.ts';
+export { readCall } from './read-call.ts';
+export { toCall } from './to-call.ts';

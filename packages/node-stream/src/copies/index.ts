@@ -1,0 +1,23 @@
+// What is kept next to the calls of a copy: what was proved of it, and what was removed from it on purpose. It loads neither the
+// reader nor the client.
+export {
+  callerHash,
+  type ErasedCallers,
+  type Erasure,
+  isNothing,
+  isRemovalsLine,
+  joinRemovals,
+  newRemovalKey,
+  nothingRemoved,
+  openRemovals,
+  parseRemovals,
+  printRemovals,
+  purgeBorder,
+  type RemovalNote,
+  type Removals,
+  removalsEnding,
+  removalsFile,
+  withoutCalls,
+} from '../removals/removals.ts';
+export { type CopyVerdict, copyVerdict, describeCopy, type Gap } from '../sync/copy-verdict.ts';
+export { withoutRecords } from '../sync/sync-state.ts';
