@@ -1,8 +1,8 @@
-import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
 import { toGzip, toNdjson, toParquet } from '@call-attribution/node-stream/encoders';
-import { type Receipt, writtenVerdict } from '@call-attribution/node-stream/receipts';
+import { mapCalls } from '@call-attribution/node-stream/operators';
+import { type Receipt, readReceipt, writtenVerdict } from '@call-attribution/node-stream/receipts';
 import { type Encoding, fileSink } from '@call-attribution/node-stream/sinks';
 import type { PlannedJob } from '../job.ts';
 import { firstMonth, isDue, type Month, monthsOf } from './months.ts';
@@ -33,29 +33,30 @@ const prefetch = { pages: 4, bytes: 16 * 1024 * 1024 };
 /** Records in a group of Parquet rows, which is held in memory. */
 const rowGroupSize = 5_000;
 
-/** Reads the next month of an account that is due, and writes it whole with its receipt. */
+/** Reads the months of an account that are due, one after the other, until it is time for others. Each is written whole, with its receipt. */
 export async function turnIntoFiles(place: FilesPlace, work: TurnWork): Promise<TurnEnd> {
   const { job, account, turn, client, signal, cut, now } = work;
+  const round = turn.note.round ?? now();
+  let { newest, first } = turn.note;
+  const held = new Map<string, Receipt>();
+  let months: readonly Month[] = [];
+  const note = () => ({ ...factsOf(months, held), newest, first });
   try {
-    const round = turn.note.round ?? now();
-    const first =
-      job.from === null ? (turn.note.first ?? (await firstMonth(client, job.filter, now(), signal))) : null;
-    const months = monthsOf(job, first ?? '', now());
-    const held = new Map(await place.held(job, account.id));
+    if (job.from === null) first ??= await firstMonth(client, job.filter, now(), signal);
+    months = monthsOf(job, first ?? '', now());
+    for (const [name, receipt] of await place.held(job, account.id)) held.set(name, receipt);
     const due = months.filter((month) => isDue(month, held.get(month.name), { round, settle: job.settle }));
-    let { newest } = turn.note;
-    const [next] = due;
-    if (next !== undefined) {
-      const written = await writeMonth(place, next, work);
+    for (const [i, month] of due.entries()) {
+      if (i > 0 && work.isOver()) return { kind: 'cut', note: note() };
+      const written = await writeMonth(place, month, work);
+      held.set(month.name, written.receipt);
       if (written.newest > (newest ?? '')) newest = written.newest;
     }
-    const after = next === undefined ? held : await place.held(job, account.id);
-    const note = { ...factsOf(months, after), newest, first };
-    return { kind: due.length > 1 ? 'cut' : 'round', note };
+    return { kind: 'round', note: note() };
   } catch (error) {
     // Nothing was begun, or the wait is too long to keep half a file.
     if (!cut.aborted) throw error;
-    return { kind: 'cut', note: {} };
+    return { kind: 'cut', note: months.length === 0 ? {} : note() };
   }
 }
 
@@ -63,7 +64,7 @@ async function writeMonth(
   place: FilesPlace,
   month: Month,
   { job, account, client, signal, now, onCalls }: TurnWork,
-): Promise<{ newest: string }> {
+): Promise<{ newest: string; receipt: Receipt }> {
   const writing = await place.begin(job, account.id, month.name);
   try {
     const stream = createCallStream(client, {
@@ -72,18 +73,16 @@ async function writeMonth(
       onError: job.skip ? 'skip' : 'fail',
       incomplete: 'report',
     });
-    // It also fails the pipeline, which says so.
+    // It also fails the write, which says so.
     stream.verdict.catch(() => {});
     let newest = '';
     let calls = 0;
-    const seen = async function* (records: AsyncIterable<Call>): AsyncGenerator<Call> {
-      for await (const call of records) {
-        if (call.date_added > newest) newest = call.date_added;
-        calls += 1;
-        yield call;
-      }
-    };
-    const receipt = async () => ({
+    const note = mapCalls((call: Call) => {
+      if (call.date_added > newest) newest = call.date_added;
+      calls += 1;
+      return call;
+    });
+    const facts = async () => ({
       source: job.baseUrl,
       accounts: [account.id],
       version: job.version,
@@ -92,11 +91,13 @@ async function writeMonth(
       to: month.to,
       verdict: writtenVerdict(await stream.verdict, now()),
     });
-    const sink = fileSink<Call>(writing.path, { encode: encodingOf(job), receipt, clock: { now } });
-    await pipeline(stream, seen, sink, { signal });
+    const sink = fileSink<Call>(writing.path, { encode: encodingOf(job), receipt: facts, clock: { now } });
+    await stream.through(note).into(sink);
+    const receipt = (await readReceipt(writing.path))?.receipt ?? null;
+    if (receipt === null) throw new Error('a receipt was written that cannot be read');
     await writing.commit();
     onCalls(calls);
-    return { newest };
+    return { newest, receipt };
   } catch (error) {
     // Whatever went wrong where somebody else has moved things away is no trouble of this month.
     if (!signal.aborted) await writing.check();
