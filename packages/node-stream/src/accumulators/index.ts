@@ -5,6 +5,7 @@ export { type Accumulator, MemoryLimit } from './accumulator.ts';
 export { Count } from './count.ts';
 export { Distinct, type Plain } from './distinct.ts';
 export { First, Largest, Last, type Placed, Smallest } from './extremes.ts';
+export { NumberTable } from './number-table.ts';
 export { Percentiles } from './percentiles.ts';
 export { QuantileSketch, relativeError, type SavedSketch, type SketchOptions } from './quantile-sketch.ts';
 export { type SavedSum, Sum } from './sum.ts';

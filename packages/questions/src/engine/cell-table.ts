@@ -1,100 +1,154 @@
 import type { MemoryLimit } from '@call-attribution/node-stream/accumulators';
 import type { Value } from '../conditions/holds.ts';
 import type { Facts } from '../fields/facts.ts';
-import { Cell, invalidState, type PartMaker, type SavedCell } from './cell.ts';
+import type { PartValue } from '../question/measures.ts';
+import { type Axis, PairAxis, TimeAxis, ValueAxis } from './axis.ts';
+import { invalidState, numberIn, type PartCounter, type PartState, type SavedCell } from './cell.ts';
 
-const bytesOfCell = 160;
-const bytesOfPart = 60;
+const bytesOfCell = 120;
+const bytesOfSum = 8;
+const bytesOfState = 80;
+
+/** How a group of a question is told from others. */
+export interface GroupKey {
+  readonly read: (facts: Facts) => Value;
+  /** Its values are whole numbers that lie close together. */
+  readonly isTime: boolean;
+}
+
+/** The counted parts of one group. */
+interface CountedCell {
+  readonly key: readonly Value[];
+  readonly parts: PartValue[];
+}
 
 /** The groups of one period. Only those that a call is in are kept. */
 export class CellTable {
-  readonly cells: Cell[] = [];
-  readonly #keys: readonly ((facts: Facts) => Value)[];
-  readonly #makers: readonly PartMaker[];
+  readonly #groups: readonly GroupKey[];
+  readonly #counters: readonly PartCounter[];
   readonly #memory: MemoryLimit;
-  readonly #root: Level = new Map();
-  #only: Cell | null = null;
+  readonly #axes: readonly Axis[];
+  readonly #pairs: readonly PairAxis[];
+  readonly #sums: readonly ((facts: Facts) => number)[];
+  readonly #plain: readonly number[];
+  readonly #makers: readonly (() => PartState)[];
+  readonly #keys: (readonly Value[])[] = [];
+  readonly #states: PartState[][] = [];
+  /** The sums of one cell after those of another. */
+  #counts: Float64Array;
 
-  constructor(keys: readonly ((facts: Facts) => Value)[], makers: readonly PartMaker[], memory: MemoryLimit) {
-    this.#keys = keys;
-    this.#makers = makers;
+  constructor(groups: readonly GroupKey[], counters: readonly PartCounter[], memory: MemoryLimit) {
+    this.#groups = groups;
+    this.#counters = counters;
     this.#memory = memory;
+    this.#axes = groups.map(({ isTime }) => (isTime ? new TimeAxis() : new ValueAxis()));
+    this.#pairs = groups.slice(1).map(() => new PairAxis());
+    this.#sums = counters.flatMap((counter) => (counter.kind === 'sum' ? [counter.of] : []));
+    this.#plain = counters.flatMap((counter) => (counter.kind === 'sum' ? [counter.plain] : []));
+    this.#makers = counters.flatMap((counter) => (counter.kind === 'state' ? [counter.make] : []));
+    this.#counts = new Float64Array(this.#sums.length * 4);
   }
 
   /** Counts a call in its group. */
   add(facts: Facts): void {
-    const keys = this.#keys;
-    let level = this.#root;
-    const last = keys.length - 1;
-    if (last < 0) {
-      this.#only ??= this.#create([]);
-      this.#only.add(facts);
-      return;
+    const groups = this.#groups;
+    let cell = 0;
+    for (let i = 0; i < groups.length; i += 1) {
+      const place = this.#axes[i]?.at(groups[i]?.read(facts) ?? null) ?? 0;
+      cell = i === 0 ? place : (this.#pairs[i - 1]?.at(cell, place) ?? 0);
     }
-    for (let i = 0; i < last; i += 1) level = deeper(level, keys[i]?.(facts) ?? null);
-    const value = keys[last]?.(facts) ?? null;
-    let cell = level.get(value);
-    if (!(cell instanceof Cell)) {
-      cell = this.#create(keys.map((read) => read(facts)));
-      level.set(value, cell);
+    if (cell === this.#keys.length) this.#create(groups.map(({ read }) => read(facts)));
+    const plain = this.#plain;
+    const counts = this.#counts;
+    const base = cell * plain.length;
+    for (let i = 0; i < plain.length; i += 1) {
+      const at = plain[i] ?? -1;
+      const more = at >= 0 ? facts.sums[at] : this.#sums[i]?.(facts);
+      counts[base + i] = (counts[base + i] ?? 0) + (more ?? 0);
     }
-    cell.add(facts);
+    if (this.#makers.length === 0) return;
+    for (const state of this.#states[cell] ?? []) state.add(facts);
+  }
+
+  /** What was counted of each group. */
+  cells(): CountedCell[] {
+    return this.#keys.map((key, cell) => ({ key, parts: this.#partsOf(cell, (state) => state.result()) }));
   }
 
   save(): SavedCell[] {
-    return this.cells.map((cell) => cell.save());
+    return this.#keys.map((key, cell) => ({ key, parts: this.#partsOf(cell, (state) => state.save()) }));
   }
 
   merge(saved: readonly SavedCell[]): void {
     if (!Array.isArray(saved)) throw invalidState();
     for (const { key, parts } of saved) {
-      if (!Array.isArray(key) || key.length !== this.#keys.length) throw invalidState();
-      this.#at(key).merge({ parts });
+      if (!Array.isArray(key) || key.length !== this.#groups.length) throw invalidState();
+      if (!Array.isArray(parts) || parts.length !== this.#counters.length) throw invalidState();
+      const cell = this.#at(key);
+      let [sum, state] = [cell * this.#sums.length, 0];
+      for (const [i, { kind }] of this.#counters.entries()) {
+        if (kind === 'sum') {
+          this.#counts[sum] = (this.#counts[sum] ?? 0) + numberIn(parts[i]);
+          sum += 1;
+        } else {
+          this.#states[cell]?.[state]?.merge(parts[i]);
+          state += 1;
+        }
+      }
     }
   }
 
-  /** One cell of all. */
-  whole(): Cell {
-    const whole = new Cell([], this.#makers);
-    for (const cell of this.cells) whole.merge(cell.save());
-    return whole;
+  /** The parts over all groups. */
+  whole(): PartValue[] {
+    const width = this.#sums.length;
+    const counts = new Float64Array(width);
+    for (let at = 0; at < this.#keys.length * width; at += 1)
+      counts[at % width] = (counts[at % width] ?? 0) + (this.#counts[at] ?? 0);
+    const states = this.#makers.map((make) => make());
+    for (const own of this.#states) for (const [i, state] of own.entries()) states[i]?.absorb(state);
+    let [sum, state] = [0, 0];
+    return this.#counters.map(({ kind }) =>
+      kind === 'sum' ? (counts[sum++] ?? 0) : (states[state++]?.result() ?? null),
+    );
   }
 
-  #at(key: readonly Value[]): Cell {
-    if (key.length === 0) {
-      this.#only ??= this.#create([]);
-      return this.#only;
+  #partsOf<T>(cell: number, read: (state: PartState) => T): (number | T)[] {
+    let [sum, state] = [cell * this.#sums.length, 0];
+    const states = this.#states[cell] ?? [];
+    const parts: (number | T)[] = [];
+    for (const { kind } of this.#counters) {
+      if (kind === 'sum') parts.push(this.#counts[sum++] ?? 0);
+      else {
+        const own = states[state++];
+        if (own !== undefined) parts.push(read(own));
+      }
     }
-    let level = this.#root;
-    for (const value of key.slice(0, -1)) level = deeper(level, value);
-    const last = key.at(-1) ?? null;
-    let cell = level.get(last);
-    if (!(cell instanceof Cell)) {
-      cell = this.#create(key);
-      level.set(last, cell);
+    return parts;
+  }
+
+  #at(key: readonly Value[]): number {
+    let cell = 0;
+    for (const [i, value] of key.entries()) {
+      const place = this.#axes[i]?.at(value) ?? 0;
+      cell = i === 0 ? place : (this.#pairs[i - 1]?.at(cell, place) ?? 0);
     }
+    if (cell === this.#keys.length) this.#create(key);
     return cell;
   }
 
-  #create(key: readonly Value[]): Cell {
+  #create(key: readonly Value[]): void {
+    const width = this.#sums.length;
     this.#memory.take(
       bytesOfCell +
-        bytesOfPart * this.#makers.length +
-        key.reduce((sum: number, value) => sum + (typeof value === 'string' ? 2 * value.length : 8), 0),
+        bytesOfSum * width +
+        bytesOfState * this.#makers.length +
+        key.reduce((sum: number, value) => sum + (typeof value === 'string' ? 24 + value.length : 8), 0),
     );
-    const cell = new Cell(key, this.#makers);
-    this.cells.push(cell);
-    return cell;
+    this.#keys.push(key);
+    if (this.#makers.length > 0) this.#states.push(this.#makers.map((make) => make()));
+    if (this.#keys.length * width <= this.#counts.length) return;
+    const counts = new Float64Array(this.#counts.length * 2);
+    counts.set(this.#counts);
+    this.#counts = counts;
   }
-}
-
-type Level = Map<Value, Level | Cell>;
-
-function deeper(level: Level, value: Value): Level {
-  let next = level.get(value);
-  if (!(next instanceof Map)) {
-    next = new Map();
-    level.set(value, next);
-  }
-  return next;
 }

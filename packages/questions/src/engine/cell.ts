@@ -2,23 +2,32 @@ import { Distinct, type MemoryLimit, Percentiles } from '@call-attribution/node-
 import type { Condition } from '../conditions/condition.ts';
 import { compileCondition, type Judge, type Value } from '../conditions/holds.ts';
 import { QuestionError } from '../errors.ts';
-import type { Facts } from '../fields/facts.ts';
+import { type Facts, plainSums } from '../fields/facts.ts';
 import type { Part, PartValue } from '../question/measures.ts';
 import type { Plan } from '../question/plan.ts';
 
-/** The running state of one part in one group. */
+/** The running state of one part in one group that is more than a sum. */
 export interface PartState {
   add(facts: Facts): void;
   result(): PartValue;
   save(): unknown;
   merge(saved: unknown): void;
+  /** Takes in what another one of the same part has counted. */
+  absorb(other: PartState): void;
 }
 
-/** Makes the running state of a part for a group. */
-export type PartMaker = () => PartState;
+/** How a part is counted: as a sum over the calls of a group, or with a state of its own in each group. */
+export type PartCounter =
+  | {
+      readonly kind: 'sum';
+      readonly of: (facts: Facts) => number;
+      /** Where the facts of a call have it worked out already; -1 where they do not. */
+      readonly plain: number;
+    }
+  | { readonly kind: 'state'; readonly make: () => PartState };
 
 /** What a saved number, or a list, must be. */
-function numberIn(saved: unknown): number {
+export function numberIn(saved: unknown): number {
   if (typeof saved === 'number' && Number.isFinite(saved)) return saved;
   throw invalidState();
 }
@@ -30,80 +39,133 @@ export const invalidState = (): QuestionError =>
     'The saved answer is damaged, or of another question. Start again without it.',
   );
 
-function counter(counts: (facts: Facts) => boolean): PartMaker {
-  return () => {
-    let count = 0;
-    return {
-      add(facts) {
-        if (counts(facts)) count += 1;
-      },
-      result: () => count,
-      save: () => count,
-      merge(saved) {
-        count += numberIn(saved);
-      },
-    };
-  };
+const counter = (counts: (facts: Facts) => boolean): PartCounter => ({
+  kind: 'sum',
+  of: (facts) => (counts(facts) ? 1 : 0),
+  plain: -1,
+});
+
+/** The first time, or the last one. */
+class Extreme implements PartState {
+  readonly #sign: 1 | -1;
+  #best: number | null = null;
+
+  constructor(sign: 1 | -1) {
+    this.#sign = sign;
+  }
+
+  add({ time }: Facts): void {
+    this.#put(time);
+  }
+
+  result(): number | null {
+    return this.#best;
+  }
+
+  save(): number | null {
+    return this.#best;
+  }
+
+  merge(saved: unknown): void {
+    this.#put(saved === null ? null : numberIn(saved));
+  }
+
+  absorb(other: PartState): void {
+    this.merge(other.save());
+  }
+
+  #put(time: number | null): void {
+    if (time !== null && (this.#best === null || (time - this.#best) * this.#sign > 0)) this.#best = time;
+  }
 }
 
-function extreme(better: (time: number, best: number) => boolean): PartMaker {
-  return () => {
-    let best: number | null = null;
-    const put = (time: number | null) => {
-      if (time !== null && (best === null || better(time, best))) best = time;
-    };
-    return {
-      add: ({ time }) => put(time),
-      result: () => best,
-      save: () => best,
-      merge: (saved) => put(saved === null ? null : numberIn(saved)),
-    };
-  };
+/** A value by its rank. */
+class Ranked implements PartState {
+  readonly #read: (facts: Facts) => number | null;
+  readonly #values: Percentiles;
+  readonly #part: number;
+  readonly #of: number;
+
+  constructor(read: (facts: Facts) => number | null, memory: MemoryLimit, part: number, of: number) {
+    this.#read = read;
+    this.#values = new Percentiles(memory);
+    this.#part = part;
+    this.#of = of;
+  }
+
+  add(facts: Facts): void {
+    const value = this.#read(facts);
+    if (value !== null) this.#values.add(value);
+  }
+
+  result(): number | null {
+    return this.#values.at(this.#part, this.#of);
+  }
+
+  save(): unknown {
+    return this.#values.save();
+  }
+
+  merge(saved: unknown): void {
+    this.#values.merge(saved as never);
+  }
+
+  absorb(other: PartState): void {
+    this.merge(other.save());
+  }
 }
 
-function ranked(
+/** Different values. */
+class Different implements PartState {
+  readonly #read: (facts: Facts) => Value;
+  readonly #values: Distinct;
+  readonly #least: number;
+
+  constructor(read: (facts: Facts) => Value, memory: MemoryLimit, least: number) {
+    this.#read = read;
+    this.#values = new Distinct(memory);
+    this.#least = least;
+  }
+
+  add(facts: Facts): void {
+    const value = this.#read(facts);
+    if (value !== null) this.#values.add(value);
+  }
+
+  result(): number {
+    return this.#least === 1 ? this.#values.result() : this.#values.atLeast(this.#least);
+  }
+
+  save(): unknown {
+    return this.#values.save();
+  }
+
+  merge(saved: unknown): void {
+    this.#values.merge(saved as never);
+  }
+
+  absorb(other: PartState): void {
+    if (other instanceof Different) this.#values.merge(other.#values);
+  }
+}
+
+/** How many different values occur, or occur at least so often. */
+const different = (read: (facts: Facts) => Value, memory: MemoryLimit, least = 1): PartCounter => ({
+  kind: 'state',
+  make: () => new Different(read, memory, least),
+});
+
+const ranked = (
   read: (facts: Facts) => number | null,
   memory: MemoryLimit,
   part: number,
   of: number,
-): PartMaker {
-  return () => {
-    const values = new Percentiles(memory);
-    return {
-      add(facts) {
-        const value = read(facts);
-        if (value !== null) values.add(value);
-      },
-      result: () => values.at(part, of),
-      save: () => values.save(),
-      merge: (saved) => values.merge(saved as never),
-    };
-  };
-}
+): PartCounter => ({ kind: 'state', make: () => new Ranked(read, memory, part, of) });
 
-function different(
-  read: (facts: Facts) => Value,
-  memory: MemoryLimit,
-  result: (values: Distinct) => number,
-): PartMaker {
-  return () => {
-    const values = new Distinct(memory);
-    return {
-      add(facts) {
-        const value = read(facts);
-        if (value !== null) values.add(value);
-      },
-      result: () => result(values),
-      save: () => values.save(),
-      merge: (saved) => values.merge(saved as never),
-    };
-  };
-}
-
-const caller = ({ caller }: Facts): string | null => caller;
+const caller = ({ caller }: Facts): Value => caller;
 
 /** How each part of a plan is counted. */
-export function partMakers(plan: Plan, memory: MemoryLimit): readonly PartMaker[] {
+export function partCounters(plan: Plan, memory: MemoryLimit): readonly PartCounter[] {
   const judges = new Map<string, Judge<Facts>>();
   const judgeOf = (condition: Condition): Judge<Facts> => {
     const id = JSON.stringify(condition);
@@ -111,32 +173,30 @@ export function partMakers(plan: Plan, memory: MemoryLimit): readonly PartMaker[
     judges.set(id, judge);
     return judge;
   };
-  return plan.parts.map((part) => makerOf(part, readerIn(plan), judgeOf, memory));
+  return plan.parts.map((part) => counterOf(part, readerIn(plan), judgeOf, memory));
 }
 
-function makerOf(
+function counterOf(
   part: Part,
   readerOf: (name: string) => (facts: Facts) => Value,
   judgeOf: (condition: Condition) => Judge<Facts>,
   memory: MemoryLimit,
-): PartMaker {
+): PartCounter {
   switch (part.kind) {
     case 'calls':
-      return counter(() => true);
     case 'extensions':
-      return counter(({ isExtension }) => isExtension);
     case 'talked':
-      return counter(({ talk }) => talk !== null);
     case 'missed':
-      return counter(({ talk }) => talk === 0);
-    case 'talk_sum':
-      return total(({ talk }) => talk);
+    case 'talk_sum': {
+      const at = plainSums.indexOf(part.kind);
+      return { kind: 'sum', plain: at, of: ({ sums }) => sums[at] ?? 0 };
+    }
     case 'talk_rank':
       return ranked(({ talk }) => talk, memory, part.part, part.of);
     case 'callers':
-      return different(caller, memory, (values) => values.result());
+      return different(caller, memory);
     case 'repeat_callers':
-      return different(caller, memory, (values) => values.atLeast(2));
+      return different(caller, memory, 2);
     case 'with_caller':
       return counter((facts) => facts.caller !== null);
     case 'first_time':
@@ -146,11 +206,11 @@ function makerOf(
     case 'lag_median':
       return ranked(({ lag }) => lag, memory, 1, 2);
     case 'first':
-      return extreme((time, best) => time < best);
+      return { kind: 'state', make: () => new Extreme(-1) };
     case 'last':
-      return extreme((time, best) => time > best);
+      return { kind: 'state', make: () => new Extreme(1) };
     case 'distinct':
-      return different(readerOf(part.field), memory, (values) => values.result());
+      return different(readerOf(part.field), memory);
     case 'without': {
       const read = readerOf(part.field);
       return counter((facts) => {
@@ -169,59 +229,11 @@ function makerOf(
   }
 }
 
-function total(read: (facts: Facts) => number | null): PartMaker {
-  return () => {
-    // Tenths are whole numbers: their sum is exact.
-    let sum = 0;
-    return {
-      add(facts) {
-        sum += read(facts) ?? 0;
-      },
-      result: () => sum,
-      save: () => sum,
-      merge(saved) {
-        sum += numberIn(saved);
-      },
-    };
-  };
-}
-
 /** Reads the fields of a plan by their names. */
 export const readerIn =
   ({ fields }: Pick<Plan, 'fields'>) =>
   (name: string): ((facts: Facts) => Value) =>
     fields.get(name)?.read ?? (() => null);
-
-/** The parts of one group. */
-export class Cell {
-  readonly key: readonly Value[];
-  readonly states: readonly PartState[];
-
-  constructor(key: readonly Value[], makers: readonly PartMaker[]) {
-    this.key = key;
-    this.states = makers.map((make) => make());
-  }
-
-  add(facts: Facts): void {
-    const { states } = this;
-    for (let i = 0; i < states.length; i += 1) states[i]?.add(facts);
-  }
-
-  results(): PartValue[] {
-    return this.states.map((state) => state.result());
-  }
-
-  save(): SavedCell {
-    return { key: this.key, parts: this.states.map((state) => state.save()) };
-  }
-
-  merge({ parts }: Pick<SavedCell, 'parts'>): void {
-    if (!Array.isArray(parts) || parts.length !== this.states.length) throw invalidState();
-    this.states.forEach((state, i) => {
-      state.merge(parts[i]);
-    });
-  }
-}
 
 /** What a group saves. */
 export interface SavedCell {

@@ -4,12 +4,12 @@ import type { Counted, CountedGroup } from '../answer/counted.ts';
 import { comparedFields } from '../answer/nothing-found.ts';
 import { compileCondition, type Judge, type Value } from '../conditions/holds.ts';
 import { QuestionError } from '../errors.ts';
-import type { Facts } from '../fields/facts.ts';
+import { Facts } from '../fields/facts.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import { alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
 import type { Period } from '../question/period.ts';
 import type { Plan } from '../question/plan.ts';
-import { invalidState, partMakers, readerIn, type SavedCell } from './cell.ts';
+import { invalidState, partCounters, readerIn, type SavedCell } from './cell.ts';
 import { CellTable } from './cell-table.ts';
 import { type KeptCall, KeptCalls } from './sequences.ts';
 
@@ -57,6 +57,8 @@ export class Running {
   readonly #seen = new Map<string, SeenAccount>();
   readonly #compared: readonly string[];
   readonly #values = new Map<string, Map<string, number>>();
+  /** The account of the last call, which that of the next one mostly is. */
+  #last: { readonly account: string; readonly seen: SeenAccount } | null = null;
   #otherChannel = 0;
   #noTime = 0;
   #matched = false;
@@ -64,12 +66,12 @@ export class Running {
   constructor(plan: Plan, bytes: number) {
     this.plan = plan;
     this.#memory = new MemoryLimit(bytes, tooMuch);
-    const makers = partMakers(plan, this.#memory);
+    const counters = partCounters(plan, this.#memory);
     const { groups, settings, compared, period } = plan;
     const table = (moved: typeof unmoved) =>
       new CellTable(
-        groups.map((group) => keyReader(group, moved, settings)),
-        makers,
+        groups.map((group) => ({ read: keyReader(group, moved, settings), isTime: group.isTime })),
+        counters,
         this.#memory,
       );
     this.#now = table(unmoved);
@@ -90,16 +92,17 @@ export class Running {
   add(facts: Facts): void {
     if (this.#accounts !== null && !this.#accounts.has(facts.account)) return;
     this.#look(facts);
-    if (this.#kept !== null) this.#kept.add(facts.record, facts.account);
+    if (this.#kept !== null) this.#kept.add(facts);
     else this.#count(facts);
   }
 
   #look({ account, sentAt }: Facts): void {
-    let seen = this.#seen.get(account);
-    if (seen === undefined) {
-      seen = { calls: 0, first: null, last: null };
+    if (this.#last?.account !== account) {
+      const seen = this.#seen.get(account) ?? { calls: 0, first: null, last: null };
       this.#seen.set(account, seen);
+      this.#last = { account, seen };
     }
+    const { seen } = this.#last;
     seen.calls += 1;
     if (sentAt === null) return;
     if (seen.first === null || sentAt < seen.first) seen.first = sentAt;
@@ -144,7 +147,7 @@ export class Running {
     return {
       now: this.#now.save(),
       past: this.#past?.save() ?? [],
-      kept: this.#kept?.calls ?? [],
+      kept: this.#kept?.save() ?? [],
       otherChannel: this.#otherChannel,
       noTime: this.#noTime,
       matched: this.#matched,
@@ -157,7 +160,11 @@ export class Running {
     try {
       this.#now.merge(saved.now);
       this.#past?.merge(saved.past);
-      for (const [account, record] of saved.kept) this.#kept?.add(record, account);
+      const facts = new Facts();
+      for (const [account, record] of saved.kept) {
+        facts.set(record, account);
+        this.#kept?.add(facts);
+      }
       this.#otherChannel += saved.otherChannel;
       this.#noTime += saved.noTime;
       this.#matched ||= saved.matched;
@@ -174,6 +181,7 @@ export class Running {
           last: most(seen.last, last),
         });
       }
+      this.#last = null;
     } catch (error) {
       if (error instanceof QuestionError) throw error;
       throw invalidState();
@@ -184,21 +192,18 @@ export class Running {
   counted(accounts: readonly AccountStatus[] | undefined, facts: Facts): Counted {
     if (this.#kept !== null) return this.#countedLate(this.#kept, accounts, facts);
     const { now, past } = { now: this.#now, past: this.#past };
-    const groups = new Map<string, CountedGroup>();
-    if (past === null) {
-      for (const cell of now.cells)
-        groups.set(String(groups.size), { key: cell.key, now: cell.results(), past: null });
-    } else {
-      for (const cell of now.cells)
-        groups.set(idOf(cell.key), { key: cell.key, now: cell.results(), past: null });
-      for (const cell of past.cells) {
-        const own = groups.get(idOf(cell.key));
-        groups.set(idOf(cell.key), { key: cell.key, now: own?.now ?? null, past: cell.results() });
+    let groups: CountedGroup[] = now.cells().map(({ key, parts }) => ({ key, now: parts, past: null }));
+    if (past !== null) {
+      const byKey = new Map(groups.map((group) => [idOf(group.key), group]));
+      for (const { key, parts } of past.cells()) {
+        const own = byKey.get(idOf(key));
+        byKey.set(idOf(key), { key, now: own?.now ?? null, past: parts });
       }
+      groups = [...byKey.values()];
     }
     return {
-      total: { now: now.whole().results(), past: past?.whole().results() ?? null },
-      groups: [...groups.values()],
+      total: { now: now.whole(), past: past?.whole() ?? null },
+      groups,
       otherChannel: this.#otherChannel,
       noTime: this.#noTime,
       values: this.#matched ? new Map() : this.#values,
@@ -209,10 +214,9 @@ export class Running {
   /** Counts the calls that were kept. They stay, so that more can come. */
   #countedLate(kept: KeptCalls, accounts: readonly AccountStatus[] | undefined, facts: Facts): Counted {
     const late = new Running({ ...this.plan, needsSequence: false }, this.#memory.bytes);
-    const sequences = kept.sequences();
-    kept.calls.forEach(([account, record], i) => {
+    kept.each((record, account, sequence) => {
       facts.set(record, account);
-      facts.sequence = sequences[i] ?? null;
+      facts.sequence = sequence;
       late.add(facts);
     });
     facts.sequence = null;

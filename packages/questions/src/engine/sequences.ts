@@ -1,7 +1,7 @@
-import type { MemoryLimit } from '@call-attribution/node-stream/accumulators';
+import { type MemoryLimit, NumberTable } from '@call-attribution/node-stream/accumulators';
 import { fieldsOf } from '../conditions/condition.ts';
 import { compareText } from '../conditions/fold.ts';
-import { callerOf, type Sequence, timeOf } from '../fields/facts.ts';
+import type { Facts, Sequence } from '../fields/facts.ts';
 import type { Plan } from '../question/plan.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there: what it needs of each is kept.
@@ -33,69 +33,138 @@ function neededFields({ groups, conditions, parts, fields }: Plan): readonly str
   return [...new Set([...always, ...names.flatMap((name) => neededFor[name] ?? [name])])];
 }
 
-/** Calls that are kept until all are there. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** About what a value takes. */
+const bytesOf = (value: unknown): number => (typeof value === 'string' ? 32 + value.length : 8);
+
+/** By caller, its place counted from 1. */
+interface Callers {
+  readonly numbers: NumberTable;
+  readonly others: Map<number | string, number>;
+}
+
+/** Calls that are kept until all are there: what is needed of each, field by field. */
 export class KeptCalls {
-  readonly calls: KeptCall[] = [];
   readonly #fields: readonly string[];
+  readonly #columns: readonly unknown[][];
   readonly #memory: MemoryLimit;
+  readonly #accounts: string[] = [];
+  readonly #callers: number[] = [];
+  readonly #times: number[] = [];
+  /** By account, the place of each caller among all. */
+  readonly #known = new Map<string, Callers>();
+  #last: { readonly account: string; readonly known: Callers } | null = null;
+  #met = 0;
 
   constructor(plan: Plan, memory: MemoryLimit) {
     this.#fields = neededFields(plan);
+    this.#columns = this.#fields.map(() => []);
     this.#memory = memory;
   }
 
   /** Keeps what is needed of a call. */
-  add(record: Readonly<Record<string, unknown>>, account: string): void {
-    const kept: Record<string, unknown> = {};
-    let bytes = 80;
-    for (const name of this.#fields) {
-      const value = record[name];
-      if (value === undefined) continue;
-      kept[name] = value;
-      bytes += typeof value === 'string' ? 24 + value.length : 16;
+  add({ record, account, caller, sentAt }: Pick<Facts, 'record' | 'account' | 'caller' | 'sentAt'>): void {
+    let bytes = 24;
+    for (let i = 0; i < this.#fields.length; i += 1) {
+      const value = record[this.#fields[i] ?? ''];
+      this.#columns[i]?.push(value);
+      bytes += bytesOf(value);
     }
     this.#memory.take(bytes);
-    this.calls.push([account, kept]);
+    this.#accounts.push(account);
+    this.#times.push(sentAt ?? noTime);
+    this.#callers.push(caller === null ? nobody : this.#numberOf(account, caller));
   }
 
-  /** The place of each call among those of its caller in its account; null without a caller number. */
-  sequences(): readonly (Sequence | null)[] {
-    const callers = new Map<string, number[]>();
-    const times = this.calls.map(([, { date_added }]) => timeOf(date_added));
-    this.calls.forEach(([account, { ani }], i) => {
-      const caller = callerOf(ani);
-      if (caller === null) return;
-      const id = `${caller} ${account}`;
-      const own = callers.get(id);
-      if (own) own.push(i);
-      else callers.set(id, [i]);
+  /** What was kept, as plain JSON. */
+  save(): KeptCall[] {
+    return this.#accounts.map((account, at) => {
+      const record: Record<string, unknown> = {};
+      for (const [i, name] of this.#fields.entries()) {
+        const value = this.#columns[i]?.[at];
+        if (value !== undefined) record[name] = value;
+      }
+      return [account, record];
     });
-    const found: (Sequence | null)[] = this.calls.map(() => null);
-    const sidOf = (i: number) => String(this.calls[i]?.[1].sid);
-    for (const own of callers.values()) {
-      // Calls without a time come last.
-      own.sort((a, b) => {
-        const order = (times[a] ?? Number.MAX_VALUE) - (times[b] ?? Number.MAX_VALUE);
-        return order !== 0 ? order : compareText(sidOf(a), sidOf(b));
-      });
-      own.forEach((i, at) => {
-        found[i] = {
-          nth: at + 1,
-          sincePrevious: apart(times, own[at - 1], i),
-          untilNext: apart(times, i, own[at + 1]),
-        };
-      });
+  }
+
+  /** Goes through the calls with the place of each among those of its caller in its account; null without a caller number. */
+  each(take: (record: Fields, account: string, sequence: Sequence | null) => void): void {
+    const { nth, before, after } = this.#places();
+    const times = this.#times;
+    const apart = (from: number | undefined, to: number | undefined): number | null => {
+      if (from === undefined || to === undefined || from < 0 || to < 0) return null;
+      const [start = noTime, end = noTime] = [times[from], times[to]];
+      return start === noTime || end === noTime ? null : end - start;
+    };
+    // One object for all calls: only the values of its fields change.
+    const record: Record<string, unknown> = {};
+    const fields = this.#fields;
+    for (let at = 0; at < this.#accounts.length; at += 1) {
+      for (let i = 0; i < fields.length; i += 1) record[fields[i] ?? ''] = this.#columns[i]?.[at];
+      const place = nth[at] ?? 0;
+      const sequence =
+        place === 0
+          ? null
+          : { nth: place, sincePrevious: apart(before[at], at), untilNext: apart(at, after[at]) };
+      take(record, this.#accounts[at] ?? '', sequence);
     }
-    return found;
+  }
+
+  #numberOf(account: string, caller: number | string): number {
+    if (this.#last?.account !== account) {
+      const known = this.#known.get(account) ?? { numbers: new NumberTable(), others: new Map() };
+      this.#known.set(account, known);
+      this.#last = { account, known };
+    }
+    const { numbers, others } = this.#last.known;
+    const isNumber = NumberTable.fits(caller);
+    const found = isNumber ? numbers.get(caller) : (others.get(caller) ?? 0);
+    if (found > 0) return found - 1;
+    this.#memory.take(bytesOfCaller);
+    this.#met += 1;
+    if (isNumber) numbers.put(caller, this.#met);
+    else others.set(caller, this.#met);
+    return this.#met - 1;
+  }
+
+  /** By call: which call of its caller it is, from 1, and which ones are before and after it. */
+  #places() {
+    const size = this.#accounts.length;
+    const nth = new Int32Array(size);
+    const before = new Int32Array(size).fill(nobody);
+    const after = new Int32Array(size).fill(nobody);
+    const last = new Int32Array(this.#met).fill(nobody);
+    for (const at of this.#inOrder()) {
+      const caller = this.#callers[at] ?? nobody;
+      if (caller === nobody) continue;
+      const previous = last[caller] ?? nobody;
+      nth[at] = previous === nobody ? 1 : (nth[previous] ?? 0) + 1;
+      before[at] = previous;
+      if (previous !== nobody) after[previous] = at;
+      last[caller] = at;
+    }
+    return { nth, before, after };
+  }
+
+  /** The calls by time and id, those without a time last. They mostly come in this order, or in the opposite one. */
+  #inOrder(): Uint32Array {
+    const order = Uint32Array.from(this.#accounts, (_, at) => at);
+    const sids = this.#columns[this.#fields.indexOf('sid')] ?? [];
+    const times = this.#times;
+    const compare = (a: number, b: number): number =>
+      (times[a] ?? noTime) - (times[b] ?? noTime) || compareText(String(sids[a]), String(sids[b]));
+    const [first, end] = [times[0] ?? noTime, times.at(-1) ?? noTime];
+    if (end < first) order.reverse();
+    for (let i = 1; i < order.length; i += 1)
+      if (compare(order[i - 1] ?? 0, order[i] ?? 0) > 0) return order.sort(compare);
+    return order;
   }
 }
 
-function apart(
-  times: readonly (number | null)[],
-  from: number | undefined,
-  to: number | undefined,
-): number | null {
-  if (from === undefined || to === undefined) return null;
-  const [start, end] = [times[from] ?? null, times[to] ?? null];
-  return start === null || end === null ? null : end - start;
-}
+/** The time of a call without one, after all others. */
+const noTime = Number.MAX_VALUE;
+/** Stands for no caller, and for no call. */
+const nobody = -1;
+const bytesOfCaller = 48;

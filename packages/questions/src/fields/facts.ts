@@ -1,7 +1,7 @@
 import { isCallExtension } from '@call-attribution/core/record';
-import { day, instantOf, minute, naiveAt, parseNaive } from '@call-attribution/core/time';
+import { day, instantOf, minute, naiveAt } from '@call-attribution/core/time';
 import { callerKey } from './caller-key.ts';
-import { columnText, isStoredTime } from './wire-values.ts';
+import { columnText, storedTime } from './wire-values.ts';
 
 /** What follows from the other calls of a caller in the account. */
 export interface Sequence {
@@ -15,7 +15,8 @@ export interface Sequence {
 
 /** A naive time of a record in milliseconds; null for what is none. */
 export function timeOf(value: unknown): number | null {
-  return typeof value === 'string' && isStoredTime(value) ? parseNaive(value) : null;
+  const time = typeof value === 'string' ? storedTime(value) : Number.NaN;
+  return Number.isNaN(time) ? null : time;
 }
 
 const most = 200_000;
@@ -33,11 +34,35 @@ function remembered<V>(make: (text: string) => V): (text: string) => V {
   };
 }
 
-const keyOfText = remembered(callerKey);
+/** Digits that a number holds exactly. */
+const exactDigits = 15;
 
-/** The caller of a call, null without a number. */
-export const callerOf = (ani: unknown): string | null =>
-  typeof ani === 'string' ? keyOfText(ani) : callerKey(ani);
+/** The caller of a call: its key, as a number where that holds it. Null without a number. */
+export function callerOf(ani: unknown): number | string | null {
+  if (typeof ani === 'string') {
+    const national = nationalNumber(ani);
+    if (national !== 0) return 1e10 + national;
+  }
+  const key = callerKey(ani);
+  return key === null || key.length > exactDigits ? key : Number(key);
+}
+
+/** A number of ten digits as most are written, alone or after `1` or `+1`; 0 for what is written in another way. */
+function nationalNumber(text: string): number {
+  const start = text.length - 10;
+  if (start < 0 || start > 2) return 0;
+  if (start === 1 && text.charCodeAt(0) !== one) return 0;
+  if (start === 2 && (text.charCodeAt(0) !== plus || text.charCodeAt(1) !== one)) return 0;
+  let number = 0;
+  for (let i = start; i < text.length; i += 1) {
+    const digit = text.charCodeAt(i) - 48;
+    if (digit < 0 || digit > 9 || (i === start && digit < 2)) return 0;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+const [one, plus] = [49, 43];
 
 const tenthsOfText = remembered((text) => {
   const column = columnText('decimal-string', text);
@@ -71,6 +96,9 @@ export function zoneShift(timeZone: string, inZone: string): (naive: number) => 
   };
 }
 
+/** What most questions sum up of a call. */
+export const plainSums = ['calls', 'extensions', 'talked', 'missed', 'talk_sum'] as const;
+
 /** One call with what questions ask of it. The same object is set to one call after the other. */
 export class Facts {
   /** The record. */
@@ -83,12 +111,15 @@ export class Facts {
   time: number | null = null;
   /** Came through a call extension of an ad. */
   isExtension = false;
+  /** Tenths of a minute of talk. */
+  talk: number | null = null;
   /** What follows from the other calls of the caller, in questions that need it. */
   sequence: Sequence | null = null;
+  /** What a call adds to sums that most questions ask for, in the order of {@link plainSums}. */
+  readonly sums = new Float64Array(5);
   readonly #shift: ((naive: number) => number) | null;
   // Worked out once a call, since several measures and questions ask for it.
-  #talk: number | null | undefined;
-  #caller: string | null | undefined;
+  #caller: number | string | null | undefined;
 
   constructor(shift: ((naive: number) => number) | null = null) {
     this.#shift = shift;
@@ -98,22 +129,27 @@ export class Facts {
   set(record: Readonly<Record<string, unknown>>, account: string): void {
     this.record = record;
     this.account = account;
-    this.#talk = undefined;
     this.#caller = undefined;
     const { date_added: added, channel } = record;
     this.sentAt = timeOf(added);
     this.time = this.sentAt === null || this.#shift === null ? this.sentAt : this.#shift(this.sentAt);
     this.isExtension = typeof channel === 'string' && isExtensionChannel(channel);
+    this.talk = tenthsOf(record.talk_minutes);
+    this.#sum();
   }
 
-  /** Tenths of a minute of talk. */
-  get talk(): number | null {
-    if (this.#talk === undefined) this.#talk = tenthsOf(this.record.talk_minutes);
-    return this.#talk;
+  #sum(): void {
+    const { sums, talk } = this;
+    sums[0] = 1;
+    sums[1] = this.isExtension ? 1 : 0;
+    sums[2] = talk === null ? 0 : 1;
+    sums[3] = talk === 0 ? 1 : 0;
+    // Tenths are whole numbers: their sum is exact.
+    sums[4] = talk ?? 0;
   }
 
   /** The key of the caller. */
-  get caller(): string | null {
+  get caller(): number | string | null {
     if (this.#caller === undefined) this.#caller = callerOf(this.record.ani);
     return this.#caller;
   }

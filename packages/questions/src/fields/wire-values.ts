@@ -9,6 +9,7 @@ const paddedInteger = /^(-?)0*(\d{1,9})$/;
 /** What the typed column of a field holds for a value, as a string that a database casts to the type of the column. */
 export function columnText(type: FieldType, value: unknown): string | null {
   if (value === null || value === undefined) return null;
+  if (type === 'string' && typeof value === 'string') return wellFormed(value);
   switch (type) {
     case 'datetime':
     case 'datetime-tenths':
@@ -39,42 +40,64 @@ function integerText(value: unknown, isWide: boolean): string | null {
   return digits === undefined ? null : String(Number(`${sign}${digits}`));
 }
 
-// Days that exist, so that each is looked up in the calendar once.
-const days = new Map<string, boolean>();
+// Where days begin, so that each is looked up in the calendar once: by the date as one number, NaN for one that does not exist.
+const days = new Map<number, number>();
 const mostDays = 5000;
+// Calls come in the order of their times, mostly.
+let lastDate = -1;
+let lastStart = Number.NaN;
 
-/** Is it a time that exists, from the year 1 on? DuckDB writes the year 0 in another way. */
-export function isStoredTime(text: string): boolean {
-  const date = text.slice(0, 10);
-  let exists = days.get(date);
-  if (exists === undefined) {
-    exists = date > '0001' && !Number.isNaN(parseNaive(`${date} 00:00:00`));
+function startOfDate(text: string): number {
+  const date = digits(text, 0, 4) * 10_000 + digits(text, 5, 2) * 100 + digits(text, 8, 2);
+  if (date === lastDate) return lastStart;
+  let start = days.get(date);
+  if (start === undefined) {
+    start = date < 10_000 ? Number.NaN : parseNaive(`${text.slice(0, 10)} 00:00:00`);
     if (days.size >= mostDays) days.clear();
-    days.set(date, exists);
+    days.set(date, start);
   }
-  if (!exists || text.charCodeAt(10) !== 32) return false;
-  return (
-    below(text, 11, 24) &&
-    text.charCodeAt(13) === 58 &&
-    below(text, 14, 60) &&
-    text.charCodeAt(16) === 58 &&
-    below(text, 17, 60) &&
-    hasFraction(text)
-  );
+  lastDate = date;
+  lastStart = start;
+  return start;
 }
 
-function below(text: string, at: number, limit: number): boolean {
-  const tens = text.charCodeAt(at) - 48;
-  const ones = text.charCodeAt(at + 1) - 48;
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 && tens * 10 + ones < limit;
+/** Some digits as a number; NaN when one is something else. */
+function digits(text: string, at: number, count: number): number {
+  let number = 0;
+  for (let i = at; i < at + count; i += 1) {
+    const digit = text.charCodeAt(i) - 48;
+    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
+    number = number * 10 + digit;
+  }
+  return number;
 }
 
-const hasFraction = (text: string): boolean => text.length === 19 || /^\.\d{1,3}$/.test(text.slice(19));
+const [dash, space, colon] = [45, 32, 58];
 
-const loneSurrogate = /\p{Surrogate}/u;
+/** A stored time in naive milliseconds; NaN for what is none. DuckDB writes the year 0 in another way, so it has no times. */
+export function storedTime(text: string): number {
+  const isForm =
+    text.charCodeAt(4) === dash &&
+    text.charCodeAt(7) === dash &&
+    text.charCodeAt(10) === space &&
+    text.charCodeAt(13) === colon &&
+    text.charCodeAt(16) === colon;
+  if (!isForm) return Number.NaN;
+  const hours = digits(text, 11, 2);
+  const minutes = digits(text, 14, 2);
+  const seconds = digits(text, 17, 2);
+  if (!(hours < 24 && minutes < 60 && seconds < 60)) return Number.NaN;
+  const millis = startOfDate(text) + ((hours * 60 + minutes) * 60 + seconds) * 1000;
+  if (text.length === 19) return millis;
+  const fraction = /^\.(\d{1,3})$/.exec(text.slice(19))?.[1];
+  return fraction === undefined ? Number.NaN : millis + Number(fraction.padEnd(3, '0'));
+}
+
+/** Is it a time that exists, from the year 1 on? */
+export const isStoredTime = (text: string): boolean => !Number.isNaN(storedTime(text));
 
 /** Has the string no half of a surrogate pair? UTF-8, and so the database, cannot hold one. */
-export const isWellFormed = (text: string): boolean => !loneSurrogate.test(text);
+export const isWellFormed = (text: string): boolean => text.isWellFormed();
 
 /** The string with the replacement character where half of a surrogate pair was. */
-const wellFormed = (text: string): string => (isWellFormed(text) ? text : Buffer.from(text).toString());
+const wellFormed = (text: string): string => (text.isWellFormed() ? text : text.toWellFormed());
