@@ -14,7 +14,7 @@ export interface ShownAnswer {
 }
 
 const measure =
-  /^(?:calls|share|missed|missed_rate|talk_.*|callers|repeat_callers|first_time_callers|lag_median|first|last|distinct\(.*|spend|cost_per_call|mean_.*|share_percent)(?:_before|_change)?$/;
+  /^(?:calls|share|missed|missed_rate|talk_.*|callers|repeat_callers|first_time_callers|lag_median|first|last|(?:distinct|without|called_back_within)_.*|(?:count|share)\(.*|spend|cost_per_call|mean_.*|share_percent)(?:_before|_change)?$/;
 const time = /^(?:month|week|day|date|hour)$/;
 
 /** Reads what a tool returned. Null when it is not such an answer. */

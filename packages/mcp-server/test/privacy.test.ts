@@ -1,7 +1,8 @@
 import { type Call, fields } from '@call-attribution/core';
 import { describe, expect, it } from 'vitest';
-import { createView } from '../src/fields/view.ts';
+import { showRecord } from '../src/fields/view.ts';
 import { callTool, createServer } from '../src/index.ts';
+import { createRecordMask, type MaskSettings } from '../src/privacy/mask-record.ts';
 import type { Reveal } from '../src/privacy/masking.ts';
 import { createMasks } from '../src/privacy/masking.ts';
 import { replacePersonal } from '../src/privacy/patterns.ts';
@@ -48,7 +49,11 @@ const secrets =
 
 const base = Object.fromEntries(fields.map((spec) => [spec.name, null])) as unknown as Call;
 const options = { reveal: new Set<Reveal>(), masks: createMasks('a key') };
-const view = createView(fields, options);
+const createView = (settings: MaskSettings) => {
+  const mask = createRecordMask(fields, settings);
+  return (call: Call, specs: typeof fields, limit: number) => showRecord(mask.whole(call), specs, limit);
+};
+const view = createView(options);
 
 /** True for a field with free text. Others hold ids, times and numbers, and text only when a server is broken. */
 const isText = (type: string): boolean => type === 'string' || type === 'url';
@@ -121,7 +126,7 @@ describe('personal data', () => {
   it('is shown for a class that is revealed, and for that class only', () => {
     const call = { ...base, ...person } as Call;
     const shown = (reveal: Reveal, name: string): unknown =>
-      createView(fields, { ...options, reveal: new Set([reveal]) })(
+      createView({ ...options, reveal: new Set([reveal]) })(
         call,
         fields.filter((spec) => spec.name === name),
         1000,
@@ -150,11 +155,7 @@ describe('a pseudonym', () => {
   it('is the same for the same caller however the number is written, but only with the same key', () => {
     const ani = fields.filter((spec) => spec.name === 'ani');
     const of = (number: string, key = 'a key') =>
-      createView(fields, { ...options, masks: createMasks(key) })(
-        { ...base, ani: number } as Call,
-        ani,
-        99,
-      )[0];
+      createView({ ...options, masks: createMasks(key) })({ ...base, ani: number } as Call, ani, 99)[0];
     expect(of('5552013456')).toBe(of('+1 (555) 201-3456'));
     expect(of('5552013456')).not.toBe(of('5552013457'));
     expect(of('5552013456')).not.toBe(of('5552013456', 'another key'));

@@ -1,8 +1,9 @@
 import { type Call, fields } from '@call-attribution/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createView } from '../src/fields/view.ts';
-import { cleanText, cutText, fence } from '../src/text/untrusted.ts';
+import { showRecord } from '../src/fields/view.ts';
+import { createRecordMask } from '../src/privacy/mask-record.ts';
+import { cleanText, cutText, fence } from '../src/privacy/untrusted.ts';
 
 const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 500) };
 const anyText = fc.oneof(
@@ -28,8 +29,11 @@ describe('text from a visitor', () => {
   it('is fenced even in the field of the click id', () => {
     const spec = fields.filter(({ name }) => name === 'ppc_gclid');
     const shown = (ppc_gclid: string) =>
-      createView(fields, { reveal: new Set(), masks: { ofField: (kind) => kind, ofText: (kind) => kind } })(
-        { ppc_gclid } as Call,
+      showRecord(
+        createRecordMask(fields, {
+          reveal: new Set(),
+          masks: { ofField: (kind) => kind, ofText: (kind) => kind },
+        }).view({ ppc_gclid } as Call),
         spec,
         160,
       )[0];

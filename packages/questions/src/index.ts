@@ -23,6 +23,7 @@ export {
 } from './engine/answer-question.ts';
 export type { SavedCell } from './engine/cell.ts';
 export type { SavedCounts, SeenAccount } from './engine/running.ts';
+export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export type { KeptCall } from './engine/sequences.ts';
 export { QuestionError, type QuestionErrorCode } from './errors.ts';
 export { callerKey } from './fields/caller-key.ts';

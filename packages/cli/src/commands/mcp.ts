@@ -57,9 +57,13 @@ function optionsOf(args: Args, io: Io): CallsMcpOptions {
   return args.flag('mirror') ? { reveal, mirror: { file: mirrorFile(args, io) } } : { reveal };
 }
 
-/** The file of the local copy: the one of --store, else the configured warehouse, else one in a folder of the user. */
+/**
+ * The file of the local copy: the one of --store, else one in a folder of the user. Not the configured warehouse, which holds the calls as
+ * they are: assistants get a copy without personal data.
+ */
 function mirrorFile(args: Args, io: Io): string {
-  return chooseWarehouse(args, readStoredSettings(null, args, io), io)?.path ?? defaultMirrorFile(io.env);
+  const named = args.flag('store') ? chooseWarehouse(args, readStoredSettings(null, args, io), io) : null;
+  return named?.path ?? defaultMirrorFile(io.env);
 }
 
 async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promise<number> {

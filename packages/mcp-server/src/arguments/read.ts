@@ -1,5 +1,6 @@
 import { findProblem } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl';
+import { splitList } from '@call-attribution/questions';
 import * as z from 'zod';
 import { isObject } from '../protocol/messages.ts';
 import { ToolError } from '../text/failures.ts';
@@ -78,8 +79,7 @@ function toList(value: unknown): unknown {
     const parsed = parseJson(text);
     if (Array.isArray(parsed)) return parsed;
   }
-  return text
-    .split(',')
+  return splitList(text)
     .map((part) => part.trim())
     .filter((part) => part !== '');
 }

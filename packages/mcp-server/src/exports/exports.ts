@@ -11,6 +11,8 @@ const prefix = 'calls://export/';
 /** How long a link can be read. */
 const minutes = 30;
 const mostLinks = 200;
+/** Most calls of a tool for one answer. */
+const mostSteps = 20;
 /** Most rows of a file. Whoever needs more runs `calls export`. */
 const mostRows = 10_000;
 
@@ -84,8 +86,21 @@ const line = (cells: readonly unknown[]): string => csvLine(cells, { safe: true 
 
 async function groupsCsv(run: ToolRunner, { tool, args }: Kept, request: CallRequest): Promise<string> {
   const { limit: _, ...rest } = args;
-  const { columns, rows } = cellsOf(await run(tool, { ...rest, limit: 500 }, request));
+  const { columns, rows } = cellsOf(await finished(run, tool, { ...rest, limit: 500 }, request));
   return line(columns) + rows.map(line).join('');
+}
+
+/** An answer that takes several calls of a tool. */
+async function finished(
+  run: ToolRunner,
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+  request: CallRequest,
+): Promise<Record<string, unknown>> {
+  let found = await run(tool, args, request);
+  for (let left = mostSteps; left > 0 && typeof found.go_on === 'string'; left -= 1)
+    found = await run(tool, { cursor: found.go_on }, request);
+  return found;
 }
 
 async function callsCsv(run: ToolRunner, { tool, args }: Kept, request: CallRequest): Promise<string> {
@@ -94,11 +109,8 @@ async function callsCsv(run: ToolRunner, { tool, args }: Kept, request: CallRequ
   let cursor: unknown;
   let count = 0;
   do {
-    const page = await run(
-      tool,
-      { ...rest, rows: 500, ...(cursor === undefined ? {} : { cursor }) },
-      request,
-    );
+    const more = cursor === undefined ? {} : { cursor };
+    const page = await finished(run, tool, { ...rest, rows: 500, ...more }, request);
     const part = cellsOf(page);
     pages.push(part);
     count += part.rows.length;

@@ -1,2 +1,2 @@
+export { CopySource } from './copy-source.ts';
 export { Mirror } from './mirror.ts';
-export { MirrorSource } from './mirror-source.ts';

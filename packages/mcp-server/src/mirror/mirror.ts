@@ -1,27 +1,27 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Clock, Version } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { isAccountName } from '@call-attribution/core/settings';
-import { type Progress, syncInto } from '@call-attribution/node-stream';
+import { type Progress, syncInto, type UpsertSink } from '@call-attribution/node-stream';
 import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import type { SyncStatus } from '@call-attribution/node-stream/status';
 import type { AccountStatus } from '@call-attribution/questions';
 import type { Warehouse } from '@call-attribution/warehouse';
+import type { RecordMask } from '../privacy/mask-record.ts';
 import { redactError } from '../privacy/patterns.ts';
-import type { Selection } from '../source/source.ts';
 import type { CopyState } from '../text/mirror.ts';
+import type { MirrorPlace } from './copy-key.ts';
 import { codeOf, type Library, loadLibrary } from './library.ts';
-import type { MirrorSettings } from './options.ts';
 
 /** The times that a question is about. */
-type Period = Pick<Selection, 'from' | 'to'>;
+type Period = { readonly from: string | null; readonly to: string | null };
 
 /** What the mirror needs of its server. */
 export interface MirrorHost {
   client(): Promise<Client>;
   readonly version: Version;
+  /** Masks what is stored. */
+  readonly mask: RecordMask;
   /** Name of the account in the file. Default: the id of the account that the calls name. */
   readonly account?: string | undefined;
   /** What the server calls the account. */
@@ -60,7 +60,7 @@ interface Opened {
 
 /** Keeps a copy of the calls of an account up to date, in the background of the server. */
 export class Mirror {
-  readonly #options: MirrorSettings;
+  readonly #options: MirrorPlace;
   readonly #host: MirrorHost;
   readonly #every: number;
   readonly #stopped = new AbortController();
@@ -76,7 +76,7 @@ export class Mirror {
   /** The first load is under way in this process. */
   #isFirst = false;
 
-  constructor(options: MirrorSettings, host: MirrorHost) {
+  constructor(options: MirrorPlace, host: MirrorHost) {
     this.#options = options;
     this.#host = host;
     this.#every = options.every;
@@ -102,8 +102,9 @@ export class Mirror {
       signal.throwIfAborted();
       return error === late ? this.#notYet() : { code: 'failed', reason: reasonOf(error) };
     }
-    // What has no end needs all calls; while the database takes them in, asking it would only wait.
-    if (this.#isFirst && selection.to === null) return this.#notYet();
+    // What has no beginning needs all calls; while the database takes them in, asking it would only wait.
+    if (this.#isFirst && selection.from === null && selection.to === null && !(await this.#isNearEnd(signal)))
+      return this.#notYet();
     let status = await statusOf(opened);
     const isAfterLast = selection.to === null || status?.last == null || selection.to > status.last;
     const age = this.#host.clock.now() - Math.max(this.#refreshedAt, Date.parse(status?.syncedAt ?? '') || 0);
@@ -116,9 +117,17 @@ export class Mirror {
       const lacks = verdict === null ? null : describeCopy(verdict);
       return { ...opened, status, isPart: false, lacks };
     }
-    if (status !== undefined && selection.to !== null && isLoaded(verdict))
+    if (status !== undefined && (selection.from !== null || selection.to !== null) && isLoaded(verdict))
       return { ...opened, status, isPart: true, lacks: null };
     return this.#notYet();
+  }
+
+  /** Waits for the first load when little of it is left. */
+  async #isNearEnd(signal: AbortSignal): Promise<boolean> {
+    const left = this.#progress?.etaMs ?? null;
+    if (left === null || left > 5000 || this.#refreshing === null) return false;
+    await within(this.#refreshing, patience, signal).catch(() => signal.throwIfAborted());
+    return !this.#isFirst;
   }
 
   /** Stops the refresh, keeps what it has read, and closes the file. */
@@ -146,7 +155,6 @@ export class Mirror {
 
   async #openFile(): Promise<Opened> {
     const library = await loadLibrary();
-    mkdirSync(dirname(this.#options.file), { recursive: true, mode: 0o700 });
     const account = this.#host.account ?? (await accountOf(await this.#host.client(), this.#stopped.signal));
     return { library, warehouse: await library.openWarehouse(this.#options.file), account };
   }
@@ -170,16 +178,21 @@ export class Mirror {
       this.#isFirst = isFirst;
       if (isFirst) this.#host.log(`Loading the calls of account ${account} into ${this.#options.file}.`);
       const from = performance.now();
-      const summary = await syncInto(await this.#host.client(), warehouse.sink(account), {
-        ...(this.#host.version === 'v3' ? { filter: 'inc_gce:1' } : {}),
-        // A record that cannot be read must not keep all others out.
-        onError: 'skip',
-        ...(isUrgent ? { maxRechecks: 0 } : {}),
-        signal,
-        onProgress: (progress) => {
-          this.#progress = progress;
+      const summary = await syncInto(
+        await this.#host.client(),
+        maskedSink(warehouse.sink(account), this.#host.mask),
+        {
+          ...(this.#host.version === 'v3' ? { filter: 'inc_gce:1' } : {}),
+          order: 'newest',
+          // A record that cannot be read must not keep all others out.
+          onError: 'skip',
+          ...(isUrgent ? { maxRechecks: 0 } : {}),
+          signal,
+          onProgress: (progress) => {
+            this.#progress = progress;
+          },
         },
-      });
+      );
       const { new: added, skipped } = summary;
       this.#host.copies?.succeeded(this.#host.name, summary, performance.now() - from);
       this.#isOthers = false;
@@ -210,6 +223,16 @@ export class Mirror {
       this.#failure = reason;
     }
   }
+}
+
+/** A sink that gets records without personal data. */
+function maskedSink(sink: UpsertSink, mask: RecordMask): UpsertSink {
+  return {
+    ...(sink.compares ? { compares: sink.compares } : {}),
+    load: () => sink.load(),
+    commit: (batch) =>
+      sink.commit({ ...batch, calls: batch.calls.map((call) => mask.whole(call)) }) as Promise<undefined>,
+  };
 }
 
 const late = Symbol('late');

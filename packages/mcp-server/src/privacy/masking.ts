@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { type FieldSpec, phoneKey, type revealChoices } from '@call-attribution/core';
+import { callerKey } from '@call-attribution/questions';
 
 /** What a user may reveal; `all` reveals every class. */
 export type Reveal = (typeof revealChoices)[number];
@@ -41,6 +42,8 @@ export interface Masks {
 
 const textKinds = /^(?:phone|name|street|zip|ip|recording|masked|email|card|number|value)$/;
 
+const letterOf = (digit: string): string => 'abcdefghij'.charAt(Number(digit));
+
 const modulus = 10n ** 12n;
 const mostRemembered = 10_000;
 
@@ -80,7 +83,11 @@ function createPseudonymizer(givenKey?: string | Uint8Array): (kind: string, val
 export function createMasks(key?: string | Uint8Array): Masks {
   const pseudonymize = createPseudonymizer(key);
   return {
-    ofField: (kind, value) => pseudonymize(kind, canonical(kind, value)),
+    ofField(kind, value) {
+      const mask = pseudonymize(kind, canonical(kind, value));
+      // Who calls without a number is no caller that can be counted: such a mask is no number either.
+      return kind === 'phone' && callerKey(value) === null ? mask.replace(/\d/g, letterOf) : mask;
+    },
     ofText(kind, value) {
       const known = textKinds.test(kind) ? kind : 'value';
       return pseudonymize(`${known}-in-text`, canonical(known, value));
@@ -88,8 +95,8 @@ export function createMasks(key?: string | Uint8Array): Masks {
   };
 }
 
-/** What a mask of a field looks like. */
-const fieldMask = /^([a-z]{2,12})-(\d{12})$/;
+/** What a mask of a field looks like. Of a caller without a number it has letters. */
+const fieldMask = /^([a-z]{2,12})-(?:\d{12}|[a-j]{12})$/;
 
 /** The kind of a mask that stands for a field, or undefined when the text is not a mask. */
 export function kindOfMask(text: string): string | undefined {

@@ -1,12 +1,12 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
+import { derivedFields } from '@call-attribution/questions';
 import { fieldsOf } from '../fields/select.ts';
 import type { MethodHandler } from '../protocol/definition.ts';
 import { isObject, RpcError, rpcCodes } from '../protocol/messages.ts';
-import { derivedNames } from '../source/keys.ts';
 import { type Prompt, prompts } from './prompts.ts';
 
 /** Handles the methods for prompts. */
-export function promptHandlers(hasMirror: boolean): Readonly<Record<string, MethodHandler>> {
+export function promptHandlers(): Readonly<Record<string, MethodHandler>> {
   return {
     'prompts/list': async () => ({
       prompts: prompts.map(({ name, title, description, arguments: args }) => ({
@@ -21,7 +21,7 @@ export function promptHandlers(hasMirror: boolean): Readonly<Record<string, Meth
       const args = readArguments(prompt, params.arguments);
       return {
         description: prompt.description,
-        messages: [{ role: 'user', content: { type: 'text', text: prompt.write(args, hasMirror) } }],
+        messages: [{ role: 'user', content: { type: 'text', text: prompt.write(args) } }],
       };
     },
   };
@@ -58,7 +58,7 @@ export function completionHandlers(settings: {
   const specs = fieldsOf(settings.fields, settings.version);
   const completions: Readonly<Record<string, readonly string[]>> = {
     ...Object.fromEntries(specs.flatMap(({ name, values }) => (values ? [[name, values.map(String)]] : []))),
-    group_by: [...derivedNames, ...specs.map((spec) => spec.name)],
+    group_by: [...derivedFields.map(({ name }) => name), ...specs.map((spec) => spec.name)],
     min_talk_minutes: ['0.5', '1', '2', '5'],
   };
   return {

@@ -9,7 +9,7 @@ export interface Prompt {
     readonly required: boolean;
   }[];
   /** Writes the message. Required arguments are present; others may be missing. */
-  write(args: Readonly<Record<string, string>>, hasMirror: boolean): string;
+  write(args: Readonly<Record<string, string>>): string;
 }
 
 const period = [
@@ -26,17 +26,15 @@ const attributionAudit: Prompt = {
     ...period,
     { name: 'ppc_status', description: 'Look only at calls with this status', required: false },
   ],
-  write: ({ from, to, ppc_status: status }, hasMirror) => {
+  write: ({ from, to, ppc_status: status }) => {
     const range = `from ${from} to ${to}`;
-    const examples = hasMirror
-      ? `where ${status === undefined ? 'ppc_campaign IS NULL' : `ppc_status = '${status.replaceAll("'", "''")}'`}, rows 5`
-      : `rows 100; pick those ${status === undefined ? 'without a campaign (null)' : `with the ppc_status "${status}"`}`;
+    const examples = `where ${status === undefined ? 'ppc_campaign IS NULL' : `ppc_status = '${status.replaceAll("'", "''")}'`}, rows 5`;
     return `Audit the attribution of the calls ${range}. Each step is one call:
 
 1. analyze_calls ${range}, calls all, group_by is_extension: website calls and calls through call extensions.
 2. analyze_calls ${range}, group_by channel, rank. A rank of 1 is the surest match to a web visit, 5 the least sure.
 3. analyze_calls ${range}, group_by ppc_status. "Not Processed" and "Waiting For Keyword" may still change; do not count them as lost.
-4. analyze_calls ${range}, ${hasMirror ? 'where ppc_campaign IS NULL, ' : ''}group_by ${hasMirror ? 'activity_type, last_touch_domain' : 'ppc_campaign, activity_type; look at the rows without a campaign (null)'}.
+4. analyze_calls ${range}, where ppc_campaign IS NULL, group_by activity_type, last_touch_domain.
 5. list_calls ${range}, ${examples}, with fields summary, activity_type_id, last_touch_domain, url_tag, displayed_timestamp.
 
 Report the share of calls with a sure match, with an uncertain one and with none; the three causes that affect most calls; and what to fix first.
@@ -54,10 +52,10 @@ const conversionEligibility: Prompt = {
     { name: 'day', description: 'YYYY-MM-DD', required: false },
     { name: 'min_talk_minutes', description: 'Shortest talk that counts as a conversion', required: false },
   ],
-  write: ({ sid, day, min_talk_minutes: minutes = '1' }, hasMirror) => {
+  write: ({ sid, day, min_talk_minutes: minutes = '1' }) => {
     const fields = 'sid, date_added, talk_minutes, displayed_timestamp, first_touch, ppc_gclid, ppc_status';
     const which = sid === undefined ? `the calls of ${day ?? 'yesterday'}` : `the call ${sid}`;
-    const least = hasMirror ? `where talk_minutes >= ${minutes}` : `min_talk_minutes ${minutes}`;
+    const least = `where talk_minutes >= ${minutes}`;
     const first =
       sid === undefined
         ? `1. list_calls from ${day ?? 'yesterday'} to ${day ?? 'yesterday'}, ${least}, calls all, rows 100, fields ${fields}. Fetch every page.`
@@ -89,7 +87,7 @@ const comparePeriods: Prompt = {
     `Compare the calls from ${from} to ${to} with those from ${beforeFrom} to ${beforeTo}.
 
 1. analyze_calls from ${from} to ${to}, compare ${beforeFrom}..${beforeTo}, group_by ${groupBy}, measures calls, missed_rate, talk_sum, callers: each measure with its value before and its change, and the totals.
-2. If the answer says INCOMPLETE, make the call that it names before you compare.
+2. If the answer says that it is not finished, make the call that it names before you compare.
 3. If the periods differ in length or in weekdays, compare calls per day and say so.
 
 Report the change in calls, talk minutes, missed calls and callers, in total and for the groups that changed most, each with both numbers.

@@ -1,4 +1,3 @@
-import type { FieldSpec } from '@call-attribution/core';
 import type { Cell } from '../fields/view.ts';
 
 // Fits results into a budget of tokens.
@@ -61,8 +60,8 @@ export interface RowSource {
  * Makes a table of at most `budget` tokens: fewer rows when not all fit, then shorter strings, then fewer columns.
  * There is always at least one row, and never an error.
  */
-export function makeTable(specs: readonly FieldSpec[], source: RowSource, budget: number): Table {
-  let names = specs.map((spec) => spec.name);
+export function makeTable(columns: readonly string[], source: RowSource, budget: number): Table {
+  let names = columns;
   let rows = readRows(source, textLimits[0], budget);
   const isUsed = names.map((_, column) => rows.some((row) => row[column] !== null));
   const keepUsed = <Item>(items: readonly Item[]): Item[] => items.filter((_, i) => isUsed[i]);

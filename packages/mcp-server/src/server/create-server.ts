@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import type { Client } from '@call-attribution/core';
-import { itemAt } from '@call-attribution/core/errors';
 import { checkOption, option } from '@call-attribution/core/options';
 import { createSyncStatus } from '@call-attribution/node-stream/status';
 import { createExports } from '../exports/exports.ts';
+import { placeOf } from '../mirror/copy-key.ts';
 import { completionHandlers, promptHandlers } from '../prompts/handlers.ts';
 import type { ServerDefinition } from '../protocol/definition.ts';
 import { resourceHandlers } from '../resources/handlers.ts';
@@ -21,6 +22,7 @@ import { addTools } from '../tools/custom.ts';
 import { tools } from '../tools/index.ts';
 import { createLane, type LaneAccount, type McpAccount } from './lane.ts';
 import { type CallsMcpOptions, serverOptions } from './options.ts';
+import { createSettings } from './settings.ts';
 import { meterTools, serverStatus } from './status.ts';
 
 /** Version of this package; a test compares it with the manifest. */
@@ -58,16 +60,22 @@ export function createServer(
   const names = given.map(({ name = '' }) => name);
   const copies =
     mirror === undefined ? null : createSyncStatus({ every: mirror.every, accounts: names, clock });
-  const budget = Math.max(minimumBudget, most.budget);
-  const shared = { budget, reveal, pseudonymKey, limits, mirror, copies, clock, log };
-  const lanes = given.map((account) => createLane(account, shared));
-  const { settings } = itemAt(lanes, 0);
+  const shared = { reveal: new Set(reveal), pseudonymKey, copies, clock, log };
+  const place = mirror === undefined ? null : placeOf(mirror, shared.reveal, pseudonymKey);
+  const lanes = given.map((account) => createLane(account, shared, place));
+  const keys = given.map((account) => account.pseudonymKey ?? pseudonymKey);
+  const settingsOf = createSettings({
+    ...{ ...shared, limits, hasMirror: place !== null },
+    budget: Math.max(minimumBudget, most.budget),
+    key:
+      place?.key ?? (keys.every((key) => key !== undefined) ? keys.map(String).join('\n') : randomBytes(32)),
+  });
+  const settings = settingsOf(lanes);
 
-  /** Runs tools in the lanes that a call names. */
+  /** Runs tools for the accounts that a call names. */
   const runner = (change: Partial<ToolSettings>): ToolRunner =>
-    createAccountRunner(
-      lanes.map((lane) => ({ ...lane, settings: { ...lane.settings, ...change } })),
-      (each) => createToolRunner(each, timeoutMs, log),
+    createAccountRunner(lanes, (chosen) =>
+      createToolRunner({ ...settingsOf(chosen), ...change }, timeoutMs, log),
     );
   const run = runner({});
   const custom = addTools(added, settings, { timeoutMs, log });
@@ -77,7 +85,7 @@ export function createServer(
 
   const accounts = names.length > 1 ? names : [];
   const hasMirror = mirror !== undefined;
-  const clients = lanes.map((lane) => lane.settings.client);
+  const clients = lanes.map((lane) => lane.client);
   const definition: ServerDefinition = {
     info: { name: 'call-attribution', title: 'Call attribution', version },
     instructions: instructions({ ...settings, hasMirror, accounts }),
@@ -85,9 +93,9 @@ export function createServer(
     // What a record shows depends on the account and on what its operator reveals.
     privateResults: ['resources/read'],
     handlers: {
-      ...toolHandlers(call, { hasMirror, accounts, more: custom.definitions }),
+      ...toolHandlers(call, { accounts, more: custom.definitions }),
       ...resourceHandlers(settings, run, exports),
-      ...promptHandlers(hasMirror),
+      ...promptHandlers(),
       ...completionHandlers(settings),
     },
     status: serverStatus(clients, copies, meter),
@@ -95,7 +103,7 @@ export function createServer(
       log(`internal error: ${error instanceof Error ? error.stack : String(error)}`),
   };
   const close = async (): Promise<void> => {
-    await Promise.all(lanes.map((lane) => lane.close()));
+    await Promise.all(lanes.map(async ({ mirror: copy }) => (await copy)?.close()));
   };
   return { definition, call, close };
 }

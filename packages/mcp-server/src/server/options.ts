@@ -4,13 +4,13 @@ import type { Reveal } from '../privacy/masking.ts';
 import type { CustomTool } from '../tools/custom-tool.ts';
 
 const summaryOptions = defineOptions({
-  /** Most calls. Default 20,000. */
-  maxCalls: option.whole(1).default(20_000),
+  /** Most calls. Default 100,000. */
+  maxCalls: option.whole(1).default(100_000),
   /** Longest time. Default `20s`. */
   maxTime: option.duration().default('20s'),
 });
 
-/** How much a question reads over the API at most. */
+/** How much one tool call reads over the API at most. A question that needs more is continued by the next one. */
 export interface SummaryLimits extends OptionsOf<typeof summaryOptions> {}
 /** The same with the defaults. */
 export interface SummarySettings extends ReadOf<typeof summaryOptions> {}
@@ -35,7 +35,7 @@ export const serverOptions = defineOptions({
    * the end.
    */
   mirror: option.table<MirrorOptions, MirrorSettings>(mirrorOptions),
-  /** How much a question reads over the API at most. Default 20,000 calls (`maxCalls`) or 20 seconds (`maxTime`). */
+  /** How much one tool call reads over the API at most. Default 100,000 calls (`maxCalls`) or 20 seconds (`maxTime`). */
   summaryLimits: option.table<SummaryLimits, SummarySettings>(summaryOptions).default({}),
   /** Tools of your own, listed after those of this package. Default: none. */
   tools: option.list<CustomTool>().default([]),

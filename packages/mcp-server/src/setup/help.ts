@@ -5,7 +5,7 @@ export const help = `call-attribution-mcp: call records for AI assistants, over 
 
 Usage
   call-attribution-mcp                     serve on stdin and stdout, as hosts start it
-  call-attribution-mcp --mirror            keep a local copy of all calls and answer from it
+  call-attribution-mcp --mirror            keep a local copy of all calls, without personal data, and answer from it
   call-attribution-mcp --http              serve on http://127.0.0.1:3000/mcp
   call-attribution-mcp --check             test the credentials and say what works
   call-attribution-mcp --print-config HOST print the configuration for ${hosts.join(', ')}
@@ -14,7 +14,7 @@ Options
   --reveal LIST      show personal data: caller, name, address, ip, recording, text or all (default: none)
   --mirror           keep a local copy of all calls, refreshed every 10 minutes, and answer from it: exact at any size
                      (needs the package @call-attribution/warehouse)
-  --store URL        with --mirror: where the copy is (default duckdb:~/.local/share/call-attribution/calls.duckdb)
+  --store URL        with --mirror: where the copy is (default duckdb:~/.local/share/call-attribution/assistants.duckdb)
   --account NAMES, --all-accounts
                      answer for accounts of the configuration file: main or main,berlin, or all of them
   --budget N         most tokens in one result, by estimate (default 8000)

@@ -1,52 +1,69 @@
-import {
-  type Call,
-  type CallPage,
-  CallsError,
-  type Client,
-  type Clock,
-  type Version,
-} from '@call-attribution/core';
+import { type Call, CallsError, type Client, type Clock } from '@call-attribution/core';
+import { type Checkpoint, createCallStream, describeVerdict } from '@call-attribution/node-stream';
 import { type Clause, printFilter } from '@call-attribution/query-dsl';
-import type { Incomplete } from '../text/summaries.ts';
-import { cleanText } from '../text/untrusted.ts';
+import { cleanText } from '../privacy/untrusted.ts';
+import type { Unfinished } from '../text/summaries.ts';
 import type { ReadRun } from './source.ts';
 
-/** How much is read from the API. */
+/** How much one tool call reads from the API. */
 export interface ReadLimits {
-  /** Calls of one period. */
+  /** Calls. */
   readonly maxCalls: number;
-  /** Milliseconds that a tool call waits. */
+  /** Milliseconds. */
   readonly maxTime: number;
 }
 
-/** A period, and what else a filter of the API says. */
-export interface ReadQuery {
+/** The calls to read: a period of naive times, null where it is open, and what else a filter of the API says. */
+export interface Stretch {
   readonly from: string | null;
   readonly to: string | null;
   readonly clauses: readonly Clause[];
 }
 
-/** The calls of a period, through call extensions too. */
-export interface ReadCalls {
-  readonly calls: readonly Call[];
-  /** When the read began. */
-  readonly asOf: number;
-  readonly incomplete?: Incomplete | undefined;
-  /** Rows that came more than once. */
-  readonly repeated: number;
+/** What a tool call may still read. */
+export interface Allowance {
+  calls: number;
+  readonly until: number;
 }
 
-/** Rows requested per page. The API does not name a largest page; a server that sends fewer is followed. */
-const pageRows = 500;
-/** Pages that are requested at a time, over all tool calls. */
-const atOnce = 2;
-/** Milliseconds for which the calls of a period are used again. */
-const keptFor = 120_000;
-/** Calls of all periods that are kept, as a multiple of what one period may have. */
-const keptPeriods = 3;
+/** How far a read came. */
+export interface StretchRead {
+  /** When the first of its calls were read. */
+  readonly asOf: number;
+  /** Where to go on; null when all was read. */
+  readonly checkpoint: Checkpoint | null;
+  /** Calls read, in all runs. */
+  readonly read: number;
+  readonly total: number | null;
+  readonly why: Unfinished['why'] | null;
+  /** What was not proved, in words. */
+  readonly doubt: string | null;
+}
 
-/** The filter that reads a period, with calls through call extensions. */
-export function filterOf({ from, to, clauses }: ReadQuery, withExtensions: boolean): { clauses: Clause[] } {
+/** Where an earlier run stopped. */
+export interface StretchStart {
+  readonly checkpoint: Checkpoint;
+  readonly asOf: number;
+}
+
+/** Milliseconds for which the calls of a stretch are used again. */
+const keptFor = 120_000;
+/** Most calls that are kept, of all stretches. */
+const mostKept = 60_000;
+
+/** The calls of a stretch, while and after they are read. */
+interface Kept {
+  readonly stretch: Stretch;
+  readonly rest: string;
+  readonly asOf: number;
+  readonly calls: Call[];
+  checkpoint: Checkpoint | null;
+  total: number | null;
+  isWhole: boolean;
+}
+
+/** The filter of a stretch. With `withExtensions` it includes calls through call extensions, as v3 of the API wants it said. */
+export function filterOf({ from, to, clauses }: Stretch, withExtensions: boolean): { clauses: Clause[] } {
   const range: Clause[] =
     from === null && to === null
       ? []
@@ -58,195 +75,181 @@ export function filterOf({ from, to, clauses }: ReadQuery, withExtensions: boole
             upper: to === null ? null : { text: to, inclusive: false },
           },
         ];
-  const flag: Clause[] = withExtensions ? [{ kind: 'flag', field: 'inc_gce' }] : [];
-  return { clauses: [...range, ...clauses, ...flag] };
+  return {
+    clauses: [...range, ...clauses, ...(withExtensions ? [{ kind: 'flag', field: 'inc_gce' } as const] : [])],
+  };
 }
 
-/** One period while it is read, and after that. */
-class PeriodRead {
-  readonly query: ReadQuery;
-  readonly rest: string;
-  readonly asOf: number;
-  readonly calls: Call[] = [];
-  readonly #seen = new Set<string>();
-  usedAt: number;
-  repeated = 0;
-  total: number | null = null;
-  isDone = false;
-  page: CallPage | null = null;
-  /** The request under way, which all tool calls wait for. */
-  step: Promise<void> | null = null;
-  #isAscending = true;
+/**
+ * Reads calls of one account from the API, for all tool calls together: those that want the same calls wait for each other, and what was
+ * read a moment ago is used again.
+ */
+export class ApiReads {
+  readonly #client: () => Promise<Client>;
+  readonly #clock: Pick<Clock, 'now'>;
+  #kept: Kept[] = [];
+  readonly #turns = new Map<string, Promise<void>>();
 
-  constructor(query: ReadQuery, rest: string, now: number) {
-    this.query = query;
-    this.rest = rest;
-    this.asOf = now;
-    this.usedAt = now;
+  constructor(client: () => Promise<Client>, clock: Pick<Clock, 'now'>) {
+    this.#client = client;
+    this.#clock = clock;
   }
 
-  take(page: CallPage): void {
-    this.page = page;
-    this.total = page.range?.total ?? this.total;
-    for (const call of page.records) {
-      if (this.#seen.has(call.sid)) {
-        this.repeated += 1;
-        continue;
+  /**
+   * Reads a stretch and passes each page to `take`. `resume` says where an earlier process stopped, and is asked only when this one does
+   * not have these calls: otherwise all of them are passed again.
+   */
+  async read(
+    stretch: Stretch,
+    allowance: Allowance,
+    take: (calls: readonly Call[]) => void,
+    run: ReadRun,
+    resume: () => StretchStart | null,
+  ): Promise<StretchRead> {
+    const id = printFilter(filterOf(stretch, true));
+    const leave = await this.#turn(id, run.signal);
+    try {
+      const kept = this.#find(stretch);
+      if (kept?.isWhole) {
+        take(within(kept.calls, stretch));
+        run.progress(kept.calls.length, kept.calls.length, `Read ${kept.calls.length} calls`);
+        const { asOf, calls } = kept;
+        return { asOf, checkpoint: null, read: calls.length, total: calls.length, why: null, doubt: null };
       }
-      const before = this.calls.at(-1);
-      if (before !== undefined && call.date_added < before.date_added) this.#isAscending = false;
-      this.#seen.add(call.sid);
-      this.calls.push(call);
+      if (kept) take(kept.calls);
+      return await this.#readOn(stretch, kept, kept ? null : resume(), allowance, take, run);
+    } finally {
+      leave();
     }
-    this.isDone = !page.hasNext();
   }
 
-  get upTo(): string | null {
-    return this.#isAscending ? (this.calls.at(-1)?.date_added ?? null) : null;
+  async #readOn(
+    stretch: Stretch,
+    kept: Kept | undefined,
+    start: StretchStart | null,
+    allowance: Allowance,
+    take: (calls: readonly Call[]) => void,
+    { signal, progress }: ReadRun,
+  ): Promise<StretchRead> {
+    const client = await this.#client();
+    const asOf = kept?.asOf ?? start?.asOf ?? this.#clock.now();
+    // Calls that are not all here cannot be used again.
+    let own = kept ?? (start === null ? this.#keep(stretch, asOf) : null);
+    const stream = createCallStream(client, {
+      filter: filterOf(stretch, client.version === 'v3'),
+      checkpoint: kept?.checkpoint ?? start?.checkpoint ?? null,
+      signal,
+      incomplete: 'report',
+      onError: 'skip',
+      // A call that changes meanwhile is counted once.
+      onChange: 'keep',
+      rows: Math.min(1000, Math.max(1, allowance.calls)),
+    });
+    let checkpoint = kept?.checkpoint ?? start?.checkpoint ?? null;
+    let why: Unfinished['why'] | null = null;
+    try {
+      for await (const page of stream.pages()) {
+        const { records } = page;
+        take(records);
+        checkpoint = page.checkpoint;
+        allowance.calls -= records.length;
+        if (own !== null) own = this.#add(own, records, checkpoint);
+        const { delivered, expected = null } = checkpoint;
+        progress(delivered, expected, `Read ${delivered} calls`);
+        if (expected !== null && delivered >= expected) continue;
+        if (allowance.calls <= 0) why = { code: 'rows' };
+        else if (this.#clock.now() > allowance.until) why = { code: 'time' };
+        if (why !== null) break;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      // Without a single page there is nothing to answer with.
+      if (checkpoint === null || !(error instanceof CallsError)) throw error;
+      why = { code: 'failed', reason: cleanText(error.summary).slice(0, 200) };
+    }
+    const read = checkpoint?.delivered ?? 0;
+    const total = checkpoint?.expected ?? null;
+    if (why !== null) return { asOf, checkpoint, read, total, why, doubt: null };
+    const verdict = await stream.verdict.catch(() => null);
+    if (own !== null) own.isWhole = verdict?.proof === 'whole';
+    // Without totals of the server nothing is ever proved, and saying so each time helps nobody.
+    const isDoubtful = verdict?.reasons.some(({ code }) => code !== 'no_total') ?? false;
+    const doubt = verdict !== null && isDoubtful ? describeVerdict(verdict) : null;
+    return { asOf, checkpoint: null, read, total: total ?? read, why: null, doubt };
   }
 
-  covers({ from, to }: ReadQuery): boolean {
-    const own = this.query;
-    const begins = own.from === null || (from !== null && own.from <= from);
-    const ends = own.to === null || (to !== null && own.to >= to);
-    return begins && ends;
+  /** Calls that were read a moment ago. */
+  #find(stretch: Stretch): Kept | undefined {
+    const now = this.#clock.now();
+    this.#kept = this.#kept.filter(({ asOf }) => now - asOf < keptFor);
+    const rest = printFilter({ clauses: [...stretch.clauses] });
+    const alike = this.#kept.filter((each) => each.rest === rest);
+    return (
+      alike.find(({ stretch: own }) => own.from === stretch.from && own.to === stretch.to) ??
+      alike.find((each) => each.isWhole && covers(each.stretch, stretch))
+    );
   }
+
+  #keep(stretch: Stretch, asOf: number): Kept {
+    const rest = printFilter({ clauses: [...stretch.clauses] });
+    const kept: Kept = { stretch, rest, asOf, calls: [], checkpoint: null, total: null, isWhole: false };
+    this.#kept.push(kept);
+    return kept;
+  }
+
+  /** Adds a page. Returns null when there are too many calls to keep. */
+  #add(kept: Kept, calls: readonly Call[], checkpoint: Checkpoint): Kept | null {
+    kept.calls.push(...calls);
+    kept.checkpoint = checkpoint;
+    let held = this.#kept.reduce((sum, each) => sum + each.calls.length, 0);
+    // The oldest goes first, and the one at hand last.
+    for (const each of this.#kept.filter((other) => other !== kept)) {
+      if (held <= mostKept) break;
+      held -= each.calls.length;
+      this.#kept = this.#kept.filter((other) => other !== each);
+    }
+    if (held <= mostKept) return kept;
+    this.#kept = this.#kept.filter((other) => other !== kept);
+    return null;
+  }
+
+  /** Waits until nobody else reads the same calls. */
+  async #turn(id: string, signal: AbortSignal): Promise<() => void> {
+    for (let before = this.#turns.get(id); before !== undefined; before = this.#turns.get(id))
+      await orAborted(before, signal);
+    signal.throwIfAborted();
+    let end = (): void => undefined;
+    this.#turns.set(id, new Promise((resolve) => (end = resolve)));
+    return () => {
+      this.#turns.delete(id);
+      end();
+    };
+  }
+}
+
+function covers(own: Stretch, { from, to }: Stretch): boolean {
+  const begins = own.from === null || (from !== null && own.from <= from);
+  const ends = own.to === null || (to !== null && own.to >= to);
+  return begins && ends;
 }
 
 /** The calls of a period, out of what was read for a longer one. */
-function within(calls: readonly Call[], { from, to }: ReadQuery): readonly Call[] {
+function within(calls: readonly Call[], { from, to }: Stretch): readonly Call[] {
   return calls.filter(
     ({ date_added: time }) => (from === null || time >= from) && (to === null || time < to),
   );
 }
 
-/**
- * Reads periods from the API, for all tool calls together: a period is read once however many calls want it, few pages are
- * requested at a time, and what was read before a failure or a limit is kept, so that the next call resumes there.
- */
-export class ApiReads {
-  readonly #client: () => Promise<Client>;
-  readonly #version: Version;
-  readonly #limits: ReadLimits;
-  readonly #clock: Pick<Clock, 'now'>;
-  #reads: PeriodRead[] = [];
-  #active = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(
-    client: () => Promise<Client>,
-    version: Version,
-    limits: ReadLimits,
-    clock: Pick<Clock, 'now'>,
-  ) {
-    this.#client = client;
-    this.#version = version;
-    this.#limits = limits;
-    this.#clock = clock;
-  }
-
-  async read(query: ReadQuery, run: ReadRun): Promise<ReadCalls> {
-    const started = this.#clock.now();
-    const read = this.#readOf(query);
-    const isLater = read.calls.length > 0;
-    let why: Incomplete['why'] | null = null;
-    while (!read.isDone && why === null) {
-      if (read.calls.length >= this.#limits.maxCalls) why = { code: 'rows', rows: this.#limits.maxCalls };
-      else if (read.page !== null && this.#clock.now() - started > this.#limits.maxTime)
-        why = { code: 'time', ms: this.#limits.maxTime };
-      else {
-        try {
-          await this.#advance(read, run.signal);
-          const said = `Read ${read.calls.length} calls`;
-          run.progress(Math.min(read.calls.length, this.#limits.maxCalls), read.total, said);
-        } catch (error) {
-          run.signal.throwIfAborted();
-          // Without a single page there is nothing to answer with.
-          if (read.calls.length === 0 || !(error instanceof CallsError)) throw error;
-          // A failure of a read that resumed is worth an answer only when it came further.
-          if (isLater && !error.isRetryable) throw error;
-          why = { code: 'failed', reason: cleanText(error.message).slice(0, 200) };
-        }
-      }
-    }
-    read.usedAt = this.#clock.now();
-    this.#forget();
-    if (isLater && read.isDone)
-      run.progress(read.calls.length, read.total, `Read ${read.calls.length} calls`);
-    const isShort = read.isDone && read.total !== null && read.calls.length < read.total - read.repeated;
-    if (why === null && read.isDone && isShort) why = { code: 'changed' };
-    const { asOf, repeated, total, upTo } = read;
-    const calls = within(read.calls, why === null || upTo === null ? query : { ...query, to: upTo });
-    if (why === null) return { calls, asOf, repeated };
-    return { calls, asOf, repeated, incomplete: { read: calls.length, total, upTo, why } };
-  }
-
-  #readOf(query: ReadQuery): PeriodRead {
-    const rest = printFilter({ clauses: query.clauses });
-    const now = this.#clock.now();
-    this.#reads = this.#reads.filter((each) => each.step !== null || now - each.asOf < keptFor);
-    const same = this.#reads.find(
-      (each) => each.rest === rest && each.query.from === query.from && each.query.to === query.to,
-    );
-    const known = same ?? this.#reads.find((each) => each.isDone && each.rest === rest && each.covers(query));
-    if (known) return known;
-    const read = new PeriodRead(query, rest, now);
-    this.#reads.push(read);
-    return read;
-  }
-
-  /** Waits for the next page, which another tool call may have requested already. */
-  async #advance(read: PeriodRead, signal: AbortSignal): Promise<void> {
-    read.step ??= this.#next(read).finally(() => {
-      read.step = null;
-    });
-    const { step } = read;
-    signal.throwIfAborted();
-    let stop = (): void => undefined;
-    const stopped = new Promise<never>((_, reject) => {
-      stop = () => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
-    });
-    try {
-      await Promise.race([step, stopped]);
-    } finally {
-      signal.removeEventListener('abort', stop);
-    }
-  }
-
-  async #next(read: PeriodRead): Promise<void> {
-    await this.#enter();
-    try {
-      if (read.page === null) {
-        const client = await this.#client();
-        const rows = Math.min(pageRows, this.#limits.maxCalls);
-        const filter = filterOf(read.query, this.#version === 'v3');
-        read.take(await client.listCalls({ rows, ...(filter.clauses.length > 0 ? { filter } : {}) }));
-      } else read.take(await read.page.next());
-    } finally {
-      this.#leave();
-    }
-  }
-
-  async #enter(): Promise<void> {
-    if (this.#active >= atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#active += 1;
-  }
-
-  #leave(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#active -= 1;
-  }
-
-  /** Keeps memory within bounds: the periods that were not used for longest go first. */
-  #forget(): void {
-    const most = keptPeriods * this.#limits.maxCalls;
-    const inOrder = [...this.#reads].sort((a, b) => b.usedAt - a.usedAt);
-    let held = 0;
-    this.#reads = inOrder.filter((read) => {
-      held += read.calls.length;
-      return read.step !== null || held <= most;
-    });
+async function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let stop = (): void => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    await Promise.race([promise, stopped]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }

@@ -1,260 +1,189 @@
-import type { Call, Client, Clock, FieldSpec } from '@call-attribution/core';
-import { addMonths, formatNaive, parseNaive } from '@call-attribution/core/time';
-import { matcher } from '@call-attribution/query-dsl';
-import type { Cell } from '../fields/view.ts';
-import { ToolError } from '../text/failures.ts';
-import { repeatedNotes } from '../text/summaries.ts';
-import { aggregate, ofKind, type Row } from './aggregate.ts';
-import { type ApiReads, filterOf, type ReadCalls } from './api-reads.ts';
-import type { KeyContext } from './keys.ts';
-import { compareRows, readOrder } from './ranking.ts';
+import type { FieldSpec } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
+import { type CallSelection, planQuestion, planSelection, type Question } from '@call-attribution/questions';
+import { countOf, edgeOf, factsOf, sampleOf } from './api-looks.ts';
+import { filterOf, type Stretch } from './api-reads.ts';
+import { type ApiAccount, type ApiSettings, namedPeriod, originOf, readAll, stretchesOf } from './parts.ts';
+import { clausesOf, coversAll } from './push-down.ts';
 import type {
   Analysis,
+  Around,
   CallSource,
   Counted,
   Description,
   Found,
   FoundOne,
-  Origin,
   Part,
-  Question,
   ReadRun,
-  Selection,
 } from './source.ts';
+import { ListTally, QuestionTally } from './tallies.ts';
 
-/** What the source needs besides the API. */
-export interface ApiContext extends KeyContext {
-  readonly client: () => Promise<Client>;
-  readonly reads: ApiReads;
-  /** The time in milliseconds since 1970. */
-  readonly clock: Pick<Clock, 'now'>;
-}
-
-const latestRows = 100;
-
-/** Reads calls from the API, as exactly as it can without a copy of them. */
+/** Reads calls from the API. What one tool call cannot read is saved, and the next one goes on there. */
 export class ApiSource implements CallSource {
-  readonly #context: ApiContext;
+  readonly accounts: readonly string[];
+  readonly #accounts: readonly ApiAccount[];
+  readonly #settings: ApiSettings;
 
-  constructor(context: ApiContext) {
-    this.#context = context;
+  constructor(accounts: readonly ApiAccount[], settings: ApiSettings) {
+    this.accounts = accounts.map(({ name }) => name);
+    this.#accounts = accounts;
+    this.#settings = settings;
   }
 
-  async analyze(selection: Selection, question: Question, run: ReadRun): Promise<Analysis> {
-    this.#refuseStored(selection);
-    const compared = comparedPeriod(question.compare, selection);
-    const now = await this.#read(selection, run);
-    const past = compared === null ? null : await this.#read({ ...selection, ...compared }, run);
-    const spent = question.spend === undefined ? question : { ...question, limit: Number.MAX_SAFE_INTEGER };
-    const found = aggregate(now.calls, past?.calls ?? null, spent, selection, this.#context);
-    const { columns, rows, totals } = question.spend === undefined ? found : withSpend(found, question.spend);
-    const notes = [
-      ...now.notes,
-      ...(past?.incomplete ? ['The period compared with could not be read whole.'] : []),
-    ];
-    return {
-      ...now,
-      notes,
-      incomplete: now.incomplete ?? past?.incomplete,
-      columns,
-      fields: found.columns.slice(0, question.groupBy.length),
-      rows: rows.slice(0, question.limit).map((row) => columns.map((column) => row[column] ?? null)),
-      totals,
-      calls: now.calls.length,
-      groups: found.groups,
-      compared,
-    };
+  async analyze(question: Question, run: ReadRun): Promise<Analysis> {
+    const now = this.#settings.clock.now();
+    const plan = planQuestion(question, { now });
+    const clauses = clausesOf(plan.conditions.map(({ condition }) => condition));
+    // Which call of a caller it is depends on all of them.
+    const stretches = plan.needsSequence
+      ? [{ from: null, to: null, clauses: [] }]
+      : stretchesOf([plan.period, ...(plan.compared === null ? [] : [plan.compared])], clauses);
+    const { parts, notes } = await readAll(
+      this.#accounts,
+      this.#settings,
+      stretches,
+      () => new QuestionTally(question, now),
+      run,
+    );
+    const [first, ...others] = parts;
+    const whole = others.length === 0 && first ? first.tally : new QuestionTally(question, now);
+    if (others.length > 0) for (const { tally } of parts) whole.merge(tally.save());
+    const accounts = this.accounts.map((account) => ({ account, ...nothingKnown }));
+    const answer = whole.running.answer(accounts);
+    return { ...originOf(parts, notes), answer };
   }
 
-  async count(selection: Selection, run: ReadRun): Promise<Counted> {
-    this.#refuseStored(selection);
-    const isPlain =
-      selection.caller === undefined && (this.#context.version === 'v3' || selection.calls === 'all');
-    if (!isPlain) {
-      const found = await this.#read(selection, run);
-      return { ...found, total: found.calls.length };
+  async count(selection: CallSelection, run: ReadRun): Promise<Counted> {
+    const { conditions, calls, period, zones } = planSelection(selection, {
+      now: this.#settings.clock.now(),
+    });
+    const all = conditions.map(({ condition }) => condition);
+    const isMoved = zones.inZone !== null && zones.inZone !== zones.timeZone;
+    const isCounted = this.#accounts.every(({ version }) => version === 'v3' || calls === 'all');
+    if (!coversAll(all) || isMoved || !isCounted) {
+      const { answer, ...origin } = await this.analyze({ ...selection, measures: ['calls'] }, run);
+      return { ...origin, total: answer.calls, extensionsLeftOut: answer.extensions.leftOut };
     }
-    const client = await this.#context.client();
-    const asOf = this.#asOf();
-    const countOf = async (withExtensions: boolean) => {
-      const filter = filterOf(selection, withExtensions && this.#context.version === 'v3');
-      return client.countCalls({ signal: run.signal, ...(filter.clauses.length > 0 ? { filter } : {}) });
-    };
-    if (selection.calls === 'all') {
-      const { total } = await countOf(true);
-      return { total, asOf, extensionsLeftOut: 0, notes: [] };
-    }
-    const [website, all] = await Promise.all([countOf(false), countOf(true)]);
-    const extensions = Math.max(0, all.total - website.total);
-    const isWebsite = selection.calls === 'website';
+    const stretch = { ...namedPeriod(period), clauses: clausesOf(all) };
+    const asOf = this.#now();
+    const counted = await Promise.all(this.#accounts.map((account) => countOf(account, stretch, calls, run)));
     return {
-      total: isWebsite ? website.total : extensions,
+      total: counted.reduce((sum, { total }) => sum + total, 0),
+      extensionsLeftOut: counted.reduce((sum, { left }) => sum + left, 0),
       asOf,
-      extensionsLeftOut: isWebsite ? extensions : 0,
       notes: [],
     };
   }
 
-  async list(selection: Selection, part: Part, run: ReadRun): Promise<Found> {
-    this.#refuseStored(selection);
-    const found = await this.#read(selection, run);
-    const columns = this.#context.fields.map(({ name }) => name);
-    const order = readOrder(part.order, columns);
-    const usual = [{ column: 'date_added', descending: false }];
-    const sorted = [...found.calls].sort((a, b) =>
-      compareRows(order.length > 0 ? order : usual, ['sid'])(sortable(a), sortable(b)),
+  async list(selection: CallSelection, part: Part, run: ReadRun): Promise<Found> {
+    const now = this.#settings.clock.now();
+    const { conditions, period, calls, zones } = planSelection(selection, { now });
+    const [only, ...more] = this.#accounts;
+    const isMoved = zones.inZone !== null && zones.inZone !== zones.timeZone;
+    const all = conditions.map(({ condition }) => condition);
+    if (only && more.length === 0 && part.order === undefined && coversAll(all) && !isMoved) {
+      const page = await this.#page(
+        only,
+        { ...namedPeriod(period), clauses: clausesOf(all) },
+        calls,
+        part,
+        run,
+      );
+      if (page !== null) return page;
+    }
+    const stretches = stretchesOf([period], clausesOf(all));
+    const { parts, notes } = await readAll(
+      this.#accounts,
+      this.#settings,
+      stretches,
+      () => new ListTally(selection, part, now),
+      run,
     );
+    const whole = new ListTally(selection, part, now);
+    for (const { tally } of parts) whole.merge(tally.save());
     return {
-      ...found,
-      calls: sorted.slice(part.offset, part.offset + part.limit),
-      total: found.calls.length,
+      ...originOf(parts, notes),
+      calls: whole.from(part.offset),
+      first: part.offset + 1,
+      total: whole.total,
+      extensionsLeftOut: selection.calls === 'website' ? whole.others : 0,
     };
   }
 
-  async get(sid: string, run: ReadRun): Promise<FoundOne> {
-    const client = await this.#context.client();
-    return { call: await client.getCall(sid, { signal: run.signal }), asOf: null, notes: [] };
+  async get(sid: string, run: ReadRun): Promise<FoundOne | null> {
+    let missing: unknown = null;
+    for (const { name, client, mask } of this.#accounts) {
+      try {
+        const call = await (await client()).getCall(sid, { signal: run.signal });
+        return { account: name, call: mask.whole(call), asOf: null, notes: [] };
+      } catch (error) {
+        if (!CallsError.is(error, 'not_found')) throw error;
+        missing = error;
+      }
+    }
+    throw missing;
   }
 
   /** Says what the latest calls look like: for more, all of them would have to be read. */
   async describe(fields: readonly FieldSpec[], run: ReadRun): Promise<Description> {
-    const { client: open, version, view } = this.#context;
-    const client = await open();
-    const asOf = this.#asOf();
-    const filter = filterOf({ from: null, to: null, clauses: [] }, version === 'v3');
-    const query = { signal: run.signal, rows: latestRows, ...(filter.clauses.length > 0 ? { filter } : {}) };
-    const oldest = await client.listCalls(query);
-    const total = oldest.range?.total ?? oldest.records.length;
-    const size = oldest.records.length;
-    const lastPage = size === 0 ? 0 : Math.floor((total - 1) / size);
-    const newest = lastPage === 0 ? oldest : await client.listCalls({ ...query, rows: size, page: lastPage });
-    const before =
-      newest.records.length < size && lastPage > 1
-        ? (await client.listCalls({ ...query, rows: size, page: lastPage - 1 })).records
-        : [];
-    const sample = [
-      ...before,
-      ...(newest === oldest ? [] : newest.records),
-      ...(lastPage < 2 ? oldest.records : []),
-    ];
-    const times = [...oldest.records, ...sample].map(({ date_added: at }) => at).sort();
+    const asOf = this.#now();
+    const samples = await Promise.all(this.#accounts.map((account) => sampleOf(account, run)));
+    const sample = samples.flatMap(({ calls }) => calls);
+    const total = samples.reduce((sum, each) => sum + each.total, 0);
+    const times = samples.flatMap((each) => each.times).sort();
     return {
       calls: total,
       first: times[0] ?? null,
       last: times.at(-1) ?? null,
       asOf,
-      fields: fields.map((field) => factsOf(field, sample, (call) => view(call, [field], 60)[0] ?? null)),
+      fields: fields.map((field) => factsOf(field, sample)),
       basis: sample.length === total ? 'all calls' : `the latest ${sample.length} calls`,
     };
   }
 
-  /** The calls of a selection. */
-  async #read(selection: Selection, run: ReadRun): Promise<Origin & { calls: readonly Call[] }> {
-    const { reads, view, fields } = this.#context;
-    const { calls: all, asOf, incomplete, repeated }: ReadCalls = await reads.read(selection, run);
-    const matches = matcher({ clauses: [...selection.clauses] });
-    const ani = fields.filter(({ name }) => name === 'ani');
-    const wanted = all.filter(
-      (call) =>
-        matches(call) && (selection.caller === undefined || view(call, ani, 99)[0] === selection.caller),
+  async around({ from, to }: { from: string | null; to: string | null }, run: ReadRun): Promise<Around> {
+    const found = await Promise.all(
+      this.#accounts.map(async (account) => ({
+        before:
+          from === null ? null : await edgeOf(account, { from: null, to: from, clauses: [] }, 'last', run),
+        after: to === null ? null : await edgeOf(account, { from: to, to: null, clauses: [] }, 'first', run),
+      })),
     );
-    const calls = ofKind(wanted, selection.calls);
+    const times = (side: 'before' | 'after') => found.flatMap((each) => each[side] ?? []).sort();
+    return { before: times('before').at(-1) ?? null, after: times('after')[0] ?? null };
+  }
+
+  /** A page that the API itself can give. */
+  async #page(
+    { name, client: open, mask }: ApiAccount,
+    stretch: Stretch,
+    calls: 'all' | 'website' | 'extensions',
+    { offset, limit }: Part,
+    run: ReadRun,
+  ): Promise<Found | null> {
+    const client = await open();
+    if (client.version === 'v2' ? calls !== 'all' : calls === 'extensions') return null;
+    const asOf = this.#now();
+    const filter = filterOf(stretch, client.version === 'v3' && calls === 'all');
+    const page = await client.listCalls({
+      rows: limit,
+      page: offset / limit,
+      signal: run.signal,
+      ...(filter.clauses.length > 0 ? { filter } : {}),
+    });
     return {
-      calls,
-      asOf: new Date(asOf).toISOString(),
-      extensionsLeftOut: selection.calls === 'website' ? wanted.length - calls.length : 0,
-      notes: repeatedNotes(repeated),
-      incomplete,
+      calls: page.records.map((call) => ({ account: name, call: mask.whole(call) })),
+      first: page.range?.first ?? offset + 1,
+      total: page.range?.total ?? null,
+      extensionsLeftOut: calls === 'all' ? 0 : null,
+      asOf,
+      notes: [],
     };
   }
 
-  #refuseStored({ where, timeZone }: Selection): void {
-    if (where !== undefined) throw new ToolError({ code: 'needs_mirror', what: 'where' });
-    if (timeZone !== undefined) throw new ToolError({ code: 'needs_mirror', what: 'time_zone' });
-  }
-
-  #asOf(): string {
-    return new Date(this.#context.clock.now()).toISOString();
+  #now(): string {
+    return new Date(this.#settings.clock.now()).toISOString();
   }
 }
 
-const numeric = /^-?\d+(?:\.\d+)?$/;
-
-function sortable(call: Readonly<Record<string, unknown>>): Record<string, Cell> {
-  return new Proxy<Record<string, Cell>>(
-    {},
-    {
-      get: (_, name) => {
-        const value = call[String(name)];
-        if (typeof value === 'string')
-          return value.length < 16 && numeric.test(value) ? Number(value) : value;
-        return typeof value === 'number' ? value : null;
-      },
-    },
-  );
-}
-
-/** How often a field is empty, and its most frequent values. */
-function factsOf(
-  field: FieldSpec,
-  calls: readonly Call[],
-  cellOf: (call: Call) => Cell,
-): Description['fields'][number] {
-  const counts = new Map<Cell, number>();
-  let nulls = 0;
-  for (const call of calls) {
-    const cell = cellOf(call);
-    if (cell === null) nulls += 1;
-    else counts.set(cell, (counts.get(cell) ?? 0) + 1);
-  }
-  const top = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3);
-  const isTelling = !field.personal && (top[0]?.[1] ?? 0) > 1;
-  return { field, nulls: calls.length === 0 ? 0 : nulls / calls.length, top: isTelling ? top : [] };
-}
-
-/** The period that a question compares with. */
-function comparedPeriod(
-  compare: Question['compare'],
-  { from, to }: Selection,
-): { from: string; to: string } | null {
-  if (compare === undefined) return null;
-  if (typeof compare === 'object') return compare;
-  if (from === null || to === null) throw new ToolError({ code: 'compare_needs_period' });
-  const [start, end] = [parseNaive(from), parseNaive(to)];
-  const begins = (millis: number): boolean => formatNaive(millis).endsWith('-01 00:00:00');
-  const index = (millis: number): number =>
-    new Date(millis).getUTCFullYear() * 12 + new Date(millis).getUTCMonth();
-  const months = begins(start) && begins(end) ? index(end) - index(start) : null;
-  if (compare === 'year')
-    return { from: formatNaive(addMonths(start, -12)), to: formatNaive(addMonths(end, -12)) };
-  // A month is compared with the month before it, whatever their lengths.
-  if (months !== null) return { from: formatNaive(addMonths(start, -months)), to: from };
-  return { from: formatNaive(start - (end - start)), to: from };
-}
-
-interface Table {
-  readonly columns: readonly string[];
-  readonly rows: readonly Row[];
-  readonly totals: Row;
-}
-
-/** Adds what was spent on each group, and what a call cost. */
-function withSpend({ columns, rows, totals }: Table, spend: Readonly<Record<string, number>>): Table {
-  const [group, second] = columns;
-  if (group === undefined || !columns.includes('calls') || second === undefined)
-    throw new ToolError({ code: 'spend_needs_group' });
-  const cost = (row: Row, amount: number | undefined): Row => ({
-    ...row,
-    spend: amount ?? null,
-    cost_per_call: amount === undefined || !row.calls ? null : amount / Number(row.calls),
-  });
-  // Names are given as people know them, without the marks around a visitor's text.
-  const nameOf = (cell: Cell): string => String(cell).replace(/^«|»$/g, '').toLowerCase();
-  const amounts = new Map(Object.entries(spend).map(([name, amount]) => [nameOf(name), amount]));
-  const all = Object.values(spend).reduce((sum, amount) => sum + amount, 0);
-  return {
-    columns: [...columns, 'spend', 'cost_per_call'],
-    rows: rows.map((row) => cost(row, amounts.get(nameOf(row[group] ?? null)))),
-    totals: cost(totals, all),
-  };
-}
+const nothingKnown = { calls: 0, first: null, last: null, storedAt: null, syncedAt: null };

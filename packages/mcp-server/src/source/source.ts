@@ -1,77 +1,28 @@
-import type { Call, FieldSpec } from '@call-attribution/core';
-import type { Clause } from '@call-attribution/query-dsl';
+import type { FieldSpec } from '@call-attribution/core';
+import type { Answer, CallSelection, Question } from '@call-attribution/questions';
 import type { Cell } from '../fields/view.ts';
-import type { Incomplete } from '../text/summaries.ts';
+import type { MaskedCall } from '../privacy/mask-record.ts';
+import type { Unfinished } from '../text/summaries.ts';
 
-/** Which calls a tool is about. Times are naive, as the API writes them. */
-export interface Selection {
-  /** First moment, or null for the first call. */
-  readonly from: string | null;
-  /** First moment after the period, or null for the last call. */
-  readonly to: string | null;
-  /** `website`: without calls through call extensions of ads. */
-  readonly calls: CallKind;
-  /** What else a filter of the API says: conditions on talk minutes. */
-  readonly clauses: readonly Clause[];
-  /** A condition on any field. */
-  readonly where?: string | undefined;
-  /** The mask of one caller. */
-  readonly caller?: string | undefined;
-  /** The zone that `from`, `to` and groups of time are in, when it is not that of the records. */
-  readonly timeZone?: string | undefined;
-}
-
-/** Calls from visits of a website, calls through call extensions of ads, or both. */
-export type CallKind = 'website' | 'extensions' | 'all';
-
-/** How calls are grouped, and what is measured of each group. */
-export interface Question {
-  readonly groupBy: readonly string[];
-  readonly measures: readonly string[];
-  readonly having?: string | undefined;
-  readonly order?: string | undefined;
-  readonly limit: number;
-  readonly topPer?: number | undefined;
-  readonly compare?: 'previous' | 'year' | { readonly from: string; readonly to: string } | undefined;
-  readonly spend?: Readonly<Record<string, number>> | undefined;
-}
-
-/** What a tool call has to know about where its numbers come from. */
+/** Where an answer comes from, and what to say about it. */
 export interface Origin {
-  /** As of when the numbers hold, as an ISO instant. */
+  /** As of when it is so, as an ISO instant. */
   readonly asOf: string;
-  /** Calls through call extensions that the selection leaves out; null when nobody knows. */
-  readonly extensionsLeftOut: number | null;
-  /** What a reader has to know besides, one sentence each. */
   readonly notes: readonly string[];
-  /** Set when not all calls could be read. */
-  readonly incomplete?: Incomplete | undefined;
-}
-
-/** The answer to a question: a table of safe values. */
-export interface Analysis extends Origin {
-  /** Groups first, then measures. */
-  readonly columns: readonly string[];
-  /** Names of the fields whose values are shown. */
-  readonly fields: readonly string[];
-  readonly rows: readonly (readonly Cell[])[];
-  /** The measures over all calls, by column. */
-  readonly totals: Readonly<Record<string, Cell>>;
-  readonly calls: number;
-  readonly groups: number;
-  /** The period that the measures are compared with. */
-  readonly compared: { readonly from: string; readonly to: string } | null;
-}
-
-/** A stretch of a list of calls. */
-export interface Found extends Origin {
-  readonly calls: readonly Call[];
-  readonly total: number;
+  /** Not all calls were read. */
+  readonly unfinished?: Unfinished | undefined;
 }
 
 /** How many calls a selection has. */
 export interface Counted extends Origin {
   readonly total: number;
+  /** How many calls through call extensions are left out; null when nobody counted them. */
+  readonly extensionsLeftOut: number | null;
+}
+
+/** The answer to a question. Of an unfinished one it is about the calls that were read. */
+export interface Analysis extends Origin {
+  readonly answer: Answer;
 }
 
 /** Which part of a list to give, in which order. */
@@ -79,6 +30,22 @@ export interface Part {
   readonly order?: string | undefined;
   readonly offset: number;
   readonly limit: number;
+}
+
+/** A call, and the account that it belongs to. */
+export interface Listed {
+  readonly account: string;
+  readonly call: MaskedCall;
+}
+
+/** A stretch of a list of calls. */
+export interface Found extends Origin {
+  readonly calls: readonly Listed[];
+  /** Number of the first one in the whole list, from 1. */
+  readonly first: number;
+  /** How many calls the list has; null when the server does not say. */
+  readonly total: number | null;
+  readonly extensionsLeftOut: number | null;
 }
 
 /** What is known of one field. */
@@ -90,35 +57,44 @@ export interface FieldFacts {
   readonly top: readonly (readonly [Cell, number])[];
 }
 
-/** What is known of the calls of an account. */
-export interface Description {
+/** What is known of the calls of the accounts. */
+export interface Description extends Pick<Origin, 'asOf'> {
   readonly calls: number;
   readonly first: string | null;
   readonly last: string | null;
-  readonly asOf: string;
   readonly fields: readonly FieldFacts[];
   /** Where the shares come from. */
   readonly basis: string;
 }
 
-/** What a read may use: its signal, and a place to report progress. */
+/** What a read may use: its signal, a place to report progress, and what an earlier read of the same has saved. */
 export interface ReadRun {
   readonly signal: AbortSignal;
   progress(done: number, total: number | null, message: string): void;
+  readonly saved?: unknown;
 }
 
 /** One call. */
-export interface FoundOne extends Pick<Origin, 'notes'> {
-  readonly call: Call;
+export interface FoundOne extends Listed, Pick<Origin, 'notes'> {
   /** As of when it is so; null for the API, which answers at once. */
   readonly asOf: string | null;
 }
 
-/** Where the tools read calls: the API, or a local copy. */
+/** The last call before a period, and the first one after it; null where there is none. */
+export interface Around {
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** Where the tools read calls, of one or more accounts: the API, or a local copy. Nothing in them is personal. */
 export interface CallSource {
-  analyze(selection: Selection, question: Question, run: ReadRun): Promise<Analysis>;
-  count(selection: Selection, run: ReadRun): Promise<Counted>;
-  list(selection: Selection, part: Part, run: ReadRun): Promise<Found>;
-  get(sid: string, run: ReadRun): Promise<FoundOne>;
+  /** Names of the accounts. */
+  readonly accounts: readonly string[];
+  analyze(question: Question, run: ReadRun): Promise<Analysis>;
+  count(selection: CallSelection, run: ReadRun): Promise<Counted>;
+  list(selection: CallSelection, part: Part, run: ReadRun): Promise<Found>;
+  /** Null when no account has the call. */
+  get(sid: string, run: ReadRun): Promise<FoundOne | null>;
   describe(fields: readonly FieldSpec[], run: ReadRun): Promise<Description>;
+  around(period: { readonly from: string | null; readonly to: string | null }, run: ReadRun): Promise<Around>;
 }

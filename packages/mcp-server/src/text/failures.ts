@@ -1,8 +1,8 @@
 import type { CallsError } from '@call-attribution/core';
 import { redactMessage } from '../privacy/patterns.ts';
+import { quotable } from '../privacy/untrusted.ts';
 import { stateOfCopy } from './mirror.ts';
 import type { Problem } from './problem.ts';
-import { quotable } from './untrusted.ts';
 
 // The one place that puts the facts of a failed tool call into sentences for agents.
 
@@ -54,43 +54,25 @@ const failures: { readonly [C in Code]: (problem: ProblemOf<C>) => Failure } = {
       accepts(problem),
     ),
   invalid_argument: (problem) => invalid(argumentText(problem), accepts(problem)),
-  two_filters: () =>
-    invalid(
-      'q cannot be combined with from, to, calls or min_talk_minutes.',
-      'Put everything into q, or leave q out.',
-    ),
-  invalid_filter: (problem) =>
-    invalid(
-      `q is not a valid filter. ${problem.message}`,
-      problem.fixed === undefined
-        ? `${problem.frame}\nUse from, to and min_talk_minutes instead.`
-        : `Use q=${JSON.stringify(problem.fixed)}.`,
-    ),
   invalid_where: (problem) =>
     invalid(
-      `where: ${problem.message}`,
-      problem.corrected === undefined ? problem.frame : `Use where=${JSON.stringify(problem.corrected)}.`,
+      `${problem.argument}: ${problem.message}`,
+      problem.corrected === undefined
+        ? problem.frame
+        : `Use ${problem.argument}=${JSON.stringify(problem.corrected)}.`,
     ),
-  invalid_having: (problem) =>
+  no_call: (problem) => invalid(`There is no call "${quotable(problem.sid)}".`, noCall),
+  two_periods: () => invalid('period cannot be combined with from and to.', 'Give period, or from and to.'),
+  long_list: (problem) =>
     invalid(
-      problem.message,
-      problem.corrected === undefined ? '' : `Use ${JSON.stringify(problem.corrected)}.`,
+      `A list over the API ends after ${problem.most} calls.`,
+      'Narrow the period, or ask analyze_calls for totals.',
     ),
   invalid_question: (problem) => invalid(quotable(problem.message, 400), ''),
   masked_field: (problem) =>
     invalid(
       `${problem.field} holds personal data, which cannot be searched for.`,
       `Compare personal fields with a mask from another answer, such as ani = 'phone-000000000000', or with IS NULL.`,
-    ),
-  masked_order: (problem) =>
-    invalid(
-      `${problem.field} holds personal data, which cannot be ordered by.`,
-      'Order by a time, a number or another field.',
-    ),
-  masked_spend: (problem) =>
-    invalid(
-      `${problem.field} holds personal data, so there is no spend for its values.`,
-      'Give spend for a campaign, a keyword, a channel or another field.',
     ),
   needs_mirror: (problem) =>
     invalid(
@@ -118,17 +100,11 @@ const failures: { readonly [C in Code]: (problem: ProblemOf<C>) => Failure } = {
       `There is no ${problem.what} "${quotable(problem.name)}".${didYouMean(problem.nearest)}`,
       problem.nearest === undefined ? `Use one of ${problem.known.slice(0, 20).join(', ')}.` : '',
     ),
-  named_twice: (problem) => invalid(`"${problem.name}" is named twice.`, 'Name it once.'),
   group_of_fields: (problem) =>
     invalid(
       `"${problem.name}" is the name of several fields, and calls are grouped by one.`,
       `Use one of ${problem.known.slice(0, 12).join(', ')}.`,
     ),
-  one_account: (problem) =>
-    invalid('A cursor is a place in the list of one account.', `Add account: ${problem.names.join(' or ')}.`),
-  compare_needs_period: () => invalid('To compare, the question needs from and to.', 'Add both.'),
-  spend_needs_group: () =>
-    invalid('spend needs one group_by and the measure calls.', 'Give each value of the group its cost.'),
   empty_range: (problem) =>
     invalid(
       `The range is empty: it starts at ${problem.start} and ends before ${problem.end}.`,
@@ -138,7 +114,9 @@ const failures: { readonly [C in Code]: (problem: ProblemOf<C>) => Failure } = {
     invalid(
       `${problem.argument}="${quotable(problem.text, 40)}" is not a date or time that exists.${problem.hasZone ? ' Times here have no time zone.' : ''}`,
       problem.nearest === undefined
-        ? `Write ${problem.argument} as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.`
+        ? /^(?:period|compare)$/.test(problem.argument)
+          ? 'Write one such as last month, last 28 days, 2026-Q3, 2026-10 or 2026-10-01..2026-10-15.'
+          : `Write ${problem.argument} as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.`
         : `Use ${problem.argument}="${problem.nearest}".`,
     ),
   unknown_zone: (problem) =>
@@ -210,6 +188,8 @@ function argumentText({ path, what, hint }: Extract<Problem, { code: 'invalid_ar
   return hint === undefined ? sentence : `${sentence} ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
 }
 
+const noCall = 'Look the sid up with list_calls; calls of other accounts cannot be read.';
+
 const notSetUp = 'The server is not set up yet';
 
 const didYouMean = (name: string | undefined): string =>
@@ -247,7 +227,7 @@ const nextByCode: Readonly<Record<string, string>> = {
     'Tell the user to set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) where this server is started.',
   unauthorized: 'Tell the user to check the API keys of this server; its option --check tests them.',
   forbidden: 'Tell the user that the API keys of this server do not allow this.',
-  bad_request: 'Use from, to and min_talk_minutes instead of q.',
+  bad_request: 'Use from, to and calls alone, to see which argument it was.',
   idle_timeout: stuck,
   connect_timeout: stuck,
   attempt_timeout: slow,
@@ -265,7 +245,7 @@ function apiFailure(tool: string, error: CallsError): Failure {
     why: `${quotable(redactMessage(error.summary, error.url), 400)}${request}`,
     next:
       error.code === 'not_found' && tool === 'get_call'
-        ? 'Look the sid up with list_calls; calls of other accounts cannot be read.'
+        ? noCall
         : (nextByCode[error.code] ?? error.hint ?? 'Tell the user what failed.'),
     retry: retryText(error),
   };

@@ -1,6 +1,6 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
 import { isRevealed, maskingOf, type Reveal } from '../privacy/masking.ts';
-import { fenceNote } from './untrusted.ts';
+import { fenceNote } from '../privacy/untrusted.ts';
 
 /** A whole number with separators between thousands. */
 export function count(value: number): string {

@@ -9,6 +9,9 @@ export type Problem =
       readonly nearest: string | undefined;
       readonly tools: readonly string[];
     }
+  | { readonly code: 'two_periods' }
+  | { readonly code: 'no_call'; readonly sid: string }
+  | { readonly code: 'long_list'; readonly most: number }
   | { readonly code: 'not_an_object'; readonly tool: string; readonly accepted: readonly string[] }
   | {
       readonly code: 'unknown_argument';
@@ -25,24 +28,15 @@ export type Problem =
       readonly tool: string;
       readonly accepted: readonly string[];
     }
-  | { readonly code: 'two_filters' }
-  | {
-      readonly code: 'invalid_filter';
-      readonly message: string;
-      readonly frame: string;
-      readonly fixed: string | undefined;
-    }
   | {
       readonly code: 'invalid_where';
+      readonly argument: string;
       readonly message: string;
       readonly frame: string;
       readonly corrected: string | undefined;
     }
-  | { readonly code: 'invalid_having'; readonly message: string; readonly corrected: string | undefined }
   | { readonly code: 'invalid_question'; readonly message: string }
   | { readonly code: 'masked_field'; readonly field: string }
-  | { readonly code: 'masked_order'; readonly field: string }
-  | { readonly code: 'masked_spend'; readonly field: string }
   | { readonly code: 'needs_mirror'; readonly what: string }
   | { readonly code: 'mirror_not_ready'; readonly what: string; readonly state: CopyState }
   | { readonly code: 'copy_failed'; readonly reason: string; readonly mayPass: boolean }
@@ -53,11 +47,7 @@ export type Problem =
       readonly nearest: string | undefined;
       readonly known: readonly string[];
     }
-  | { readonly code: 'named_twice'; readonly name: string }
   | { readonly code: 'group_of_fields'; readonly name: string; readonly known: readonly string[] }
-  | { readonly code: 'one_account'; readonly names: readonly string[] }
-  | { readonly code: 'compare_needs_period' }
-  | { readonly code: 'spend_needs_group' }
   | {
       readonly code: 'empty_range';
       readonly start: string;

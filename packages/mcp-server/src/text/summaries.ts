@@ -7,16 +7,16 @@ import { count, counted } from './notes.ts';
 const calls = (value: number): string => counted(value, 'call', 'calls');
 
 /** How far a read of the API came. */
-export interface Incomplete {
+export interface Unfinished {
   readonly read: number;
   readonly total: number | null;
-  /** All calls before this time were read; null when the list is not in the order of time. */
-  readonly upTo: string | null;
-  readonly why:
-    | { readonly code: 'rows'; readonly rows: number }
-    | { readonly code: 'time'; readonly ms: number }
+  readonly why: /** As many calls, or as much time, as one tool call may take. */
+    | { readonly code: 'rows' | 'time' }
     | { readonly code: 'failed'; readonly reason: string }
-    | { readonly code: 'changed' };
+    /** An account could not be read; a note says why. */
+    | { readonly code: 'account' };
+  /** What the next tool call goes on with. */
+  readonly saved?: unknown;
 }
 
 /** Which calls a number is about. */
@@ -86,7 +86,7 @@ export function listSummary({ shown, first, total, cursor, isLaterPage }: ListFa
   if (shown === 0) {
     if (total === undefined && isLaterPage) return 'No more rows: the previous page was the last.';
     return total === undefined || total === 0
-      ? 'No calls match. Try a wider from/to.'
+      ? 'No calls match.'
       : `No rows here: the list has ${calls(total)} and ends before this page.`;
   }
   const of = total === undefined ? ' of an unknown number of calls' : '';
@@ -100,68 +100,64 @@ export function changedNote(before: number, now: number): string {
   return `The list changed while paging (${calls(before)} before, ${count(now)} now): rows may be repeated or missing. Start again for an exact list.`;
 }
 
-/** Says that not all calls were read, up to which time, and which call gets the rest. `next` has its arguments. */
-export function incompleteSentence(
-  { read, total, upTo, why }: Incomplete,
+/** Says that not all calls were read, and how the question goes on. */
+export function unfinishedSentence(
+  { read, total, why }: Unfinished,
   tool: string,
-  next: Readonly<Record<string, unknown>>,
+  cursor: string | undefined,
 ): string {
-  const reasons = {
-    rows: () => `stopped by the limit of ${why.code === 'rows' ? calls(why.rows) : ''}`,
-    time: () => `stopped by the limit of ${why.code === 'time' ? Math.round(why.ms / 1000) : 0} seconds`,
-    failed: () => `then the API failed: ${why.code === 'failed' ? why.reason.replace(/\.$/, '') : ''}`,
-    changed: () => 'the list changed while it was read',
-  };
-  const of = total === null ? '' : ` of ${count(total)}`;
-  const until = upTo === null ? '' : ` (those before ${upTo})`;
-  const rest =
-    why.code === 'rows' && upTo !== null
-      ? `For the rest: ${tool} ${JSON.stringify({ ...next, from: upTo })}; --mirror has no such limit.`
-      : why.code === 'rows'
-        ? 'Narrow from/to, or tell the user that --mirror has no such limit.'
-        : `Next: ${tool} ${JSON.stringify(next)}, the same call, resumes there.`;
-  return `INCOMPLETE: read only ${count(read)}${of} calls${until}, ${reasons[why.code]()}. All numbers here are for those. ${rest}`;
-}
-
-/** Says that rows came more than once. */
-export function repeatedNotes(repeated: number): string[] {
-  return repeated === 0
-    ? []
-    : [`${count(repeated)} repeated rows were counted once: the list changed while it was read.`];
+  const done = `read ${count(read)}${total === null ? '' : ` of ${count(total)}`} calls`;
+  const next = cursor === undefined ? '' : ` To go on: ${tool} {"cursor":"${cursor}"}.`;
+  switch (why.code) {
+    case 'account':
+      return 'INCOMPLETE: an account could not be read; the numbers are of the others.';
+    case 'failed':
+      return `INCOMPLETE: ${done}, then the API failed: ${why.reason.replace(/\.$/, '')}.${next}`;
+    default: {
+      const left = total === null || read === 0 ? null : Math.ceil((total - read) / read);
+      const more = left === null || left < 2 ? '' : ` about ${left} times`;
+      return `NOT FINISHED: ${done}; there are no numbers yet. To go on${more}: ${tool} {"cursor":"${cursor}"}. Do not add up anything.`;
+    }
+  }
 }
 
 /** What `analyze_calls` says about its groups. */
 export interface GroupFacts {
   readonly groups: number;
   readonly shown: number;
-  /** Groups that the limit allows. */
+  /** Groups that the answer has, before the budget cut it. */
   readonly allowed: number;
   /** Calls in all groups, and in those that are not shown; null when nobody counted them. */
   readonly calls: number;
   readonly otherCalls: number | null;
-  /** A condition on groups leaves some out. */
-  readonly hasHaving: boolean;
+  /** Groups that `having` and `top_per` leave out. */
+  readonly having: number;
+  readonly topPer: number;
 }
 
 /** Says how many groups there are and what the hidden ones hold. */
-export function groupsSummary({
-  groups,
-  shown,
-  allowed,
-  calls: all,
-  otherCalls,
-  hasHaving,
-}: GroupFacts): string {
+export function groupsSummary(facts: GroupFacts): string {
+  const { groups, shown, allowed, calls: all, otherCalls, having, topPer } = facts;
   if (groups === 0) return '';
   const total = counted(groups, 'group', 'groups');
   if (shown === groups) return `${total}, all shown.`;
-  if (hasHaving && shown < allowed) return `${shown} of ${total} fulfill having.`;
+  const met = groups - having - topPer;
+  const parts = [
+    ...(having > 0 ? [`${count(groups - having)} fulfill having`] : []),
+    ...(topPer > 0 ? [`top_per leaves out ${count(topPer)}`] : []),
+    ...(shown < met ? [`the first ${count(shown)} are shown`] : []),
+  ];
   const share =
     otherCalls === null || all === 0
       ? ''
       : `, the others have ${calls(otherCalls)} (${Math.round((otherCalls / all) * 100)}%)`;
-  const more = shown < allowed ? 'More do not fit: narrow the question.' : 'A higher limit shows more.';
-  return `${total}; the first ${shown} are shown${share}. ${more}`;
+  const more =
+    shown < allowed
+      ? ' More do not fit: narrow the question.'
+      : shown < met
+        ? ' A higher limit shows more.'
+        : '';
+  return `${total}; ${parts.join(', ')}${share}.${more}`;
 }
 
 /** Says how many SMS numbers there are, how many take text messages, and which of them a page has. */

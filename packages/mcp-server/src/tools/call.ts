@@ -6,6 +6,7 @@ import { asZod, readArguments } from '../arguments/read.ts';
 import type { MethodHandler, RequestContext } from '../protocol/definition.ts';
 import { RpcError, rpcCodes } from '../protocol/messages.ts';
 import { failureText, ToolError } from '../text/failures.ts';
+import { questionFailure } from '../text/question-failure.ts';
 import { tools } from './index.ts';
 import type { Tool, ToolContext } from './tool.ts';
 import { traceTool } from './trace.ts';
@@ -106,7 +107,8 @@ export async function guarded<T>(
     // A tool of your own may not watch the signal.
     return await (isCustom ? Promise.race([run(signal), aborted]) : run(signal));
   } catch (error) {
-    if (error instanceof ToolError) throw error;
+    const known = questionFailure(error);
+    if (known instanceof ToolError) throw known;
     if (deadline.aborted) throw new ToolError({ code: 'timed_out', tool: name, seconds: timeoutMs / 1000 });
     if (error instanceof CallsError) throw new ToolError({ code: 'api_error', tool: name, error });
     if (signal.aborted) throw new ToolError({ code: 'cancelled', tool: name });
@@ -158,25 +160,19 @@ export async function orFailure(run: () => Promise<ToolResult>): Promise<ToolRes
   }
 }
 
-/** The arguments that are listed: those that this server can fulfill. */
-function listedInput(
-  { input, listedOnly }: Tool,
-  hasMirror: boolean,
-  accounts: readonly string[],
-): z.ZodObject {
-  const hidden = (hasMirror ? listedOnly?.withoutMirror : listedOnly?.withMirror) ?? [];
-  const shape = Object.entries(asZod(input).shape).filter(([name]) => !hidden.includes(name));
+/** The arguments that are listed: with several accounts, which of them. */
+function listedInput({ input }: Tool, accounts: readonly string[]): z.ZodObject {
+  const { shape } = asZod(input);
+  if (accounts.length < 2) return z.object(shape);
   const account = z
     .array(z.string())
     .optional()
     .describe(`Of ${accounts.join(', ')}; default all`);
-  return z.object({ ...Object.fromEntries(shape), ...(accounts.length > 1 ? { account } : {}) });
+  return z.object({ ...shape, account });
 }
 
 /** What `tools/list` depends on. */
 export interface Listing {
-  /** A local copy answers: other arguments are listed. */
-  readonly hasMirror: boolean;
   /** The accounts to choose from, when there are several. */
   readonly accounts: readonly string[];
   /** The definitions of further tools that the caller knows. */
@@ -186,7 +182,7 @@ export interface Listing {
 /** Handles `tools/list` and `tools/call`. */
 export function toolHandlers(
   call: ToolCaller,
-  { hasMirror, accounts, more }: Listing,
+  { accounts, more }: Listing,
 ): Readonly<Record<string, MethodHandler>> {
   let definitions: Record<string, unknown>[] | undefined;
   return {
@@ -195,7 +191,7 @@ export function toolHandlers(
         name: tool.name,
         title: tool.title,
         description: tool.description,
-        inputSchema: toJsonSchema(listedInput(tool, hasMirror, accounts), 'input'),
+        inputSchema: toJsonSchema(listedInput(tool, accounts), 'input'),
         // Which parts are always there helps no model, and costs as many tokens as a tool.
         outputSchema: { ...toJsonSchema(tool.output, 'output'), required: undefined },
         annotations: tool.annotations,

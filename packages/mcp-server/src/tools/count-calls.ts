@@ -1,10 +1,11 @@
 import * as z from 'zod';
-import { choose, selectionShape, withMirror, withoutMirror } from '../arguments/selection.ts';
-import type { CallSource, Selection } from '../source/source.ts';
+import { choose, selectionShape } from '../arguments/selection.ts';
 import { count } from '../text/notes.ts';
-import { incompleteSentence, scopeSentence } from '../text/summaries.ts';
-import { explanations } from './explain-count.ts';
-import { defineTool, readsApi, type ToolContext } from './tool.ts';
+import { scopeSentence } from '../text/summaries.ts';
+import { explanationsOf } from './explain-count.ts';
+import { explainZero } from './explain-zero.ts';
+import { goOn, resumed } from './resume.ts';
+import { defineTool, readsApi } from './tool.ts';
 
 const name = 'count_calls';
 
@@ -17,31 +18,33 @@ export const countCalls = defineTool({
     ...selectionShape,
     explain: z.boolean().optional(),
     expected: z.number().optional().describe('The other number'),
+    cursor: z.string().max(80).optional().describe('Goes on; alone'),
   }),
-  listedOnly: { withMirror, withoutMirror },
   output: z.object({
     summary: z.string(),
-    total: z.number().int(),
+    total: z.number().int().optional(),
     columns: z.array(z.string()).optional(),
     rows: z.array(z.array(z.any())).optional(),
+    go_on: z.string().optional(),
     notes: z.array(z.string()),
   }),
   annotations: readsApi,
-  async run(args, context) {
-    const chosen = choose(args, context.version, context.today());
+  async run(given, context) {
+    const { args, saved } = resumed(name, given, context);
+    const chosen = choose(args, context);
     const source = await context.source();
-    const counted = await source.count(chosen.selection, context);
-    const { incomplete } = counted;
-    const summary = [
-      ...(incomplete ? [incompleteSentence(incomplete, name, args)] : []),
-      scopeSentence(counted.total, chosen.scope, counted),
-    ];
-    const notes = [...chosen.notes, ...counted.notes];
+    const counted = await source.count(chosen.selection, { ...context, saved });
+    const more = goOn(name, args, counted, context);
+    if (more && !more.hasNumbers) return { summary: more.sentence, notes: [], go_on: more.cursor };
+    const { total } = counted;
+    const zero = total === 0 ? await explainZero(chosen, source, context) : [];
+    const notes = [...chosen.notes, ...zero, ...counted.notes];
+    const summary = [...(more ? [more.sentence] : []), scopeSentence(total, chosen.scope, counted)];
     if (args.explain !== true && args.expected === undefined)
-      return { summary: summary.join(' '), total: counted.total, notes };
-    const others = await explain(chosen.selection, source, context);
-    const same = others.filter(({ total }) => total === args.expected);
-    if (args.expected === counted.total) summary.push('That is the number expected.');
+      return { summary: summary.join(' '), total, notes };
+    const others = await explanationsOf(chosen, source, context);
+    const same = others.filter((other) => other.total === args.expected);
+    if (args.expected === total) summary.push('That is the number expected.');
     else if (args.expected !== undefined)
       summary.push(
         same.length > 0
@@ -50,24 +53,10 @@ export const countCalls = defineTool({
       );
     return {
       summary: summary.join(' '),
-      total: counted.total,
+      total,
       columns: ['what is counted', 'calls'],
-      rows: others.map(({ what, total }) => [what, total]),
+      rows: others.map((other) => [other.what, other.total]),
       notes,
     };
   },
 });
-
-async function explain(
-  selection: Selection,
-  source: CallSource,
-  context: ToolContext,
-): Promise<{ what: string; total: number }[]> {
-  const results: { what: string; total: number }[] = [];
-  for (const { what, selection: other, overApi } of explanations(selection, context)) {
-    const counted = overApi ? await overApi() : await source.count(other, context);
-    if (counted !== null)
-      results.push({ what, total: typeof counted === 'number' ? counted : counted.total });
-  }
-  return results;
-}

@@ -1,3 +1,4 @@
+import { formatNaive } from '@call-attribution/core/time';
 import * as z from 'zod';
 import { fieldsOf, selectFields } from '../fields/select.ts';
 import { countThatFits } from '../results/table.ts';
@@ -85,9 +86,10 @@ export const describeData = defineTool({
 
 function todayText(context: ToolContext): string {
   const { timeZone } = context;
+  const today = formatNaive(context.now()).slice(0, 10);
   return timeZone === undefined
-    ? `Today is ${context.today()} in UTC; the time zone of the calls is unknown.`
-    : `Today is ${context.today()} in ${timeZone}, the time zone of the calls.`;
+    ? `Today is ${today} in UTC; the time zone of the calls is unknown.`
+    : `Today is ${today} in ${timeZone}, the time zone of the calls.`;
 }
 
 function meaningOf({

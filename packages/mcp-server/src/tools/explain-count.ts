@@ -1,84 +1,88 @@
 import { day, formatNaive, instantOf, naiveAt, parseNaive } from '@call-attribution/core/time';
-import type { Clause } from '@call-attribution/query-dsl';
-import { filterOf } from '../source/api-reads.ts';
-import type { CallKind, Selection } from '../source/source.ts';
+import type { CallSelection, Condition } from '@call-attribution/questions';
+import type { Period } from '../arguments/period.ts';
+import type { Chosen } from '../arguments/selection.ts';
+import type { CallSource } from '../source/source.ts';
 import type { ToolContext } from './tool.ts';
 
 /** Another way to count, which may be the one that another number comes from. */
-export interface Explanation {
+interface Explanation {
   readonly what: string;
-  readonly selection: Selection;
-  /** Counts with a request of its own; null when it fails. */
-  readonly overApi?: () => Promise<number | null>;
+  readonly selection: CallSelection;
+  /** Counts over the API, whatever answers otherwise. */
+  readonly isOverApi?: true;
 }
 
-const kinds: Readonly<Record<CallKind, string>> = {
+const kinds = {
   website: 'website calls only, without call extensions (the usual count of the API v3)',
   extensions: 'calls through call extensions only',
   all: 'all calls, call extensions included (as v2 of the API counts)',
+} as const;
+
+const answered: Condition = {
+  kind: 'compare',
+  field: 'talk_minutes',
+  operator: '>',
+  value: { type: 'number', text: '0' },
 };
 
-/** The usual reasons for another number, each as a count. */
-export function explanations(selection: Selection, context: ToolContext): Explanation[] {
+/** Counts in all the usual ways. One that fails is left out. */
+export async function explanationsOf(
+  chosen: Chosen,
+  source: CallSource,
+  context: ToolContext,
+): Promise<readonly { readonly what: string; readonly total: number }[]> {
+  const results: { what: string; total: number }[] = [];
+  for (const { what, selection, isOverApi } of explanations(chosen, context)) {
+    const { signal, progress } = context;
+    try {
+      const asked = isOverApi ? context.api : source;
+      const { total, unfinished } = await asked.count(selection, { signal, progress });
+      if (unfinished === undefined) results.push({ what, total });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isOverApi) throw error;
+    }
+  }
+  return results;
+}
+
+/** The usual reasons for another number. */
+function explanations({ selection, period }: Chosen, context: ToolContext): Explanation[] {
   const list: Explanation[] = (['website', 'extensions', 'all'] as const)
     .filter((kind) => kind !== selection.calls)
     .map((kind) => ({ what: kinds[kind], selection: { ...selection, calls: kind } }));
-  const answered: Clause = {
-    kind: 'range',
-    field: 'talk_minutes',
-    lower: { text: '0', inclusive: false },
-    upper: null,
-  };
-  if (selection.clauses.length === 0)
-    list.push({ what: 'answered calls only', selection: { ...selection, clauses: [answered] } });
-  const { from, to } = selection;
+  if (selection.where === undefined)
+    list.push({ what: 'answered calls only', selection: { ...selection, where: answered } });
+  const { from, to } = period;
   if (from !== null && to?.endsWith(' 00:00:00')) {
     const last = formatNaive(parseNaive(to) - day);
     if (last > from)
       list.push({ what: 'the period without its last day', selection: { ...selection, to: last } });
   }
-  list.push(...inOtherZones(selection, context));
-  if (context.hasMirror && selection.where === undefined && selection.caller === undefined)
-    list.push({
-      what: 'the API at this moment (a sync may be due)',
-      selection,
-      overApi: () => countOverApi(selection, context),
-    });
+  list.push(...inOtherZones(selection, period, context));
+  if (context.hasMirror && selection.where === undefined)
+    list.push({ what: 'the API at this moment (a sync may be due)', selection, isOverApi: true });
   return list;
 }
 
 /** The same days in UTC, when the account's times are in another zone. */
-function inOtherZones(selection: Selection, { timeZone }: ToolContext): Explanation[] {
-  if (timeZone === undefined || timeZone === 'UTC' || selection.timeZone !== undefined) return [];
-  const inUtc = (time: string | null): string | null =>
-    time === null ? null : formatNaive(naiveAt(parseNaive(time), timeZone));
-  const fromUtc = (time: string | null): string | null =>
-    time === null ? null : formatNaive(instantOf(parseNaive(time), timeZone).epochMs);
+function inOtherZones(
+  selection: CallSelection,
+  { from, to }: Period,
+  { timeZone }: ToolContext,
+): Explanation[] {
+  if (timeZone === undefined || timeZone === 'UTC' || selection.inZone !== undefined) return [];
+  const moved = (change: (naive: number) => number): CallSelection => ({
+    ...selection,
+    ...(from === null ? {} : { from: formatNaive(change(parseNaive(from))) }),
+    ...(to === null ? {} : { to: formatNaive(change(parseNaive(to))) }),
+  });
   return [
-    {
-      what: 'the same days in UTC',
-      selection: { ...selection, from: inUtc(selection.from), to: inUtc(selection.to) },
-    },
+    { what: 'the same days in UTC', selection: moved((naive) => naiveAt(naive, timeZone)) },
     {
       what: `the same days in ${timeZone}, if the times sent were in UTC`,
-      selection: { ...selection, from: fromUtc(selection.from), to: fromUtc(selection.to) },
+      selection: moved((naive) => instantOf(naive, timeZone).epochMs),
     },
   ];
-}
-
-async function countOverApi(selection: Selection, context: ToolContext): Promise<number | null> {
-  const client = await context.client();
-  const countOf = async (isAll: boolean): Promise<number> => {
-    const filter = filterOf(selection, isAll && context.version === 'v3');
-    return (
-      await client.countCalls({ signal: context.signal, ...(filter.clauses.length > 0 ? { filter } : {}) })
-    ).total;
-  };
-  try {
-    if (selection.calls === 'extensions') return (await countOf(true)) - (await countOf(false));
-    return await countOf(selection.calls === 'all');
-  } catch {
-    context.signal.throwIfAborted();
-    return null;
-  }
 }

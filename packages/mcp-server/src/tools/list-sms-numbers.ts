@@ -1,12 +1,12 @@
 import * as z from 'zod';
+import { cleanText, cutText } from '../privacy/untrusted.ts';
 import { readCursor, writeCursor } from '../results/cursor.ts';
 import { countThatFits } from '../results/table.ts';
 import { smsSummary } from '../text/summaries.ts';
-import { cleanText, cutText } from '../text/untrusted.ts';
 import { defineTool, readsApi } from './tool.ts';
 
 const name = 'list_sms_numbers';
-const columns = ['number', 'sms_enabled', 'url'];
+const ownColumns = ['number', 'sms_enabled', 'url'];
 
 /** Lists the account's SMS numbers. */
 export const listSmsNumbers = defineTool({
@@ -25,11 +25,22 @@ export const listSmsNumbers = defineTool({
   async run({ cursor }, context) {
     const scope = { tool: name, version: context.version, key: context.cursorKey, filter: '' };
     const { skip } = cursor === undefined ? { skip: 0 } : readCursor(scope, cursor, undefined);
-    const client = await context.client();
-    const numbers = await client.listSmsNumbers({ signal: context.signal });
+    const { accounts, signal } = context;
+    const lists = await Promise.all(
+      accounts.map(async ({ name: account, client }) =>
+        (await (await client()).listSmsNumbers({ signal })).map((number) => ({ account, ...number })),
+      ),
+    );
+    const numbers = lists.flat();
+    const columns = accounts.length > 1 ? ['account', ...ownColumns] : ownColumns;
     const rows = numbers
       .slice(skip)
-      .map(({ number, smsEnabled, url }) => [cleanText(number), smsEnabled, listenerOf(url)]);
+      .map(({ account, number, smsEnabled, url }) => [
+        ...(accounts.length > 1 ? [account] : []),
+        cleanText(number),
+        smsEnabled,
+        listenerOf(url),
+      ]);
     const shown = rows.slice(0, countThatFits(rows, columns, context.budget - 150));
     const enabled = numbers.filter(({ smsEnabled }) => smsEnabled === true).length;
     const end = skip + shown.length;

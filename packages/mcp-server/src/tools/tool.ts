@@ -3,6 +3,7 @@ import type { ObjectSchema, OutputOf } from '../arguments/schema.ts';
 import type { RecordView } from '../fields/view.ts';
 import type { Reveal } from '../privacy/masking.ts';
 import type { CallSource } from '../source/source.ts';
+import type { UnfinishedQuestions } from '../source/unfinished.ts';
 
 /** What a tool of your own may use while it runs. */
 export interface CustomToolContext {
@@ -22,22 +23,34 @@ export interface CustomToolContext {
   progress(done: number, total: number | null, message: string): void;
 }
 
+/** An account that a tool call is about. */
+export interface ToolAccount {
+  readonly name: string;
+  client(): Promise<Client>;
+}
+
 /** What the tools of this package may use while they run. */
 export interface ToolContext extends CustomToolContext {
-  /** Resolves to where calls are read: the API, or a local copy. */
+  /** The accounts that the call is about. */
+  readonly accounts: readonly ToolAccount[];
+  /** Resolves to where their calls are read: the API, or a local copy. */
   source(): Promise<CallSource>;
+  /** Their calls over the API, whatever answers otherwise. */
+  readonly api: CallSource;
   /** A local copy answers. */
   readonly hasMirror: boolean;
   /** Signs cursors. */
   readonly cursorKey: string | Uint8Array;
+  /** Keeps questions that are not finished. */
+  readonly unfinished: UnfinishedQuestions;
   /** Kinds of personal data that are shown as they are. */
   readonly reveal: ReadonlySet<Reveal>;
   /** Most tokens a result may take, by estimate. */
   readonly budget: number;
   /** The current time in milliseconds since 1970. */
   readonly clock: Pick<Clock, 'now'>;
-  /** The date of today, `YYYY-MM-DD`, in the zone of the account or else in UTC. */
-  today(): string;
+  /** The naive time of now, in a zone, by default that of the account or else UTC. */
+  now(zone?: string): number;
 }
 
 /** A tool as hosts and agents see it. */
@@ -65,8 +78,6 @@ export interface ToolInfo {
 export interface Tool<Input extends ObjectSchema = ObjectSchema> extends ToolInfo {
   /** Schema of the arguments. */
   readonly input: Input;
-  /** Arguments that are listed only where a local copy answers, and only where none does. All are understood everywhere. */
-  readonly listedOnly?: { readonly withMirror: readonly string[]; readonly withoutMirror: readonly string[] };
   /** What else hosts should know, such as the page that shows results. */
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Resolves to data that matches `output`. Throws a `ToolError` on failure. */

@@ -18,30 +18,38 @@ describe('readArguments', () => {
   );
 
   it('accepts numbers and booleans as strings', () => {
-    expect(read({ rows: '10', min_talk_minutes: '1.5' })).toEqual({ rows: 10, min_talk_minutes: 1.5 });
+    expect(read({ rows: '10' })).toEqual({ rows: 10 });
+    expect(readArguments('count_calls', countCalls.input, { expected: '1.5' })).toEqual({ expected: 1.5 });
     expect(readArguments('count_calls', countCalls.input, { explain: 'TRUE' })).toEqual({ explain: true });
   });
 
+  it('splits a list of measures where a measure ends', () => {
+    const read = readArguments('analyze_calls', analyzeCalls.input, {
+      measures: "calls, count(state IN ('TX','CA')), share(city = 'a,b')",
+    });
+    expect(read).toEqual({ measures: ['calls', "count(state IN ('TX','CA'))", "share(city = 'a,b')"] });
+  });
+
   it('accepts the whole object as a JSON string, and treats null and empty strings as left out', () => {
-    expect(read('{"rows":3,"from":null,"q":""}')).toEqual({ rows: 3 });
+    expect(read('{"rows":3,"from":null,"where":""}')).toEqual({ rows: 3 });
     expect(read(undefined)).toEqual({});
   });
 
   it.each([
     [{ row: 3 }, 'Did you mean "rows"?'],
-    [{ minTalkMinutes: 3 }, 'Did you mean "min_talk_minutes"?'],
-    [{ __proto__x: 3 }, 'list_calls takes: from, to, calls'],
+    [{ timezone: 'UTC' }, 'Did you mean "time_zone"?'],
+    [{ __proto__x: 3 }, 'list_calls takes: period, from, to, calls'],
     [{ rows: 0 }, '"rows" must be at least 1, not 0.'],
     [{ rows: 2.5 }, '"rows" must be a whole number, not 2.5.'],
     [{ rows: 'many' }, '"rows" must be a number, not a string.'],
-    [{ min_talk_minutes: -1 }, '"min_talk_minutes" must be from 0 to 100000, not -1.'],
+    [{ rows: -1 }, '"rows" must be at least 1, not -1.'],
     [
       { calls: 'websites' },
       '"calls" must be one of website, extensions, all, not "websites". Did you mean website?',
     ],
     [{ calls: 'phone' }, '"calls" must be one of website, extensions, all.'],
     [{ fields: ['sid', 7] }, '"fields[1]" must be a string, not a number.'],
-    [{ q: 'x'.repeat(4001) }, '"q" must have at most 4000 characters.'],
+    [{ where: 'x'.repeat(4001) }, '"where" must have at most 4000 characters.'],
     [[1, 2], 'must be one JSON object'],
     ['not json', 'must be one JSON object'],
   ])('refuses %j and says what to do', (args, text) => {
@@ -53,7 +61,7 @@ describe('readArguments', () => {
       fc.property(
         fc.oneof(
           fc.anything(),
-          fc.dictionary(fc.constantFrom('q', 'rows', 'fields', 'from', 'x'), fc.anything()),
+          fc.dictionary(fc.constantFrom('where', 'rows', 'fields', 'from', 'x'), fc.anything()),
         ),
         (args) => {
           for (const tool of [listCalls, analyzeCalls]) {

@@ -1,14 +1,20 @@
+import { fields } from '@call-attribution/core';
 import { printFilter } from '@call-attribution/query-dsl';
+import { planSelection } from '@call-attribution/questions';
 import { describe, expect, it } from 'vitest';
 import { choose, type SelectionArguments } from '../../src/arguments/selection.ts';
 import { filterOf } from '../../src/source/api-reads.ts';
+import { clausesOf } from '../../src/source/push-down.ts';
 import { failureOf } from '../support/failure-of.ts';
 
-const today = '2026-11-22';
-const chosen = (args: SelectionArguments, version: 'v2' | 'v3' = 'v3') => choose(args, version, today);
+const now = Date.parse('2026-11-22T15:00:00Z');
+const chosen = (args: SelectionArguments, version: 'v2' | 'v3' = 'v3') =>
+  choose(args, { version, fields, reveal: new Set(), now: () => now, timeZone: 'America/New_York' });
 const filter = (args: SelectionArguments) => {
-  const { selection } = chosen(args);
-  return printFilter(filterOf(selection, selection.calls === 'all'));
+  const { selection, period } = chosen(args);
+  const { conditions } = planSelection(selection);
+  const clauses = clausesOf(conditions.map(({ condition }) => condition));
+  return printFilter(filterOf({ ...period, clauses }, selection.calls === 'all'));
 };
 
 describe('choose', () => {
@@ -22,32 +28,32 @@ describe('choose', () => {
     [{ from: '2026-10', to: '2026-10' }, 'date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00}'],
     [{ from: '-28d', to: 'yesterday' }, 'date_added:[2026-10-25 00:00:00 TO 2026-11-22 00:00:00}'],
     [{ from: 'today' }, 'date_added:[2026-11-22 00:00:00 TO *]'],
-    [{ min_talk_minutes: 2 }, 'talk_minutes:[2 TO *]'],
-    [{ min_talk_minutes: 0.25 }, 'talk_minutes:[0.3 TO *]'],
-    [{ min_talk_minutes: 2.04 }, 'talk_minutes:[2.1 TO *]'],
-    [{ min_talk_minutes: 1.1 }, 'talk_minutes:[1.1 TO *]'],
+    [{ period: 'last month' }, 'date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00}'],
+    [{ period: '2026-Q3' }, 'date_added:[2026-07-01 00:00:00 TO 2026-10-01 00:00:00}'],
+    [{ where: 'talk_minutes >= 2' }, 'talk_minutes:[2 TO *]'],
+    [{ where: "talk_minutes < 9.5 AND city = 'Boston'" }, 'talk_minutes:[* TO 9.5}'],
+    [{ where: 'talk_minutes >= 0.25' }, ''],
+    [{ where: 'talk_minutes >= 2 OR missed' }, ''],
+    [{ where: 'NOT talk_minutes >= 2' }, ''],
     [{ calls: 'all' as const }, 'inc_gce:1'],
-    [{ q: 'talk_minutes:[1 TO *],inc_gce:1' }, 'talk_minutes:[1 TO *],inc_gce:1'],
-    [
-      { q: 'date_added:{2026-11-01 00:00:00 TO 2026-11-01 09:00:00]' },
-      'date_added:[2026-11-01 00:00:01 TO 2026-11-01 09:00:01}',
-    ],
   ])('turns %j into %j', (args, text) => {
     expect(filter(args)).toBe(text);
   });
 
   it.each([
-    [{ q: 'x', from: '2026-01-01' }, 'cannot be combined'],
+    [{ period: 'today', from: '2026-01-01' }, 'cannot be combined'],
+    [{ period: 'last fortnight' }, 'last month'],
+    [{ where: "state = 'TX" }, 'where: '],
+    [{ where: "ani = '6125550147'" }, 'ani holds personal data'],
+    [{ where: "ani LIKE '612%'" }, 'ani holds personal data'],
+    [{ where: "search_term LIKE '%6125550147%'" }, 'search_term holds personal data'],
     [{ from: '2026-02-30' }, 'from="2026-02-30" is not a date or time that exists. Use from="2026-02-28".'],
     [{ to: '2026-09-31 12:00:00' }, 'Use to="2026-09-30 12:00:00".'],
     [{ from: '2026/11/1' }, 'Use from="2026-11-01".'],
     [{ from: '2026-11-01T00:00:00Z' }, 'no time zone. Use from="2026-11-01 00:00:00".'],
-    [{ from: 'last week' }, 'Write from as YYYY-MM-DD'],
+    [{ from: 'last weak' }, 'Write from as YYYY-MM-DD'],
     [{ from: '2026-11-02', to: '2026-11-01' }, 'Use from="2026-11-01" and to="2026-11-02".'],
     [{ from: '2026-11-02 09:00:00', to: '2026-11-02 09:00:00' }, 'The range is empty'],
-    [{ q: 'talk_minute:[1 TO *]' }, 'Use q="talk_minutes:[1 TO *]".'],
-    [{ q: 'talk_minutes:[1 TO' }, 'Use q="talk_minutes:[1 TO *]".'],
-    [{ q: 'state:TX' }, 'from, to and min_talk_minutes'],
     [{ time_zone: 'America/New_Yrok' }, 'Did you mean "America/New_York"?'],
   ])('refuses %j: %s', (args, text) => {
     expect(failureOf(() => chosen(args))).toContain(text);
@@ -56,7 +62,6 @@ describe('choose', () => {
   it('leaves call extensions out in v3 unless they are requested, and counts them in v2', () => {
     expect(chosen({}).selection.calls).toBe('website');
     expect(chosen({ calls: 'all' }).selection.calls).toBe('all');
-    expect(chosen({ q: 'inc_gce:1' }).selection.calls).toBe('all');
     expect(chosen({}, 'v2')).toMatchObject({ selection: { calls: 'all' } });
     expect(chosen({}, 'v2').notes.join()).toContain('always counts calls through call extensions');
     expect(chosen({ calls: 'website' }, 'v2').notes).toEqual([]);

@@ -5,6 +5,7 @@ import {
   HttpError,
   isCallExtension,
   type ListQuery,
+  type RawPage,
   type Version,
 } from '@call-attribution/core';
 import { matcher, toFilter } from '@call-attribution/query-dsl';
@@ -21,6 +22,27 @@ export interface FakeOptions {
   /** Called before each answer; may throw or wait. */
   readonly before?: (query: ListQuery) => void | Promise<void>;
   readonly smsNumbers?: readonly { number: string; smsEnabled: boolean | string; url: string }[];
+}
+
+/** The page as bytes, as the readers of whole lists ask for it. */
+function rawPageOf({ records, range, meta }: CallPage): RawPage {
+  const parts = records.map((call) => Buffer.from(JSON.stringify(call)));
+  let end = 1;
+  const ranges = parts.map((part) => {
+    const start = end;
+    end = start + part.length + 1;
+    return { start, end: end - 1 };
+  });
+  const bytes = Buffer.from(`[${parts.join(',')}]`);
+  return {
+    bytes,
+    range,
+    meta,
+    count: records.length,
+    byteRanges: () => ranges,
+    records: () => [...records],
+    record: (index: number) => records[index] as Call,
+  };
 }
 
 /** A client over an array, for tests of what the tools make of answers. */
@@ -71,6 +93,10 @@ export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): C
         }
       }
       return Object.assign(first, { pages });
+    },
+    async fetchPage(query: ListQuery = {}) {
+      const page = await onePage({ ...query, rows: query.rows ?? 20 });
+      return rawPageOf(page);
     },
     async getCall(sid: string) {
       const found = calls.find((call) => call.sid === sid);

@@ -1,5 +1,6 @@
 import { type Call, fields } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
+import { derivedFields } from '@call-attribution/questions';
 import { Tally } from '@call-attribution/test-tools/drill';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import fc from 'fast-check';
@@ -8,7 +9,6 @@ import { toJsonSchema } from '../../src/arguments/json-schema.ts';
 import { fieldGroups } from '../../src/fields/select.ts';
 import { type CallsMcpServer, callTool, createServer, tools } from '../../src/index.ts';
 import { estimateTokens } from '../../src/results/table.ts';
-import { derivedNames } from '../../src/source/keys.ts';
 import { fakeClient } from './fake-client.ts';
 
 // What holds for every result. The tests try a few cases, the drills many.
@@ -18,7 +18,11 @@ const validators = new Map(
   tools.map((tool) => [tool.name, ajv.getValidator(toJsonSchema(tool.output, 'output'))]),
 );
 
-const known = [...fields.map((spec) => spec.name), ...fieldGroups, ...derivedNames];
+const known = [
+  ...fields.map((spec) => spec.name),
+  ...fieldGroups,
+  ...derivedFields.map((field) => field.name),
+];
 const name = fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...known) }, fc.string());
 const names = fc.oneof(
   fc.array(name, { maxLength: 4 }),
@@ -33,10 +37,13 @@ const time = fc.oneof(
 );
 /** Mostly usable values for each argument, and some that are not. */
 const values: Record<string, fc.Arbitrary<unknown>> = {
-  q: fc.oneof(fc.constantFrom('', 'inc_gce:1', 'talk_minutes:[1 TO 9]', 'talk_minutes:[1'), fc.string()),
+  where: fc.oneof(
+    fc.constantFrom('', 'missed', 'talk_minutes BETWEEN 1 AND 9', "city = 'x'", 'talk_minutes >='),
+    fc.string(),
+  ),
+  period: fc.oneof(fc.constantFrom('last month', '2024-01', '2024-Q1'), fc.string()),
   from: time,
   to: time,
-  min_talk_minutes: fc.oneof(fc.double({ min: 0, max: 30, noNaN: true }), fc.anything()),
   calls: fc.constantFrom('website', 'extensions', 'all', 'x'),
   compare: fc.oneof(fc.constantFrom('previous', 'year', '2024-01-01..2024-01-02'), fc.string()),
   measures: fc.array(
@@ -104,8 +111,9 @@ const anyRecord = fc
 /** Whatever is in the records, results are valid, within the budget and on one line, and every fence holds. */
 export async function anyRecordsGiveASafeResult(numRuns: number, tally = new Tally()): Promise<void> {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyRecord, { maxLength: 5 }), (calls) =>
+    fc.asyncProperty(fc.array(anyRecord, { maxLength: 5 }), (records) =>
       tally.run(async () => {
+        const calls = records.map((call, i) => ({ ...call, sid: `S${i}` }));
         const server = createServer(fakeClient(calls), { budget: 2000 });
         for (const [tool, args] of [
           ['list_calls', { fields: 'all' }],

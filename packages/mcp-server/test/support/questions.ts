@@ -19,8 +19,6 @@ export interface Question {
   readonly answer: (last: Content, all: readonly Content[]) => unknown;
   /** The same from the records. */
   readonly truth: (calls: readonly Call[], earlier: readonly Content[]) => unknown;
-  /** Only a local copy can answer it in one call. */
-  readonly needsMirror?: true;
 }
 
 /** When the questions are asked, and the zone of the records. */
@@ -177,7 +175,7 @@ const totals: readonly Question[] = [
   },
   {
     ask: 'How many conversations of five minutes or more were there?',
-    calls: [count({ min_talk_minutes: 5 })],
+    calls: [count({ where: 'talk_minutes >= 5' })],
     answer: total,
     truth: (calls) => sites(calls, (call) => minutes(call) >= 5).length,
   },
@@ -259,7 +257,6 @@ const totals: readonly Question[] = [
     answer: total,
     truth: (calls) =>
       sites(calls, ({ date_added: at }) => at >= '2026-10-15 03:00:00' && at < '2026-10-16 03:00:00').length,
-    needsMirror: true,
   },
 ];
 
@@ -309,21 +306,18 @@ const talk: readonly Question[] = [
           .map((list) => share(list.filter(isMissed).length, list.length)),
         1,
       ),
-    needsMirror: true,
   },
   {
     ask: 'missed after hours (before 8, from 18)?',
     calls: [count({ where: 'missed AND (hour < 8 OR hour >= 18)' })],
     answer: total,
     truth: (calls) => sites(calls, isMissed, (call) => hourOf(call) < 8 || hourOf(call) >= 18).length,
-    needsMirror: true,
   },
   {
     ask: 'How busy are weekends?',
     calls: [count({ where: "weekday IN ('Sat', 'Sun')" })],
     answer: total,
     truth: (calls) => sites(calls, (call) => /^S/.test(weekdayOf(call))).length,
-    needsMirror: true,
   },
   {
     ask: 'Total talk time in October, in minutes',
@@ -346,7 +340,6 @@ const talk: readonly Question[] = [
     calls: [analyze({ where: 'NOT missed', measures: 'talk_median' })],
     answer: only('talk_median'),
     truth: (calls) => [rank(sites(calls, (call) => !isMissed(call)).map(minutes), 0.5)],
-    needsMirror: true,
   },
   {
     ask: 'What was our longest call in the last four weeks?',
@@ -403,7 +396,6 @@ const attribution: readonly Question[] = [
           largest(Object.values(counts(list, field('ppc_keywords'))), 1)[0],
         ]),
       ),
-    needsMirror: true,
   },
   {
     ask: 'Which keywords bring people who talk longest on average (50 calls or more)?',
@@ -541,7 +533,6 @@ const attribution: readonly Question[] = [
         (call) =>
           call.landing_page === '/emergency' && minutes(call) > 10 && field('ppc_gclid')(call) !== null,
       ).length,
-    needsMirror: true,
   },
   {
     ask: 'Texas and California, at least two minutes, by campaign',
@@ -558,7 +549,6 @@ const attribution: readonly Question[] = [
         sites(calls, (call) => /^(?:TX|CA)$/.test(String(call.state)) && minutes(call) >= 2),
         field('ppc_campaign'),
       ),
-    needsMirror: true,
   },
 ];
 
@@ -577,7 +567,6 @@ const quality: readonly Question[] = [
     truth: (calls) =>
       calls.filter(({ ppc_status: status }) => status === 'Not Processed' || status === 'Waiting For Keyword')
         .length,
-    needsMirror: true,
   },
   {
     ask: 'Which calls can go to Google Ads today? (click within 90 days, one minute, processed)',
@@ -597,7 +586,6 @@ const quality: readonly Question[] = [
           call.ppc_status === 'Processed' &&
           String(call.displayed_timestamp) >= '2026-08-03 00:00:00',
       ).length,
-    needsMirror: true,
   },
   {
     ask: 'Do we have ad clicks without a campaign?',
@@ -606,14 +594,12 @@ const quality: readonly Question[] = [
     truth: (calls) =>
       sites(calls, (call) => field('ppc_gclid')(call) !== null && field('ppc_campaign')(call) === null)
         .length,
-    needsMirror: true,
   },
   {
     ask: 'How many calls have no city?',
     calls: [count({ where: 'city IS NULL' })],
     answer: total,
     truth: (calls) => sites(calls, (call) => field('city')(call) === null).length,
-    needsMirror: true,
   },
   {
     ask: 'In how many cities do our callers live?',
@@ -662,7 +648,6 @@ const quality: readonly Question[] = [
       );
       return allDays('2026-10-01', 31).filter((day) => !found.has(day));
     },
-    needsMirror: true,
   },
 ];
 
@@ -685,14 +670,12 @@ const people: readonly Question[] = [
     calls: [analyze({ ...october, measures: 'first_time_callers', calls: 'all' })],
     answer: only('first_time_callers'),
     truth: (calls) => [[...firsts(calls)].filter(inOctober).length],
-    needsMirror: true,
   },
   {
     ask: 'Do returning callers talk longer?',
     calls: [analyze({ group_by: 'caller_type', measures: 'calls', calls: 'all' })],
     answer: (content) => rowsOf(content).find((row) => row.caller_type === 'first')?.calls,
     truth: (calls) => firsts(calls).size,
-    needsMirror: true,
   },
   {
     ask: 'Who calls most often?',
@@ -728,7 +711,6 @@ const people: readonly Question[] = [
     truth: (calls) => [
       rank(sites(calls, (call) => String(call.displayed_timestamp) <= call.date_added).map(lag), 0.5),
     ],
-    needsMirror: true,
   },
   {
     ask: 'Tell me about this call',

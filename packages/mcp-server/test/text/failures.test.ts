@@ -51,16 +51,23 @@ const wrong: readonly [Problem, text: string][] = [
     },
     '"dnis": No such number. branch_of takes: dnis.',
   ],
+  [{ code: 'two_periods' }, 'period cannot be combined with from and to. Give period, or from and to.'],
   [
-    { code: 'two_filters' },
-    'q cannot be combined with from, to, calls or min_talk_minutes. Put everything into q, or leave q out.',
+    { code: 'long_list', most: 10_000 },
+    'A list over the API ends after 10000 calls. Narrow the period, or ask analyze_calls for totals.',
   ],
   [
-    { code: 'invalid_filter', message: 'Expected a field.', frame: 'x\n^', fixed: 'talk_minutes:[2 TO 5]' },
-    'q is not a valid filter. Expected a field. Use q="talk_minutes:[2 TO 5]".',
+    { code: 'no_call', sid: 'S1' },
+    'There is no call "S1". Look the sid up with list_calls; calls of other accounts cannot be read.',
   ],
   [
-    { code: 'invalid_where', message: 'There is no field stat.', frame: 'x\n^', corrected: "state = 'TX'" },
+    {
+      code: 'invalid_where',
+      argument: 'where',
+      message: 'There is no field stat.',
+      frame: 'x\n^',
+      corrected: "state = 'TX'",
+    },
     `where: There is no field stat. Use where="state = 'TX'".`,
   ],
   [
@@ -78,10 +85,6 @@ const wrong: readonly [Problem, text: string][] = [
   [
     { code: 'field_of_other_version', name: 'city', version: 'v2', groups },
     'The field "city" does not exist in v2 of the API. Use field names or the groups summary, all; describe_data lists every field.',
-  ],
-  [
-    { code: 'masked_spend', field: 'ani' },
-    'ani holds personal data, so there is no spend for its values. Give spend for a campaign, a keyword, a channel or another field.',
   ],
   [
     { code: 'needs_mirror', what: 'where' },

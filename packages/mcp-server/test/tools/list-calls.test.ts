@@ -42,9 +42,7 @@ describe('list_calls', () => {
   it('says that no calls match', async () => {
     const page = await list(createServer(fakeClient(calls)), { from: '2030-01-01' });
     expect(page).toMatchObject({
-      summary: expect.stringMatching(
-        /^0 website calls from 2030-01-01 on.+No calls match. Try a wider from\/to.$/,
-      ),
+      summary: expect.stringMatching(/^0 website calls from 2030-01-01 on.+No calls match.$/),
       rows: [],
       first: 0,
       last: 0,

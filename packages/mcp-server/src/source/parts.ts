@@ -1,0 +1,177 @@
+import type { Client, Clock, Version } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
+import { formatNaive } from '@call-attribution/core/time';
+import type { Checkpoint } from '@call-attribution/node-stream';
+import type { RecordMask } from '../privacy/mask-record.ts';
+import { isObject } from '../protocol/messages.ts';
+import { failureText, ToolError } from '../text/failures.ts';
+import type { Unfinished } from '../text/summaries.ts';
+import type { Allowance, ApiReads, ReadLimits, Stretch } from './api-reads.ts';
+import type { Origin, ReadRun } from './source.ts';
+import type { Tally } from './tallies.ts';
+
+// A question is read in parts: an account and a stretch of time each. Each part is saved and goes on for itself.
+
+/** An account that is read over the API. */
+export interface ApiAccount {
+  readonly name: string;
+  readonly version: Version;
+  readonly client: () => Promise<Client>;
+  readonly reads: ApiReads;
+  readonly mask: RecordMask;
+}
+
+/** What the source needs besides its accounts. */
+export interface ApiSettings {
+  readonly limits: ReadLimits;
+  /** The time in milliseconds since 1970. */
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** One account and stretch of a question. */
+interface SavedPart {
+  readonly account: string;
+  readonly from: string | null;
+  /** Where to go on; null when it was read whole. */
+  readonly checkpoint: Checkpoint | null;
+  readonly asOf: number;
+  readonly read: number;
+  readonly tally: unknown;
+}
+
+/** What was read of it. */
+export interface PartRead<T> {
+  readonly tally: T;
+  readonly saved: () => SavedPart;
+  readonly asOf: number;
+  readonly read: number;
+  readonly total: number | null;
+  readonly why: Unfinished['why'] | null;
+  readonly doubt: string | null;
+}
+
+/** Reads stretches of all accounts, one after the other, as far as one tool call may. */
+export async function readAll<T extends Tally>(
+  accounts: readonly ApiAccount[],
+  { limits, clock }: ApiSettings,
+  stretches: readonly Stretch[],
+  make: () => T,
+  run: ReadRun,
+): Promise<{ readonly parts: readonly PartRead<T>[]; readonly notes: readonly string[] }> {
+  const allowance = { calls: limits.maxCalls, until: clock.now() + limits.maxTime };
+  const saved = savedParts(run.saved);
+  const parts: PartRead<T>[] = [];
+  const failed: ToolError[] = [];
+  for (const account of accounts) {
+    for (const stretch of stretches) {
+      const before = saved.find((each) => each.account === account.name && each.from === stretch.from);
+      try {
+        parts.push(await readPart(account, stretch, before, make(), allowance, run));
+      } catch (error) {
+        const failure = accounts.length > 1 ? failureOf(account.name, error) : null;
+        if (failure === null) throw error;
+        failed.push(failure);
+        break;
+      }
+    }
+  }
+  if (parts.length === 0) throw failed[0] ?? new Error('nothing was read');
+  const notes = failed.map((error) => failureText(error.problem).replaceAll('\n', ' '));
+  return { parts, notes };
+}
+
+/** A period as the API writes times. */
+export const namedPeriod = ({ from, to }: { readonly from: number | null; readonly to: number | null }) => ({
+  from: from === null ? null : formatNaive(from),
+  to: to === null ? null : formatNaive(to),
+});
+
+/** Periods as stretches without a call in two of them. */
+export function stretchesOf(
+  periods: readonly { readonly from: number | null; readonly to: number | null }[],
+  clauses: Stretch['clauses'],
+): Stretch[] {
+  const [low, high] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const spans = periods.map(({ from, to }) => ({ from: from ?? low, to: to ?? high }));
+  spans.sort((a, b) => a.from - b.from);
+  const joined: { from: number; to: number }[] = [];
+  for (const span of spans) {
+    const last = joined.at(-1);
+    if (last === undefined || span.from > last.to) joined.push({ ...span });
+    else last.to = Math.max(last.to, span.to);
+  }
+  return joined.map(({ from, to }) => ({
+    ...namedPeriod({ from: from === low ? null : from, to: to === high ? null : to }),
+    clauses,
+  }));
+}
+
+async function readPart<T extends Tally>(
+  { name, reads, mask }: ApiAccount,
+  stretch: Stretch,
+  before: SavedPart | undefined,
+  tally: T,
+  allowance: Allowance,
+  run: ReadRun,
+): Promise<PartRead<T>> {
+  const part = (read: Omit<PartRead<T>, 'tally' | 'saved'>, checkpoint: Checkpoint | null): PartRead<T> => ({
+    ...read,
+    tally,
+    saved: () => ({
+      account: name,
+      from: stretch.from,
+      checkpoint,
+      asOf: read.asOf,
+      read: read.read,
+      tally: tally.save(),
+    }),
+  });
+  if (before !== undefined && before.checkpoint === null) {
+    tally.merge(before.tally);
+    const { asOf, read } = before;
+    return part({ asOf, read, total: read, why: null, doubt: null }, null);
+  }
+  const resume = () => {
+    if (before?.checkpoint == null) return null;
+    tally.merge(before.tally);
+    return { checkpoint: before.checkpoint, asOf: before.asOf };
+  };
+  const take = (calls: Parameters<Tally['add']>[0]) => tally.add(calls, name, mask);
+  const { checkpoint, ...read } = await reads.read(stretch, allowance, take, run, resume);
+  return part(read, checkpoint);
+}
+
+/** What all parts together say of where they come from. */
+export function originOf(parts: readonly PartRead<Tally>[], notes: readonly string[]): Origin {
+  const asOf = new Date(Math.min(...parts.map((part) => part.asOf))).toISOString();
+  const said = [...notes, ...parts.flatMap(({ doubt }) => (doubt === null ? [] : [`${doubt}.`]))];
+  const why = parts.find((part) => part.why !== null)?.why ?? null;
+  const hasFailed = notes.length > 0;
+  if (why === null && !hasFailed) return { asOf, notes: said };
+  const totals = parts.map(({ total }) => total);
+  return {
+    asOf,
+    notes: said,
+    unfinished: {
+      read: parts.reduce((sum, { read }) => sum + read, 0),
+      total: totals.reduce(
+        (sum, total) => (sum === null || total === null ? null : sum + total),
+        0 as number | null,
+      ),
+      why: why ?? { code: 'account' },
+      ...(why === null ? {} : { saved: { parts: parts.map(({ saved }) => saved()) } }),
+    },
+  };
+}
+
+/** What an earlier tool call has saved. It was written by this program. */
+function savedParts(saved: unknown): readonly SavedPart[] {
+  return isObject(saved) && Array.isArray(saved.parts) ? saved.parts : [];
+}
+
+function failureOf(account: string, error: unknown): ToolError | null {
+  if (error instanceof ToolError) return null;
+  return error instanceof CallsError && error.name !== 'QuestionError'
+    ? new ToolError({ code: 'api_error', tool: account, error })
+    : null;
+}

@@ -1,0 +1,26 @@
+import { InvalidCondition, QuestionError } from '@call-attribution/questions';
+import { ToolError } from './failures.ts';
+
+/** Names of arguments where questions have options. */
+const renamed: Readonly<Record<string, string>> = {
+  groupBy: 'group_by',
+  topPer: 'top_per',
+  inZone: 'time_zone',
+  timeZone: 'CALLS_TIME_ZONE',
+};
+
+/** An error of a question as one of a tool; any other as it is. */
+export function questionFailure(error: unknown): unknown {
+  if (error instanceof InvalidCondition) {
+    const { message, frame, corrected } = error.problem;
+    const argument = /^\w+/.exec(error.message)?.[0] ?? 'where';
+    return new ToolError({ code: 'invalid_where', argument, message, frame, corrected });
+  }
+  if (!(error instanceof QuestionError)) return error;
+  if (error.code === 'invalid_state') return new ToolError({ code: 'foreign_cursor' });
+  const message = error.summary.replace(
+    /`?\b(groupBy|topPer|inZone|timeZone)\b`?/g,
+    (_, name: string) => renamed[name] ?? name,
+  );
+  return new ToolError({ code: 'invalid_question', message });
+}

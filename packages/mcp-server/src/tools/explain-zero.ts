@@ -1,0 +1,98 @@
+import { fields } from '@call-attribution/core';
+import { type CallSelection, fieldsOf } from '@call-attribution/questions';
+import type { Chosen } from '../arguments/selection.ts';
+import { findField } from '../fields/select.ts';
+import { showValue } from '../fields/view.ts';
+import type { CallSource, ReadRun } from '../source/source.ts';
+import { count } from '../text/notes.ts';
+import { periodText } from '../text/summaries.ts';
+
+type Period = { readonly from: string | null; readonly to: string | null };
+
+/** Says why there is nothing: what the period has without the conditions, and where the calls nearest to it are. */
+export async function explainZero(
+  { selection, period }: Chosen,
+  source: CallSource,
+  run: ReadRun,
+): Promise<readonly string[]> {
+  if (selection.where !== undefined) {
+    const { where: _, ...rest } = selection;
+    const { total, extensionsLeftOut } = await source.count(rest, withoutState(run));
+    if (total > 0)
+      return [
+        `Without the condition it would be ${count(total)}: no call meets it.`,
+        ...(await visitorValues(selection, source, run)),
+      ];
+    if (extensionsLeftOut) return [extensionsOnly(extensionsLeftOut)];
+  }
+  return emptyPeriod(selection, period, source, run);
+}
+
+/** The same of the period that an answer is compared with. */
+export async function explainEmptyBefore(
+  selection: CallSelection,
+  period: Period,
+  source: CallSource,
+  run: ReadRun,
+): Promise<readonly string[]> {
+  const found = await emptyPeriod(selection, period, source, run);
+  return found.map((note) => `Compared with nothing: ${note}`);
+}
+
+/** What fields hold that visitors write: a question itself does not say it, because it may be asked of records that are not masked. */
+async function visitorValues(
+  { where, ...rest }: CallSelection,
+  source: CallSource,
+  run: ReadRun,
+): Promise<readonly string[]> {
+  if (typeof where !== 'object') return [];
+  const compared = [...fieldsOf(where)].flatMap((name) => findField(fields, name) ?? []);
+  const notes: string[] = [];
+  for (const spec of new Set(compared.filter(({ visitorText, personal }) => visitorText && !personal))) {
+    const question = { ...rest, groupBy: [spec.name], measures: ['calls'], order: 'calls desc', limit: 4 };
+    const { answer, unfinished } = await source.analyze(question, withoutState(run));
+    const values = answer.rows.flatMap((row) => {
+      const value = showValue(spec, row[spec.name], 60);
+      return value === null ? [] : [`${value} (${count(Number(row.calls))})`];
+    });
+    if (unfinished === undefined && values.length > 0)
+      notes.push(`${spec.name} is most often ${values.slice(0, 3).join(', ')}.`);
+  }
+  return notes;
+}
+
+async function emptyPeriod(
+  selection: CallSelection,
+  period: Period,
+  source: CallSource,
+  run: ReadRun,
+): Promise<readonly string[]> {
+  const { where: _, calls, ...rest } = selection;
+  const { total } = await source.count({ ...rest, ...ends(period), calls: 'all' }, withoutState(run));
+  if (total > 0)
+    return calls === 'all'
+      ? []
+      : [
+          calls === 'website'
+            ? extensionsOnly(total)
+            : `All ${count(total)} calls of the period came from a website.`,
+        ];
+  const { before, after } = await source.around(period, run);
+  const said = [
+    ...(before === null ? [] : [`the last call before it is from ${before}`]),
+    ...(after === null ? [] : [`the first one after it is from ${after}`]),
+  ];
+  const where = periodText(period.from, period.to);
+  if (said.length === 0) return ['The account has no calls at all.'];
+  return [`There are no calls ${where}: ${said.join(', ')}.`];
+}
+
+const extensionsOnly = (total: number): string =>
+  `The period has ${count(total)} calls, all through call extensions; calls="all" counts them.`;
+
+const ends = ({ from, to }: Period) => ({
+  from: from ?? undefined,
+  to: to ?? undefined,
+});
+
+const withoutState = ({ signal, progress }: ReadRun): ReadRun => ({ signal, progress });

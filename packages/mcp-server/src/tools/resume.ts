@@ -1,0 +1,40 @@
+import type { Origin } from '../source/source.ts';
+import { type Begun, isBegun } from '../source/unfinished.ts';
+import { ToolError } from '../text/failures.ts';
+import { unfinishedSentence } from '../text/summaries.ts';
+import type { ToolContext } from './tool.ts';
+
+/** The arguments of a call: those of the question that its cursor names, or its own. */
+export function resumed<Args extends { readonly cursor?: string | undefined }>(
+  tool: string,
+  args: Args,
+  { unfinished }: Pick<ToolContext, 'unfinished'>,
+): { readonly args: Args; readonly saved: unknown } {
+  // The cursors of a list are also places in it.
+  if (args.cursor === undefined || (tool === 'list_calls' && !isBegun(args.cursor)))
+    return { args, saved: undefined };
+  const begun = unfinished.find(args.cursor, tool);
+  refuseOthers(args, begun);
+  return { args: begun.args as Args, saved: begun.saved };
+}
+
+/** Whoever repeats arguments repeats those of the question. */
+function refuseOthers(args: Readonly<Record<string, unknown>>, begun: Begun): void {
+  for (const [name, value] of Object.entries(args))
+    if (name !== 'cursor' && JSON.stringify(value) !== JSON.stringify(begun.args[name]))
+      throw new ToolError({ code: 'foreign_cursor' });
+}
+
+/** What to say of an answer that is not finished, and the cursor that goes on with it. Null when it is finished. */
+export function goOn(
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+  { unfinished: found }: Origin,
+  { unfinished }: Pick<ToolContext, 'unfinished'>,
+): { readonly sentence: string; readonly cursor: string | undefined; readonly hasNumbers: boolean } | null {
+  if (found === undefined) return null;
+  const { saved, why } = found;
+  const cursor = saved === undefined ? undefined : unfinished.keep({ tool, args, saved });
+  const hasNumbers = why.code === 'failed' || why.code === 'account';
+  return { sentence: unfinishedSentence(found, tool, cursor), cursor, hasNumbers };
+}

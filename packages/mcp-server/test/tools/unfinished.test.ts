@@ -1,0 +1,159 @@
+import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { HttpError, type ListQuery } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
+import { fakeClient } from '../support/fake-client.ts';
+
+const calls = fixtureCalls(1200);
+const folder = join(tmpdir(), `call-attribution-mcp-${userInfo().uid}`);
+const limits = { maxCalls: 150 };
+
+interface Answer {
+  readonly summary: string;
+  readonly rows: unknown[][];
+  readonly totals?: unknown;
+  readonly calls?: number;
+  readonly total?: number;
+  readonly complete?: boolean;
+}
+
+const open = (options: CallsMcpOptions = {}, before?: (query: ListQuery) => void) =>
+  createServer(fakeClient(calls, { maxRows: 200, ...(before ? { before } : {}) }), {
+    summaryLimits: limits,
+    pseudonymKey: 'one key',
+    ...options,
+  });
+
+const cursorOf = (summary: string): string | undefined => /\{"cursor":"(u_[\w-]{22})"\}/.exec(summary)?.[1];
+
+/** Follows the cursors, each time with what `server` returns. */
+async function follow(
+  server: () => ReturnType<typeof open>,
+  tool: string,
+  args: Record<string, unknown>,
+): Promise<{ readonly last: Answer; readonly steps: readonly Answer[] }> {
+  const steps: Answer[] = [];
+  let next = args;
+  for (let i = 0; i < 20; i += 1) {
+    const result = await callTool(server(), tool, next);
+    expect(result.isError, result.content[0]?.text).toBeUndefined();
+    const answer = result.structuredContent as unknown as Answer;
+    steps.push(answer);
+    const cursor = cursorOf(answer.summary);
+    if (cursor === undefined) return { last: answer, steps };
+    next = { cursor };
+  }
+  throw new Error('it never ends');
+}
+
+/** A chain of servers, each as new as after a kill. */
+const restarted = () => open();
+
+describe('a question that one tool call cannot finish', () => {
+  let whole: ReturnType<typeof open>;
+  beforeEach(() => {
+    whole = open({ summaryLimits: { maxCalls: 100_000 } });
+  });
+
+  it.each([
+    ['analyze_calls', { group_by: ['city'], measures: ['calls', 'talk_median', 'callers'], calls: 'all' }],
+    ['analyze_calls', { group_by: ['hour'], having: 'calls >= 10', order: 'calls desc', limit: 3 }],
+    ['analyze_calls', { measures: ['calls', 'repeat_callers', 'talk_p90', 'distinct(city)'], calls: 'all' }],
+    ['analyze_calls', { group_by: ['caller_type'], calls: 'all' }],
+    [
+      'analyze_calls',
+      { from: calls[500]?.date_added, to: calls[1100]?.date_added, compare: 'previous', group_by: ['city'] },
+    ],
+    ['count_calls', { where: "city = 'Boston' OR talk_minutes > 3", calls: 'all' }],
+    ['list_calls', { order: 'talk_minutes desc', rows: 7, fields: 'sid,talk_minutes,ani', calls: 'all' }],
+  ])('is continued until it is exact: %s %j', async (tool, args) => {
+    const plain = ({ summary: _, ...answer }: Answer): unknown => ({ ...answer, next_cursor: undefined });
+    const expected = (await callTool(whole, tool, args)).structuredContent as unknown as Answer;
+    const one = open();
+    const inOne = await follow(() => one, tool, args);
+    expect(plain(inOne.last)).toEqual(plain(expected));
+    const afterKills = await follow(restarted, tool, args);
+    expect(plain(afterKills.last)).toEqual(plain(expected));
+    expect(afterKills.steps.length).toBeGreaterThan(1);
+    for (const { rows = [], calls: counted, total } of afterKills.steps.slice(0, -1)) {
+      expect(rows, 'no numbers that an agent could add').toEqual([]);
+      expect([counted, total]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('says how far it is and what to call', async () => {
+    const { structuredContent } = await callTool(open(), 'analyze_calls', { group_by: 'city' });
+    expect(structuredContent?.summary).toMatch(
+      /^NOT FINISHED: read \d+ of 1,200 calls; there are no numbers yet\. To go on about \d times: analyze_calls \{"cursor":"u_[\w-]{22}"\}\. Do not add up anything\.$/,
+    );
+  });
+
+  it('keeps its state in a file that only its owner reads, with no number of a caller', async () => {
+    const { structuredContent } = await callTool(open(), 'analyze_calls', {
+      measures: ['callers'],
+      group_by: ['caller'],
+    });
+    const cursor = cursorOf(String(structuredContent?.summary)) ?? '';
+    const file = join(folder, cursor);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    const text = readFileSync(file, 'utf8');
+    const numbers = new Set(calls.map(({ ani }) => String(ani).replace(/\D/g, '').slice(-10)));
+    for (const number of numbers) if (number.length === 10) expect(text).not.toContain(number);
+    expect(readdirSync(folder)).toContain(cursor);
+  });
+
+  it.each([
+    ['an hour later', (file: string) => utimesSync(file, 0, 0), {}, {}],
+    ['with another argument', () => {}, { limit: 3 }, {}],
+    ['on a server that reveals something else', () => {}, {}, { reveal: ['caller'] }],
+    ['on a server with another key', () => {}, {}, { pseudonymKey: 'another' }],
+  ] as const)('is refused %s', async (_, change, args, options) => {
+    const { structuredContent } = await callTool(open(), 'analyze_calls', { group_by: 'city' });
+    const cursor = cursorOf(String(structuredContent?.summary)) ?? '';
+    change(join(folder, cursor));
+    const result = await callTool(open(options as CallsMcpOptions), 'analyze_calls', { cursor, ...args });
+    expect(result.isError).toBe(true);
+    expect(result.content[0]?.text).toContain('The cursor does not belong to this call.');
+  });
+
+  it.each(['u_../../../../etc/passwd', 'u_AAAAAAAAAAAAAAAAAAAAAA', 'x'])(
+    'is refused for the cursor %s',
+    async (cursor) => {
+      const result = await callTool(open(), 'analyze_calls', { cursor });
+      expect(result.content[0]?.text).toMatch(/The cursor does not belong to this call/);
+    },
+  );
+
+  it('keeps what it read before the API failed, and goes on there', async () => {
+    let requests = 0;
+    let fails = true;
+    const server = open({ summaryLimits: { maxCalls: 100_000 } }, () => {
+      requests += 1;
+      if (fails && requests > 6)
+        throw new HttpError('server_error', 'Down.', { status: 503, isRetryable: true });
+    });
+    const failed = await callTool(server, 'analyze_calls', { calls: 'all' });
+    expect(failed.structuredContent).toMatchObject({ complete: false });
+    expect(failed.structuredContent?.summary).toMatch(
+      /^INCOMPLETE: read \d+ of 1,200 calls, then the API failed: /,
+    );
+    fails = false;
+    const cursor = cursorOf(String(failed.structuredContent?.summary));
+    const { structuredContent } = await callTool(server, 'analyze_calls', { cursor });
+    expect(structuredContent).toMatchObject({ calls: 1200, complete: true });
+  });
+
+  it('stops after the time that one tool call may take', async () => {
+    let now = Date.parse('2026-11-22T15:00:00Z');
+    const server = open({ summaryLimits: { maxTime: 20_000 }, clock: { now: () => now } }, () => {
+      now += 11_000;
+    });
+    const { last, steps } = await follow(() => server, 'analyze_calls', { calls: 'all' });
+    expect(steps.length).toBeGreaterThan(1);
+    expect(last).toMatchObject({ calls: 1200, complete: true });
+  });
+});

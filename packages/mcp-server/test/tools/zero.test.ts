@@ -1,0 +1,83 @@
+import { type Call, isCallExtension } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { describe, expect, it } from 'vitest';
+import { callTool, createServer } from '../../src/index.ts';
+import { fakeClient } from '../support/fake-client.ts';
+
+const calls: readonly Call[] = fixtureCalls(137).map((call, i) => ({
+  ...call,
+  ppc_campaign: i % 3 === 0 ? 'Harbor Dental | Brand' : null,
+  state: i % 2 === 0 ? 'TX' : 'CA',
+  ppc_status: 'Processed',
+  vt_device: 'm',
+}));
+const first = calls[0]?.date_added ?? '';
+const last = calls.at(-1)?.date_added ?? '';
+const server = createServer(fakeClient(calls, { leavesExtensions: true }));
+
+const notesOf = async (tool: string, args: Record<string, unknown>): Promise<string> => {
+  const { structuredContent, content } = await callTool(server, tool, args);
+  expect(structuredContent, content[0]?.text).toBeDefined();
+  return (structuredContent as { notes: string[] }).notes.join('\n');
+};
+
+describe('an answer of zero says why', () => {
+  it.each([
+    ["campaign = 'Brand'", "ppc_campaign is never 'Brand'; nearest: 'Harbor Dental | Brand' ("],
+    ["campaign LIKE '%generic%'", "No ppc_campaign is like '%generic%'"],
+    ["state = 'Texas'", "state is never 'Texas'; nearest: 'TX' ("],
+    ["ppc_status = 'proces'", "ppc_status is never 'proces'; nearest: 'Processed' ("],
+    ["vt_device = 'mobile'", 'vt_device is most often «m» ('],
+  ])('of the condition %s', async (where, text) => {
+    for (const [tool, args] of [
+      ['analyze_calls', { measures: ['calls'] }],
+      ['analyze_calls', { group_by: ['channel'] }],
+    ] as const) {
+      const notes = await notesOf(tool, { calls: 'all', where, ...args });
+      expect(notes).toContain(text);
+      expect(notes).toContain('Without the condition it would be 137: no call meets it.');
+    }
+    expect(await notesOf('count_calls', { calls: 'all', where })).toContain('it would be 137');
+    expect(await notesOf('list_calls', { calls: 'all', where })).toContain('it would be 137');
+  });
+
+  it.each([
+    [
+      { period: '2019' },
+      `There are no calls from 2019-01-01 to 2019-12-31: the first one after it is from ${first}.`,
+    ],
+    [
+      { from: '2030-01-01' },
+      `There are no calls from 2030-01-01 on: the last call before it is from ${last}.`,
+    ],
+  ])('of the period %j', async (args, text) => {
+    for (const tool of ['analyze_calls', 'count_calls', 'list_calls'])
+      expect(await notesOf(tool, args)).toContain(text);
+  });
+
+  it('of the period that it is compared with', async () => {
+    const notes = await notesOf('analyze_calls', {
+      from: first.slice(0, 10),
+      to: last.slice(0, 10),
+      compare: 'year',
+    });
+    expect(notes).toMatch(
+      /^Compared with nothing: There are no calls .+: the first one after it is from 2024-01-01/m,
+    );
+  });
+
+  it('of calls that all came through ads', async () => {
+    const only = createServer(fakeClient(calls.filter(isCallExtension), { leavesExtensions: true }));
+    const { structuredContent } = await callTool(only, 'count_calls', {});
+    expect((structuredContent as { notes: string[] }).notes.join()).toContain('all through call extensions');
+  });
+
+  it('says so of an account without calls', async () => {
+    const { structuredContent } = await callTool(createServer(fakeClient([])), 'count_calls', {
+      period: '2024',
+    });
+    expect((structuredContent as { notes: string[] }).notes.join()).toContain(
+      'The account has no calls at all.',
+    );
+  });
+});
