@@ -74,8 +74,11 @@ const accountMethods = (driver: Driver) =>
   }) satisfies Partial<Store>;
 
 function writeMethods(driver: Driver, clock: Pick<Clock, 'now'>) {
-  const rowOf = (call: CallInput): CallRow =>
-    toRow(typeof call === 'string' || call instanceof Uint8Array ? callOfLine(call) : call);
+  const rowOf = (given: CallInput): CallRow => {
+    if (typeof given !== 'string' && !(given instanceof Uint8Array)) return toRow(given);
+    const { call, line } = callOfLine(given);
+    return toRow(call, line);
+  };
   const rowsOf = (calls: readonly CallInput[]): CallRow[] => {
     const rows: CallRow[] = [];
     const refused: number[] = [];
@@ -96,11 +99,22 @@ function writeMethods(driver: Driver, clock: Pick<Clock, 'now'>) {
     driver.write((session) => writeCalls(driver, session, account, rows));
   return {
     upsert: async (account, calls) => write(account, rowsOf(calls)),
-    async load(account, calls, { batch = 500 } = {}) {
+    async load(account, calls, { batch = driver.loadsAtOnce } = {}) {
       let sum = nothingStored;
-      for await (const rows of inBatches(calls, rowOf, batch))
-        sum = bothStored(sum, await write(account, rows));
-      return sum;
+      let writing = Promise.resolve(nothingStored);
+      try {
+        // While a server writes, the next calls are read.
+        for await (const rows of inBatches(calls, rowOf, batch)) {
+          sum = bothStored(sum, await writing);
+          writing = write(account, rows);
+          writing.catch(() => undefined);
+        }
+      } catch (error) {
+        // Calls before one that cannot be read are stored. If that fails, too, it comes first.
+        await writing;
+        throw error;
+      }
+      return bothStored(sum, await writing);
     },
     remove: (account, sids) =>
       driver.write(async (session) => {

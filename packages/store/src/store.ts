@@ -58,7 +58,7 @@ export interface Store extends AsyncDisposable {
 
   /** Adds calls or replaces them by sid, in one transaction with their counts. */
   upsert(account: string, calls: readonly CallInput[]): Promise<Stored>;
-  /** Upserts any number of calls, `batch` (default 500) per transaction. */
+  /** Upserts any number of calls, `batch` per transaction. Default: 500 in SQLite, 2,000 in PostgreSQL. */
   load(
     account: string,
     calls: Iterable<CallInput> | AsyncIterable<CallInput>,

@@ -14,7 +14,7 @@ import { createByteLineReader } from '@call-attribution/node-stream/files';
 import type { Claim } from './accounts/claims.ts';
 import { StoreError } from './database/errors.ts';
 import type { NumericFilter } from './rows/selection.ts';
-import { bothStored, nothingStored, type Stored } from './rows/write.ts';
+import type { Stored } from './rows/write.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -80,52 +80,42 @@ export async function importCalls(
   account: string,
   source: AsyncIterable<Uint8Array | string>,
 ): Promise<Stored> {
-  let sum = nothingStored;
-  let read = 0;
-  let lines: { readonly number: number; readonly line: Buffer }[] = [];
-  const removals: typeof lines = [];
-  const reader = createByteLineReader((bytes) => {
-    read += 1;
-    const line =
-      read === 1 && bytes.indexOf(byteOrderMark) === 0 ? bytes.subarray(byteOrderMark.length) : bytes;
-    if (isRemovalsLine(line)) removals.push({ number: read, line });
-    else if (!isBlank(line)) lines.push({ number: read, line });
-  });
-  const write = async (some: typeof lines): Promise<void> => {
-    const calls = some.map(({ line }) => line);
-    sum = bothStored(sum, await store.upsert(account, calls));
-  };
-  const writeAll = async (least: number): Promise<void> => {
-    for (const { number, line } of removals.splice(0)) await takeOver(store, account, number, line);
-    while (lines.length >= least) {
-      const some = lines.slice(0, importBatch);
-      const rest = lines.slice(importBatch);
-      lines = [];
-      try {
-        await write(some);
-      } catch (error) {
-        const [first] = error instanceof StoreError ? (error.refused ?? []) : [];
-        if (!(error instanceof StoreError) || first === undefined) throw error;
-        await write(some.slice(0, first));
-        throw new StoreError(
-          'unfit_record',
-          `Line ${some[first]?.number}: ${error.message} Fix or remove it and import again.`,
-        );
+  let number = 0;
+  let isGiven = false;
+  async function* records(): AsyncGenerator<Buffer> {
+    let found: Buffer[] = [];
+    const reader = createByteLineReader((line) => found.push(line));
+    async function* each(): AsyncGenerator<Buffer> {
+      const some = found;
+      found = [];
+      for (const bytes of some) {
+        number += 1;
+        const isFirst = number === 1 && bytes.indexOf(byteOrderMark) === 0;
+        const line = isFirst ? bytes.subarray(byteOrderMark.length) : bytes;
+        if (isRemovalsLine(line)) await takeOver(store, account, number, line);
+        else if (!isBlank(line)) {
+          isGiven = true;
+          yield line;
+          isGiven = false;
+        }
       }
-      lines = rest;
     }
-  };
-  try {
     for await (const chunk of source) {
       reader.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-      await writeAll(importBatch);
+      yield* each();
     }
     reader.end();
-  } finally {
-    // Also the lines that came before the source failed.
-    await writeAll(1);
+    yield* each();
   }
-  return sum;
+  try {
+    return await store.load(account, records());
+  } catch (error) {
+    if (!isGiven || !(error instanceof StoreError) || error.code !== 'unfit_record') throw error;
+    throw new StoreError(
+      'unfit_record',
+      `Line ${number}: ${error.message} Fix or remove it and import again.`,
+    );
+  }
 }
 
 async function takeOver(store: Store, account: string, number: number, line: Buffer): Promise<void> {
@@ -137,9 +127,6 @@ async function takeOver(store: Store, account: string, number: number, line: Buf
     );
   await store.addRemovals(account, [...notes.values()].reduce(joinRemovals, nothingRemoved));
 }
-
-/** Lines per transaction of an import. */
-const importBatch = 1000;
 
 /** What some editors and spreadsheets write at the beginning of a file. */
 const byteOrderMark = Buffer.from('\uFEFF');

@@ -46,6 +46,9 @@ const batch = fc.record({
         (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
       ),
     (record: object) => JSON.stringify(Object.fromEntries(Object.entries(record).reverse())),
+    (record: object) => JSON.stringify(record).replaceAll('\\ud800', '\ud800'),
+    (record: object) => JSON.stringify(record).replace('{', '{"ppc_campaign":"twice",'),
+    (record: object) => JSON.stringify(record).replace(/"date_added":[^,]*,/, ''),
   ),
 });
 

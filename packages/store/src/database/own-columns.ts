@@ -12,7 +12,8 @@ export interface OwnColumn {
   read(value: unknown): string | number | null;
 }
 
-const timeForm = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d)?$/;
+/** `2026-10-05 08:00:00`, also with tenths of a second. */
+const timeLengths: ReadonlySet<number> = new Set([19, 21]);
 const integerForm = /^-?\d{1,15}$/;
 const decimalForm = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
@@ -20,7 +21,7 @@ const readers: Readonly<Record<ColumnType, OwnColumn['read']>> = {
   // PostgreSQL has no year 0.
   timestamp: (value) =>
     typeof value === 'string' &&
-    timeForm.test(value) &&
+    timeLengths.has(value.length) &&
     !value.startsWith('0000') &&
     !Number.isNaN(parseNaive(value))
       ? value

@@ -40,28 +40,22 @@ export async function copyRows(
   });
 }
 
-const tab = 0x09;
-const lineBreak = 0x0a;
 /** The driver copies what it is given to send, so that one piece of memory is enough. */
 let piece = Buffer.allocUnsafeSlow(65_536);
 
 /** Sends rows in the text format of COPY. */
 function sendRows(connection: Connection, rows: readonly (readonly Value[])[]): void {
   let used = 0;
-  const reserve = (size: number): void => {
-    if (used + size <= piece.length) return;
-    if (used > 0) connection.sendCopyFromChunk(piece.subarray(0, used));
-    used = 0;
-    if (size > piece.length) piece = Buffer.allocUnsafeSlow(size);
-  };
   for (const row of rows) {
-    for (const [i, value] of row.entries()) {
-      const text = cell(value);
-      reserve(3 * text.length + 1);
-      used += piece.write(text, used);
-      piece[used] = i === row.length - 1 ? lineBreak : tab;
-      used += 1;
+    // One write for a row takes less than one for each of its values.
+    const line = `${row.map(cell).join('\t')}\n`;
+    const most = 3 * line.length;
+    if (used + most > piece.length) {
+      if (used > 0) connection.sendCopyFromChunk(piece.subarray(0, used));
+      used = 0;
+      if (most > piece.length) piece = Buffer.allocUnsafeSlow(most);
     }
+    used += piece.write(line, used);
   }
   if (used > 0) connection.sendCopyFromChunk(piece.subarray(0, used));
 }

@@ -57,6 +57,8 @@ interface Transaction extends WorkOptions {
 class PostgresDriver implements Driver {
   readonly dialect = dialect;
   readonly readsAtOnce: number;
+  /** A transaction costs a dozen round trips. */
+  readonly loadsAtOnce = 2_000;
   readonly #pool: pg.Pool;
   readonly #settings: StoreSettings;
   #hasConnected = false;

@@ -71,6 +71,8 @@ export async function openSqlite(
 class SqliteDriver implements Driver {
   readonly dialect = dialect;
   readonly readsAtOnce = 1;
+  /** With more, the garbage collector has to copy them. */
+  readonly loadsAtOnce = 500;
   readonly #file: string;
   readonly #patienceMs: number;
   readonly #opened: OpenFile;
