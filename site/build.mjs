@@ -52,4 +52,4 @@ writeFileSync(
     .join('\n\n')}\n`,
 );
 cpSync(join(pagesFolder, 'pages.json'), join(out, 'pages.json'));
-console.log(`${pages.length} pages in site/dist`);
+console.log(`${pages.length} pages in site/dist; npx vitepress preview, in the folder site, shows them`);

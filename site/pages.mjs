@@ -119,6 +119,8 @@ export async function writePages() {
   };
   for (const name of ['index.md', 'playground.md'])
     write(name, withSiteLinks(`site/${name}`, readFileSync(join(import.meta.dirname, name), 'utf8')));
+  // The picture of the home page, which its front matter names.
+  imageOf('README.md', 'docs/screens/page-light.png');
   for (const [file, page] of pageOf) {
     const text = readFileSync(join(root, file), 'utf8');
     write(page, withSiteLinks(file, text));

@@ -13,6 +13,9 @@ const slugify = (heading) =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replace(/\s/g, '-');
 
+/** @param {string} path */
+const isGenerated = (path) => /^(?:reference\/|docs\/(?:errors|fields|reliability)\.md$)/.test(path);
+
 export default defineConfig({
   title: 'call-attribution',
   description: 'Read call records from a call-attribution API, without losing one',
@@ -33,7 +36,13 @@ export default defineConfig({
     ],
     sidebar: sidebarOf(pages),
     outline: { level: [2, 3] },
-    search: { provider: 'local' },
+    // What is generated from the sources would bury what people write: every name is on the page of its package as well.
+    search: {
+      provider: 'local',
+      options: {
+        _render: (src, env, md) => (isGenerated(env.relativePath) ? '' : md.render(src, env)),
+      },
+    },
     socialLinks: [{ icon: 'github', link: 'https://github.com/call-attribution/call-attribution' }],
   },
 });

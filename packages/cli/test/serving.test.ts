@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { generate } from '@call-attribution/sandbox';
@@ -109,6 +109,19 @@ describe('calls serve', () => {
 });
 
 describe('calls store', () => {
+  test.each([
+    [['store', 'accounts', 'list']],
+    [['store', 'accounts', 'key', '--account', '101']],
+    [['store', 'export', '--account', '101']],
+    [['store', 'rebuild']],
+    [['serve', '--port', '0']],
+  ])('%j does not create what a typo names', async (args) => {
+    const cwd = mkdtempSync(join(folder, 'typo-'));
+    const { code, stderr, stdout } = await stage.quick([...args, '--store', 'sqlite:typo.db'], { cwd });
+    expect(stderr).toMatch(/There is no store sqlite:.*typo\.db[\s\S]*calls sync --store/);
+    expect({ code, stdout, files: readdirSync(cwd) }).toEqual({ code: 2, stdout: '', files: [] });
+  });
+
   test('it fills a store and makes keys; calls serve opens with them and logs without them', async () => {
     const made = [...generate({ records: 40 })].map((call) => `${JSON.stringify(call)}\n`);
     const ndjson = made.join('');

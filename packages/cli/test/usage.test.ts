@@ -13,6 +13,17 @@ const typed: [string, string[], RegExp[]][] = [
   ['an unknown option', ['list', '--feilds', 'sid'], [/no option --feilds/, /did you mean --fields/]],
   ['an option before the command', ['--json', 'list'], [/before --json/, /calls list --json/]],
   ['an unknown command of a group', ['fleet', 'stauts'], [/calls fleet has no/, /mean calls fleet status/]],
+  [
+    'a command in the place of an option',
+    ['list', '--watch'],
+    [/no option --watch/, /calls watch is a command/],
+  ],
+  ['the name of a command elsewhere', ['login'], [/no command "login"/, /mean calls init/]],
+  [
+    'an instant',
+    ['count', '--from', '2026-10-01T00:00:00Z'],
+    [/leave the time zone out: times are those of the account/],
+  ],
   ['help of an unknown command', ['help', 'exprot'], [/no command "exprot"/, /mean calls export/]],
   ['a command of a group without its option', ['store', 'accounts', 'key'], [/needs --account ID/]],
   ['a key as an option', ['list', '--secret-key', 'hunter2'], [/keys are never options/, /CALLS_SECRET_KEY/]],

@@ -175,6 +175,8 @@ function settingNamed(name: string): string | null {
 
 /** Which commands have the option. */
 function elsewhere(name: string, all: readonly CommandSpec[]): string[] {
+  const command = all.find((known) => known.name === name);
+  const asCommand = command ? [`calls ${name} is a command: ${command.summary}`] : [];
   const having = (options: readonly OptionSpec[]): OptionSpec | undefined =>
     options.find((option) => option.name === name) ??
     options.find(({ otherNames }) => otherNames?.includes(name));
@@ -182,9 +184,10 @@ function elsewhere(name: string, all: readonly CommandSpec[]): string[] {
     const option = having(command.options);
     return option ? [`${command.name} --${option.name}`] : [];
   });
-  if (found.length === 0) return [];
+  if (found.length === 0) return asCommand;
   const shown = found.slice(0, 3).map((line) => `calls ${line}`);
-  return [`it is an option of ${shown.join(', ')}${found.length > 3 ? ` and ${found.length - 3} more` : ''}`];
+  const more = found.length > 3 ? ` and ${found.length - 3} more` : '';
+  return [...asCommand, `it is an option of ${shown.join(', ')}${more}`];
 }
 
 function notAChoice(

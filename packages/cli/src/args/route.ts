@@ -78,13 +78,27 @@ function optionFirst(option: string, name: string, rest: readonly string[], tabl
   });
 }
 
+/** What other programs call a command. */
+const otherNames: Readonly<Record<string, string>> = {
+  check: 'doctor',
+  config: 'init',
+  configure: 'init',
+  download: 'export',
+  login: 'init',
+  setup: 'init',
+  show: 'get',
+};
+
 function noSuchCommand(name: string, table: CommandTable): UsageError {
   const at = name.lastIndexOf(' ');
   const [parent, word] = at < 0 ? ['', name] : [name.slice(0, at), name.slice(at + 1)];
-  const near = nearest(
-    word,
-    nextWords(parent, table).map(([word]) => word),
-  );
+  const other = parent === '' && Object.hasOwn(otherNames, word) ? otherNames[word] : undefined;
+  const near =
+    other ??
+    nearest(
+      word,
+      nextWords(parent, table).map(([word]) => word),
+    );
   const calls = joined('calls', parent);
   return new UsageError(`${calls} has no command ${JSON.stringify(word)}`, {
     hints: [...(near ? [`did you mean ${calls} ${near}?`] : []), `${calls} --help lists the commands`],

@@ -49,6 +49,8 @@ function readTime(text: string, option: string): TypedTime {
 function wayOut(word: string): string {
   if (spanForm.test(word)) return `--last ${word} is a period that ends now`;
   if (dayWord.test(word)) return `--on ${word} is a whole day`;
+  if (/^\d{4}-\d\d-\d\dt.*(?:z|[+-]\d\d:?\d\d)$/.test(word))
+    return 'leave the time zone out: times are those of the account, written as "2026-11-20 14:30:00"';
   return 'write it as 2026-11-20 or "2026-11-20 14:30:00"; --last 7d is a period that ends now';
 }
 

@@ -11,13 +11,14 @@ import { type Copy, openCopy } from '../stores/copy.ts';
 import { needStore, openStoreOf, refusePassword, storeOptions } from '../stores/url.ts';
 import { whileWaiting } from '../term/waiting.ts';
 
-/** A command over an open store. What it resolves with is its exit status, if it is a number. */
+/** A command over an open store, which only some of them create. What it resolves with is its exit status, if it is a number. */
 export const onStore =
-  (run: (store: Store, args: Args, io: Io) => Promise<unknown>): Handler =>
+  (run: (store: Store, args: Args, io: Io) => Promise<unknown>, { create = false } = {}): Handler =>
   (args, io) =>
     whileWaiting('waiting for the store', async () => {
       const settings = readFileSettings(args, io);
-      const store = await openStoreOf(chooseStore(args, settings, io), readServiceSection(settings), io);
+      const section = readServiceSection(settings);
+      const store = await openStoreOf(chooseStore(args, settings, io), section, io, { create });
       try {
         const status = await run(store, args, io);
         return typeof status === 'number' ? status : exitCodes.ok;

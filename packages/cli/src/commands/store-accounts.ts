@@ -14,10 +14,13 @@ export const listAccounts = onStore(async (store, _args, io) => {
 });
 
 /** `calls store accounts add`: adds or renames an account. */
-export const addAccount = onStore((store, args) => {
-  const id = args.need('account');
-  return store.putAccount({ id, name: args.text('name') ?? id });
-});
+export const addAccount = onStore(
+  (store, args) => {
+    const id = args.need('account');
+    return store.putAccount({ id, name: args.text('name') ?? id });
+  },
+  { create: true },
+);
 
 /** `calls store accounts key`: makes keys. They are printed once; the store keeps their hashes only. */
 export const makeKeys = onStore(async (store, args, io) => {

@@ -14,7 +14,7 @@ import type { Warehouse } from '@call-attribution/warehouse';
 import type { Io } from '../io.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { type ChosenStore, loadLibrary, type WarehouseFile, warehouseFile } from './choose.ts';
-import { rowStoreUrl } from './url.ts';
+import { needThere, rowStoreUrl } from './url.ts';
 
 /** A copy of the calls, of either kind: what a sync fills and what is served. */
 export type Copy = RowCopy | WarehouseCopy;
@@ -55,7 +55,7 @@ export function refuseStrangeCopy(chosen: ChosenStore, io: Io): void {
 
 /** How a copy is opened. */
 export interface CopyOptions {
-  /** Is a warehouse that does not exist created? A row store always is. Default true. */
+  /** Is a copy that does not exist created? Default true. */
   readonly create?: boolean;
   /** How a row store works. */
   readonly store?: StoreOptions;
@@ -66,6 +66,7 @@ export async function openCopy(chosen: ChosenStore, io: Io, options: CopyOptions
   const file = warehouseFile(chosen);
   if (file !== null) return openWarehouseCopy(file, options.create ?? true);
   const url = rowStoreUrl(chosen.url, { ...io, cwd: chosen.folder }, chosen.from);
+  if (options.create === false) await needThere(url);
   const store = await openStore(url, options.store);
   return {
     name: store.name,

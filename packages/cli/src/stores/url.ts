@@ -69,15 +69,23 @@ export async function openStoreOf(
   chosen: ChosenStore | null,
   section: ServiceSection,
   io: Io,
-  options: Pick<StoreOptions, 'readOnly'> = {},
+  { create = false, ...options }: Pick<StoreOptions, 'readOnly'> & { readonly create?: boolean } = {},
 ): Promise<Store> {
-  const { url, from, folder, isTyped } = needStore(chosen);
-  if (isTyped) refusePassword(url);
+  const { url: typed, from, folder, isTyped } = needStore(chosen);
+  if (isTyped) refusePassword(typed);
   const { openStore } = await import('@call-attribution/store');
-  return openStore(rowStoreUrl(url, { cwd: folder, env: io.env }, from), {
+  const url = rowStoreUrl(typed, { cwd: folder, env: io.env }, from);
+  if (!create) await needThere(url);
+  return openStore(url, {
     ...storeOptions(section),
     ...options,
   });
+}
+
+/** Refuses a row store that is not there: a typo in its name would make an empty one. */
+export async function needThere(url: string): Promise<void> {
+  const { openStore } = await import('@call-attribution/store');
+  if (url !== 'sqlite::memory:') await (await openStore(url, { readOnly: true })).close();
 }
 
 /** How a row store works, as the configuration file says. */
