@@ -11,11 +11,12 @@ export const markdownFiles = () =>
     .split('\n')
     .filter((file) => file !== '' && !file.endsWith('.api.md') && !file.startsWith('.changeset/'));
 
-/** The text with code taken out, line by line, so that what looks like a link or a heading in code is not one. @param {string} text */
+/** The text without its code blocks. @param {string} text */
+export const withoutBlocks = (text) => text.replace(/^(```+|~~~+)[^\n]*\n[\s\S]*?^\1\s*$/gm, '');
+
+/** The same with other code taken out, so that what looks like a link or a heading in code is not one. @param {string} text */
 const withoutCode = (text) =>
-  text
-    .replace(/^(```+|~~~+)[^\n]*\n[\s\S]*?^\1\s*$/gm, '')
-    .replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()]/g, ' '));
+  withoutBlocks(text).replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()]/g, ' '));
 
 /** Anchors as GitHub makes them from headings. @param {string} text */
 export function anchors(text) {

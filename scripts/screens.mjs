@@ -65,7 +65,7 @@ function shown({ command, columns, hidden = '', own, status = 0 }, env) {
     .replaceAll(`${work}/.config/`, '~/.config/')
     .replaceAll(`${work}/`, '')
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'https://api.example.com')
-    .replace(/counted again up to [-\d]+ [:\d]+/, 'counted again up to 2026-11-20 12:00:00');
+    .replace(/counted up to [-\d]+ [:\d]+/, 'counted up to 2026-11-20 12:00:00');
   const lines = steady
     .split('\n')
     .filter((line) => !/^\(finished in|^ *(?:generated )?calls: .*\d\/s\b/.test(line));

@@ -100,7 +100,7 @@ async function look(browser) {
     await page.locator('#filter').fill('talk_minuts:[2 TO *]');
     await verdict.getByText('has a problem').waitFor();
     await page.getByRole('button', { name: 'Use it' }).click();
-    await verdict.getByText('is right').waitFor();
+    await verdict.getByText('is valid').waitFor();
     const corrected = await page.locator('#filter').inputValue();
     if (corrected !== 'talk_minutes:[2 TO *]')
       problems.push(`the playground corrected the filter to ${corrected}`);

@@ -121,7 +121,7 @@ test('refused keys set an account aside; status 4 when that is all accounts', as
   expect(some.code).toBe(3);
   expect(some.stderr).toMatch(/\n {2}102 is set aside: /);
   expect(some.stderr).toMatch(/history: 1 of 2 accounts proved, 600 calls in /);
-  expect(some.stderr).toMatch(/→ put the reason right and run the same command/);
+  expect(some.stderr).toMatch(/→ correct the cause and run the same command again/);
   expect(some.stderr).not.toContain('hunter2');
   writeFileSync(join(folder, 'keys/101.json'), '{}', { mode: 0o600 });
   const none = await fleet(jobFolder(), ['work', 'job.json', '--keys', 'nowhere']);

@@ -146,7 +146,7 @@ const typed: [string, string[], RegExp[]][] = [
   [
     'an upload sheet without a conversion name',
     ['sheet', 'sa360', '--output', 'x.csv', '--time-zone', 'UTC'],
-    [/needs --conversion-name/],
+    [/--conversion-name is missing: it is the name of the conversion in Search Ads 360/],
   ],
   [
     'a value that is none',

@@ -146,7 +146,7 @@ describe('the count at the end', () => {
       recount: { before: sealedBefore, expected: 500, read: 500 },
     });
     expect(describeVerdict(verdict)).toBe(
-      'complete: 1,000 calls, as many as the server counts; counted again up to 2026-01-01 08:20:00, later calls may still come',
+      'complete: 1,000 calls, as many as the server counts; counted up to 2026-01-01 08:20:00, later calls may follow',
     );
   });
 
@@ -234,7 +234,7 @@ describe('a call that changes while its slice is read', () => {
     expect(describeVerdict(verdict)).toBe(
       'complete: 702 calls; 1 more than the server counts, since calls were changed or removed while they were read; ' +
         'dropped 99 duplicates; 1 call changed in the meantime; reread 1 slice; ' +
-        'counted again up to 2026-05-31 10:00:00, later calls may still come',
+        'counted up to 2026-05-31 10:00:00, later calls may follow',
     );
   });
 

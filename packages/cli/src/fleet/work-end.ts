@@ -28,7 +28,7 @@ export function sayEnd(status: FleetStatus, { isOwn }: { readonly isOwn: boolean
   if (bad.length > most) say(io, `  and ${plural(bad.length - most, 'more account')}`);
   // What is in memory is gone; the target knows what is committed.
   if (bad.length > 0 && isOwn)
-    say(io, '  → put the reason right and run the same command; it reads only what is missing');
+    say(io, '  → correct the cause and run the same command again; it reads only what is missing');
   if (bad.length === 0) return exitCodes.ok;
   const isRefused =
     bad.length === accounts.length && bad.every(({ trouble }) => refusedCodes.has(trouble?.code ?? ''));

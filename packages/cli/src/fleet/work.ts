@@ -102,7 +102,7 @@ function sayEvent(event: WorkerEvent, isShared: boolean, io: Io): void {
   if (event.kind === 'turn' && event.outcome === 'aside')
     say(
       io,
-      `  ${event.account} is set aside: ${event.code}: ${(event.message ?? '').replace(/ Once that is put right:.*$/, '').replace(/\.$/, '')}`,
+      `  ${event.account} is set aside: ${event.code}: ${(event.message ?? '').replace(/ Once that is corrected:.*$/, '').replace(/\.$/, '')}`,
     );
   if (event.kind === 'worker' && event.why !== null && (isShared || event.state === 'resting'))
     say(io, `  ${event.state}: ${event.why}`);

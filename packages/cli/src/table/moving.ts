@@ -70,7 +70,7 @@ export const movingCommands: readonly CommandSpec[] = [
     about:
       'Reads every row of a file, of all files in a folder, or of a store, and counts it; stored counts are not relied on. A file is ' +
       'compared with its receipt, which calls export --receipt writes, a store with its stored counts and with its receipt, ' +
-      'if it has one. --against-api reads the calls of the API as well, and names stretches of time with calls that are ' +
+      'if it has one. --against-api reads the calls of the API as well, and names periods with calls that are ' +
       'missing, more or changed. Callers who were erased and calls that were purged count apart. The exit status is 0 when ' +
       'everything is proved, else 3: also for what could only be counted, because it has no receipt and the API was not asked.',
     positionals: [

@@ -40,7 +40,7 @@ export async function readSheetRequest(
   const conversionName = args.text('conversion-name')?.trim() ?? '';
   if (format.needsName && !/^\S.{0,99}$/u.test(conversionName)) {
     throw new UsageError(
-      `${format.title} needs --conversion-name: at most 100 characters, spelled as in the tool`,
+      `--conversion-name ${conversionName === '' ? 'is missing' : 'is no name'}: it is the name of the conversion in ${format.title.replace(/,.*/, '')}, spelled as there, at most 100 characters`,
     );
   }
   const { rules, history } = await readRules(args, context, format, conversionName, io);

@@ -49,7 +49,7 @@ export function afterTrouble(facts: TurnFacts, { kind, code, message, waitMs }: 
   const trouble = { code, message: brief(message), at: now, by: worker };
   const note = { ...ticket.note, trouble, tries, failingSince, sent, turns: ticket.note.turns + 1 };
   if (kind === 'credential' || (kind === 'account' && tries >= mostTries)) {
-    const wayBack = ` Once that is put right: calls fleet retry ${job.name} --account ${ticket.account}`;
+    const wayBack = ` Once that is corrected: calls fleet retry ${job.name} --account ${ticket.account}`;
     const why = { ...trouble, message: brief(message, 300 - wayBack.length) + wayBack };
     return { ...ticket, dueAt: null, note: { ...note, state: 'aside', trouble: why } };
   }

@@ -223,7 +223,7 @@ function notesOn(verdict: Verdict): string[] {
     ...(changed > 0 ? [`${plural(changed, 'call')} changed in the meantime`] : []),
     ...(rereads > 0 ? [`reread ${plural(rereads, 'slice')}`] : []),
     ...(proof === 'whole' && recount?.before
-      ? [`counted again up to ${recount.before}, later calls may still come`]
+      ? [`counted up to ${recount.before}, later calls may follow`]
       : []),
   ];
 }
