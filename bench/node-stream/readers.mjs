@@ -70,10 +70,9 @@ export const readers = {
   'ours: pages of lines': ({ url, take, prefetch }) =>
     ours(url, { prefetch }, async (api, options) => {
       let lines = 0;
-      for await (const page of createCallStream(api, options).pages()) {
-        const bytes = page.ndjson();
-        for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines += 1;
-      }
+      for await (const { items } of createCallByteStream(api, options).pages())
+        for (const bytes of items)
+          for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines += 1;
       for (; lines > 0; lines -= 1) take({ sid: 'x' });
     }),
   'ours: bytes': ({ url, take, prefetch }) =>

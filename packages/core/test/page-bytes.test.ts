@@ -1,4 +1,4 @@
-import { formatContentRange, scanField } from '@call-attribution/core/page';
+import { formatContentRange, scanField, scanRecords } from '@call-attribution/core/page';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parseContentRange } from '../src/page/content-range.ts';
@@ -69,7 +69,7 @@ describe('scanField', () => {
       Buffer.prototype.indexOf = indexOf;
     });
     /** Bytes that are searched to find a field in each record of a page. */
-    const workOf = (text: string, name: string): number => {
+    const workOf = (text: string, name: string, isWholePage: boolean): number => {
       const bytes = Buffer.from(text);
       const ranges = splitRecords(bytes);
       let work = 0;
@@ -78,7 +78,8 @@ describe('scanField', () => {
         work += (found < 0 ? this.length : found) - Number(given[1] ?? 0);
         return found;
       };
-      for (const range of ranges) scanField(bytes, range, name);
+      if (isWholePage) scanRecords(bytes, ranges, name);
+      else for (const range of ranges) scanField(bytes, range, name);
       Buffer.prototype.indexOf = indexOf;
       return work;
     };
@@ -94,10 +95,27 @@ describe('scanField', () => {
       ['a field that no record has', (i: number) => ({ sid: `S${i + 1000}` }), 'date_added', undefined],
       ['a field that is null', (i: number) => ({ sid: null, at: i + 1000 }), 'sid', undefined],
     ])('%s', (_, record, name, indent) => {
-      const one = workOf(page(200, record, indent), name);
+      const one = workOf(page(200, record, indent), name, false);
       expect(one).toBeGreaterThan(0);
-      expect(workOf(page(400, record, indent), name)).toBe(2 * one);
+      expect(workOf(page(400, record, indent), name, false)).toBe(2 * one);
+      const whole = workOf(page(200, record, indent), name, true);
+      expect(whole).toBeGreaterThan(0);
+      expect(workOf(page(400, record, indent), name, true)).toBeLessThan(2.1 * whole);
     });
+  });
+  test.each([
+    [['{"sid":"1","a":2}', '{"a":"x","sid":"2"}', '{"sid":"3"}']],
+    [['{"a":1}', '{"b":2}', '{"sid":"3"}', '{"c":4}']],
+    [['{"sid":null}', '{"sid":7}', '{"sid" : "8"}', '{"sid":""}']],
+    [['{"sid":"a\\"b"}', '{"sid":"\u00e9"}', '{"a":"\\"sid\\":\\"no\\"","sid":"yes"}']],
+    [['{"a":"sid","sid":"5"}', '{"tags":{"sid":"in"},"sid":"out"}', '{"x\\\\":"sid"}']],
+    [[]],
+  ])('of %j, scanRecords gives what scanField gives for each record', (records) => {
+    const bytes = Buffer.from(`[${records.join(',')}]`);
+    const ranges = splitRecords(bytes);
+    const each = ranges.map((range) => scanField(bytes, range, 'sid'));
+    expect(scanRecords(bytes, ranges, 'sid')).toEqual(each);
+    expect(each).toHaveLength(records.length);
   });
   test('it reads a field of a fragment that is not complete JSON, unescaped', () => {
     const bytes = Buffer.from('{"sid":"1","ani":"\\u202a+1 555 555 0100","city":null,');

@@ -66,7 +66,9 @@ export function send(
       onResponseStart(_, status, headers) {
         deadlines.heard();
         begun = { status, headers };
-        if (Number(headers['content-length']) > maxBodyBytes) fail(tooLarge(maxBodyBytes));
+        const length = Number(headers['content-length']);
+        if (length > maxBodyBytes) fail(tooLarge(maxBodyBytes));
+        else if (length > 0) body.expect(length);
       },
       onResponseData(_, chunk) {
         deadlines.heard();
@@ -90,19 +92,36 @@ export function send(
   });
 }
 
-/** Collects the parts of a body. */
+/** Memory is set aside for bodies up to this length, which is more than a page has: what a server says of a body may be wrong. */
+const mostExpected = 16 * 2 ** 20;
+
+/**
+ * Collects the parts of a body in memory of its own: a dispatcher may use that of its parts again. Where the server has said
+ * how long the body is, each part is copied as it comes, so that no part waits for the others.
+ */
 function collectBody() {
-  const chunks: Buffer[] = [];
+  let expected = 0;
+  let memory: Buffer | null = null;
+  let filled = 0;
   let size = 0;
+  const others: Buffer[] = [];
   return {
+    /** The server says that so many bytes come. */
+    expect(length: number): void {
+      if (length <= mostExpected) expected = length;
+    },
     /** Adds a part; the size so far. */
     add(chunk: Buffer): number {
-      chunks.push(chunk);
+      memory ??= Buffer.allocUnsafeSlow(expected);
       size += chunk.length;
+      if (size <= memory.length) filled += chunk.copy(memory, filled);
+      else others.push(chunk);
       return size;
     },
-    /** The body in memory of its own: a dispatcher may use that of its parts again. */
-    whole: (): Buffer => Buffer.concat(chunks, size),
+    whole(): Buffer {
+      const begun = memory?.subarray(0, filled) ?? Buffer.alloc(0);
+      return size === memory?.length ? begun : Buffer.concat([begun, ...others], size);
+    },
   };
 }
 

@@ -72,7 +72,7 @@ class LineStream extends SessionStream {
     if (checkpoint != null) this.beginAt(checkpoint);
     this.checkBegin();
     return this.walk((batch) => ({
-      items: [ndjsonOf(batch)].filter(({ length }) => length > 0),
+      items: [ndjsonOf(batch, 'given')].filter(({ length }) => length > 0),
       checkpoint: this.session.read(),
       slice: timeSliceOf(batch.span),
       isLast: batch.isLast,
@@ -90,7 +90,7 @@ class LineStream extends SessionStream {
 
   protected override begin(batch: Batch<RawPage>): void {
     this.#batch = batch;
-    this.#lines = ndjsonOf(batch);
+    this.#lines = ndjsonOf(batch, 'given');
     this.session.ledger.measure(this.#lines.length, 'byte');
   }
 

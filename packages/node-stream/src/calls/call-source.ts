@@ -9,7 +9,7 @@ import { viewOf } from './call-view.ts';
 import { errorOf } from './errors.ts';
 import type { WindowQuery } from './window-query.ts';
 
-/** The part of core's client that the streams use. Any client with it will do. */
+/** The part of core's client that the streams use. Any client with it will do. A page belongs to the stream that asked for it. */
 export type PageClient = Pick<Client, 'version' | 'fetchPage'>;
 
 /** What all requests of a read have in common; `signal` is added to it. */

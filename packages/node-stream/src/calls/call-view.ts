@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { RawPage } from '@call-attribution/core';
-import { scanField } from '@call-attribution/core/page';
+import { type ByteRange, scanField, scanRecords } from '@call-attribution/core/page';
 import { parseNaive } from '@call-attribution/core/time';
 import type { PageView } from '../reader/page-view.ts';
 
@@ -13,8 +13,7 @@ export function viewOf(page: RawPage): PageView {
     first: page.range?.first ?? null,
     total: page.range?.total ?? null,
     bytes: page.bytes.byteLength,
-    ids: () =>
-      ranges.map((range) => scanField(bytes, range, 'sid') ?? bytes.toString('utf8', range.start, range.end)),
+    ids: () => scanRecords(bytes, ranges, 'sid').map((sid, i) => sid ?? textOf(bytes, ranges[i])),
     positionOf(index) {
       const range = ranges[index];
       return range === undefined ? Number.NaN : parseNaive(scanField(bytes, range, 'date_added'));
@@ -25,3 +24,6 @@ export function viewOf(page: RawPage): PageView {
     },
   };
 }
+
+const textOf = (bytes: Buffer, range: ByteRange | undefined) =>
+  bytes.toString('utf8', range?.start, range?.end);

@@ -83,7 +83,7 @@ export function pageOf(
       records ??= recordsOf(batch, read);
       return records;
     },
-    ndjson: () => ndjsonOf(batch),
+    ndjson: () => ndjsonOf(batch, 'kept'),
   };
 }
 
@@ -91,8 +91,11 @@ const newline = 0x0a;
 const return_ = 0x0d;
 const space = 0x20;
 
-/** The records of a batch as lines of JSON, copied out of the page. */
-export function ndjsonOf({ page, keep }: Batch<RawPage>): Buffer {
+/**
+ * The records of a batch as lines of JSON. They are a copy, unless the page is `given`: then it is read by nobody else, and its
+ * bytes may become the lines.
+ */
+export function ndjsonOf({ page, keep }: Batch<RawPage>, use: 'kept' | 'given'): Buffer {
   const borders = page.byteRanges();
   const [first, last] = [borders[0], borders.at(-1)];
   if (first === undefined || last === undefined) return Buffer.alloc(0);
@@ -103,8 +106,9 @@ export function ndjsonOf({ page, keep }: Batch<RawPage>): Buffer {
     last.end < bytes.length &&
     borders.every(({ start }, i) => i === 0 || start === (borders[i - 1]?.end ?? 0) + 1);
   if (keep === null && !isPretty && isTight) {
-    // One copy, in which line ends take the place of the commas between the records.
-    const lines = Buffer.from(bytes.subarray(first.start, last.end + 1));
+    // Line ends take the place of the commas between the records.
+    const all = bytes.subarray(first.start, last.end + 1);
+    const lines = use === 'given' ? all : Buffer.from(all);
     for (const { end } of borders) lines[end - first.start] = newline;
     return lines;
   }
