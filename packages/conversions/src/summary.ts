@@ -15,6 +15,8 @@ export interface Summary {
   readonly value: number | null;
   /** Conversions with a talk of less than 30 seconds. */
   readonly short: number;
+  /** Calls that were read with v2 alone, which does not have all fields that decide. */
+  readonly ofV2: number;
   /** How many calls are left out for each reason, the most frequent first. */
   readonly leftOut: ReadonlyMap<LeftOutReason, number>;
 }
@@ -33,10 +35,12 @@ const shortTalk = 30;
 export function createTally(): { add(outcome: Outcome): void; summary(): Summary } {
   let rows = 0;
   let short = 0;
+  let ofV2 = 0;
   let value: number | null = null;
   const leftOut = new Map<LeftOutReason, number>();
   return {
     add(outcome) {
+      if (!Object.hasOwn(outcome.call, 'ppc_status')) ofV2 += 1;
       if ('leftOut' in outcome) {
         leftOut.set(outcome.leftOut, (leftOut.get(outcome.leftOut) ?? 0) + 1);
         return;
@@ -48,7 +52,7 @@ export function createTally(): { add(outcome: Outcome): void; summary(): Summary
     summary() {
       const sorted = [...leftOut].sort(([, a], [, b]) => b - a);
       const calls = rows + sorted.reduce((sum, [, count]) => sum + count, 0);
-      return { calls, rows, value, short, leftOut: new Map(sorted) };
+      return { calls, rows, value, short, ofV2, leftOut: new Map(sorted) };
     },
   };
 }
@@ -61,7 +65,7 @@ export function createTally(): { add(outcome: Outcome): void; summary(): Summary
  * for (const line of summaryLines(tally.summary(), format, rules)) console.log(line);
  */
 export function summaryLines(summary: Summary, { accepts }: Tool, rules: ConversionRules): string[] {
-  const { calls, rows, value, short, leftOut } = summary;
+  const { calls, rows, value, short, ofV2, leftOut } = summary;
   const currency = rules.currency === undefined ? '' : ` ${rules.currency}`;
   const talk = durationMillis(rules.minTalk ?? accepts.minTalk, 'minTalk') / second;
   const minTalk = `${talk} s${rules.minTalk === undefined ? ' (default)' : ''}`;
@@ -80,10 +84,15 @@ export function summaryLines(summary: Summary, { accepts }: Tool, rules: Convers
         ? []
         : [`one call of a caller in ${daysOf(rules.oncePerCaller)} days`]),
     ].join('; '),
+    ...(ofV2 === 0 ? [] : [`${share(ofV2, calls)} were read with v2, ${v2Lacks}`]),
     ...(calls > rows ? [`left out: ${calls - rows} ${calls - rows === 1 ? 'call' : 'calls'}`] : []),
     ...counted(leftOut, reasonTexts),
   ];
 }
+
+const v2Lacks =
+  'which has no ppc_status, ppc_gclid, landing_page and conversion_page: unfinished calls and calls from desktops are not held ' +
+  'back, and click IDs may be missing; read the calls with v3';
 
 const daysOf = (span: Duration): number => durationMillis(span, 'span') / day;
 

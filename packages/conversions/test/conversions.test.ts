@@ -12,7 +12,7 @@ import {
   toConversions,
   toSheet,
 } from '@call-attribution/conversions';
-import type { Call } from '@call-attribution/core';
+import { type Call, fromCall, toCall } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { expect, test } from 'vitest';
@@ -227,4 +227,16 @@ test('a summary says what the conversions are worth, which rules decided, and wh
       '  1  unanswered: nobody answered the call',
     ]);
   })();
+});
+
+test('a summary says how many calls were read with v2, which lacks fields that decide', async () => {
+  const tally = createTally();
+  const read = at('1', '2026-11-18 10:00:00');
+  const ofV2 = toCall(fromCall(at('2', '2026-11-18 11:00:00', { ani: '2025550199' }), 'v2'), 'v2');
+  for await (const outcome of conversions([read, ofV2], rules, clicks)) tally.add(outcome);
+  expect(tally.summary()).toMatchObject({ calls: 2, ofV2: 1 });
+  expect(summaryLines(tally.summary(), clicks, rules)).toContain(
+    '1 of 2 (50 %) were read with v2, which has no ppc_status, ppc_gclid, landing_page and conversion_page: unfinished calls and ' +
+      'calls from desktops are not held back, and click IDs may be missing; read the calls with v3',
+  );
 });

@@ -1,4 +1,4 @@
-import type { Call } from '@call-attribution/core';
+import { type Call, fromCall, toCall } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import {
@@ -113,6 +113,18 @@ describe('conditions', () => {
     expect(empty.notes).toContain("ppc_campaign is never 'Brand'.");
     const none = await answerQuestion({ where: "search_term = 'x'" }, calls);
     expect(none.notes.join(' ')).not.toContain('nearest');
+  });
+
+  test('groups by a field that no call has because it was read with v2 are explained', async () => {
+    const ofV2 = calls.map((one) => toCall(fromCall(one, 'v2'), 'v2'));
+    const ask = async (groupBy: string[], some: readonly Call[]) =>
+      (await answerQuestion({ groupBy }, some)).notes.filter((note) => note.includes('only v3'));
+    const note = 'No call has ppc_campaign: only v3 has this field, and calls that were read with v2 lack it.';
+    expect(await ask(['campaign'], ofV2)).toEqual([note]);
+    expect(await ask(['channel', 'campaign'], ofV2)).toEqual([note]);
+    expect(await ask(['channel'], ofV2)).toEqual([]);
+    expect(await ask(['campaign'], [...ofV2, ...calls])).toEqual([]);
+    expect(await ask(['campaign'], [])).toEqual([]);
   });
 
   test('minutes from visit to call are compared as they are, not rounded', async () => {

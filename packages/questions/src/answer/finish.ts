@@ -1,3 +1,4 @@
+import { fields } from '@call-attribution/core/record';
 import { formatNaive } from '@call-attribution/core/time';
 import { compareText } from '../conditions/fold.ts';
 import { compileCondition, type Value } from '../conditions/holds.ts';
@@ -229,6 +230,8 @@ function measuresLeaveOut({ measures }: Plan, now: readonly PartValue[]): LeftOu
   return [...found].flatMap(([code, count]) => (count > 0 ? [explainLeftOut(code, count)] : []));
 }
 
+const onlyOfV3: ReadonlySet<string> = new Set(fields.flatMap(({ name, v2 }) => (v2 === null ? [name] : [])));
+
 /** What else a reader of an answer should know. */
 function notesOf(plan: Plan, answer: Pick<Answer, 'period' | 'calls'>, counted: Counted): string[] {
   const { groups, period } = plan;
@@ -239,6 +242,10 @@ function notesOf(plan: Plan, answer: Pick<Answer, 'period' | 'calls'>, counted: 
   }
   if (plan.usesLocalClock) notes.push('The period was counted back from the clock of this machine.');
   if (answer.calls === 0) notes.push(...explainNothing(plan, counted.values));
+  for (const [at, { name }] of groups.entries()) {
+    if (onlyOfV3.has(name) && answer.calls > 0 && counted.groups.every(({ key }) => (key[at] ?? null) === null))
+      notes.push(`No call has ${name}: only v3 has this field, and calls that were read with v2 lack it.`);
+  }
   const known = counted.accounts.filter(({ calls }) => calls > 0);
   const [first] = known.flatMap((status) => status.first ?? []).sort();
   const last = known
