@@ -2,7 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { apiKeys, createClient } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { syncInto, type UpsertSink } from '@call-attribution/node-stream';
+import { openStore, querySql } from '@call-attribution/store';
 import { testStores } from '@call-attribution/test-tools';
 import { bundle } from '@call-attribution/test-tools/bundle';
 import pg from 'pg';
@@ -62,6 +64,47 @@ describe.each(testStores().filter(({ kind }) => kind === 'postgres'))(
     });
   },
 );
+
+const [, asked = ''] = guide.split('## Ask it');
+const [questions = '', role = ''] = [...asked.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql);
+
+describe.each(testStores())('the SQL of the guide, in a $kind store', ({ kind, newUrl }) => {
+  test('its questions have answers, and its role can ask them and nothing else', async () => {
+    const url = await newUrl();
+    await using store = await openStore(url);
+    await store.putAccount({ id: '101', name: 'One' });
+    const repeated = fixtureCalls(400).map((call, i) => ({
+      ...call,
+      date_added: call.date_added.replace('2024', '2026').replace(/-01-/, '-10-'),
+      ...(i % 2 === 0 ? { landing_page: '/', ani: '5555550100' } : {}),
+    }));
+    await store.upsert('101', repeated);
+    const statements = questions.split(';').filter((sql) => sql.trim() !== '');
+    expect(statements).toHaveLength(3);
+    for (const sql of statements) expect(await rowsOf(url, sql), sql).not.toEqual([]);
+    if (kind !== 'postgres') return;
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const name = `analyst_${process.pid}`;
+    try {
+      await client.query(role.replaceAll('analyst', name));
+      const [found] = (await client.query('SELECT current_schema() AS schema')).rows;
+      await client.query(`GRANT USAGE ON SCHEMA ${found.schema} TO ${name}; SET ROLE ${name}`);
+      for (const sql of statements) expect((await client.query(sql)).rows.length).toBeGreaterThan(0);
+      for (const sql of ['SELECT * FROM records', 'SELECT * FROM credentials', 'DELETE FROM calls'])
+        await expect(client.query(sql), sql).rejects.toThrow('permission denied');
+    } finally {
+      await client.query(`RESET ROLE; DROP OWNED BY ${name}; DROP ROLE ${name}`);
+      await client.end();
+    }
+  });
+});
+
+async function rowsOf(url: string, sql: string): Promise<unknown[]> {
+  const rows: unknown[] = [];
+  for await (const row of await querySql(url, sql)) rows.push(row);
+  return rows;
+}
 
 test('it has 25 lines or a few more, without its imports', () => {
   const lines = textOf('ts').trim().split('\n');

@@ -119,7 +119,8 @@ describe('conditions', () => {
     const ofV2 = calls.map((one) => toCall(fromCall(one, 'v2'), 'v2'));
     const ask = async (groupBy: string[], some: readonly Call[]) =>
       (await answerQuestion({ groupBy }, some)).notes.filter((note) => note.includes('only v3'));
-    const note = 'No call has ppc_campaign: only v3 has this field, and calls that were read with v2 lack it.';
+    const note =
+      'No call has ppc_campaign: only v3 has this field, and calls that were read with v2 lack it.';
     expect(await ask(['campaign'], ofV2)).toEqual([note]);
     expect(await ask(['channel', 'campaign'], ofV2)).toEqual([note]);
     expect(await ask(['channel'], ofV2)).toEqual([]);

@@ -243,7 +243,11 @@ function notesOf(plan: Plan, answer: Pick<Answer, 'period' | 'calls'>, counted: 
   if (plan.usesLocalClock) notes.push('The period was counted back from the clock of this machine.');
   if (answer.calls === 0) notes.push(...explainNothing(plan, counted.values));
   for (const [at, { name }] of groups.entries()) {
-    if (onlyOfV3.has(name) && answer.calls > 0 && counted.groups.every(({ key }) => (key[at] ?? null) === null))
+    if (
+      onlyOfV3.has(name) &&
+      answer.calls > 0 &&
+      counted.groups.every(({ key }) => (key[at] ?? null) === null)
+    )
       notes.push(`No call has ${name}: only v3 has this field, and calls that were read with v2 lack it.`);
   }
   const known = counted.accounts.filter(({ calls }) => calls > 0);
