@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fields } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import { parse } from '@call-attribution/query-dsl';
+import { parseCondition } from '@call-attribution/questions';
 import { describe, expect, it } from 'vitest';
 import { createServer } from '../src/index.ts';
 import { RpcError } from '../src/protocol/messages.ts';
@@ -26,7 +26,7 @@ describe('resources: the server', () => {
     };
     expect(resources.map(({ uri }) => uri)).toEqual([
       'calls://fields',
-      'calls://filters',
+      'calls://conditions',
       'calls://assumptions',
       'ui://calls/answer',
     ]);
@@ -48,11 +48,11 @@ describe('resources: the server', () => {
     expect((await read('calls://fields', revealed))?.text).toContain('- `ani`:');
   });
 
-  it('shows only examples that parse in calls://filters', async () => {
-    const text = (await read('calls://filters'))?.text ?? '';
-    const examples = [...text.matchAll(/: `([^`]+:\[[^`]+)`$/gm)].map((match) => match[1] ?? '');
-    expect(examples).toHaveLength(2);
-    for (const example of examples) expect(() => parse(example)).not.toThrow();
+  it('shows only examples that parse in calls://conditions', async () => {
+    const text = (await read('calls://conditions'))?.text ?? '';
+    const examples = [...text.matchAll(/^- `([^`]+)`$/gm)].map((match) => match[1] ?? '');
+    expect(examples).toHaveLength(3);
+    for (const example of examples) expect(parseCondition(example)).toMatchObject({ ok: true });
   });
 
   it('names only points of docs/assumptions.md in calls://assumptions', async () => {

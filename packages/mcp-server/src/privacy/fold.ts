@@ -4,6 +4,12 @@
 import { plainDigits } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
 
+/** Some characters of a string, and where each stands. */
+export interface Extract {
+  readonly text: string;
+  readonly at: readonly number[];
+}
+
 /** A string in its plain spelling, and where each of its characters came from. */
 export interface Folded {
   /** Lower-case letters without accents, ASCII digits, and all else as it was. */
@@ -14,6 +20,8 @@ export interface Folded {
   endOf(index: number): number;
   /** Was the character encoded in the source, so that it is part of a value and does not end one? */
   wasEncoded(index: number): boolean;
+  /** Its digits and its letters, once somebody has asked for them. */
+  readonly extracts: { digits?: Extract; letters?: Extract };
 }
 
 /** A part of a folded string, and what it is. */
@@ -38,7 +46,13 @@ const mostLayers = 5;
 export function fold(text: string): Folded {
   if (!/[^\0-\x7F]|[%&\\]/.test(text)) {
     const own = (index: number): number => index;
-    return { text: text.toLowerCase(), startOf: own, endOf: (index) => index + 1, wasEncoded: () => false };
+    return {
+      text: text.toLowerCase(),
+      startOf: own,
+      endOf: (index) => index + 1,
+      wasEncoded: () => false,
+      extracts: {},
+    };
   }
   // Most strings hold nothing personal, and then nobody needs to know where their characters came from.
   let trail: Trail | undefined;
@@ -53,6 +67,7 @@ export function fold(text: string): Folded {
     startOf,
     endOf,
     wasEncoded: (index) => endOf(index) - startOf(index) > 1 && /[%&\\]/.test(text.charAt(startOf(index))),
+    extracts: {},
   };
 }
 
@@ -108,8 +123,12 @@ const anyEscape =
 const entities: ReadonlyMap<string, string> = new Map(Object.entries({
   amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", commat: '@', period: '.', plus: '+', lpar: '(', rpar: ')', num: '#', sol: '/',
   colon: ':', comma: ',', equals: '=', lowbar: '_', percnt: '%', hyphen: '-', dash: '-', ndash: '-', mdash: '-', minus: '-',
+  oslash: 'ø', aring: 'å', aelig: 'æ', szlig: 'ß', eth: 'ð', thorn: 'þ', oelig: 'œ', lstrok: 'ł', dstrok: 'đ', inodot: 'ı',
   nbsp: ' ', tab: ' ', newline: ' ', shy: '', zwnj: '', zwj: '',
 }));
+
+/** Letters with a mark, such as `&eacute;`: the letter is what counts. */
+const accented = /^([a-z])(?:acute|grave|circ|tilde|uml|cedil|caron|ring|breve|macr|ogon|dot)$/i;
 
 /** Removes one layer of encoding. */
 function decodeLayer(text: string, isTracked: boolean): Trail {
@@ -149,7 +168,7 @@ function putBytes(run: string, index: number, put: (plain: string, from: number,
 
 function decodeOne(written: string): string | undefined {
   const named = /^&([a-z]+);$/i.exec(written)?.[1];
-  if (named !== undefined) return entities.get(named.toLowerCase());
+  if (named !== undefined) return entities.get(named.toLowerCase()) ?? accented.exec(named)?.[1];
   const digits = /([0-9a-f]+)[;}]?$/i.exec(written)?.[1] ?? '';
   const code = Number.parseInt(digits, /^&#\d/.test(written) ? 10 : 16);
   return code > 0x10ffff ? '\uFFFD' : String.fromCodePoint(code);
@@ -190,6 +209,13 @@ const otherLetters: Readonly<Record<string, string>> = {
   þ: 'th',
   ı: 'i',
   ħ: 'h',
+  // Cyrillic and Greek letters that look like Latin ones.
+  ...Object.fromEntries(
+    [...'аасеорухіјѕһԁԛԝкмтвнοανρτυχικ'].map((letter, i) => [
+      letter,
+      'aaceopyxijshdqwkmtbhoavptuxik'.charAt(i),
+    ]),
+  ),
 };
 
 function writePlain(character: string): string {
@@ -200,7 +226,7 @@ function writePlain(character: string): string {
   // One character can stand for a whole phrase, which would make long text much longer.
   const bare = parts.length > 4 ? character : parts;
   return plainDigits(bare)
-    .replace(/[łøđðßæœþıħ]/g, (letter) => otherLetters[letter] ?? letter)
+    .replace(/[łøđðßæœþıħ\u0370-\u052F]/g, (letter) => otherLetters[letter] ?? letter)
     .replace(/\u2044/g, '/');
 }
 

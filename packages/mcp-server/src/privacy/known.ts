@@ -1,6 +1,6 @@
 import { phoneKey } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
-import { type Folded, type Passage, plainSpellings } from './fold.ts';
+import { type Extract, type Folded, type Passage, plainSpellings } from './fold.ts';
 
 /** A personal value that must not show up in other text of the same record. */
 export interface KnownValue {
@@ -8,12 +8,6 @@ export interface KnownValue {
   readonly kind: string;
   /** The value as the record has it. */
   readonly value: string;
-}
-
-/** Some characters of a string, and where each stands. */
-interface Extract {
-  readonly text: string;
-  readonly at: readonly number[];
 }
 
 /** More other characters than this between two digits or letters, and they do not belong together. */
@@ -25,6 +19,14 @@ const isDigit = (code: number): boolean => code >= zero && code <= nine;
 const isPlainLetter = (code: number): boolean => code >= 97 && code <= 122;
 const isWordCharacter = (character: string): boolean => /[\p{L}\p{N}]/u.test(character);
 
+/** The digit that a character stands for: letters that look like one count next to a digit. */
+function digitAt(text: string, index: number, code: number): string {
+  if (isDigit(code)) return text.charAt(index);
+  if (code !== 111 && code !== 108 && code !== 105) return '';
+  const isNextTo = isDigit(text.charCodeAt(index - 1)) && isDigit(text.charCodeAt(index + 1));
+  return isNextTo ? (code === 111 ? '0' : '1') : '';
+}
+
 /** The digits of a string, with a space where they do not belong together. */
 function digitsOf(text: string): Extract {
   const at: number[] = [];
@@ -33,13 +35,14 @@ function digitsOf(text: string): Extract {
   let letters = 0;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
-    if (isDigit(code)) {
+    const digit = digitAt(text, i, code);
+    if (digit !== '') {
       // One letter between two digits is a mark like any other, two are a word.
       if (last >= 0 && (i - last - 1 > widestGap || letters > 1)) {
         digits += ' ';
         at.push(i);
       }
-      digits += text[i];
+      digits += digit;
       at.push(i);
       last = i;
       letters = 0;
@@ -67,17 +70,47 @@ function lettersOf(text: string): Extract {
   return { text: parts.join(''), at };
 }
 
-/** The digits by which a phone number is recognized: all of them, and without the country when that is not North America. */
-function phoneForms(value: string): readonly string[] {
-  const key = phoneKey(plainSpellings(value)[0] ?? '');
-  if (!/^\d{7,}$/.test(key)) return [];
-  return key.length > 10 ? [key, key.slice(-9)] : [key];
+/** What to look for: digits in the digits of a text, letters in its letters. */
+interface Forms {
+  readonly digits: readonly string[];
+  readonly letters: readonly string[];
 }
+
+const digitWords = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+const spoken = (digits: string): string =>
+  [...digits].map((digit) => digitWords[Number(digit)] ?? '').join('');
+
+/**
+ * By what a phone number is recognized: all of its digits, also backwards and in words, and without the country when that is not North
+ * America.
+ */
+function phoneForms(value: string): Forms {
+  const key = phoneKey(plainSpellings(value)[0] ?? '');
+  if (!/^\d{7,}$/.test(key)) return { digits: [], letters: [] };
+  const words = spoken(key);
+  return {
+    digits: [key, ...(key.length > 10 ? [key.slice(-9)] : []), [...key].reverse().join('')],
+    letters: key.includes('0')
+      ? [words, words.replaceAll('zero', 'oh'), words.replaceAll('zero', 'o')]
+      : [words],
+  };
+}
+
+/** The kinds of streets, as they end: people write only their beginnings, or nothing. */
+const streetKinds =
+  /[\s.,-]*(?:street|avenue|road|drive|lane|court|terrace|boulevard|parkway|place|plaza|square|highway|hollow|trail|circle|way|strasse|platz|weg|allee)$/;
 
 /** The ways in which a name or an address may be written: as a whole, and the parts of a double name. */
 function wordForms(kind: string, value: string): readonly string[] {
   const spellings = plainSpellings(value);
-  const parts = kind === 'name' ? spellings.flatMap((each) => each.split(/[\s-]+/).filter(isTelling)) : [];
+  const parts =
+    kind === 'name'
+      ? spellings.flatMap((each) => each.split(/[\s-]+/).filter(isTelling))
+      : kind === 'street'
+        ? spellings
+            .map((each) => each.replace(streetKinds, ''))
+            .filter((each) => /\d/.test(each) && isTelling(each))
+        : [];
   return [
     ...new Set([...spellings, ...parts].map((each) => (each.match(/[\p{L}\p{N}]+/gu) ?? []).join(''))),
   ].filter((form) => form.length >= 2);
@@ -86,36 +119,59 @@ function wordForms(kind: string, value: string): readonly string[] {
 const isTelling = (part: string): boolean => part.length >= 4;
 
 /** What to look for, by the value: building it costs more than looking. */
-const forms = new Map<string, readonly string[]>();
+const forms = new Map<string, Forms>();
 
-function formsOf(isPhone: boolean, { kind, value }: KnownValue): readonly string[] {
+function formsOf({ kind, value }: KnownValue): Forms {
   const key = `${kind}\n${value}`;
   const found = forms.get(key);
   if (found !== undefined) return found;
   if (forms.size >= 2000) forms.clear();
-  const made = isPhone ? phoneForms(value) : wordForms(kind, value.slice(0, 300));
+  const isPhone = kind === 'phone' && /\p{Nd}/u.test(value);
+  const made = isPhone ? phoneForms(value) : { digits: [], letters: wordForms(kind, value.slice(0, 300)) };
   forms.set(key, made);
   return made;
 }
 
-/** Finds values that are known, however they are spelled. Takes time in proportion to the text and the number of values. */
-export function findKnown({ text }: Folded, known: readonly KnownValue[]): Passage[] {
-  const spans: Passage[] = [];
-  let digits: Extract | undefined;
-  let letters: Extract | undefined;
+/** Everything to look for in the texts of a record. */
+interface Wanted {
+  readonly digits: readonly (readonly [form: string, kind: string])[];
+  readonly letters: readonly (readonly [form: string, kind: string])[];
+}
+
+/** Of the two lists that were asked for last: the many texts of a record come one after the other. */
+let latest: readonly { readonly known: readonly KnownValue[]; readonly wanted: Wanted }[] = [];
+
+function wantedOf(known: readonly KnownValue[]): Wanted {
+  const found = latest.find((each) => each.known === known);
+  if (found !== undefined) return found.wanted;
+  const wanted: { digits: [string, string][]; letters: [string, string][] } = { digits: [], letters: [] };
   for (const each of known) {
-    const isPhone = each.kind === 'phone' && /\p{Nd}/u.test(each.value);
-    for (const form of formsOf(isPhone, each)) {
-      if (isPhone) {
-        digits ??= digitsOf(text);
-        spans.push(...phonesIn(digits, form, each.kind, text));
-      } else {
-        letters ??= lettersOf(text);
-        spans.push(...wordsIn(letters, form, each.kind, text));
-      }
-    }
+    const { digits, letters } = formsOf(each);
+    for (const form of digits) wanted.digits.push([form, each.kind]);
+    for (const form of letters) wanted.letters.push([form, each.kind]);
   }
+  latest = [{ known, wanted }, ...latest.slice(0, 1)];
+  return wanted;
+}
+
+/** Finds values that are known, however they are spelled. Takes time in proportion to the text and the number of values. */
+export function findKnown(folded: Folded, known: readonly KnownValue[]): Passage[] {
+  const { text } = folded;
+  const { digits, letters } = wantedOf(known);
+  const spans: Passage[] = [];
+  const inDigits = digits.length > 0 && text.length >= 7 ? extractOf(folded, 'digits') : null;
+  if (inDigits !== null && inDigits.text.length >= 7)
+    for (const [form, kind] of digits)
+      if (inDigits.text.includes(form)) spans.push(...phonesIn(inDigits, form, kind, text));
+  const inLetters = extractOf(folded, 'letters');
+  for (const [form, kind] of letters)
+    if (inLetters.text.includes(form)) spans.push(...wordsIn(inLetters, form, kind, text));
   return spans;
+}
+
+function extractOf(folded: Folded, which: 'digits' | 'letters'): Extract {
+  folded.extracts[which] ??= which === 'digits' ? digitsOf(folded.text) : lettersOf(folded.text);
+  return folded.extracts[which];
 }
 
 function phonesIn(digits: Extract, form: string, kind: string, text: string): Passage[] {

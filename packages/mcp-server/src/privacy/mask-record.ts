@@ -41,6 +41,12 @@ const idForm = /^[A-Za-z0-9_.:-]{1,200}$/;
 const isTelling = ({ kind, value }: KnownValue): boolean =>
   kind === 'phone' || kind === 'ip' || (kind !== 'zip' && value.length >= 5);
 
+/** The personal values of a record, and those that can be looked for in ids. */
+interface Known {
+  readonly all: readonly KnownValue[];
+  readonly telling: readonly KnownValue[];
+}
+
 /** Is the value an id as ids are, which often looks like a phone number? Digits in groups are not. */
 const isCode = (spec: FieldSpec, text: string): boolean =>
   spec.isId && idForm.test(text) && !/^\d+(?:[.:_-]\d+)+$/.test(text);
@@ -56,6 +62,11 @@ const forms: Readonly<Partial<Record<FieldSpec['type'], (text: string) => boolea
   'datetime-tenths': isDateTime,
 };
 
+const isShortNumber = (hasForm: (text: string) => boolean, value: unknown): boolean => {
+  const text = String(value);
+  return text.length < shortestNumber && hasForm(text);
+};
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Makes the mask. `all` is the whole field table: personal values are masked in every field, not only in their own. */
@@ -64,7 +75,7 @@ export function createRecordMask(all: readonly FieldSpec[], { reveal, masks }: M
   const personal = all.filter((spec) => spec.personal && !isShown(spec));
   const isTextShown = isRevealed(reveal, 'text');
 
-  const knownIn = (call: Fields): readonly KnownValue[] => {
+  const knownIn = (call: Fields): Known => {
     const known: KnownValue[] = [];
     for (const spec of personal) {
       const value = call[spec.name];
@@ -74,27 +85,29 @@ export function createRecordMask(all: readonly FieldSpec[], { reveal, masks }: M
     const { first_name: first, last_name: last } = call;
     if (typeof first === 'string' && typeof last === 'string' && !isRevealed(reveal, 'name'))
       known.push({ kind: 'name', value: `${first}${last}` }, { kind: 'name', value: `${last}${first}` });
-    return known;
+    return { all: known, telling: known.filter(isTelling) };
   };
 
   /** The value of a field, or what stands in its place. */
-  const maskOf = (spec: FieldSpec, value: unknown, known: () => readonly KnownValue[]): unknown => {
+  const maskOf = (spec: FieldSpec, value: unknown, known: () => Known): unknown => {
     // Assistants see one kind of nothing.
     if (value === null || value === undefined || value === '') return null;
+    const form = forms[spec.type];
+    if (form !== undefined && !spec.personal && isShortNumber(form, value)) return value;
     // A server may send a number where the table says string; that changes nothing about what may be seen.
     const sent = String(value).slice(0, longestRead);
     if (spec.personal) return isShown(spec) ? value : masks.ofField(maskingOf(spec).kind, sent);
     if (isTextShown) return value;
     const text = cleanText(sent);
-    if (spec.values?.some((each) => each === text)) return value;
-    const hasForm = forms[spec.type]?.(text) === true;
+    if (spec.values?.includes(text)) return value;
+    const hasForm = form?.(text) === true;
     if (hasForm && text.length < shortestNumber) return value;
     // The id of the record and the account's own number are needed as they are.
     if ((spec.name === 'sid' || spec.name === 'dnis') && idForm.test(text)) return value;
     const safe =
       isCode(spec, text) || hasForm
-        ? replaceKnown(text, known().filter(isTelling), masks.ofText)
-        : replacePersonal(text, known(), masks.ofText);
+        ? replaceKnown(text, known().telling, masks.ofText)
+        : replacePersonal(text, known().all, masks.ofText);
     return safe === text && sent.length < longestRead ? value : safe;
   };
 
@@ -102,16 +115,17 @@ export function createRecordMask(all: readonly FieldSpec[], { reveal, masks }: M
     view: viewsOf(all, maskOf, knownIn),
     whole(call) {
       const fields = call as unknown as Fields;
-      let found: readonly KnownValue[] | undefined;
-      const known = (): readonly KnownValue[] => {
+      let found: Known | undefined;
+      const known = (): Known => {
         found ??= knownIn(fields);
         return found;
       };
-      return Object.fromEntries(
-        all.flatMap((spec) =>
-          fields[spec.name] === undefined ? [] : [[spec.name, maskOf(spec, fields[spec.name], known)]],
-        ),
-      ) as unknown as MaskedCall;
+      const own: Record<string, unknown> = {};
+      for (const spec of all) {
+        const value = fields[spec.name];
+        if (value !== undefined) own[spec.name] = value === null ? null : maskOf(spec, value, known);
+      }
+      return own as unknown as MaskedCall;
     },
   };
 }
@@ -119,12 +133,12 @@ export function createRecordMask(all: readonly FieldSpec[], { reveal, masks }: M
 /** Makes views of records whose fields are masked when they are read. */
 function viewsOf(
   all: readonly FieldSpec[],
-  maskOf: (spec: FieldSpec, value: unknown, known: () => readonly KnownValue[]) => unknown,
-  knownIn: (call: Fields) => readonly KnownValue[],
+  maskOf: (spec: FieldSpec, value: unknown, known: () => Known) => unknown,
+  knownIn: (call: Fields) => Known,
 ): RecordMask['view'] {
   class View {
     readonly #call: Fields;
-    #known: readonly KnownValue[] | undefined;
+    #known: Known | undefined;
 
     constructor(call: Fields) {
       this.#call = call;

@@ -13,13 +13,13 @@ const personal = new Set(
 );
 /** Words that are as personal, but only as a whole key: `sort_key` and `gift_card` name nobody. */
 const personalAlone = new Set(
-  'key user login pass auth session card cell handy postal birth holder caller_id session_id api_key access_key'.split(
+  'fn ln key user login pass auth session card cell handy postal birth holder caller_id session_id api_key access_key'.split(
     ' ',
   ),
 );
 /** People: only with `=`, since `Contact: ...` is also a title. */
 const people = new Set(
-  'customer client contact patient guest buyer person recipient tenant borrower insured applicant purchaser bride groom spouse'.split(
+  'kunde kundin cliente paciente customer client contact patient guest buyer person recipient tenant borrower insured applicant purchaser bride groom spouse'.split(
     ' ',
   ),
 );

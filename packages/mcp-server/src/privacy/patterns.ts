@@ -28,7 +28,7 @@ export type Replace = (kind: string, value: string) => string;
  * replacePatterns('call 555-555-0100', (kind) => `[${kind}]`); // call [phone]
  */
 export function replacePatterns(text: string, replace: Replace): string {
-  return replaceSpans(text, fold(text), [], replace);
+  return replaceSpans(text, [], replace);
 }
 
 const kindNames: Readonly<Record<string, string>> = { phone: 'number', value: 'secret' };
@@ -55,25 +55,82 @@ export function redactError(error: unknown): string {
 
 /** Replaces what looks like personal data, and values that are known to be, such as the number of the caller. */
 export function replacePersonal(text: string, known: readonly KnownValue[], replace: Replace): string {
-  return replaceSpans(text, fold(text), known, replace);
+  return replaceSpans(text, known, replace);
 }
 
 /** Replaces only values that are known to be personal. */
 export function replaceKnown(text: string, known: readonly KnownValue[], replace: Replace): string {
-  const folded = fold(text);
-  return splice(text, folded, findKnown(folded, known), replace);
+  const { folded, encoded } = lookAt(text);
+  const own = [...findKnown(folded, known), ...personalIn(encoded, known)];
+  return own.length === 0 ? text : splice(text, folded, own, replace);
 }
 
-function replaceSpans(text: string, folded: Folded, known: readonly KnownValue[], replace: Replace): string {
+/** A text in its plain spelling, with what looks personal in it whoever called. */
+interface Looked {
+  readonly folded: Folded;
+  readonly patterns: readonly Passage[];
+  /** Parts that are text in base64 or hexadecimal digits, and what they say. */
+  readonly encoded: readonly { readonly from: number; readonly to: number; readonly inside: Looked }[];
+}
+
+/** Texts that were looked at: the same addresses and names of campaigns come again and again. */
+const looked = new Map<string, Looked>();
+const mostLooked = 5000;
+const longestKept = 2000;
+
+function lookAt(text: string): Looked {
+  const known = looked.get(text);
+  if (known !== undefined) return known;
+  const folded = fold(text);
   const plain = folded.text;
-  const spans = [
-    ...findKnown(folded, known),
+  const patterns = [
     ...findEmails(plain),
     ...findAddresses(plain),
     ...findNumbers(plain),
     ...findParameters(folded),
   ];
-  return splice(text, folded, spans, replace);
+  const found = { folded, patterns, encoded: encodedIn(text, folded) };
+  if (text.length > longestKept) return found;
+  if (looked.size >= mostLooked) looked.clear();
+  looked.set(text, found);
+  return found;
+}
+
+function replaceSpans(text: string, known: readonly KnownValue[], replace: Replace): string {
+  const { folded, patterns, encoded } = lookAt(text);
+  const own = [...findKnown(folded, known), ...personalIn(encoded, known)];
+  if (own.length === 0 && patterns.length === 0) return text;
+  return splice(text, folded, [...own, ...patterns], replace);
+}
+
+/** The encoded parts that hold something personal. */
+const personalIn = (encoded: Looked['encoded'], known: readonly KnownValue[]): readonly Passage[] =>
+  encoded.flatMap(({ from, to, inside }) =>
+    inside.patterns.length > 0 || findKnown(inside.folded, known).length > 0
+      ? [{ kind: 'value', from, to }]
+      : [],
+  );
+
+/** What may be text in base64 or as hexadecimal digits. */
+const encodedText = /(?:[0-9a-f]{2}){7,}|[A-Za-z0-9+/_-]{12,}={0,2}/gi;
+
+function encodedIn(text: string, folded: Folded): Looked['encoded'] {
+  // Both are plain letters and digits; where a text has other characters as well, the places must be the same.
+  if (text.length < 12 || text.length !== folded.text.length) return [];
+  const found: { from: number; to: number; inside: Looked }[] = [];
+  for (const { 0: token, index } of text.matchAll(encodedText)) {
+    const isHex = token.length % 2 === 0 && /^[0-9a-f]+$/i.test(token);
+    const inside = (isHex ? decoded(token, 'hex') : null) ?? decoded(token, 'base64');
+    if (inside !== null) found.push({ from: index, to: index + token.length, inside: lookAt(inside) });
+  }
+  return found;
+}
+
+/** The text, unless what comes out is none: ids are random bytes. */
+function decoded(token: string, encoding: 'hex' | 'base64'): string | null {
+  const bytes = Buffer.from(token.slice(0, 400), encoding);
+  for (const byte of bytes) if (byte < 0x20 || byte > 0x7e) return null;
+  return bytes.length < 6 ? null : bytes.toString('latin1');
 }
 
 /** Replaces spans in the source of a folded string. Of spans that overlap, the longest says what they are. */
@@ -105,6 +162,7 @@ const domain = /^\s?[\p{L}\p{N}-]{1,63}(?:\s?(?:\.|[[({]\s?dot\s?[\])}])\s?[\p{L
 /** Email addresses, also with `[at]` and `(dot)`. */
 function findEmails(text: string): Passage[] {
   const spans: Passage[] = [];
+  if (!text.includes('@') && !text.includes('at')) return spans;
   for (const { 0: sign, index } of text.matchAll(/@|\s?[[({]\s?at\s?[\])}]/g)) {
     let from = index;
     while (from > 0 && index - from < 64 && inLocalPart.test(text.charAt(from - 1))) from -= 1;
@@ -112,15 +170,24 @@ function findEmails(text: string): Passage[] {
     const length = domain.exec(text.slice(after, after + 260))?.[0].length ?? 0;
     if (from < index && length > 0) spans.push({ kind: 'email', from, to: after + length });
   }
+  if (!text.includes(' at ') || !text.includes(' dot ')) return spans;
+  for (const { 0: found, index } of text.matchAll(spelledEmail))
+    spans.push({ kind: 'email', from: index, to: index + found.length });
   return spans;
 }
 
+/** `name at example dot com`. */
+const spelledEmail =
+  /[\p{L}\p{N}._%+'-]{1,64} at [\p{L}\p{N}-]{1,63}(?: dot [\p{L}\p{N}-]{1,63}){1,8}(?![\p{L}\p{N}])/gu;
+
 function findAddresses(text: string): Passage[] {
   const spans: Passage[] = [];
+  if (text.length < 5 || !/[.:]/.test(text)) return spans;
   for (const { 0: found, index } of text.matchAll(ipv4)) {
     const isVersion = versionBefore.test(text.slice(Math.max(0, index - 9), index));
     if (!isVersion) spans.push({ kind: 'ip', from: index, to: index + found.length });
   }
+  if (!text.includes(':')) return spans;
   for (const { 0: found, index } of text.matchAll(ipv6)) {
     if (isIpv6(found)) spans.push({ kind: 'ip', from: index, to: index + found.length });
   }

@@ -9,8 +9,13 @@ const loneSurrogate = /\p{Cs}/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
 const breaks = /[\u0000-\u0020\u007F-\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]+/g;
 
+/** Anything but plain characters with one space between them. */
+const unclean = /[^ -~]|^ | $| {2}/;
+
 /** Removes invisible, reordering and control characters and puts the text on one line. */
 export function cleanText(text: string): string {
+  // Most text is clean.
+  if (!unclean.test(text)) return text;
   return text.replace(loneSurrogate, '\uFFFD').replace(invisible, '').replace(breaks, ' ').trim();
 }
 

@@ -1,4 +1,5 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
+import { derivedFields } from '@call-attribution/questions';
 import { fieldsOf } from '../fields/select.ts';
 import { isRevealed, maskingOf, type Reveal } from '../privacy/masking.ts';
 import { zoneNote } from '../text/notes.ts';
@@ -45,27 +46,25 @@ function valuesOf(spec: FieldSpec): string {
   return ` Values: ${values.join(', ')}.`;
 }
 
-/** The filter language. */
-export function filtersDocument(version: Version): string {
-  const extensions =
-    version === 'v3'
-      ? '- `inc_gce:1` adds calls made through call extensions; without it they are left out.'
-      : '- v2 has no switch for call extensions.';
-  return `# Filters
+/** The language of conditions. */
+export function conditionsDocument(): string {
+  return `# Conditions
 
-Most questions need only \`from\`, \`to\`, \`calls\` and \`min_talk_minutes\`. \`q\` takes filter text of the API instead:
+\`where\` takes a condition on any field, as in SQL:
 
-- \`field:[low TO high]\` is a range. \`[\` and \`]\` include the bound, \`{\` and \`}\` exclude it, \`*\` leaves a side open.
-- Clauses are separated by commas. A call must match all of them.
-- Fields: \`date_added\` (\`YYYY-MM-DD HH:MM:SS\`) and \`talk_minutes\` (a decimal number).
-${extensions}
+- \`=\`, \`<>\`, \`<\`, \`<=\`, \`>\`, \`>=\`, \`IN (...)\`, \`BETWEEN ... AND ...\`, \`LIKE\` with \`%\` and \`_\`, \`IS NULL\`, \`AND\`, \`OR\`, \`NOT\`, brackets.
+- Text is in single quotes and compares without case; \`==\` compares exactly.
+- Fields go by their own names or those that people use: \`campaign\`, \`keyword\`, \`landing_page\`.
+- Derived fields: ${derivedFields.map(({ name }) => `\`${name}\``).join(', ')}.
+- Personal fields compare with masks of other answers, such as \`ani = 'phone-000000000000'\`.
 
 Examples:
 
-- One day: \`date_added:[2026-11-01 00:00:00 TO 2026-11-02 00:00:00}\`
-- Talks of two minutes or more in November: \`date_added:[2026-11-01 00:00:00 TO 2026-12-01 00:00:00},talk_minutes:[2 TO *]\`
+- \`talk_minutes >= 2 AND state IN ('TX', 'CA')\`
+- \`NOT missed AND campaign LIKE '%brand%'\`
+- \`ppc_gclid IS NOT NULL AND caller_type = 'first' AND hour BETWEEN 8 AND 17\`
 
-An error names the corrected filter. The API cannot filter by other fields; \`where\` of a server with a local copy can.
+An error names the corrected condition. The same conditions stand in the measures \`count(...)\` and \`share(...)\`.
 `;
 }
 
@@ -78,7 +77,7 @@ The description of the API leaves these points open. Say so when an answer depen
 - A01 Time zone: ${zoneNote(timeZone)} Days and hours are those of the times as sent.
 - A02 recording: not described; treated as a link to a recording, and masked.
 - A04 ppc_status: "Not Processed" and "Waiting For Keyword" may still change; ad data of recent calls may be missing.
-- A05 Filters: only date_added, talk_minutes and inc_gce are known to work.
+- A05 Filters of the API: only date_added, talk_minutes and inc_gce are known to work.
 - A08 Counting in v3: the API has no count request there; the number comes from a one-row list, so two requests may see two moments.
 - A12 Page size: not described; a server that sends fewer rows than requested is followed, and the summary says what it sent.
 - A15 Order: not described; rows usually come oldest first. Do not assume that the first row is the oldest.

@@ -5,7 +5,7 @@ import { RpcError, rpcCodes } from '../protocol/messages.ts';
 import { failureText, ToolError } from '../text/failures.ts';
 import type { Problem } from '../text/problem.ts';
 import type { ToolRunner, ToolSettings } from '../tools/call.ts';
-import { assumptionsDocument, fieldsDocument, filtersDocument } from './documents.ts';
+import { assumptionsDocument, conditionsDocument, fieldsDocument } from './documents.ts';
 
 const markdown = 'text/markdown';
 
@@ -18,10 +18,10 @@ const resources = [
     mimeType: markdown,
   },
   {
-    uri: 'calls://filters',
-    name: 'filters',
-    title: 'Filters',
-    description: 'The filter language of q, with examples.',
+    uri: 'calls://conditions',
+    name: 'conditions',
+    title: 'Conditions',
+    description: 'The language of where, with examples.',
     mimeType: markdown,
   },
   {
@@ -43,7 +43,7 @@ export function resourceHandlers(
 ): Readonly<Record<string, MethodHandler>> {
   const documents: Readonly<Record<string, () => string>> = {
     'calls://fields': () => fieldsDocument(settings.fields, settings.version, settings.reveal),
-    'calls://filters': () => filtersDocument(settings.version),
+    'calls://conditions': () => conditionsDocument(),
     'calls://assumptions': () => assumptionsDocument(settings.timeZone),
   };
   return {

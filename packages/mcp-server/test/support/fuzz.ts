@@ -40,7 +40,7 @@ const names = tools.map((tool) => tool.name);
 const argumentNames = [...new Set(tools.flatMap((tool) => Object.keys(tool.input.shape)))];
 const uris = [
   'calls://fields',
-  'calls://filters',
+  'calls://conditions',
   'calls://call/S1-0000001',
   'calls://call/%E0%A4%A',
   'calls://call/',
