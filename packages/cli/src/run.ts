@@ -1,7 +1,5 @@
 import type { CommandSpec } from './args/command.ts';
-import { commandHelp, groupHelp, programHelp } from './args/help.ts';
 import { sharedOptions } from './args/options.ts';
-import { parseArgs } from './args/parse.ts';
 import { type Named, named, routeOf } from './args/route.ts';
 import { CliError, ClosedPipe, Interrupted } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -59,6 +57,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
     return exitCodes.usage;
   }
   const { command } = found;
+  const { parseArgs } = await import('./args/parse.ts');
   const args = parseArgs(found.rest, command, sharedOptions, table.commands);
   const handler = await command.load();
   const { withWaiting } = await import('./term/waiting.ts');
@@ -71,6 +70,8 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
 }
 
 async function help({ command, group }: Named, io: Io): Promise<number> {
+  // Help is shown without what reads settings, and commands run without what writes help.
+  const { commandHelp, groupHelp, programHelp } = await import('./args/help.ts');
   const width = widthOf(io.stdout, io.env);
   if (command !== null) await show(io, commandHelp(command, sharedOptions, width));
   else if (group !== null) await show(io, groupHelp(group, table, width));
