@@ -10,7 +10,7 @@ import {
   putCredential,
   revokeCredential,
 } from './accounts/accounts.ts';
-import { holdClaim, listNotes, putNote, takeClaim } from './accounts/claims.ts';
+import { committed, holdClaim, listNotes, putNote, takeClaim } from './accounts/claims.ts';
 import { listSms, replaceSms } from './accounts/sms.ts';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
@@ -124,14 +124,16 @@ function writeMethods(driver: Driver, clock: Pick<Clock, 'now'>) {
     claim: (account, name, holder) => takeClaim(driver, account, name, holder, clock.now()),
     async commitClaimed(claim, { calls, remove = [], note }) {
       const rows = rowsOf(calls);
-      return driver.write(async (session) => {
-        await holdClaim(driver, session, claim);
+      const { stored, number } = await driver.write(async (session) => {
+        const number = await holdClaim(driver, session, claim);
         const stored = await writeCalls(driver, session, claim.account, rows);
         if (remove.length > 0) await deleteCalls(driver, session, claim.account, remove);
         const given = typeof note === 'function' ? note(stored) : note;
         if (given !== undefined) await putNote(session, claim, given, clock.now());
-        return stored;
+        return { stored, number };
       });
+      committed(claim, number);
+      return stored;
     },
   } satisfies Partial<Store>;
 }

@@ -104,7 +104,7 @@ export interface Store extends AsyncDisposable {
   /**
    * Upserts calls, deletes those with the sids in `remove`, and writes the note of a claim, if there is a new one, in one transaction.
    * A function as note is called with what became of the calls, and returns the note. Throws `claim_lost` when the same was claimed
-   * again.
+   * again, or when the database went back to an earlier state.
    */
   commitClaimed(
     claim: Claim,

@@ -1,7 +1,9 @@
 import type { Call } from '@call-attribution/core';
 import type { SyncState } from '@call-attribution/node-stream';
 import { testStores } from '@call-attribution/test-tools';
+import { runSql } from '@call-attribution/test-tools/postgres';
 import fc from 'fast-check';
+import Database from 'libsql';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { everything, mirrorSink, openStore, type Store, type Stored } from '../src/index.ts';
@@ -15,6 +17,14 @@ const recordOf = (by: string, n: number) =>
 async function lastOf(store: Store): Promise<{ note: unknown; record: Call | null }> {
   const [found] = await store.notes('1', 'sync');
   return { note: found?.note, record: await store.get('1', 'X') };
+}
+
+/** Runs a statement on the database of a store that is open. */
+async function runOn(url: string, sql: string): Promise<void> {
+  if (url.startsWith('postgres')) return runSql(url, sql);
+  const database = new Database(url.slice('sqlite:'.length));
+  database.exec(sql);
+  database.close();
 }
 
 describe.each(testStores())('a $kind store', ({ newUrl }) => {
@@ -129,6 +139,27 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
       { name: 'parcel 2024', note: { name: 'parcel 2024' }, notedAt: 5 },
     ]);
     expect(await store.claim('1', 'plan', 'next')).toMatchObject({ token: 2, note: { name: 'plan' } });
+    await store.close();
+  });
+
+  test('a database that went back to an earlier state takes nothing more of a sync under way', async () => {
+    const url = await newUrl();
+    const store = await openStore(url);
+    await store.putAccount({ id: '1', name: 'restored' });
+    const claim = await store.claim('1', 'sync', 'this process');
+    const commit = (n: number) =>
+      store.commitClaimed(claim, { calls: [recordOf('sync', n)], note: stateOf('sync', n) });
+    await commit(1);
+    // What a replica that was behind has: the claim, without the commits since.
+    await runOn(url, "UPDATE claims SET commits = 0, note = NULL WHERE account = '1'");
+    await expect(commit(2)).rejects.toMatchObject({
+      code: 'claim_lost',
+      message: expect.stringMatching(/no longer has .* account 1: .* continues from what is there/),
+    });
+    const again = await store.claim('1', 'sync', 'this process');
+    await store.commitClaimed(again, { calls: [recordOf('sync', 2)], note: stateOf('sync', 2) });
+    await runOn(url, 'DELETE FROM claims');
+    await expect(store.commitClaimed(again, { calls: [] })).rejects.toMatchObject({ code: 'claim_lost' });
     await store.close();
   });
 

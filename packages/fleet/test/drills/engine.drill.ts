@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { querySql } from '@call-attribution/store';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -61,12 +62,20 @@ test('workers that are killed, stopped and cut off lose and double nothing', asy
     expect(tickets.map(({ note }) => note.state)).toEqual(tickets.map(() => 'done'));
     expect(new Set(tickets.map(({ key }) => key)).size).toBe(source.truth.size);
     await compare(tally, source, place);
-    await nothingPrivate(url);
+    await nothingPrivate(url, await callersIn(place.into));
   });
 });
 
+/** The numbers of all callers in a store. */
+async function callersIn(into: string): Promise<string[]> {
+  const callers: string[] = [];
+  const sql = 'SELECT DISTINCT ani FROM calls WHERE length(ani) > 6';
+  for await (const { ani } of await querySql(into, sql)) callers.push(String(ani));
+  return callers;
+}
+
 /** No table of the engine has a key or the number of a caller. */
-async function nothingPrivate(url: string): Promise<void> {
+async function nothingPrivate(url: string, callers: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const { rows: tables } = await client.query('SELECT tablename FROM pg_tables WHERE schemaname = $1', [
@@ -83,6 +92,8 @@ async function nothingPrivate(url: string): Promise<void> {
     bearerToken,
   ]);
   for (const secret of secrets) expect(text).not.toContain(secret);
+  expect(callers.length).toBeGreaterThan(100);
+  for (const caller of callers) expect(text).not.toContain(caller);
   for (const { id } of source.sandbox.accounts) {
     const { accessKey } = JSON.parse(readFileSync(`${source.keys}/${id}.json`, 'utf8'));
     expect(text).not.toContain(accessKey);

@@ -38,7 +38,7 @@ export async function takeClaim(
     const [row] = await session.all(
       `INSERT INTO claims (account, name, token, holder, claimed_at) VALUES ($1, $2, 1, $3, $4)
          ON CONFLICT (account, name)
-         DO UPDATE SET token = claims.token + 1, holder = excluded.holder, claimed_at = excluded.claimed_at
+         DO UPDATE SET token = claims.token + 1, holder = excluded.holder, claimed_at = excluded.claimed_at, commits = 0
          RETURNING token, note`,
       [account, name, holder, now],
     );
@@ -46,18 +46,45 @@ export async function takeClaim(
   });
 }
 
-/** Throws `claim_lost` unless the claim is the latest one, which it then stays until the transaction ends. */
-export async function holdClaim(driver: Driver, session: Session, claim: Claim): Promise<void> {
-  await holdAccount(driver, session, claim.account);
+/**
+ * How often this process has certainly committed under a claim. The database counts, too: one that has fewer commits went back to an
+ * earlier state, and with it records that the process will not read again. It may have one more, of a commit whose connection broke.
+ */
+const commits = new WeakMap<Claim, number>();
+
+/**
+ * Throws `claim_lost` unless the claim is the latest one, which it then stays until the transaction ends, and the database has all that
+ * was committed under it. Returns the number of this commit, for `committed`.
+ */
+export async function holdClaim(driver: Driver, session: Session, claim: Claim): Promise<number> {
+  const { account, name } = claim;
+  await holdAccount(driver, session, account);
   const [row] = await session.all(
-    `SELECT token, holder FROM claims WHERE account = $1 AND name = $2 ${driver.dialect.lock}`,
-    [claim.account, claim.name],
+    `SELECT token, holder, commits FROM claims WHERE account = $1 AND name = $2 ${driver.dialect.lock}`,
+    [account, name],
   );
-  if (Number(row?.token) === claim.token) return;
-  throw new StoreError(
-    'claim_lost',
-    `${row === undefined ? 'Nobody' : String(row.holder)} has claimed "${claim.name}" of account ${claim.account} since, so this process stops writing. What was written until then is kept, and the other one continues from there.`,
-  );
+  const [token, count] = [Number(row?.token ?? 0), Number(row?.commits)];
+  if (token > claim.token)
+    throw new StoreError(
+      'claim_lost',
+      `${String(row?.holder)} has claimed "${name}" of account ${account} since, so this process stops writing. What was written until then is kept, and the other one continues from there.`,
+    );
+  if (token < claim.token || count < (commits.get(claim) ?? 0))
+    throw new StoreError(
+      'claim_lost',
+      `The database no longer has what this process has written to account ${account}: it was restored, or a replica that was behind took over. This process stops writing; the next run continues from what is there.`,
+    );
+  await session.run('UPDATE claims SET commits = $3 WHERE account = $1 AND name = $2', [
+    account,
+    name,
+    count + 1,
+  ]);
+  return count + 1;
+}
+
+/** Notes that a commit under a claim has ended well. */
+export function committed(claim: Claim, number: number): void {
+  commits.set(claim, Math.max(commits.get(claim) ?? 0, number));
 }
 
 /** Writes the note of a claim, in a transaction that holds it. */

@@ -26,7 +26,8 @@ const storeErrors = codeTable({
   store_failed:
     'The database refused a statement for a reason that has no code of its own. The `cause` has the code of the database.',
   disk_full: 'The disk of the database is full. Free space and run again; nothing is damaged.',
-  claim_lost: 'Another process fills the same account or journal. Wait until it ends.',
+  claim_lost:
+    'Another process fills the same account or journal, or the database went back to an earlier state. Run again when no other process does.',
   unknown_account: 'The store has no such account. Add it first, or use one of its accounts.',
   unfit_record:
     'A call cannot be stored, for example because it has no `sid`. `refused` says which calls of the batch it were.',

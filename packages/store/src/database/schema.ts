@@ -40,7 +40,7 @@ const tables = ({ schema, key, clustered }: Dialect): string[] => [
      account ${key} NOT NULL, made_with ${key} NOT NULL, caller ${key} NOT NULL, PRIMARY KEY (account, made_with, caller))`,
   `CREATE TABLE ${schema}claims (
      account ${key} NOT NULL, name ${key} NOT NULL, token bigint NOT NULL, holder text NOT NULL, claimed_at bigint NOT NULL,
-     note text, noted_at bigint, PRIMARY KEY (account, name))`,
+     commits bigint NOT NULL DEFAULT 0, note text, noted_at bigint, PRIMARY KEY (account, name))`,
   `CREATE TABLE ${schema}journals (
      name ${key} NOT NULL, n bigint NOT NULL, line text NOT NULL, PRIMARY KEY (name, n)) ${clustered}`,
   `CREATE TABLE ${schema}edits (

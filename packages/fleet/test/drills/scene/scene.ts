@@ -1,13 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { builtFile } from '@call-attribution/test-tools';
 import type { Tally } from '@call-attribution/test-tools/drill';
 import { newDatabase, runSql, startPostgres } from '@call-attribution/test-tools/postgres';
 import pg from 'pg';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { engineSchema } from '../../../src/engine/postgres.ts';
 import { readTicket, type Ticket } from '../../../src/engine/ticket.ts';
 import type { Job, WorkerEvent } from '../../../src/index.ts';
@@ -34,12 +34,24 @@ const program = await builtFile(new URL('./program.ts', import.meta.url).href);
 // The program finds pg-boss next to it.
 symlinkSync(join(cache, 'node_modules'), join(dirname(program), 'node_modules'));
 
+/** The same program as another release of the package. */
+export function otherRelease(version: string): string {
+  const built = dirname(dirname(program));
+  const folder = `${built}-${version}`;
+  cpSync(built, folder, { recursive: true, verbatimSymlinks: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', version }));
+  return join(folder, 'src', basename(program));
+}
+
 const server = startPostgres();
 
 /** A new database of the server of this file. */
 export async function database(): Promise<string> {
   if (server === null) throw new Error('PostgreSQL is not installed');
-  return newDatabase(server.url);
+  const url = await newDatabase(server.url);
+  // The server of the tests loses what it has committed last when it crashes. Those of users do not.
+  await runSql(url, `ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET synchronous_commit = on`);
+  return url;
 }
 
 /** Ends all connections to a database. */
@@ -48,6 +60,16 @@ export const endBackends = (url: string): Promise<void> =>
     url,
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
   );
+
+/** Kills a process of the server, which then ends all others, too, and recovers. */
+export async function crash(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+  process.kill(rows[0].pid, 'SIGKILL');
+  await new Promise((resolve) => client.once('end', resolve));
+}
 
 /** A worker in a process of its own. */
 export interface RunningWorker {
@@ -60,6 +82,8 @@ export interface RunningWorker {
     | { readonly kind: 'end'; readonly reason: string }
   )[];
   readonly errors: string[];
+  /** When its turns began and ended, by account. */
+  readonly turns: { readonly account: string; readonly from: number; readonly to: number }[];
 }
 
 let started = 0;
@@ -74,21 +98,30 @@ export function startWorker(
     readonly slots?: number;
   },
   env: NodeJS.ProcessEnv = {},
+  { source = program, inside = [] }: { readonly source?: string; readonly inside?: readonly string[] } = {},
 ): RunningWorker {
   started += 1;
   const name = `w${started}`;
-  const child = spawn(node, [program, JSON.stringify({ slots: 4, ...orders, name })], {
+  const [command = node, ...args] = [...inside, node, source, JSON.stringify({ slots: 4, ...orders, name })];
+  const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: tmpdir(), ...env },
   });
   const events: RunningWorker['events'] = [];
   const errors: string[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => events.push(JSON.parse(line)));
+  const turns: RunningWorker['turns'] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const event: RunningWorker['events'][number] = JSON.parse(line);
+    events.push(event);
+    if (event.kind !== 'turn') return;
+    const to = performance.now();
+    turns.push({ account: event.account, from: to - event.seconds * 1000, to });
+  });
   createInterface({ input: child.stderr }).on('line', (line) => errors.push(line));
   const gone = new Promise<number | null>((resolve) => child.once('exit', resolve));
   running.add(child);
   void gone.then(() => running.delete(child));
-  return { name, child, gone, events, errors };
+  return { name, child, gone, events, errors, turns };
 }
 
 afterAll(async () => {
@@ -165,11 +198,24 @@ export async function ticketsIn(
   }
 }
 
+/** Turns of two workers with the same account at a time. What a line takes to arrive is no turn. */
+export function readTwice(workers: readonly RunningWorker[], tolerance = 500): string[] {
+  const turns = workers.flatMap(({ turns, name }) => turns.map((turn) => ({ ...turn, name })));
+  return turns.flatMap((one, i) =>
+    turns
+      .slice(i + 1)
+      .filter(({ account, name }) => account === one.account && name !== one.name)
+      .filter((other) => Math.min(one.to, other.to) - Math.max(one.from, other.from) > tolerance)
+      .map((other) => `${one.account}: ${one.name} and ${other.name}`),
+  );
+}
+
 /** Compares what lies in a place with what the source has. */
 export async function compare(tally: Tally, source: Source, place: Place): Promise<void> {
   const found = await place.sids();
   for (const [account, sids] of source.truth) {
     tally.compare(sids, found.get(account) ?? []);
     tally.happened('calls', sids.length);
+    expect({ account, calls: found.get(account)?.length }).toEqual({ account, calls: sids.length });
   }
 }

@@ -1,0 +1,262 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { openDrill, rounds } from '@call-attribution/test-tools/drill';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Engine, memoryEngine } from '../../src/index.ts';
+import { notesOf, openSource, type Source, sidsIn, workerOn } from '../scene.ts';
+import { openLink } from './scene/link.ts';
+import {
+  compare,
+  crash,
+  database,
+  jobFile,
+  newPlace,
+  otherRelease,
+  type Place,
+  type RunningWorker,
+  readTwice,
+  startWorker,
+  ticketsIn,
+} from './scene/scene.ts';
+
+const tally = openDrill({
+  name: 'fleet-outages',
+  kind: 'cut connections',
+  what: 'The server of the engine crashes, the target is cut off or full, ends of turns get lost, a worker dies, another release works on the same job, the API answers 429 and 503, and keys are revoked; every call is in the target once, no account is read twice at a time, and the work of a dead worker goes on within 20 s',
+});
+
+let source: Source;
+beforeAll(async () => {
+  source = await openSource({ accounts: 6, records: 4_000 });
+});
+afterAll(() => source[Symbol.asyncDispose]());
+
+const minutes = 60_000;
+let jobs = 0;
+
+/** A job in a new database of the engine, and what starts workers on it. */
+async function scene(place: Place, { into = place.into, faults = 'latency=120ms' } = {}) {
+  source.sandbox.faults.clear();
+  source.sandbox.faults.set('*', faults);
+  jobs += 1;
+  const url = await database();
+  const name = `outage-${jobs}`;
+  const job = jobFile(source, source.job(into, { name }));
+  const workers: RunningWorker[] = [];
+  return {
+    ...{ url, job, workers },
+    start(engine = url, more: Parameters<typeof startWorker>[2] = {}): RunningWorker {
+      const worker = startWorker({ engine, job, keys: source.keys, slots: 2 }, place.env, more);
+      workers.push(worker);
+      return worker;
+    },
+    async tickets() {
+      return ticketsIn(url, name);
+    },
+    /** All workers end by themselves, and the target has each call once. */
+    async ends(found = place): Promise<void> {
+      for (const worker of workers) expect(await worker.gone, worker.errors.join('\n')).toBe(0);
+      const tickets = await ticketsIn(url, name);
+      expect(tickets.map(({ note }) => note.state)).toEqual(tickets.map(() => 'done'));
+      expect(tickets.length).toBe(source.truth.size);
+      expect(readTwice(workers)).toEqual([]);
+      await compare(tally, source, found);
+    },
+  };
+}
+
+const hasBegun = async (worker: RunningWorker) =>
+  expect
+    .poll(() => worker.events.filter(({ kind }) => kind === 'turn').length + worker.errors.length)
+    .toBeGreaterThan(0);
+
+/** A URL of the same database that goes through a link, over TCP. */
+async function linkTo(url: string) {
+  const link = await openLink({ path: `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432` });
+  const linked = new URL(url);
+  linked.search = '';
+  linked.host = `127.0.0.1:${link.port}`;
+  return { link, url: linked.href };
+}
+
+test.each(['sqlite', 'postgres', 'folder'] as const)(
+  'the server of the engine crashes, into %s',
+  async (kind) => {
+    for (let run = 0; run < rounds(1, 5); run += 1)
+      await tally.run(async () => {
+        const { start, url, ends } = await scene(await newPlace(kind, source.folder));
+        const [first] = [start(), start(), start()];
+        await hasBegun(first);
+        for (let i = 0; i < 3; i += 1) {
+          await crash(url);
+          tally.happened('crashes');
+          await setTimeout(1_500);
+        }
+        await ends();
+      }, 5 * minutes);
+  },
+);
+
+test('the target is cut off', async () => {
+  for (let run = 0; run < rounds(1, 5); run += 1)
+    await tally.run(async () => {
+      const place = await newPlace('postgres', source.folder);
+      const { link, url: into } = await linkTo(place.into);
+      const { start, ends } = await scene(place, { into });
+      const [first] = [start(), start()];
+      await hasBegun(first);
+      for (let i = 0; i < 3; i += 1) {
+        link.cut();
+        tally.happened('cuts');
+        await setTimeout(1_000);
+        link.restore();
+        await setTimeout(1_000);
+      }
+      await ends();
+      await link.close();
+    }, 5 * minutes);
+});
+
+test('ends of turns get lost between the commit and the engine', async () => {
+  for (let run = 0; run < rounds(1, 5); run += 1)
+    await tally.run(async () => {
+      const place = await newPlace('sqlite', source.folder);
+      const { start, url, ends, workers } = await scene(place);
+      const { link, url: linked } = await linkTo(url);
+      const [cut] = [start(linked), start()];
+      await hasBegun(cut);
+      while (workers.every(({ child }) => child.exitCode === null)) {
+        link.cut();
+        tally.happened('cuts');
+        await setTimeout(200);
+        link.restore();
+        await setTimeout(500 + Math.random() * 500);
+      }
+      await ends();
+      await link.close();
+    }, 5 * minutes);
+});
+
+// $1: a file that appears when there is to be space; then the command. The disk is seen by it alone.
+const onSmallDisk = `
+more=$1; disk=$2; out=$3; shift 3
+mount -t tmpfs -o size=60k none "$disk" || exit 9
+(while [ ! -e "$more" ]; do sleep 0.2; done; mount -o remount,size=100m none "$disk") &
+"$@"; code=$?
+cp -r "$disk/." "$out"; exit $code
+`;
+
+test('the disk of the target is full', async () => {
+  await tally.run(async () => {
+    const [disk, out] = [
+      mkdtempSync(join(tmpdir(), 'fleet-disk-')),
+      mkdtempSync(join(source.folder, 'out-')),
+    ];
+    const place: Place = { into: `folder:${disk}/calls`, env: {}, sids: () => sidsIn(`folder:${out}/calls`) };
+    const { start, url, ends } = await scene(place, { faults: 'latency=20ms' });
+    // In the namespace of the disk, the folder of the server's socket is out of reach.
+    const { link, url: linked } = await linkTo(url);
+    const more = join(out, 'more');
+    const worker = start(linked, {
+      inside: ['unshare', '-rm', 'sh', '-c', onSmallDisk, 'sh', more, disk, out],
+    });
+    const rests = () => worker.events.filter((event) => event.kind === 'worker' && event.state === 'resting');
+    await expect
+      .poll(() => rests().length + worker.errors.length + Math.abs(worker.child.exitCode ?? 0))
+      .toBeGreaterThan(0);
+    tally.happened('full disks');
+    expect(JSON.stringify(rests()[0])).toMatch(/full|space/);
+    writeFileSync(more, '');
+    await ends();
+    await link.close();
+  }, 5 * minutes);
+});
+
+test('429 with 503, and keys that are revoked set their account alone aside', async () => {
+  for (let run = 0; run < rounds(1, 5); run += 1)
+    await tally.run(async () => {
+      const place = await newPlace('sqlite', source.folder);
+      const { start, tickets } = await scene(place, {
+        faults: 'status=429, retry-after=1, every=7; status=503, every=5; latency=50ms',
+      });
+      const [worker] = [start(), start()];
+      await hasBegun(worker);
+      const [revoked] = source.sandbox.accounts;
+      if (revoked === undefined) throw new Error('no account');
+      source.sandbox.faults.set(revoked.accessKey, 'status=401');
+      expect(await worker.gone, worker.errors.join('\n')).toBe(0);
+      const states = new Map((await tickets()).map(({ account, note }) => [account, note]));
+      const found = await place.sids();
+      for (const [account, sids] of source.truth) {
+        const note = states.get(account);
+        if (account !== revoked.id || note?.state === 'done') {
+          expect(note?.state).toBe('done');
+          tally.compare(sids, found.get(account) ?? []);
+          expect({ account, calls: found.get(account)?.length, note }).toMatchObject({ calls: sids.length });
+        } else expect(note).toMatchObject({ state: 'aside', trouble: { code: 'unauthorized' } });
+      }
+      tally.happened('keys revoked');
+    }, 5 * minutes);
+});
+
+test('two releases work on one job', async () => {
+  await tally.run(async () => {
+    const { start, ends, workers } = await scene(await newPlace('postgres', source.folder));
+    start();
+    start(undefined, { source: otherRelease('9.9.9') });
+    await ends();
+    for (const { turns } of workers) expect(turns.length).toBeGreaterThan(0);
+    tally.happened('releases', 2);
+  }, 5 * minutes);
+});
+
+test('the work of a dead worker goes on within 20 seconds', async () => {
+  for (let run = 0; run < rounds(1, 5); run += 1)
+    await tally.run(async () => {
+      const { start, tickets, ends, workers } = await scene(await newPlace('sqlite', source.folder));
+      const victim = start();
+      await hasBegun(victim);
+      await expect.poll(async () => (await tickets()).some(({ isActive }) => isActive)).toBe(true);
+      victim.child.kill('SIGKILL');
+      const killedAt = performance.now();
+      const held = (await tickets()).filter(({ isActive }) => isActive).map(({ account }) => account);
+      await victim.gone;
+      workers.splice(0);
+      const other = start();
+      await ends();
+      for (const account of held) {
+        const [first] = other.turns.filter((turn) => turn.account === account);
+        expect((first?.from ?? Number.POSITIVE_INFINITY) - killedAt).toBeLessThan(20_000);
+      }
+      expect(held.length).toBeGreaterThan(0);
+      tally.happened('take-overs', held.length);
+    }, 5 * minutes);
+});
+
+test('a first read that is cut into a hundred turns ends', { timeout: 900_000 }, async () => {
+  await tally.run(async () => {
+    await using long = await openSource({ accounts: 1, records: 110_000, days: 400 });
+    const read = async (isWanted: boolean) => {
+      long.sandbox.requests.clear();
+      // A request takes a second of this clock, so that each page is a turn when somebody else waits.
+      const clock = { now: () => Date.now() + long.sandbox.requests.total * 1_000 };
+      const memory = memoryEngine(clock);
+      const engine: Engine = {
+        ...memory,
+        keep: async (turns) => ({ ...(await memory.keep(turns)), isWanted }),
+      };
+      const place = await newPlace('sqlite', long.folder);
+      await (await workerOn(long, long.job(place.into), { engine, clock })).run();
+      await compare(tally, long, place);
+      const [note] = [...(await notesOf(engine)).values()].map(({ note }) => note);
+      return { requests: long.sandbox.requests.total, turns: note?.turns ?? 0 };
+    };
+    const [whole, cut] = [await read(false), await read(true)];
+    expect(cut.turns).toBeGreaterThanOrEqual(100);
+    tally.happened('turns', cut.turns);
+    tally.happened('requests in one turn', whole.requests);
+    tally.happened('requests in these turns', cut.requests);
+  }, 15 * minutes);
+});
