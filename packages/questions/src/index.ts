@@ -15,9 +15,11 @@ export {
   type AnswerOptions,
   answerQuestion,
   answerQuestions,
+  answersOfRead,
   type Calls,
   type CheckedQuestion,
   createAnswer,
+  type ReadAnswers,
   type RunningAnswer,
   type SavedAnswer,
 } from './engine/answer-question.ts';
@@ -28,7 +30,7 @@ export type { KeptCall } from './engine/sequences.ts';
 export { QuestionError, type QuestionErrorCode } from './errors.ts';
 export { callerKey } from './fields/caller-key.ts';
 export { type ClickIdName, type ClickIds, clickIdsOf, clickKinds } from './fields/click-ids.ts';
-export type { Facts, Sequence } from './fields/facts.ts';
+export type { Facts, ReadCall, Sequence } from './fields/facts.ts';
 export {
   activityTypes,
   type DerivedField,

@@ -49,7 +49,8 @@ export interface Summary {
 
 /** The calls of one page of the table. */
 export interface Listed {
-  readonly total: number;
+  /** Null when the numbers say it. */
+  readonly total: number | null;
   readonly calls: readonly CallRecord[];
 }
 
@@ -63,9 +64,6 @@ export class ApiError extends Error {
     this.status = status;
   }
 }
-
-/** How far the service is with reading the calls for the first time. */
-export type OnReading = (done: number, of: number) => void;
 
 /** The parameters that select calls. */
 export function selection({
@@ -86,19 +84,37 @@ function authHeaders(keys: Credentials): Record<string, string> {
   return { authorization: `Bearer ${keys.bearerToken}` };
 }
 
-/** Requests JSON of the page's own paths. While the service is still reading the calls, it is asked again. */
+/** Requests JSON of the page's own paths. */
 export async function getJson<T>(
   path: string,
   parameters: Readonly<Record<string, string>>,
   keys: Credentials,
-  { signal = null, onReading }: { signal?: AbortSignal | null; onReading?: OnReading } = {},
+  { signal = null }: { signal?: AbortSignal | null } = {},
 ): Promise<T> {
-  for (;;) {
-    const response = await send(path, parameters, keys, signal);
-    if (response.status !== 202) return (await response.json()) as T;
-    const { reading } = (await response.json()) as { reading: { done: number; of: number } };
-    onReading?.(reading.done, reading.of);
+  return (await send(path, parameters, keys, signal)).json();
+}
+
+/** Requests the numbers of the page. `onPart` gets them as far as they are known, each time with more. */
+export async function getSummary(
+  parameters: Readonly<Record<string, string>>,
+  keys: Credentials,
+  signal: AbortSignal,
+  onPart: (summary: Summary) => void,
+): Promise<Summary> {
+  const { body } = await send('page/summary.ndjson', parameters, keys, signal);
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let summary: Summary | undefined;
+  let rest = '';
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    const lines = (rest + part.value).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      summary = { ...summary, ...JSON.parse(line) } as Summary;
+      onPart(summary);
+    }
   }
+  if (summary === undefined) throw new TypeError('The service sent no numbers.');
+  return summary;
 }
 
 /** Requests a file, as it is. */

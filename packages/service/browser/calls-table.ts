@@ -22,18 +22,18 @@ export function drawCalls({ total, calls }: Listed, state: State, open: (sid: st
   const first = page * rows + 1;
   byId('calls-range').textContent =
     calls.length === 0
-      ? total === 0
+      ? total === 0 || total === null
         ? ''
         : `No calls on this page; there are ${grouped(total)}`
-      : `${grouped(first)} to ${grouped(first + calls.length - 1)} of ${grouped(total)}, newest first`;
-  const last = Math.max(0, Math.ceil(total / rows) - 1);
+      : `${grouped(first)} to ${grouped(first + calls.length - 1)}${total === null ? '' : ` of ${grouped(total)}`}, newest first`;
+  const last = total === null ? page : Math.max(0, Math.ceil(total / rows) - 1);
   const disable = (id: string, off: boolean) => {
     byId<HTMLButtonElement>(id).disabled = off;
   };
   for (const id of ['first', 'previous']) disable(id, page === 0);
   for (const id of ['next', 'last']) disable(id, page >= last);
   byId('last').dataset.page = String(last);
-  byId('pager').hidden = total <= rows && page === 0;
+  byId('pager').hidden = (total ?? 0) <= rows && page === 0;
   const place = byId('calls');
   if (calls.length === 0) {
     place.replaceChildren(el('p', { class: 'muted' }, 'No calls match.'));

@@ -4,9 +4,9 @@ import {
   ApiError,
   type Credentials,
   getJson,
+  getSummary,
   type Listed,
   messageOf,
-  type OnReading,
   type Summary,
   selection,
 } from './api.ts';
@@ -61,23 +61,36 @@ async function load({ quietly = false } = {}): Promise<void> {
   running.abort();
   running = new AbortController();
   const { signal } = running;
-  const options = { signal, onReading };
   showBusy(!quietly);
   try {
-    await resolvePreset(keys, options);
+    await resolvePreset(keys, signal);
     if (!quietly) showState();
     const parameters = selection(state);
-    const [numbers, listed] = await Promise.all([
-      getJson<Summary>('page/summary.json', { ...parameters, by: state.by }, keys, options),
-      getJson<Listed>('page/calls.json', pageParameters(parameters), keys, options),
+    // Each part of the page is drawn when it is there; the table mostly is first.
+    let [numbers, listed]: [Summary | null, Listed | null] = [null, null];
+    const drawTable = () => {
+      if (listed !== null) showCalls(listed, numbers);
+    };
+    const [last] = await Promise.all([
+      getSummary({ ...parameters, by: state.by }, keys, signal, (known) => {
+        const isNew = numbers === null;
+        numbers = known;
+        summary = known;
+        showNumbers(known);
+        if (isNew) drawTable();
+      }),
+      getJson<Listed>('page/calls.json', pageParameters(parameters), keys, { signal }).then((found) => {
+        listed = found;
+        drawTable();
+      }),
     ]);
-    summary = numbers;
-    signIn.done();
-    showResults(numbers, listed);
-    if (!quietly) say(numbers);
+    if (!quietly) say(last);
   } catch (error) {
     if (signal.aborted) return;
+    // What still comes would hide what went wrong.
+    running.abort();
     fail(error);
+    showBusy(false);
   }
   if (!signal.aborted) showBusy(false);
 }
@@ -88,10 +101,7 @@ function pageParameters(parameters: Record<string, string>): Record<string, stri
 }
 
 /** A preset counts back from the latest call, which has to be known. */
-async function resolvePreset(
-  own: Credentials,
-  options: { signal: AbortSignal; onReading: OnReading },
-): Promise<void> {
+async function resolvePreset(own: Credentials, signal: AbortSignal): Promise<void> {
   if (state.preset === null) return;
   const parameters = {
     q: state.version === 'v2' ? '' : 'inc_gce:1',
@@ -99,7 +109,7 @@ async function resolvePreset(
     rows: '1',
     fields: 'date_added',
   };
-  const { calls } = await getJson<Listed>('page/calls.json', parameters, own, options);
+  const { calls } = await getJson<Listed>('page/calls.json', parameters, own, { signal });
   const latest = String(calls[0]?.date_added ?? '').slice(0, 10);
   if (latest !== '') state = { ...state, q: withDays(state.q, presetDates(state.preset, latest)) };
 }
@@ -114,10 +124,23 @@ function showState(): void {
   drawShell(state, about.hasApi);
 }
 
-function showResults(numbers: Summary, listed: Listed): void {
+/** Something has come: the keys were right, and the service responds. */
+function showPlace(): void {
+  signIn.done();
   byId('problem-banner').hidden = true;
-  byId('reading').hidden = true;
   byId('results').hidden = false;
+}
+
+function showCalls(listed: Listed, numbers: Summary | null): void {
+  showPlace();
+  const total = listed.total ?? numbers?.total.calls ?? null;
+  drawCalls({ ...listed, total }, state, (sid) => {
+    if (keys !== null) void openRecord(sid, state, keys);
+  });
+}
+
+function showNumbers(numbers: Summary): void {
+  showPlace();
   controls.show(state, numbers);
   const isEmpty = numbers.total.calls === 0;
   byId('nothing').hidden = !isEmpty;
@@ -131,9 +154,6 @@ function showResults(numbers: Summary, listed: Listed): void {
   byId('by-text').textContent = `Calls by ${numbers.by}`;
   drawBreakdowns(numbers, state, go);
   drawTimes(numbers);
-  drawCalls(listed, state, (sid) => {
-    if (keys !== null) void openRecord(sid, state, keys);
-  });
 }
 
 function drawTimes(numbers: Summary): void {
@@ -155,17 +175,7 @@ function showBusy(isBusy: boolean): void {
   byId('results').ariaBusy = String(isBusy);
 }
 
-function onReading(done: number, of: number): void {
-  byId('reading').hidden = false;
-  const bar = byId<HTMLProgressElement>('reading-bar');
-  bar.max = Math.max(1, of);
-  bar.value = done;
-  byId('reading-text').textContent =
-    `Reading ${counted(of, 'call')} for the first time. This happens once, until the service is started again.`;
-}
-
 function fail(error: unknown): void {
-  byId('reading').hidden = true;
   const isRefused = error instanceof ApiError && (error.status === 401 || error.status === 403);
   if (isRefused && about.accounts.length === 0) {
     keys = null;

@@ -17,8 +17,6 @@ export const serviceDefaults = {
   singleAs: 'object',
   /** The shape of the v2 count. */
   countAs: 'object',
-  /** Most calls of a store that are kept in memory for the page, over all accounts. */
-  pageCalls: 2_000_000,
   /** Limits of time, number and size. */
   limits: {
     urlBytes: 8_192,

@@ -27,6 +27,7 @@ export {
 } from './options.ts';
 export type { PageAccount, PageOptions } from './page/page-options.ts';
 export {
+  keptValues,
   mostGroups,
   type PageBucket,
   type PageCalls,
@@ -36,7 +37,6 @@ export {
   type PageGroup,
   type PageMeasures,
   type PageQuestion,
-  type PageReading,
   type PageSource,
   type PageSummary,
   pageDimensions,

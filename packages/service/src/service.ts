@@ -1,6 +1,5 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import type { Store } from '@call-attribution/store';
-import { serviceDefaults } from './defaults.ts';
 import { createFeedDesk, type FeedDesk } from './feeds/desk.ts';
 import { feedRoutes } from './feeds/routes.ts';
 import { feedMetrics } from './feeds/status-page.ts';
@@ -29,9 +28,9 @@ import {
   serviceOptions,
 } from './options.ts';
 import { pageDataRoutes } from './page/data-routes.ts';
-import { storeSource } from './page/index/store-source.ts';
 import type { PageOptions } from './page/page-options.ts';
 import { pageRoutes } from './page/page-routes.ts';
+import { rowsSource } from './page/rows-source.ts';
 
 /** Where a service listens. */
 export interface Listening {
@@ -178,9 +177,9 @@ function ownRoutes(options: ServiceSettings, desk: FeedDesk, places: Places): Ap
   const admitBy = (find: Store['findAccount']) => createAdmit(find, { limiter, clock, places });
   const admit = store === null ? null : admitBy((credential) => store.findAccount(credential));
   /** The numbers and calls of the page, over its own source or the store. */
-  const pageData = ({ source, maxCalls = serviceDefaults.pageCalls }: PageOptions): AppRoute[] => {
+  const pageData = ({ source }: PageOptions): AppRoute[] => {
     const own = source?.findAccount === undefined ? admit : admitBy(source.findAccount);
-    const from = source ?? (store === null ? null : storeSource(store, maxCalls));
+    const from = source ?? (store === null ? null : rowsSource(store));
     return from === null || own === null ? [] : pageDataRoutes(from, own);
   };
   const clientOf = clientsBehind(options.proxies);

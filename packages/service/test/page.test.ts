@@ -4,7 +4,6 @@ import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createService, type PageSummary, type Service } from '../src/index.ts';
-import { StringTable } from '../src/page/index/string-table.ts';
 
 const account = { id: '101', name: 'One', accessKey: 'access', secretKey: 'secret', bearerToken: 'token' };
 const bearer = { authorization: 'Bearer token' };
@@ -184,34 +183,77 @@ describe('the numbers of the page', () => {
     expect((await json('summary.json', { q, version: 'v2' })).total.calls).toBe(1);
   });
 
-  test('it refuses an account with more calls than it may keep in memory', async () => {
-    const small = createService({ store, page: { maxCalls: 2 } });
-    const at = await small.listen();
-    const response = await fetch(`${at.url}/page/summary.json`, { headers: bearer });
-    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
-      413,
-      'too_many_calls',
-    ]);
-    await small.close();
+  test('a part of it comes as soon as it is known, and what has not changed is not counted again', async () => {
+    const parameters = { q: 'date_added:[2026-10-11 00:00:00 TO 2026-10-21 00:00:00}' };
+    const lines = async () =>
+      (await get('summary.ndjson', parameters)).text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    await store.upsert('101', [callWith({ sid: 'p1', date_added: '2026-10-02 10:00:00' })]);
+    const [first, second, ...more] = await lines();
+    expect(first).toMatchObject({ before: null, comparedWith: { first: '2026-10-01', last: '2026-10-10' } });
+    expect(Object.keys(second)).toEqual(['before']);
+    expect(more).toEqual([]);
+    // Known as a whole from the last time.
+    expect(await lines()).toEqual([{ ...first, ...second }]);
+    expect(await json('summary.json', parameters)).toEqual({ ...first, ...second });
+    await store.upsert('101', [callWith({ sid: 'p2', date_added: '2026-10-12 10:00:00' })]);
+    const after: PageSummary = await json('summary.json', parameters);
+    expect(after.total.calls).toBe(first.total.calls + 1);
   });
-});
 
-test('a table of strings numbers each different string once, and sorts by bytes', () => {
-  fc.assert(
-    fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 12 }), { maxLength: 300 }), (texts) => {
-      const table = new StringTable();
-      const numbers = texts.map((text) => table.add(text));
-      const different = [...new Set(texts)];
-      expect(table.size).toBe(different.length);
-      expect(numbers).toEqual(texts.map((text) => different.indexOf(text)));
-      expect(different.map((text) => table.find(text))).toEqual([...different.keys()]);
-      expect(different.map((_, i) => table.at(i))).toEqual(different);
-      expect(table.find(`${texts.join('')}!`)).toBe(-1);
-      if (different.length > 1)
-        expect(Math.sign(table.compare(0, 1))).toBe(
-          Buffer.compare(Buffer.from(different[0] as string), Buffer.from(different[1] as string)),
-        );
-    }),
-    { numRuns: 50 },
-  );
+  test('a narrowed table has the newest call first, its CSV too, and leaves the total to the numbers', async () => {
+    const calls = Array.from({ length: 12 }, (_, i) =>
+      callWith({
+        sid: `n${String(i).padStart(2, '0')}`,
+        date_added: `2029-01-0${1 + (i % 3)} 10:00:00`,
+        ppc_campaign: ['Brand', 'brand', '', null][i % 4] as string,
+      }),
+    );
+    await store.upsert('101', calls);
+    const wanted = (values: readonly (string | null)[]) =>
+      calls
+        .filter(({ ppc_campaign }) => values.some((value) => (value ?? '') === (ppc_campaign ?? '')))
+        .sort((a, b) => (`${a.date_added} ${a.sid}` < `${b.date_added} ${b.sid}` ? 1 : -1))
+        .map(({ sid }) => sid);
+    const q = 'date_added:[2029-01-01 00:00:00 TO 2030-01-01 00:00:00}';
+    for (const values of [['Brand'], [null], ['brand', null], ['Nobody']]) {
+      const only = JSON.stringify({ ppc_campaign: values });
+      const table = await json('calls.json', { q, only, fields: 'sid', rows: '2', start: '1' });
+      expect(table).toEqual({
+        total: null,
+        calls: wanted(values)
+          .slice(2, 4)
+          .map((sid) => ({ sid })),
+      });
+      expect((await json('summary.json', { q, only })).total.calls).toBe(wanted(values).length);
+      const csv = (await get('calls.csv', { q, only, fields: 'sid' })).text;
+      expect(csv.trimEnd().split('\r\n').slice(1)).toEqual(wanted(values));
+    }
+  });
+
+  test('a client that leaves ends the scan for it', { timeout: 20_000 }, async () => {
+    const client = new AbortController();
+    let ended: (why: string) => void = () => {};
+    const left = new Promise<string>((done) => {
+      ended = done;
+    });
+    const counting: Store = Object.assign(Object.create(store), {
+      scan: (_account: string, _selection: unknown, _begin: unknown, { signal }: { signal: AbortSignal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => {
+            ended('The scan has ended.');
+            reject(signal.reason);
+          });
+          client.abort();
+        }),
+    });
+    const slow = createService({ store: counting });
+    const at = await slow.listen();
+    const asked = fetch(`${at.url}/page/summary.ndjson`, { headers: bearer, signal: client.signal });
+    await expect(asked).rejects.toThrow();
+    expect(await left).toBe('The scan has ended.');
+    await slow.close();
+  });
 });

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call, Clock } from '@call-attribution/core';
 import { copyVerdict } from '@call-attribution/node-stream/copies';
 import {
@@ -16,15 +15,16 @@ import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { openJournal } from './journal.ts';
 import type { StoreSettings } from './options.ts';
-import { allColumns, columnsOf } from './rows/columns.ts';
 import { callOfLine, type DocumentRow, document, documentIn, printed } from './rows/documents.ts';
-import { changesSince, positionOf } from './rows/edits.ts';
+import { eachCall } from './rows/each-call.ts';
 import { readPage } from './rows/pages.ts';
-import { countCalls, findRank, otherConditions, parameters } from './rows/pyramid.ts';
+import { positionOf } from './rows/position.ts';
+import { countCalls } from './rows/pyramid.ts';
 import { type CallRow, toRow } from './rows/record.ts';
 import { keyOf } from './rows/record-key.ts';
 import { readRemovals } from './rows/removed.ts';
-import { everything, type NumericFilter } from './rows/selection.ts';
+import { scanCalls } from './rows/scan.ts';
+import { everything } from './rows/selection.ts';
 import { secondsOf } from './rows/wire-values.ts';
 import {
   bothStored,
@@ -34,7 +34,7 @@ import {
   type Stored,
   writeCalls,
 } from './rows/write.ts';
-import type { CallInput, Part, Store } from './store.ts';
+import type { CallInput, Store } from './store.ts';
 import { addRemovals, eraseCallers } from './upkeep/erasure.ts';
 import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
 
@@ -159,10 +159,9 @@ function readMethods(driver: Driver, settings: StoreSettings) {
     },
     calls: (account, selection = everything, part = {}) =>
       eachCall(driver, account, selection, part, settings.walkBelow),
-    columns: (account, fields) => allColumns(driver, account, fields),
-    columnsOf: (account, fields, keys) => columnsOf(driver, account, fields, keys),
+    scan: (account, selection, begin, { signal } = {}) =>
+      scanCalls(driver, account, selection, begin, signal),
     position: (account) => positionOf(driver, account),
-    changes: (account, since) => changesSince(driver, account, since),
   } satisfies Partial<Store>;
 }
 
@@ -215,43 +214,4 @@ async function* inBatches(
   }
   if (rows.length > 0) yield rows;
   if (failure !== undefined) throw failure.error;
-}
-
-/** Calls per statement when all are read. */
-const batchSize = 500;
-
-async function* eachCall(
-  driver: Driver,
-  account: string,
-  selection: NumericFilter,
-  { offset = 0, limit = Number.POSITIVE_INFINITY }: Part,
-  walkBelow: number,
-): AsyncGenerator<Call> {
-  let { from, skip } = { from: selection.from, skip: 0 };
-  if (offset > 0)
-    ({ from, skip } = await driver.read((session) =>
-      findRank(session, account, selection, offset, walkBelow),
-    ));
-  for (let after = '', left = limit; left > 0; ) {
-    const { values, put } = parameters();
-    const owner = put(account);
-    const start = put(from);
-    const some = Math.min(batchSize, left);
-    const rows = await driver.all(
-      `SELECT ${document}, at, sid FROM records
-        WHERE account = ${owner} AND at >= ${start} AND at < ${put(selection.to)} AND (at > ${start} OR sid > ${put(after)})
-          ${otherConditions(selection, put)}
-        ORDER BY at, sid LIMIT ${some} OFFSET ${skip}`,
-      values,
-    );
-    for (const row of rows) yield JSON.parse(documentIn(row).text) as Call;
-    const last = rows.at(-1);
-    if (rows.length < some || last === undefined) return;
-    from = Number(last.at);
-    after = String(last.sid);
-    left -= rows.length;
-    skip = 0;
-    // SQLite works in this thread, and leaves no time for Ctrl-C by itself.
-    await nextTurn();
-  }
 }

@@ -5,9 +5,9 @@ import type { Account, AccountCredential, CredentialInfo, KeyVerdict } from './a
 import type { Claim, Note } from './accounts/claims.ts';
 import type { SmsEntry } from './accounts/sms.ts';
 import type { StoreJournal } from './journal.ts';
-import type { ColumnRow } from './rows/columns.ts';
-import type { Changes } from './rows/edits.ts';
+import type { Part } from './rows/each-call.ts';
 import type { Page, PageQuery } from './rows/pages.ts';
+import type { ScanStart, TakeCalls } from './rows/scan.ts';
 import type { NumericFilter } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
 import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
@@ -17,14 +17,6 @@ import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
  * JSON costs less than a call in neutral form, and UTF-8 least.
  */
 export type CallInput = Call | string | Uint8Array;
-
-/** A part of the calls of a selection. */
-export interface Part {
-  /** Calls before the first one. Found by rank, so it may be any number. Default 0. */
-  readonly offset?: number;
-  /** Most calls. Default: all. */
-  readonly limit?: number;
-}
 
 /** Calls, accounts and keys in one database. Several processes may call every method at the same time. */
 export interface Store extends AsyncDisposable {
@@ -79,20 +71,21 @@ export interface Store extends AsyncDisposable {
   calls(account: string, selection?: NumericFilter, part?: Part): AsyncIterable<Call>;
 
   /**
-   * Some fields of all calls, some hundred at a time, in the order of their time: for programs that keep columns of their own.
-   * With `position` read before, `changes` then tells what has changed meanwhile.
+   * Reads what can be counted of the calls of a selection without their records, in any order and from one snapshot, with those through call
+   * extensions in any case. `begin` returns what takes the calls; it is called again when the database has to begin again.
    *
    * @example
-   * const position = await store.position('101');
-   * for await (const rows of store.columns('101', ['ppc_campaign'])) for (const { values } of rows) count(values[0]);
+   * let calls = 0;
+   * await store.scan('101', everything, () => (some) => { calls += some.length; });
    */
-  columns(account: string, fields: readonly string[]): AsyncIterable<readonly ColumnRow[]>;
-  /** The same of the calls with these keys, in any order. Calls that do not exist are left out. */
-  columnsOf(account: string, fields: readonly string[], keys: readonly string[]): Promise<ColumnRow[]>;
+  scan(
+    account: string,
+    selection: NumericFilter,
+    begin: (start: ScanStart) => TakeCalls,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<void>;
   /** A number that grows with each change of the calls of an account. */
   position(account: string): Promise<number>;
-  /** Which calls were written or deleted after a position; null when that was too many changes ago. */
-  changes(account: string, since: number): Promise<Changes | null>;
 
   /** The SMS numbers of an account. */
   smsNumbers(account: string): Promise<SmsEntry[]>;

@@ -11,8 +11,13 @@ import { fromSqlite } from '../src/database/sqlite-errors.ts';
 import {
   everything,
   exportCalls,
+  groupedFields,
   importCalls,
+  type NumericFilter,
   openStore,
+  type Part,
+  type ScannedCall,
+  type ScanStart,
   type Store,
   StoreError,
   selectionOf,
@@ -51,7 +56,7 @@ async function* streamOf(...chunks: string[]): AsyncGenerator<string> {
 
 const whole = { selection: everything, offset: 0, rows: 1_000, version: 'v3' as const };
 
-describe.each(stores)('a $kind store', ({ kind, newUrl }) => {
+describe.each(stores)('a $kind store', ({ newUrl }) => {
   test('it returns each call as either version sends it', async () => {
     const store = await filled(newUrl);
     for (const version of ['v2', 'v3'] as const) {
@@ -67,34 +72,91 @@ describe.each(stores)('a $kind store', ({ kind, newUrl }) => {
     await store.close();
   });
 
-  test('it gives some fields of all calls, and the keys of those that changed after a position', async () => {
+  test('a scan gives what can be counted of each call, and which ones are the first of their callers', async () => {
     const store = await filled(newUrl);
-    const rows = async () => {
-      const all = [];
-      for await (const some of store.columns('101', ['sid', 'ani'])) all.push(...some);
-      return all;
+    const odd = [
+      smallCall('late', '2026-01-02 10:00:00', '1.5', true, {
+        ani: '+1 (202) 555-0199',
+        channel: 'Call Extension',
+      }),
+      smallCall('tie-b', '2026-01-01 10:00:00', '0.0', false, {
+        ani: '2025550199',
+        ppc_campaign: 'a\u0000"\ud800',
+      }),
+      smallCall('tie-a', '2026-01-01 10:00:00', '0.1', false, { ani: '12025550199', landing_page: '/' }),
+      smallCall('never', null as never, null, false, { ani: '2025550199', referrer: 'x'.repeat(5_000) }),
+      smallCall('only', 'soon', 'n/a', false, { ani: '2025550198' }),
+      smallCall('nobody', '2026-01-03 10:00:00', '2.0', false, { ani: 'Anonymous' }),
+    ];
+    const before = await store.position('101');
+    await store.upsert('101', odd);
+    const scan = async (selection: NumericFilter) => {
+      const all: ScannedCall[] = [];
+      const starts: ScanStart[] = [];
+      await store.scan('101', selection, (start) => {
+        starts.push(start);
+        return (some) => void all.push(...some);
+      });
+      return { all, start: starts[0] };
     };
-    const inOrder = [...calls].sort((a, b) => (a.date_added + a.sid < b.date_added + b.sid ? -1 : 1));
-    expect((await rows()).map(({ values }) => values)).toEqual(inOrder.map(({ sid, ani }) => [sid, ani]));
-    const position = await store.position('101');
-    expect(await store.changes('101', position)).toEqual({ position, keys: [] });
-    await store.upsert('101', [calls[0] as Call, smallCall('new', null as never, '1.5', true)]);
-    await store.remove('101', [calls[1]?.sid as string]);
-    const changes = await store.changes('101', position);
-    // A call that is the same as before has not changed.
-    expect(changes?.keys).toEqual(['new', calls[1]?.sid]);
-    expect(await store.columnsOf('101', ['talk_minutes'], changes?.keys ?? [])).toEqual([
-      { key: 'new', at: null, tenths: 15, extension: true, values: ['1.5'] },
+    const { all, start } = await scan(everything);
+    expect(start).toMatchObject({ calls: calls.length + odd.length, latest: '2026-01-03 10:00:00' });
+    expect(start?.position).toBe(await store.position('101'));
+    expect(start?.position).toBeGreaterThan(before);
+    expect(all).toHaveLength(calls.length + odd.length);
+    const early = all.filter(({ at }) => at === null);
+    expect(early.map(({ tenths, isFirst }) => [tenths, isFirst]).sort()).toEqual([
+      [null, false],
+      [null, true],
     ]);
-    expect(await store.changes('101', changes?.position as number)).toMatchObject({ keys: [] });
-    if (kind === 'sqlite') {
-      // More changes than are remembered.
-      for (let i = 0; i < 501; i += 1) {
-        const at = `2030-01-01 00:00:0${i % 10}`;
-        await store.upsert('101', [smallCall('more', at, '1.0')]);
-      }
-      expect(await store.changes('101', position)).toBeNull();
-    }
+    const { all: some } = await scan({ ...everything, from: Date.UTC(2026, 0, 1) / 1000 });
+    some.sort((a, b) => Number(a.tenths) - Number(b.tenths));
+    expect(some.map(({ tenths, isExtension, isFirst }) => [tenths, isExtension, isFirst])).toEqual([
+      [0, false, false],
+      [1, false, true],
+      [15, true, false],
+      [20, false, false],
+    ]);
+    expect(some[0]?.values[groupedFields.indexOf('ppc_campaign')]).toBe('a\ufffd"\ufffd');
+    const { all: talked } = await scan({ ...everything, talk: { from: 20, to: 20 }, from: 1_767_000_000 });
+    expect(talked).toHaveLength(1);
+    // What is written is not counted again when it says the same.
+    await store.upsert('101', odd);
+    expect(await store.position('101')).toBe(start?.position);
+    await expect(
+      store.scan('101', everything, () => () => undefined, { signal: AbortSignal.abort(new Error('left')) }),
+    ).rejects.toThrow('left');
+    await store.close();
+  });
+
+  test('calls come with the newest first, and with certain values alone', async () => {
+    const store = await filled(newUrl);
+    const extra = Array.from({ length: 1_100 }, (_, i) =>
+      smallCall(`x${i}`, `2027-01-01 00:00:0${i % 7}`, '1.0', false, {
+        ppc_campaign: ['A', 'a', '', null][i % 4],
+      }),
+    );
+    await store.upsert('101', extra);
+    const sids = async (part: Part) => {
+      const found: string[] = [];
+      for await (const { sid } of store.calls('101', everything, part)) found.push(sid);
+      return found;
+    };
+    const newest = (await sids({})).reverse();
+    expect(await sids({ newestFirst: true })).toEqual(newest);
+    expect(await sids({ newestFirst: true, offset: 3, limit: 2 })).toEqual(newest.slice(3, 5));
+    const withValue = (wanted: (value: unknown) => boolean) => {
+      const kept = new Set(extra.filter((call) => wanted(call.ppc_campaign)).map(({ sid }) => sid));
+      return newest.filter((sid) => kept.has(sid));
+    };
+    const only = (values: (string | null)[]) =>
+      sids({ newestFirst: true, only: new Map([['ppc_campaign', values]]) }).then((found) =>
+        found.filter((sid) => sid.startsWith('x')),
+      );
+    expect(await only(['A'])).toEqual(withValue((value) => value === 'A'));
+    expect(await only([null])).toEqual(withValue((value) => value === null || value === ''));
+    expect(await only(['a', null])).toEqual(withValue((value) => value !== 'A'));
+    expect(await only([])).toEqual([]);
     await store.close();
   });
 

@@ -53,11 +53,6 @@ export const serviceSettings = {
   ),
   rateRequests: whole(0, 'requests', 'requests per key and period; 0 for no limit', 0),
   ratePer: setting(option.timeout().default('1m'), 'duration', 'length of that period'),
-  maxCalls: whole(
-    serviceDefaults.pageCalls,
-    'calls',
-    'most calls of a row store that the page keeps in memory',
-  ),
   connections: whole(limits.connections, 'connections', 'most connections'),
   atOnce: whole(limits.atOnce, 'requests', 'requests of one account that are handled at a time'),
   headTimeout: duration(limits.headTimeout, 'time for a request to arrive, and for a TLS handshake'),

@@ -39,7 +39,7 @@ export function serviceOptions(
   io: Io,
   log: 'json' | 'off',
 ): Omit<ServiceOptions, 'store'> {
-  const { proxies, defaultRows, maxRows, rowsOver, singleAs, countAs, maxCalls } = section;
+  const { proxies, defaultRows, maxRows, rowsOver, singleAs, countAs } = section;
   const { rateRequests: requests, ratePer: per, drainTimeout } = section;
   const { urlBytes, headerBytes, connections, atOnce, headTimeout, sendTimeout, idleTimeout } = section;
   return {
@@ -50,7 +50,6 @@ export function serviceOptions(
     singleAs,
     countAs,
     rateLimit: requests === 0 ? null : { requests, per },
-    page: { maxCalls },
     limits: {
       ...{ urlBytes, headerBytes, connections, atOnce, headTimeout, sendTimeout, idleTimeout },
       ...(drainTimeout === null ? {} : { drainTimeout }),

@@ -2,8 +2,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { propertyOf } from '@call-attribution/core/errors';
 import type { Settings } from '@call-attribution/core/settings';
 import { printFilter } from '@call-attribution/query-dsl';
-import type { CallSelection, Condition } from '@call-attribution/questions';
-import type { PageDimension, PageQuestion, PageSource } from '@call-attribution/service';
+import type { CallSelection } from '@call-attribution/questions';
+import { keptValues, type PageQuestion, type PageSource } from '@call-attribution/service';
 import type { Warehouse } from '@call-attribution/warehouse';
 import { pageNumbers } from './page-numbers.ts';
 
@@ -50,8 +50,9 @@ export function warehousePage(
 ): PageSource {
   return {
     findAccount,
-    ready: async () => null,
-    summary: (_account, question, by) => pageNumbers(warehouse, question, by),
+    async *summary(_account, question, by) {
+      yield await pageNumbers(warehouse, question, by);
+    },
     async calls(_account, question, { fields, offset, limit }) {
       const selection = selectionOf(question);
       const { calls } = await warehouse.count(selection);
@@ -79,17 +80,11 @@ async function* valuesOf(calls: AsyncIterable<object>, fields: readonly string[]
 
 /** The selection of a question. */
 function selectionOf({ version, filter, only }: PageQuestion): CallSelection {
-  const parts = [...only].map(([name, values]) => oneOf(name, values));
+  const where = keptValues(only);
   return {
     q: printFilter(filter),
     // Only v3 leaves out calls through call extensions unless the filter includes them.
     ...(version === 'v2' ? { calls: 'all' } : {}),
-    ...(parts.length === 0 ? {} : { where: { kind: 'and', parts } }),
+    ...(where === null ? {} : { where }),
   };
-}
-
-function oneOf(field: PageDimension, values: readonly (string | null)[]): Condition {
-  const wanted = values.map((value) => value ?? '');
-  const named: Condition = { kind: 'in', field, values: wanted.map((text) => ({ type: 'text', text })) };
-  return values.includes(null) ? { kind: 'or', parts: [named, { kind: 'null', field }] } : named;
 }

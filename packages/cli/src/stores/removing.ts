@@ -86,7 +86,7 @@ export async function sayWhatRemains(
   if (remains.includes('vacuum'))
     say(
       io,
-      'PostgreSQL keeps deleted rows until it is told to write the tables again: VACUUM FULL records, edits, claims, journals; then in its ' +
+      'PostgreSQL keeps deleted rows until it is told to write the tables again: VACUUM FULL records, claims, journals; then in its ' +
         'write-ahead log, replicas and backups for as long as you keep these',
     );
   if (remains.includes('in_use'))

@@ -1,13 +1,15 @@
 import type { Call } from '@call-attribution/core';
 import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { finishAnswer } from '../answer/finish.ts';
-import { Facts, zoneShift } from '../fields/facts.ts';
+import { QuestionError } from '../errors.ts';
+import { Facts, type ReadCall, zoneShift } from '../fields/facts.ts';
 import type { AccountStatus, Answer, AnswerValue } from '../question/answer.ts';
 import type { KnownField, RowOf } from '../question/names.ts';
 import { type Plan, planQuestion } from '../question/plan.ts';
 import { checkQuestion, type Question } from '../question/question.ts';
 import { invalidState } from './cell.ts';
 import { Running, type SavedCounts } from './running.ts';
+import { namedFields } from './sequences.ts';
 
 /** Memory that the exact state of an answer may take, by default. */
 const usualMemory = 512e6;
@@ -66,10 +68,7 @@ export async function answerQuestions(
   const { signal } = questions.find((question) => question.signal !== undefined) ?? {};
   const accountOf = accountIn(options);
   const all = questions.map((question) => new OneAnswer(question, options));
-  // Questions in one zone look at a call together.
-  const byZone = new Map<string, OneAnswer[]>();
-  for (const each of all) byZone.set(each.zone, [...(byZone.get(each.zone) ?? []), each]);
-  const sets = [...byZone.values()].map((own) => ({ facts: own[0]?.facts ?? new Facts(), own }));
+  const sets = byZone(all);
   const take = (call: Call) => {
     const record = recordOf(call);
     for (const { facts, own } of sets) {
@@ -79,6 +78,49 @@ export async function answerQuestions(
   };
   await eachCall(calls, take, signal);
   return all.map((each) => each.answer());
+}
+
+/** Questions in one zone look at a call together. */
+function byZone(all: readonly OneAnswer[]): { readonly facts: Facts; readonly own: readonly OneAnswer[] }[] {
+  const zones = new Map<string, OneAnswer[]>();
+  for (const each of all) zones.set(each.zone, [...(zones.get(each.zone) ?? []), each]);
+  return [...zones.values()].map((own) => ({ facts: own[0]?.facts ?? new Facts(), own }));
+}
+
+/** Answers to several questions over calls that a database has read. */
+export interface ReadAnswers {
+  /** Counts a call. */
+  add(call: ReadCall): void;
+  /** The answers over all calls so far. */
+  answers(): Answer[];
+}
+
+/**
+ * Begins answers to several questions over calls of one account of which a database has read the times and numbers, and these fields.
+ * A question about another field is refused.
+ *
+ * @example
+ * const { add, answers } = answersOfRead([{ groupBy: ['campaign'], measures: ['calls', 'missed'] }], ['ppc_campaign']);
+ * add({ time: Date.UTC(2026, 9, 1), talk: 15, isExtension: false, isFirst: true, fields: { ppc_campaign: 'Brand' } });
+ * console.log(answers()[0].rows);
+ */
+export function answersOfRead(
+  questions: readonly Question[],
+  fields: readonly string[],
+  options: AnswerOptions = {},
+): ReadAnswers {
+  const all = questions.map((question) => new OneAnswer(question, options, fields));
+  const sets = byZone(all);
+  const account = typeof options.account === 'string' ? options.account : 'main';
+  return {
+    add(call) {
+      for (const { facts, own } of sets) {
+        facts.setRead(call, account);
+        for (const each of own) each.take(facts);
+      }
+    },
+    answers: () => all.map((each) => each.answer()),
+  };
 }
 
 /** An answer that is fed in parts. It can be saved, continued and merged. */
@@ -158,10 +200,12 @@ class OneAnswer {
   readonly id: string;
   readonly #accounts: readonly AccountStatus[] | undefined;
 
-  constructor(question: Question, options: AnswerOptions) {
+  /** `read` names the fields of calls that a database has read. */
+  constructor(question: Question, options: AnswerOptions, read?: readonly string[]) {
     checkQuestion(question);
     const { memory = usualMemory, now, accounts } = answerOptions.read(options);
-    this.plan = planQuestion(question, { now });
+    const plan = planQuestion(question, { now });
+    this.plan = read === undefined ? plan : planOfRead(plan, read);
     this.running = new Running(this.plan, memory);
     const { timeZone, inZone } = this.plan.zones;
     this.zone = `${timeZone} ${inZone}`;
@@ -206,4 +250,23 @@ async function eachCall(
   signal?.throwIfAborted();
   if (Symbol.iterator in calls) for (const call of calls) each(call);
   else for await (const call of calls) each(call);
+}
+
+/** What follows from the time, the talk and the channel of a call. */
+const alwaysRead = ['date_added', 'talk_minutes', 'missed', 'is_extension', 'account'];
+const timeFields = ['day', 'week', 'month', 'weekday', 'hour'];
+const callerParts = ['callers', 'repeat_callers', 'lag_median'];
+
+/** The plan over calls that a database has read: they have some fields only, and do not say which of them have no caller. */
+function planOfRead(plan: Plan, read: readonly string[]): Plan {
+  const known = new Set([...alwaysRead, ...timeFields, ...read]);
+  const unread =
+    namedFields(plan).find((name) => !known.has(name)) ??
+    plan.parts.find(({ kind }) => callerParts.includes(kind))?.kind;
+  const measures = plan.measures.map((measure) => ({ ...measure, counted: null }));
+  if (unread === undefined) return { ...plan, measures, needsSequence: false };
+  throw new QuestionError(
+    'invalid_question',
+    `The question needs ${unread}, which was not read of the calls. They have ${[...known].join(', ')}.`,
+  );
 }

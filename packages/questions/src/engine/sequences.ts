@@ -18,8 +18,8 @@ const neededFor: Readonly<Record<string, readonly string[]>> = {
 };
 const always = ['sid', 'date_added', 'channel', 'ani'];
 
-/** The fields of a record that a question needs. */
-function neededFields({ groups, conditions, parts, fields }: Plan): readonly string[] {
+/** The fields that a question names, those that follow from others included. */
+export function namedFields({ groups, conditions, parts, fields }: Plan): readonly string[] {
   const names = [
     ...groups.map(({ name }) => name),
     ...conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
@@ -29,8 +29,13 @@ function neededFields({ groups, conditions, parts, fields }: Plan): readonly str
       if (part.kind === 'lag_median' || part.kind === 'with_lag') return ['lag_minutes'];
       return ['talked', 'missed', 'talk_sum', 'talk_rank'].includes(part.kind) ? ['talk_minutes'] : [];
     }),
-  ].map((name) => fields.get(name)?.name ?? name);
-  return [...new Set([...always, ...names.flatMap((name) => neededFor[name] ?? [name])])];
+  ];
+  return names.map((name) => fields.get(name)?.name ?? name);
+}
+
+/** The fields of a record that a question needs. */
+function neededFields(plan: Plan): readonly string[] {
+  return [...new Set([...always, ...namedFields(plan).flatMap((name) => neededFor[name] ?? [name])])];
 }
 
 type Fields = Readonly<Record<string, unknown>>;

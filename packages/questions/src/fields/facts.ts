@@ -96,6 +96,23 @@ export function zoneShift(timeZone: string, inZone: string): (naive: number) => 
   };
 }
 
+/** A call of which a database has read what questions ask most. The same object may be used for one call after the other. */
+export interface ReadCall {
+  /** `date_added` in naive milliseconds; null when it is not a time. */
+  readonly time: number | null;
+  /** Tenths of a minute of talk; null when it is not a number of tenths. */
+  readonly talk: number | null;
+  /** Came through a call extension of an ad. */
+  readonly isExtension: boolean;
+  /** Is the first call of its caller to the account. */
+  readonly isFirst: boolean;
+  /** Its other fields that were read. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+// Of read calls nothing else is asked.
+const firstCall: Sequence = { nth: 1, sincePrevious: null, untilNext: null };
+
 /** What most questions sum up of a call. */
 export const plainSums = ['calls', 'extensions', 'talked', 'missed', 'talk_sum'] as const;
 
@@ -135,6 +152,19 @@ export class Facts {
     this.time = this.sentAt === null || this.#shift === null ? this.sentAt : this.#shift(this.sentAt);
     this.isExtension = typeof channel === 'string' && isExtensionChannel(channel);
     this.talk = tenthsOf(record.talk_minutes);
+    this.#sum();
+  }
+
+  /** Looks at another call that was read already. */
+  setRead({ time, talk, isExtension, isFirst, fields }: ReadCall, account: string): void {
+    this.record = fields;
+    this.account = account;
+    this.#caller = undefined;
+    this.sentAt = time;
+    this.time = time === null || this.#shift === null ? time : this.#shift(time);
+    this.isExtension = isExtension;
+    this.talk = talk;
+    this.sequence = isFirst ? firstCall : null;
     this.#sum();
   }
 

@@ -45,10 +45,6 @@ const otherProblems = {
   unknown_form: [400, 'The body is not a form. Send it as application/x-www-form-urlencoded.'],
   unknown_action: [400, 'The action of the SMS listing does not exist. Use sms.get_numbers.'],
   unknown_field: [400, 'There is no such field. Use a name from the field table.'],
-  too_many_calls: [
-    413,
-    'The account has more calls than the page may keep in memory. Raise `page.maxCalls`, or serve a warehouse.',
-  ],
   missing_password: [401, 'A feed needs a user name and a password. Send them with HTTP Basic.'],
   wrong_password: [401, 'The user name or the password of a feed is wrong. Check both.'],
   strange_host: [403, 'The header Host names another server. Use the name that the service is served under.'],

@@ -1,14 +1,7 @@
 import { type Call, fields, fromCall } from '@call-attribution/core/record';
 import { nearest } from '@call-attribution/query-dsl';
 import { parsedFilter, selectionFor } from '../http/calls.ts';
-import {
-  type AppContext,
-  type AppRoute,
-  jsonReply,
-  queryOf,
-  streamReply,
-  wholeReply,
-} from '../http/context.ts';
+import { type AppContext, type AppRoute, jsonReply, queryOf, streamReply } from '../http/context.ts';
 import { readCredential } from '../http/credentials.ts';
 import type { Admit } from '../http/gate.ts';
 import { integerOf, readParameters } from '../http/parameters.ts';
@@ -28,6 +21,7 @@ export function pageDataRoutes(source: PageSource, admit: Admit): AppRoute[] {
   });
   return [
     route('/page/summary.json', [...selecting, 'by'], summary),
+    route('/page/summary.ndjson', [...selecting, 'by'], summaryInParts),
     route('/page/calls.json', [...selecting, 'fields', 'rows', 'start', 'sid'], calls),
     route('/page/calls.csv', [...selecting, 'fields'], csv),
   ];
@@ -43,7 +37,7 @@ interface Asked {
 
 type Responder = (asked: Asked) => Promise<Response>;
 
-/** Accepts the credentials and reads what is asked for; while the calls are still being read, says how far that is. */
+/** Accepts the credentials and reads what is asked for. */
 async function open(
   c: AppContext,
   source: PageSource,
@@ -53,16 +47,37 @@ async function open(
 ): Promise<Response> {
   const account = await admit(c, readCredential(c.req.raw, 'v3'));
   const parameters = readParameters(queryOf(c), allowed);
-  const reading = await source.ready(account);
-  if (reading === null) return answer({ c, source, account, parameters });
-  const headers = { 'content-type': 'application/json', 'retry-after': '1' };
-  return wholeReply(c, JSON.stringify(reading), headers, 202);
+  return answer({ c, source, account, parameters });
 }
 
-async function summary({ c, source, account, parameters }: Asked): Promise<Response> {
+function summaryParts({ c, source, account, parameters }: Asked): AsyncIterator<object> {
   const question = readQuestion(parameters);
   const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
-  return jsonReply(c, JSON.stringify(await source.summary(account, question, by)));
+  // A client that has left, as for another question, ends the work for it.
+  const left = new AbortController();
+  c.env.exchange.ends.push(() => left.abort());
+  const signal = AbortSignal.any([left.signal, c.req.raw.signal]);
+  return source.summary(account, question, by, signal)[Symbol.asyncIterator]();
+}
+
+async function summary(asked: Asked): Promise<Response> {
+  const parts = summaryParts(asked);
+  let whole = {};
+  for (let part = await parts.next(); !part.done; part = await parts.next())
+    whole = { ...whole, ...part.value };
+  return jsonReply(asked.c, JSON.stringify(whole));
+}
+
+/** The same as lines of JSON, each with what has become known. */
+async function summaryInParts(asked: Asked): Promise<Response> {
+  const parts = summaryParts(asked);
+  // What fails before anything is known has a status of its own.
+  const first = await parts.next();
+  async function* lines() {
+    for (let part = first; !part.done; part = await parts.next())
+      yield Buffer.from(`${JSON.stringify(part.value)}\n`);
+  }
+  return streamReply(asked.c, lines(), { 'content-type': 'application/x-ndjson' });
 }
 
 async function calls({ c, source, account, parameters }: Asked): Promise<Response> {

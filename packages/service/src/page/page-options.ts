@@ -27,13 +27,8 @@ export const pageOptions = defineOptions({
   accounts: option.list<PageAccount>(),
   /** Folder of the built page. Default: the one in this package. */
   assets: option.string(),
-  /**
-   * Where the page reads numbers and calls. Default: the store, some fields of which are kept in memory, about 90 bytes for a
-   * call, once the page was opened.
-   */
+  /** Where the page reads numbers and calls. Default: the store. */
   source: option.object<PageSource>(),
-  /** Most calls of a store that are kept in memory for the page. Default 2,000,000. */
-  maxCalls: option.whole(0),
 });
 
 /** What the page at `/` shows. */

@@ -1,5 +1,6 @@
 import { addDays, formatNaive, parseNaive, startOfPeriodBefore } from '@call-attribution/core/time';
 import type { Filter } from '@call-attribution/query-dsl';
+import type { Condition } from '@call-attribution/questions';
 import type { Account, AccountCredential, NumericFilter } from '@call-attribution/store';
 
 /** The fields that the page breaks calls down by, and narrows them with. */
@@ -81,16 +82,10 @@ export interface PageSummary {
   readonly latest: string | null;
 }
 
-/** Calls are still being read into memory for the first time. */
-export interface PageReading {
-  /** How many calls were read, and how many there are. */
-  readonly reading: { readonly done: number; readonly of: number };
-}
-
 /** Calls of the table: as many of them as were requested, newest first, and how many there are. */
 export interface PageCalls {
-  /** All calls that match. */
-  readonly total: number;
+  /** All calls that match; null where the numbers of the page say it, and counting them again would take as long. */
+  readonly total: number | null;
   /** Some calls at a time, each with the values of the requested fields. */
   readonly rows: AsyncIterable<readonly (readonly unknown[])[]>;
 }
@@ -109,10 +104,13 @@ export interface PageCut {
 export interface PageSource {
   /** Who sends this credential, for a service without a store. Default: the accounts of the store. */
   findAccount?(credential: AccountCredential): Promise<Account | null>;
-  /** Brings the account up to date; says how far that is if it takes long. */
-  ready(account: string): Promise<PageReading | null>;
-  /** The numbers of the page. */
-  summary(account: string, question: PageQuestion, by: PageBucket | 'auto'): Promise<PageSummary>;
+  /** The numbers of the page, as they become known: all of them first, and then some that replace the first ones. */
+  summary(
+    account: string,
+    question: PageQuestion,
+    by: PageBucket | 'auto',
+    signal: AbortSignal,
+  ): AsyncIterable<PageSummary | Partial<PageSummary>>;
   /** The calls of the table. */
   calls(account: string, question: PageQuestion, cut: PageCut): Promise<PageCalls>;
   /** One call as a record of v3, or null. */
@@ -122,6 +120,22 @@ export interface PageSource {
 /** Something for each dimension, made from its place in `pageDimensions`. */
 export function perDimension<T>(of: (dimension: number) => T): Record<PageDimension, T> {
   return Object.fromEntries(pageDimensions.map((name, i) => [name, of(i)])) as Record<PageDimension, T>;
+}
+
+/** The condition that calls have one of the values to keep of each field but one. Null when nothing is narrowed. */
+export function keptValues(only: PageQuestion['only'], except?: PageDimension): Condition | null {
+  const parts = [...only].flatMap(([field, values]): Condition[] => {
+    if (field === except) return [];
+    const texts = values.map((value) => value ?? '');
+    const named: Condition = {
+      kind: 'in',
+      field,
+      values: texts.map((text) => ({ type: 'text', text })),
+      exact: true,
+    };
+    return texts.includes('') ? [{ kind: 'or', parts: [named, { kind: 'null', field }] }] : [named];
+  });
+  return parts.length === 0 ? null : { kind: 'and', parts };
 }
 
 /** The most frequent values of a field that the page gets. */

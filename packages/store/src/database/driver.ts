@@ -40,6 +40,18 @@ export interface Dialect {
   listAsTable(placeholder: string): string;
   /** A list in the form that `isIn` and `listAsTable` take. */
   list(values: readonly string[]): Value;
+  /** What tells a row from others on one snapshot, as a number. */
+  readonly rowId: string;
+  /** An aggregate: the rows as one text of JSON, each a list of the values of these columns. */
+  jsonOf(columns: readonly string[]): string;
+  /**
+   * Selects the rows of first calls, `ids` as JSON, of so many callers with a number: `callers` says how many, `last` is the last one.
+   * Parameters: the account, the caller before, the period in which the call has to be, what stands for no time, and the time that
+   * counts instead.
+   */
+  firstCalls(callers: number): string;
+  /** The columns that an index of pages has besides its key. */
+  readonly pageColumns: string;
   /** Can columns have comments? */
   readonly hasComments: boolean;
   /** Appended to a `SELECT` that has to keep others from writing the same account. */
@@ -52,6 +64,8 @@ export interface Dialect {
 export interface WorkOptions {
   /** Upkeep that reads whole tables: its statements have no time limit. */
   isSlow?: boolean | undefined;
+  /** It reads for seconds, so it must not keep other reads waiting. */
+  isLong?: boolean | undefined;
 }
 
 /** A database, as the store uses it. Its errors are `StoreError`s. */

@@ -38,7 +38,12 @@ const readers: Readonly<Record<ColumnType, OwnColumn['read']>> = {
 };
 
 /** Fields of text that people group and search by. */
-const grouped = new Set(['ppc_campaign', 'ppc_keywords', 'landing_page', 'referrer', 'channel']);
+export const groupedFields = ['ppc_campaign', 'ppc_keywords', 'landing_page', 'referrer', 'channel'] as const;
+
+/** A field of text that calls are grouped by. */
+export type GroupedField = (typeof groupedFields)[number];
+
+const grouped: ReadonlySet<string> = new Set(groupedFields);
 
 const types: Readonly<Record<string, ColumnType>> = {
   integer: 'bigint',

@@ -5,7 +5,7 @@ import { ownColumns } from './own-columns.ts';
 import { callsView, columnComments } from './view.ts';
 
 /** Grows with each change of the tables. */
-const version = 2;
+const version = 3;
 
 /**
  * All tables. Every key begins with the account, except in `credentials`, which are looked up before the account is known. There are
@@ -14,12 +14,13 @@ const version = 2;
  *
  * `erased` has hashes of the numbers of erased callers, with the key that they were made with, and `purged_before` the second before
  * which an account has no calls. `records` has the JSON of each call, and in `exact` what it was when SQL cannot read it (see `plainText`); `credentials` tells
- * those that a sync reads with from those that somebody added; `claims` also has the states of syncs as their notes, `journals` the
- * lines of append-only lists, and `edits` which calls the last transactions of an account changed.
+ * those that a sync reads with from those that somebody added; `claims` also has the states of syncs as their notes, and `journals` the
+ * lines of append-only lists. `position` of an account grows with each change of its calls.
  */
-const tables = ({ schema, key, clustered }: Dialect): string[] => [
+const tables = ({ schema, key, clustered, pageColumns }: Dialect): string[] => [
   `CREATE TABLE ${schema}accounts (
-     account ${key} NOT NULL PRIMARY KEY, name text NOT NULL, disabled smallint NOT NULL, purged_before bigint)`,
+     account ${key} NOT NULL PRIMARY KEY, name text NOT NULL, disabled smallint NOT NULL, purged_before bigint,
+     position bigint NOT NULL DEFAULT 0)`,
   `CREATE TABLE ${schema}credentials (
      id ${key} NOT NULL PRIMARY KEY, account ${key} NOT NULL, kind text NOT NULL, secret_hash text, revoked smallint NOT NULL,
      synced smallint NOT NULL)`,
@@ -27,8 +28,8 @@ const tables = ({ schema, key, clustered }: Dialect): string[] => [
      account ${key} NOT NULL, sid ${key} NOT NULL, at bigint NOT NULL, talk integer NOT NULL, extension smallint NOT NULL,
      caller ${key}, versions text NOT NULL, v3_length integer, ${ownColumns.map(({ name, type }) => `${name} ${type}`).join(', ')},
      unknown json, record json NOT NULL, exact text, PRIMARY KEY (account, sid))`,
-  `CREATE INDEX ${schema}records_page ON records (account, at, sid, talk, extension)`,
-  `CREATE INDEX ${schema}records_caller ON records (account, caller, at)`,
+  `CREATE INDEX ${schema}records_page ON records (account, at, sid, talk, extension${pageColumns})`,
+  `CREATE INDEX ${schema}records_caller ON records (account, caller, at, sid)`,
   `CREATE INDEX ${schema}records_date ON records (date_added)`,
   `CREATE VIEW ${schema}calls AS ${callsView}`,
   `CREATE TABLE ${schema}tally (
@@ -43,8 +44,6 @@ const tables = ({ schema, key, clustered }: Dialect): string[] => [
      commits bigint NOT NULL DEFAULT 0, note text, noted_at bigint, PRIMARY KEY (account, name))`,
   `CREATE TABLE ${schema}journals (
      name ${key} NOT NULL, n bigint NOT NULL, line text NOT NULL, PRIMARY KEY (name, n)) ${clustered}`,
-  `CREATE TABLE ${schema}edits (
-     account ${key} NOT NULL, n bigint NOT NULL, sids text NOT NULL, PRIMARY KEY (account, n)) ${clustered}`,
 ];
 
 /** Errors that occur when another process makes the tables at the same moment. The next attempt finds the work done. */

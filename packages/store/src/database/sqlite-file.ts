@@ -127,6 +127,15 @@ export async function letGo(path: string, shared: Shared): Promise<void> {
   await shared.closed;
 }
 
+/** A connection that only reads. */
+export const connectReader = (
+  path: string,
+  file: string,
+  patienceMs: number,
+  isReadOnly: boolean,
+): Promise<Connection> =>
+  connect(path, file, patienceMs, ['busy_timeout = 20', 'query_only = ON'], isReadOnly);
+
 /** Opens both connections to a file. */
 export async function openFile(path: string, file: string, patienceMs: number): Promise<OpenFile> {
   // SQLite would write into them, wherever they lead.
@@ -149,7 +158,7 @@ export async function openFile(path: string, file: string, patienceMs: number): 
     'store.cache_size = -65536',
   ]);
   try {
-    const reader = await connect(path, file, patienceMs, ['busy_timeout = 20', 'query_only = ON']);
+    const reader = await connectReader(path, file, patienceMs, false);
     return { writer, reader, writing: createQueue(), reading: createQueue(), watch: watchFile(path, file) };
   } catch (error) {
     writer.close();
@@ -159,7 +168,7 @@ export async function openFile(path: string, file: string, patienceMs: number): 
 
 /** Opens a file for reading alone. */
 export async function openToRead(path: string, file: string, patienceMs: number): Promise<OpenFile> {
-  const reader = await connect(path, file, patienceMs, ['busy_timeout = 20', 'query_only = ON'], true);
+  const reader = await connectReader(path, file, patienceMs, true);
   const queue = createQueue();
   return { writer: reader, reader, writing: queue, reading: queue, watch: watchFile(path, file) };
 }

@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import type { Erasure } from '@call-attribution/node-stream/copies';
 import type Database from 'libsql';
 import { type StoreSettings, storeOptions } from '../options.ts';
-import type { Dialect, Driver, Row, Session, Value } from './driver.ts';
+import type { Dialect, Driver, Row, Session, Value, WorkOptions } from './driver.ts';
 import { noStore, StoreError } from './errors.ts';
+import { groupedFields } from './own-columns.ts';
 import { type Connection, connect, inMemory, untilFree } from './sqlite-connection.ts';
 import { fromSqlite, isOfSqlite } from './sqlite-errors.ts';
 import {
   closeReader,
+  connectReader,
   createQueue,
   hold,
   letGo,
@@ -24,6 +26,14 @@ const dialect: Dialect = {
   isIn: (column, placeholder) => `${column} IN (SELECT value FROM json_each(${placeholder}))`,
   listAsTable: (placeholder) => `json_each(${placeholder}) AS list`,
   list: (values) => JSON.stringify(values),
+  rowId: 'rowid',
+  jsonOf: (columns) => `json_group_array(json_array(${columns.join(', ')}))`,
+  // Of several rows with the least time SQLite takes the first one of the index, which is in the order of the sids.
+  firstCalls: (callers) => `SELECT max(caller) AS last, count(*) AS callers,
+      json_group_array(id) FILTER (WHERE first >= $3 AND first < $4 AND caller NOT GLOB '*[^0-9]*' AND length(caller) <= 18) AS ids
+    FROM (SELECT caller, rowid AS id, min(CASE WHEN at > $5 THEN at ELSE $6 END) AS first
+      FROM records INDEXED BY records_caller WHERE account = $1 AND caller > $2 GROUP BY caller ORDER BY caller LIMIT ${callers})`,
+  pageColumns: `, ${groupedFields.join(', ')}`,
   hasComments: false,
   lock: '',
   sizeQuery:
@@ -44,13 +54,13 @@ export async function openSqlite(
     const only = await connect(file, file, patienceMs, []);
     const queue = createQueue();
     const opened = { writer: only, reader: only, writing: queue, reading: queue, watch: null };
-    return new SqliteDriver(file, patienceMs, opened, async () => only.close());
+    return new SqliteDriver(file, settings, opened, async () => only.close());
   }
   const path = realPath(file);
   if (readOnly) {
     if (!existsSync(path)) throw noStore(`sqlite:${file}`);
     const opened = await openToRead(path, file, patienceMs);
-    return new SqliteDriver(file, patienceMs, opened, () => closeReader(path, file, opened));
+    return new SqliteDriver(file, settings, opened, () => closeReader(path, file, opened));
   }
   const shared = await hold(path, () => openFile(path, file, patienceMs));
   const release = () => letGo(path, shared);
@@ -61,7 +71,7 @@ export async function openSqlite(
     // What one of the stores asks for is done for all.
     if (synchronous === 'full')
       await opened.writing(async () => opened.writer.set('store.synchronous = full'));
-    return new SqliteDriver(file, patienceMs, opened, release);
+    return new SqliteDriver(file, settings, opened, release);
   } catch (error) {
     await release();
     throw error;
@@ -77,11 +87,20 @@ class SqliteDriver implements Driver {
   readonly #patienceMs: number;
   readonly #opened: OpenFile;
   readonly #release: () => Promise<void>;
+  readonly #isReadOnly: boolean;
+  /** Reads on connections of their own. */
+  readonly #long = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor(file: string, patienceMs: number, opened: OpenFile, release: () => Promise<void>) {
+  constructor(
+    file: string,
+    { busyTimeout, readOnly }: Pick<StoreSettings, 'busyTimeout' | 'readOnly'>,
+    opened: OpenFile,
+    release: () => Promise<void>,
+  ) {
     this.#file = file;
-    this.#patienceMs = patienceMs;
+    this.#patienceMs = busyTimeout;
+    this.#isReadOnly = readOnly;
     this.#opened = opened;
     this.#release = release;
   }
@@ -90,13 +109,35 @@ class SqliteDriver implements Driver {
     return this.read((session) => session.all(sql, values));
   }
 
-  async read<T>(body: (session: Session) => Promise<T>): Promise<T> {
+  async read<T>(body: (session: Session) => Promise<T>, { isLong = false }: WorkOptions = {}): Promise<T> {
     this.#refuseClosed();
     const { reading, reader, watch } = this.#opened;
+    if (isLong && watch !== null) return this.#readAlone(body);
     return reading(() => {
       watch?.check();
       return this.#transaction(reader, 'BEGIN', body);
     });
+  }
+
+  /** Reads on a connection of its own, so that other reads go on meanwhile. */
+  async #readAlone<T>(body: (session: Session) => Promise<T>): Promise<T> {
+    const { watch } = this.#opened;
+    const work = async (): Promise<T> => {
+      watch?.check();
+      const own = await connectReader(realPath(this.#file), this.#file, this.#patienceMs, this.#isReadOnly);
+      try {
+        return await this.#transaction(own, 'BEGIN', body);
+      } finally {
+        own.close();
+      }
+    };
+    const result = work();
+    this.#long.add(result);
+    try {
+      return await result;
+    } finally {
+      this.#long.delete(result);
+    }
   }
 
   async write<T>(body: (session: Session) => Promise<T>): Promise<T> {
@@ -153,6 +194,7 @@ class SqliteDriver implements Driver {
     // What was asked for before is still done.
     await this.#opened.reading(async () => undefined);
     await this.#opened.writing(async () => undefined);
+    await Promise.allSettled(this.#long);
     await this.#release();
   }
 

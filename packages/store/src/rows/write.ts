@@ -2,7 +2,7 @@ import type { Removals } from '@call-attribution/node-stream/copies';
 import type { Driver, Insert, Session, Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { type DocumentRow, document, documentIn } from './documents.ts';
-import { noteEdits } from './edits.ts';
+import { moveOn } from './position.ts';
 import { type CallRow, columns, mergedRow } from './record.ts';
 import { keyOf } from './record-key.ts';
 import { readRemovals } from './removed.ts';
@@ -86,11 +86,7 @@ export async function writeCalls(
   const written = [...added, ...changed.map(({ now }) => now)];
   const replaced = changed.map(({ was }) => was);
   await addCells(session, account, differences(written, replaced));
-  await noteEdits(
-    session,
-    account,
-    written.map(({ key }) => key),
-  );
+  if (written.length > 0) await moveOn(session, account);
   const others = changed.filter(({ was, now }) => was.text !== now.text);
   return { stored: batch.size, added: added.length, changed: others.length, leftOut };
 }
@@ -143,7 +139,7 @@ export async function deleteKeys(
     driver.dialect.list(unique),
   ]);
   await addCells(session, account, differences([], [...before.values()]));
-  await noteEdits(session, account, [...before.keys()]);
+  if (before.size > 0) await moveOn(session, account);
   return before.size;
 }
 

@@ -13,7 +13,6 @@ import {
 import type { Driver, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { document, documentIn } from '../rows/documents.ts';
-import { forgetEdits } from '../rows/edits.ts';
 import { addErased, readRemovals, setBorder } from '../rows/removed.ts';
 import { noTime, secondsOf } from '../rows/wire-values.ts';
 import { deleteKeys, holdAccount } from '../rows/write.ts';
@@ -108,10 +107,6 @@ async function deleteCalls(
       await holdAccount(driver, session, account);
       await deleteKeys(driver, session, account, keys.slice(from, from + batch));
     });
-  await driver.write(async (session) => {
-    await holdAccount(driver, session, account);
-    await forgetEdits(session, account);
-  });
   return sids;
 }
 

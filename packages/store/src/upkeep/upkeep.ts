@@ -1,7 +1,6 @@
 import { formatNaive } from '@call-attribution/core/time';
 import type { SeenRecord } from '@call-attribution/node-stream';
 import type { Driver, Session } from '../database/driver.ts';
-import { forgetEdits } from '../rows/edits.ts';
 import { setBorder } from '../rows/removed.ts';
 import { levels } from '../rows/tally.ts';
 import { anyTalk, noTime } from '../rows/wire-values.ts';
@@ -106,7 +105,6 @@ export async function purgeBefore(driver: Driver, account: string, before: numbe
     const isKept = ([, date]: SeenRecord): boolean => date >= border;
     await driver.write(async (session) => {
       await holdAccount(driver, session, account);
-      await forgetEdits(session, account);
       await changeState(session, account, (state) => ({
         ...state,
         seen: state.seen.filter(isKept),

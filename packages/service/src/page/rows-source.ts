@@ -1,0 +1,206 @@
+import { propertyOf } from '@call-attribution/core/errors';
+import { printFilter } from '@call-attribution/query-dsl';
+import type { Answer, Question, ReadCall } from '@call-attribution/questions';
+import { groupedFields, type NumericFilter, type ScanStart, type Store } from '@call-attribution/store';
+import {
+  keptValues,
+  mostGroups,
+  type PageBucket,
+  type PageGroup,
+  type PageMeasures,
+  type PageQuestion,
+  type PageSource,
+  type PageSummary,
+  pageDimensions,
+  perDimension,
+  periodBefore,
+  summaryOfTime,
+} from './question.ts';
+
+/** Answers that are remembered until the calls of their account change. */
+const mostKept = 64;
+/** Calls of the table that are given at a time. */
+const rowsAtOnce = 500;
+
+/**
+ * A store as the source of the page: each question is one scan of an index, in which all numbers are counted together. Nothing of the
+ * calls stays in memory but the last answers.
+ */
+export function rowsSource(store: Store): PageSource {
+  const kept = new Map<string, { readonly position: number; readonly summary: PageSummary }>();
+  const keep = (key: string, position: number, summary: PageSummary) => {
+    kept.delete(key);
+    kept.set(key, { position, summary });
+    const [oldest] = kept.keys();
+    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+  };
+  return {
+    async *summary(account, question, by, signal) {
+      const { version, filter, only } = question;
+      const key = JSON.stringify([account, version, printFilter(filter), [...only], by]);
+      const position = await store.position(account);
+      const known = kept.get(key);
+      if (known?.position === position) return yield known.summary;
+      const counted = await countPeriod(store, account, question, by, signal);
+      const past = periodBefore(question);
+      yield counted.summary;
+      if (past === null) return keep(key, counted.position, counted.summary);
+      const period = { ...question.selection, from: past.from / 1000, to: past.to / 1000 };
+      const { answers, start } = await scanned(store, account, period, [totalQuestion(question)], signal);
+      const before = measuresOf(answers[0]);
+      yield { before };
+      if (start.position === counted.position) keep(key, counted.position, { ...counted.summary, before });
+    },
+    async calls(account, { selection, only }, { fields, offset, limit }) {
+      if (only.size > 0 || limit > rowsAtOnce) {
+        const part = { offset, limit, newestFirst: true, only };
+        return { total: null, rows: someAtATime(store.calls(account, selection, part), fields) };
+      }
+      // The counts find a page of the table as fast as any other.
+      const total = await store.count(account, selection);
+      const end = Math.max(0, total - offset);
+      const part = { offset: Math.max(0, end - limit), limit: Math.min(limit, end) };
+      const calls: object[] = [];
+      if (part.limit > 0) for await (const call of store.calls(account, selection, part)) calls.unshift(call);
+      return { total, rows: someAtATime(calls, fields) };
+    },
+    async call(account, sid) {
+      const document = await store.document(account, sid, 'v3');
+      return document === null ? null : (JSON.parse(String(document)) as object);
+    },
+  };
+}
+
+async function* someAtATime(
+  calls: AsyncIterable<object> | Iterable<object>,
+  fields: readonly string[],
+): AsyncGenerator<unknown[][]> {
+  let rows: unknown[][] = [];
+  for await (const call of calls) {
+    rows.push(fields.map((name) => propertyOf(call, name) ?? null));
+    if (rows.length < rowsAtOnce) continue;
+    yield rows;
+    rows = [];
+  }
+  yield rows;
+}
+
+/** The measures of all calls. */
+const totalQuestion = ({ selection, only }: PageQuestion): Question => ({
+  measures: ['calls', 'missed', 'talk_mean', 'first_time_callers'],
+  calls: selection.extensions ? 'all' : 'website',
+  ...whereOf(keptValues(only)),
+});
+
+const whereOf = (where: Question['where'] | null): Pick<Question, 'where'> =>
+  where == null ? {} : { where };
+
+/** All questions of the page about one period, which the scan is of. */
+function questionsOf(question: PageQuestion): Question[] {
+  const { selection, only } = question;
+  const measures = ['calls', 'missed'];
+  const calls: Question['calls'] = selection.extensions ? 'all' : 'website';
+  return [
+    totalQuestion(question),
+    { groupBy: ['day'], measures, calls, limit: 1_000_000, ...whereOf(keptValues(only)) },
+    // The values to keep of a field do not apply to its own groups.
+    ...pageDimensions.map((name) => ({
+      groupBy: [name],
+      measures,
+      calls,
+      limit: mostGroups,
+      ...whereOf(keptValues(only, name)),
+    })),
+  ];
+}
+
+/** Answers questions in one scan of the calls of a selection. */
+async function scanned(
+  store: Store,
+  account: string,
+  selection: NumericFilter,
+  questions: readonly Question[],
+  signal: AbortSignal,
+): Promise<{ readonly answers: Answer[]; readonly start: ScanStart }> {
+  // A service whose page nobody opens starts without it.
+  const { answersOfRead } = await import('@call-attribution/questions');
+  const fields: Record<string, string | null> = {};
+  const read: { -readonly [K in keyof ReadCall]: ReadCall[K] } = {
+    time: null,
+    talk: null,
+    isExtension: false,
+    isFirst: false,
+    fields,
+  };
+  let found: { answers: () => Answer[]; start: ScanStart } | undefined;
+  await store.scan(
+    account,
+    selection,
+    (start) => {
+      const { add, answers } = answersOfRead(questions, groupedFields, { account });
+      found = { answers, start };
+      return (calls) => {
+        for (const { at, tenths, isExtension, isFirst, values } of calls) {
+          read.time = at === null ? null : at * 1000;
+          read.talk = tenths;
+          read.isExtension = isExtension;
+          read.isFirst = isFirst;
+          // To the page an empty value is none.
+          for (let i = 0; i < groupedFields.length; i += 1)
+            fields[groupedFields[i] ?? ''] = values[i] || null;
+          add(read);
+        }
+      };
+    },
+    { signal },
+  );
+  if (found === undefined) throw new TypeError('The scan of the store has not begun.');
+  return { answers: found.answers(), start: found.start };
+}
+
+async function countPeriod(
+  store: Store,
+  account: string,
+  question: PageQuestion,
+  by: PageBucket | 'auto',
+  signal: AbortSignal,
+): Promise<{ readonly summary: PageSummary; readonly position: number }> {
+  const { answers, start } = await scanned(store, account, question.selection, questionsOf(question), signal);
+  const [total, days, ...groups] = answers;
+  const { position, calls: all, earliest, latest } = start;
+  const perDay = (days?.rows ?? []).flatMap((row) =>
+    typeof row.day === 'string' ? [{ day: row.day, ...countsOf(row) }] : [],
+  );
+  const summary: PageSummary = {
+    total: measuresOf(total),
+    before: null,
+    extensionsLeftOut: total?.extensions.leftOut ?? 0,
+    ...summaryOfTime(question, by, earliest, latest, perDay),
+    groups: perDimension((i) => groupsOf(groups[i], i)),
+    values: perDimension((i) => groups[i]?.groups ?? 0),
+    ...{ all, earliest, latest },
+  };
+  return { summary, position };
+}
+
+const countsOf = (row: Answer['total']) => ({
+  calls: Number(row.calls ?? 0),
+  missed: Number(row.missed ?? 0),
+});
+
+function measuresOf(answer: Answer | undefined): PageMeasures {
+  const { talk_mean: mean, first_time_callers: first, ...counts } = answer?.total ?? {};
+  return {
+    ...countsOf(counts),
+    talkMean: typeof mean === 'number' ? mean : null,
+    firstTimeCallers: Number(first ?? 0),
+  };
+}
+
+function groupsOf(answer: Answer | undefined, dimension: number): PageGroup[] {
+  const name = pageDimensions[dimension] ?? '';
+  return (answer?.rows ?? []).map((row) => {
+    const value = row[name];
+    return { value: value === null || value === undefined ? null : String(value), ...countsOf(row) };
+  });
+}

@@ -1,0 +1,159 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { formatNaive } from '@call-attribution/core/time';
+import { NumberTable } from '@call-attribution/node-stream/accumulators';
+import type { Driver, Session } from '../database/driver.ts';
+import { groupedFields } from '../database/own-columns.ts';
+import { positionOf } from './position.ts';
+import { countCalls, otherConditions, parameters } from './pyramid.ts';
+import { everything, type NumericFilter } from './selection.ts';
+import { noTalk, noTime } from './wire-values.ts';
+
+/** What can be counted of a call without its record. */
+export interface ScannedCall {
+  /** `date_added` in seconds since 1970 on the clock of the API; null when it is not a time. */
+  readonly at: number | null;
+  /** `talk_minutes` in tenths; null when it is not a number of tenths. */
+  readonly tenths: number | null;
+  /** Whether the call came through a call extension. */
+  readonly isExtension: boolean;
+  /** Whether it is the first call of its caller to the account. */
+  readonly isFirst: boolean;
+  /** The values of {@link groupedFields}, in their order. */
+  readonly values: readonly (string | null)[];
+}
+
+/** What is known of an account when its calls are scanned, from the same snapshot. */
+export interface ScanStart {
+  /** See {@link Store.position}. */
+  readonly position: number;
+  /** Calls of the account, whatever is selected. */
+  readonly calls: number;
+  /** Time of its first call, `YYYY-MM-DD HH:MM:SS`; null without calls that have a time. */
+  readonly earliest: string | null;
+  /** Time of its last call. */
+  readonly latest: string | null;
+}
+
+/** Takes some calls at a time. */
+export type TakeCalls = (calls: readonly ScannedCall[]) => void;
+
+/** A window of time that has about so many calls is read at a time, so that other work of the process is not held up. */
+const fewCalls = 1_000;
+const manyCalls = 3_000;
+const firstWindow = 3_600;
+/** Callers whose first calls are looked up at a time. */
+const callersAtOnce = 4_000;
+
+/**
+ * Reads what can be counted of the calls of a selection, in any order and from one snapshot. `begin` is called with what
+ * is known of the account and returns what takes the calls; it is called again when the database has to begin again.
+ */
+export async function scanCalls(
+  driver: Driver,
+  account: string,
+  selection: NumericFilter,
+  begin: (start: ScanStart) => TakeCalls,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  signal?.throwIfAborted();
+  await driver.read(
+    async (session) => {
+      const rest = async () => {
+        await nextTurn();
+        signal?.throwIfAborted();
+      };
+      const ends = await endsOf(session, account);
+      const take = begin({
+        position: await positionOf(session, account),
+        calls: await countCalls(session, account, everything),
+        earliest: ends && formatNaive(ends.first * 1000),
+        latest: ends && formatNaive(ends.last * 1000),
+      });
+      const firsts = await firstCalls(driver, session, account, selection, rest);
+      const read = windowReader(driver, session, account, selection, firsts);
+      if (selection.from <= noTime) take(await read(noTime, noTime + 1));
+      if (ends === null) return;
+      let from = Math.max(selection.from, ends.first);
+      const to = Math.min(selection.to, ends.last + 1);
+      for (let width = firstWindow; from < to; ) {
+        const end = Math.min(to, from + width);
+        const calls = await read(from, end);
+        take(calls);
+        if (calls.length < fewCalls) width *= 2;
+        else if (calls.length > manyCalls) width = Math.max(1, Math.floor(width / 2));
+        from = end;
+        await rest();
+      }
+    },
+    { isLong: true },
+  );
+}
+
+/** The times of the first and the last call that has one. */
+async function endsOf(
+  session: Pick<Session, 'all'>,
+  account: string,
+): Promise<{ readonly first: number; readonly last: number } | null> {
+  const end = async (aggregate: 'min' | 'max') => {
+    const [row] = await session.all(
+      `SELECT ${aggregate}(at) AS at FROM records WHERE account = $1 AND at > $2`,
+      [account, noTime],
+    );
+    return row?.at ?? null;
+  };
+  const [first, last] = [await end('min'), await end('max')];
+  return first === null || last === null ? null : { first: Number(first), last: Number(last) };
+}
+
+type Tuple = readonly [id: number, at: number, talk: number, extension: number, ...values: (string | null)[]];
+
+/** Reads the calls of a window of time. They come as one text: a row of a driver costs more than what is in it. */
+function windowReader(
+  { dialect }: Driver,
+  session: Session,
+  account: string,
+  selection: NumericFilter,
+  firsts: NumberTable,
+): (from: number, to: number) => Promise<ScannedCall[]> {
+  const { values, put } = parameters();
+  const columns = [dialect.rowId, 'at', 'talk', 'extension', ...groupedFields];
+  const sql = `SELECT ${dialect.jsonOf(columns)} AS calls FROM records
+    WHERE account = ${put(account)} AND at >= ${put(0)} AND at < ${put(0)}${otherConditions({ ...selection, extensions: true }, put)}`;
+  return async (from, to) => {
+    const [row] = await session.all(sql, [values[0] ?? '', from, to, ...values.slice(3)]);
+    const tuples = JSON.parse(String(row?.calls ?? '[]')) as Tuple[];
+    return tuples.map(([id, at, talk, extension, ...fields]) => ({
+      at: at === noTime ? null : at,
+      tenths: talk === noTalk ? null : talk,
+      isExtension: extension === 1,
+      isFirst: firsts.get(id) > 0,
+      values: fields,
+    }));
+  };
+}
+
+/** Calls without a time come after all others: the time that stands for theirs here. */
+const late = 2 ** 38;
+
+/** The rows of the first calls of callers, as far as they are in a period: found in the index of callers, in its order. */
+async function firstCalls(
+  { dialect }: Driver,
+  session: Session,
+  account: string,
+  { from, to }: NumericFilter,
+  rest: () => Promise<void>,
+): Promise<NumberTable> {
+  const found = new NumberTable();
+  const end = to >= everything.to ? late + 1 : to;
+  for (let after = ''; ; ) {
+    const [row] = await session.all(dialect.firstCalls(callersAtOnce), [
+      account,
+      after,
+      ...[from, end, noTime, late],
+    ]);
+    for (const id of JSON.parse(String(row?.ids ?? '[]')) as number[]) found.put(id, 1);
+    if (Number(row?.callers ?? 0) < callersAtOnce) return found;
+    after = String(row?.last);
+    await rest();
+  }
+}
