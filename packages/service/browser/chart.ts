@@ -6,7 +6,6 @@ import { counted, dateText, grouped, monthText, percent, rangeText } from './tex
 type By = 'day' | 'week' | 'month';
 
 const bottom = 26;
-const left = 44;
 const top = 12;
 
 /** The first and the last day of a column. */
@@ -30,6 +29,8 @@ export function drawChart(
   const height = innerWidth >= 1600 ? 480 : 220;
   const width = Math.max(280, Math.round(place.clientWidth || 900));
   const most = ceiling(Math.max(...buckets.map(({ calls }) => calls)));
+  // Room for the longest number of the scale.
+  const left = Math.max(44, 12 + 8 * grouped(most).length);
   const step = (width - left) / buckets.length;
   const y = (calls: number) => height - bottom - (calls / most) * (height - bottom - top);
   const chart = svg('svg', {
@@ -60,7 +61,7 @@ export function drawChart(
     column.addEventListener('click', () => narrow(days));
     return column;
   });
-  chart.append(...columns, ...labels(buckets, by, step, { width, height }));
+  chart.append(...columns, ...labels(buckets, by, step, { width, height, left }));
   chart.addEventListener('keydown', (event) => moveOn(event, columns));
   place.replaceChildren(chart, tip, asTable(buckets, by));
 }
@@ -132,7 +133,7 @@ function labels(
   buckets: readonly Bucket[],
   by: By,
   step: number,
-  { width, height }: { width: number; height: number },
+  { width, height, left }: { width: number; height: number; left: number },
 ): SVGElement[] {
   const space = by === 'month' ? 74 : 56;
   const every = Math.max(1, Math.ceil(space / step));

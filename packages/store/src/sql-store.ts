@@ -159,8 +159,7 @@ function readMethods(driver: Driver, settings: StoreSettings) {
     },
     calls: (account, selection = everything, part = {}) =>
       eachCall(driver, account, selection, part, settings.walkBelow),
-    scan: (account, selection, begin, { signal } = {}) =>
-      scanCalls(driver, account, selection, begin, signal),
+    scan: (account, parts, begin, { signal } = {}) => scanCalls(driver, account, parts, begin, signal),
     position: (account) => positionOf(driver, account),
   } satisfies Partial<Store>;
 }

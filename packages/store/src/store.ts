@@ -7,7 +7,7 @@ import type { SmsEntry } from './accounts/sms.ts';
 import type { StoreJournal } from './journal.ts';
 import type { Part } from './rows/each-call.ts';
 import type { Page, PageQuery } from './rows/pages.ts';
-import type { ScanStart, TakeCalls } from './rows/scan.ts';
+import type { ScanPart, ScanStart, ScanTaker } from './rows/scan.ts';
 import type { NumericFilter } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
 import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
@@ -71,17 +71,18 @@ export interface Store extends AsyncDisposable {
   calls(account: string, selection?: NumericFilter, part?: Part): AsyncIterable<Call>;
 
   /**
-   * Reads what can be counted of the calls of a selection without their records, in any order and from one snapshot, with those through call
-   * extensions in any case. `begin` returns what takes the calls; it is called again when the database has to begin again.
+   * Reads what can be counted of calls without their records, one part after the other and all from one snapshot. `begin` returns what
+   * takes the calls; it is called again when the database has to begin again.
    *
    * @example
-   * let calls = 0;
-   * await store.scan('101', everything, () => (some) => { calls += some.length; });
+   * let missed = 0;
+   * const take = (calls) => { for (const { tenths } of calls) if (tenths === 0) missed += 1; };
+   * await store.scan('101', [{ selection: everything, fields: [] }], () => ({ take }));
    */
   scan(
     account: string,
-    selection: NumericFilter,
-    begin: (start: ScanStart) => TakeCalls,
+    parts: readonly ScanPart[],
+    begin: (start: ScanStart) => ScanTaker,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<void>;
   /** A number that grows with each change of the calls of an account. */

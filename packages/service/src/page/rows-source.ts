@@ -1,7 +1,14 @@
 import { propertyOf } from '@call-attribution/core/errors';
 import { printFilter } from '@call-attribution/query-dsl';
-import type { Answer, Question, ReadCall } from '@call-attribution/questions';
-import { groupedFields, type NumericFilter, type ScanStart, type Store } from '@call-attribution/store';
+import type { Answer, Question, ReadAnswers, ReadCall } from '@call-attribution/questions';
+import {
+  type GroupedField,
+  groupedFields,
+  type ScannedCall,
+  type ScanPart,
+  type ScanStart,
+  type Store,
+} from '@call-attribution/store';
 import {
   keptValues,
   mostGroups,
@@ -41,15 +48,15 @@ export function rowsSource(store: Store): PageSource {
       const position = await store.position(account);
       const known = kept.get(key);
       if (known?.position === position) return yield known.summary;
-      const counted = await countPeriod(store, account, question, by, signal);
-      const past = periodBefore(question);
-      yield counted.summary;
-      if (past === null) return keep(key, counted.position, counted.summary);
-      const period = { ...question.selection, from: past.from / 1000, to: past.to / 1000 };
-      const { answers, start } = await scanned(store, account, period, [totalQuestion(question)], signal);
-      const before = measuresOf(answers[0]);
-      yield { before };
-      if (start.position === counted.position) keep(key, counted.position, { ...counted.summary, before });
+      let tell: (known: Counted) => void = () => {};
+      const first = new Promise<Counted>((resolve) => {
+        tell = resolve;
+      });
+      const whole = countCalls(store, account, question, by, { signal, tell });
+      yield (await Promise.race([first, whole])).summary;
+      const { summary, position: counted } = await whole;
+      keep(key, counted, summary);
+      if (summary.before !== null) yield { before: summary.before };
     },
     async calls(account, { selection, only }, { fields, offset, limit }) {
       if (only.size > 0 || limit > rowsAtOnce) {
@@ -114,64 +121,89 @@ function questionsOf(question: PageQuestion): Question[] {
   ];
 }
 
-/** Answers questions in one scan of the calls of a selection. */
-async function scanned(
-  store: Store,
-  account: string,
-  selection: NumericFilter,
-  questions: readonly Question[],
-  signal: AbortSignal,
-): Promise<{ readonly answers: Answer[]; readonly start: ScanStart }> {
-  // A service whose page nobody opens starts without it.
-  const { answersOfRead } = await import('@call-attribution/questions');
-  const fields: Record<string, string | null> = {};
-  const read: { -readonly [K in keyof ReadCall]: ReadCall[K] } = {
-    time: null,
-    talk: null,
-    isExtension: false,
-    isFirst: false,
-    fields,
-  };
-  let found: { answers: () => Answer[]; start: ScanStart } | undefined;
-  await store.scan(
-    account,
-    selection,
-    (start) => {
-      const { add, answers } = answersOfRead(questions, groupedFields, { account });
-      found = { answers, start };
-      return (calls) => {
-        for (const { at, tenths, isExtension, isFirst, values } of calls) {
-          read.time = at === null ? null : at * 1000;
-          read.talk = tenths;
-          read.isExtension = isExtension;
-          read.isFirst = isFirst;
-          // To the page an empty value is none.
-          for (let i = 0; i < groupedFields.length; i += 1)
-            fields[groupedFields[i] ?? ''] = values[i] || null;
-          add(read);
-        }
-      };
-    },
-    { signal },
-  );
-  if (found === undefined) throw new TypeError('The scan of the store has not begun.');
-  return { answers: found.answers(), start: found.start };
+interface Counted {
+  readonly summary: PageSummary;
+  readonly position: number;
 }
 
-async function countPeriod(
+/** Counts the calls of the period, and after them those of the period before, in one scan. `tell` learns what is known in between. */
+async function countCalls(
   store: Store,
   account: string,
   question: PageQuestion,
   by: PageBucket | 'auto',
-  signal: AbortSignal,
-): Promise<{ readonly summary: PageSummary; readonly position: number }> {
-  const { answers, start } = await scanned(store, account, question.selection, questionsOf(question), signal);
-  const [total, days, ...groups] = answers;
-  const { position, calls: all, earliest, latest } = start;
+  { signal, tell }: { readonly signal: AbortSignal; readonly tell: (known: Counted) => void },
+): Promise<Counted> {
+  // A service whose page nobody opens starts without it.
+  const { answersOfRead } = await import('@call-attribution/questions');
+  const { selection, only } = question;
+  const past = periodBefore(question);
+  const before = past && { ...selection, from: past.from / 1000, to: past.to / 1000 };
+  const parts: ScanPart[] = [
+    { selection, fields: groupedFields },
+    ...(before === null ? [] : [{ selection: before, fields: [...only.keys()] }]),
+  ];
+  let known: Counted | undefined;
+  await store.scan(
+    account,
+    parts,
+    (start) => {
+      const counters = parts.map(({ fields }, i) => {
+        const questions = i === 0 ? questionsOf(question) : [totalQuestion(question)];
+        return counterOf(answersOfRead(questions, fields, { account }), fields);
+      });
+      return {
+        take: (calls, part) => counters[part]?.take(calls),
+        end(part) {
+          const answers = counters[part]?.answers() ?? [];
+          if (part === 0) {
+            known = { summary: summaryOf(question, by, answers, start), position: start.position };
+            tell(known);
+          } else if (known !== undefined)
+            known = { ...known, summary: { ...known.summary, before: measuresOf(answers[0]) } };
+        },
+      };
+    },
+    { signal },
+  );
+  if (known === undefined) throw new TypeError('The scan of the store has not come to its end.');
+  return known;
+}
+
+/** Gives scanned calls to answers. */
+function counterOf({ add, answers }: ReadAnswers, names: readonly GroupedField[]) {
+  // One object for all calls: only its values change.
+  const fields: Record<string, string | null> = {};
+  const read: { -readonly [K in keyof ReadCall]: ReadCall[K] } = {
+    ...{ time: null, talk: null, isExtension: false, isFirst: false },
+    fields,
+  };
+  return {
+    answers,
+    take(calls: readonly ScannedCall[]): void {
+      for (const { at, tenths, isExtension, isFirst, values } of calls) {
+        read.time = at === null ? null : at * 1000;
+        read.talk = tenths;
+        read.isExtension = isExtension;
+        read.isFirst = isFirst;
+        // To the page an empty value is none.
+        for (let i = 0; i < names.length; i += 1) fields[names[i] ?? ''] = values[i] || null;
+        add(read);
+      }
+    },
+  };
+}
+
+function summaryOf(
+  question: PageQuestion,
+  by: PageBucket | 'auto',
+  [total, days, ...groups]: readonly Answer[],
+  { calls: all, earliest, latest }: ScanStart,
+): PageSummary {
   const perDay = (days?.rows ?? []).flatMap((row) =>
     typeof row.day === 'string' ? [{ day: row.day, ...countsOf(row) }] : [],
   );
-  const summary: PageSummary = {
+  return {
     total: measuresOf(total),
     before: null,
     extensionsLeftOut: total?.extensions.leftOut ?? 0,
@@ -180,7 +212,6 @@ async function countPeriod(
     values: perDimension((i) => groups[i]?.groups ?? 0),
     ...{ all, earliest, latest },
   };
-  return { summary, position };
 }
 
 const countsOf = (row: Answer['total']) => ({

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatNaive } from '@call-attribution/core/time';
 import { NumberTable } from '@call-attribution/node-stream/accumulators';
 import type { Driver, Session } from '../database/driver.ts';
-import { groupedFields } from '../database/own-columns.ts';
+import type { GroupedField } from '../database/own-columns.ts';
 import { positionOf } from './position.ts';
 import { countCalls, otherConditions, parameters } from './pyramid.ts';
 import { everything, type NumericFilter } from './selection.ts';
@@ -18,7 +18,7 @@ export interface ScannedCall {
   readonly isExtension: boolean;
   /** Whether it is the first call of its caller to the account. */
   readonly isFirst: boolean;
-  /** The values of {@link groupedFields}, in their order. */
+  /** The values of the fields of its part, in their order. */
   readonly values: readonly (string | null)[];
 }
 
@@ -34,8 +34,21 @@ export interface ScanStart {
   readonly latest: string | null;
 }
 
-/** Takes some calls at a time. */
-export type TakeCalls = (calls: readonly ScannedCall[]) => void;
+/** What a part of a scan reads. */
+export interface ScanPart {
+  /** Which calls. Those through call extensions are read in any case. */
+  readonly selection: NumericFilter;
+  /** Which of their fields, by which calls are grouped. */
+  readonly fields: readonly GroupedField[];
+}
+
+/** Takes what is read. */
+export interface ScanTaker {
+  /** Takes some calls of a part, counted from 0. */
+  take(calls: readonly ScannedCall[], part: number): void;
+  /** A part was read to its end. */
+  end?(part: number): void;
+}
 
 /** A window of time that has about so many calls is read at a time, so that other work of the process is not held up. */
 const fewCalls = 1_000;
@@ -45,14 +58,14 @@ const firstWindow = 3_600;
 const callersAtOnce = 4_000;
 
 /**
- * Reads what can be counted of the calls of a selection, in any order and from one snapshot. `begin` is called with what
- * is known of the account and returns what takes the calls; it is called again when the database has to begin again.
+ * Reads what can be counted of calls, one part after the other, within a part in any order, and all from one snapshot. `begin` is called
+ * with what is known of the account and returns what takes the calls; it is called again when the database has to begin again.
  */
 export async function scanCalls(
   driver: Driver,
   account: string,
-  selection: NumericFilter,
-  begin: (start: ScanStart) => TakeCalls,
+  parts: readonly ScanPart[],
+  begin: (start: ScanStart) => ScanTaker,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   signal?.throwIfAborted();
@@ -63,26 +76,29 @@ export async function scanCalls(
         signal?.throwIfAborted();
       };
       const ends = await endsOf(session, account);
-      const take = begin({
+      const taker = begin({
         position: await positionOf(session, account),
         calls: await countCalls(session, account, everything),
         earliest: ends && formatNaive(ends.first * 1000),
         latest: ends && formatNaive(ends.last * 1000),
       });
-      const firsts = await firstCalls(driver, session, account, selection, rest);
-      const read = windowReader(driver, session, account, selection, firsts);
-      if (selection.from <= noTime) take(await read(noTime, noTime + 1));
-      if (ends === null) return;
-      let from = Math.max(selection.from, ends.first);
-      const to = Math.min(selection.to, ends.last + 1);
-      for (let width = firstWindow; from < to; ) {
-        const end = Math.min(to, from + width);
-        const calls = await read(from, end);
-        take(calls);
-        if (calls.length < fewCalls) width *= 2;
-        else if (calls.length > manyCalls) width = Math.max(1, Math.floor(width / 2));
-        from = end;
-        await rest();
+      const firsts = await firstCalls(driver, session, account, parts, rest);
+      for (const [i, part] of parts.entries()) {
+        const { selection } = part;
+        const read = windowReader(driver, session, account, part, firsts);
+        if (selection.from <= noTime) taker.take(await read(noTime, noTime + 1), i);
+        let from = Math.max(selection.from, ends?.first ?? 0);
+        const to = Math.min(selection.to, ends === null ? from : ends.last + 1);
+        for (let width = firstWindow; from < to; ) {
+          const end = Math.min(to, from + width);
+          const calls = await read(from, end);
+          taker.take(calls, i);
+          if (calls.length < fewCalls) width *= 2;
+          else if (calls.length > manyCalls) width = Math.max(1, Math.floor(width / 2));
+          from = end;
+          await rest();
+        }
+        taker.end?.(i);
       }
     },
     { isLong: true },
@@ -112,22 +128,23 @@ function windowReader(
   { dialect }: Driver,
   session: Session,
   account: string,
-  selection: NumericFilter,
+  { selection, fields }: ScanPart,
   firsts: NumberTable,
 ): (from: number, to: number) => Promise<ScannedCall[]> {
   const { values, put } = parameters();
-  const columns = [dialect.rowId, 'at', 'talk', 'extension', ...groupedFields];
+  const columns = [dialect.rowId, 'at', 'talk', 'extension', ...fields];
   const sql = `SELECT ${dialect.jsonOf(columns)} AS calls FROM records
     WHERE account = ${put(account)} AND at >= ${put(0)} AND at < ${put(0)}${otherConditions({ ...selection, extensions: true }, put)}`;
   return async (from, to) => {
     const [row] = await session.all(sql, [values[0] ?? '', from, to, ...values.slice(3)]);
     const tuples = JSON.parse(String(row?.calls ?? '[]')) as Tuple[];
-    return tuples.map(([id, at, talk, extension, ...fields]) => ({
-      at: at === noTime ? null : at,
-      tenths: talk === noTalk ? null : talk,
-      isExtension: extension === 1,
-      isFirst: firsts.get(id) > 0,
-      values: fields,
+    return tuples.map((tuple) => ({
+      at: tuple[1] === noTime ? null : tuple[1],
+      tenths: tuple[2] === noTalk ? null : tuple[2],
+      isExtension: tuple[3] === 1,
+      isFirst: firsts.get(tuple[0]) > 0,
+      // Taking a tuple apart by a pattern costs several times as much.
+      values: tuple.slice(4) as (string | null)[],
     }));
   };
 }
@@ -135,15 +152,17 @@ function windowReader(
 /** Calls without a time come after all others: the time that stands for theirs here. */
 const late = 2 ** 38;
 
-/** The rows of the first calls of callers, as far as they are in a period: found in the index of callers, in its order. */
+/** The rows of the first calls of callers, as far as they are in the time of the parts: found in the index of callers, in its order. */
 async function firstCalls(
   { dialect }: Driver,
   session: Session,
   account: string,
-  { from, to }: NumericFilter,
+  parts: readonly ScanPart[],
   rest: () => Promise<void>,
 ): Promise<NumberTable> {
   const found = new NumberTable();
+  const from = Math.min(...parts.map(({ selection }) => selection.from));
+  const to = Math.max(...parts.map(({ selection }) => selection.to));
   const end = to >= everything.to ? late + 1 : to;
   for (let after = ''; ; ) {
     const [row] = await session.all(dialect.firstCalls(callersAtOnce), [
