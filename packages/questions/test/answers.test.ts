@@ -1,12 +1,15 @@
 import { type Call, fromCall, toCall } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
+import { parseNaive } from '@call-attribution/core/time';
 import { describe, expect, test } from 'vitest';
 import {
   answerQuestion,
   answerQuestions,
+  answersOfRead,
   createAnswer,
   extensionsSentence,
   type Question,
+  type ReadCall,
   shownValue,
 } from '../src/index.ts';
 
@@ -247,4 +250,46 @@ test('one sentence says how call extensions are counted', async () => {
   const website = await answerQuestion({ calls: 'website' }, calls);
   expect(extensionsSentence(website.extensions)).toBe('1 call through call extensions is not counted.');
   expect(extensionsSentence({ counted: 0, leftOut: 0 })).toBe('');
+});
+
+describe('calls of which a database has read some fields', () => {
+  const read = (call: Call, isFirst: boolean): ReadCall => ({
+    time: Number.isNaN(parseNaive(call.date_added)) ? null : parseNaive(call.date_added),
+    talk: call.talk_minutes === null ? null : Math.round(Number(call.talk_minutes) * 10),
+    isExtension: call.channel === 'Call Extension',
+    isFirst,
+    fields: { ppc_campaign: call.ppc_campaign, channel: call.channel },
+  });
+
+  test('are answered as whole records are', async () => {
+    const list = fixtureCalls(60);
+    const first = new Map<string, string>();
+    for (const { ani, date_added, sid } of list) {
+      const at = `${date_added} ${sid}`;
+      if (at < (first.get(String(ani)) ?? '~')) first.set(String(ani), at);
+    }
+    const questions: Question[] = [
+      { measures: ['calls', 'missed', 'talk_mean', 'talk_median', 'first_time_callers'] },
+      { groupBy: ['campaign', 'day'], measures: ['calls', 'missed_rate'], calls: 'website' },
+      { groupBy: ['channel', 'weekday'], measures: ['calls'], where: 'talk_minutes >= 1' },
+    ];
+    const { add, answers } = answersOfRead(questions, ['ppc_campaign', 'channel']);
+    for (const call of list)
+      add(read(call, first.get(String(call.ani)) === `${call.date_added} ${call.sid}`));
+    const whole = await answerQuestions(questions, list);
+    expect(answers().map(({ rows, total }) => ({ rows, total }))).toEqual(
+      whole.map(({ rows, total }) => ({ rows, total })),
+    );
+  });
+
+  test.each([
+    [{ groupBy: ['landing page'] }, 'landing_page'],
+    [{ measures: ['callers'] }, 'callers'],
+    [{ groupBy: ['caller_nth'] }, 'caller_nth'],
+    [{ groupBy: ['caller_type'] }, 'caller_type'],
+    [{ measures: ["count(state = 'TX')"] }, 'state'],
+    [{ measures: ['lag_median'] }, 'lag'],
+  ] as [Question, string][])('a question about another field is refused: %j', (question, name) => {
+    expect(() => answersOfRead([question], ['ppc_campaign'])).toThrow(name);
+  });
 });
