@@ -174,19 +174,29 @@ const numberKinds: Partial<Readonly<Record<FieldType, NonNullable<Term['number']
   'decimal-string': 'tenths',
 };
 
+const timeIn =
+  (name: string): Read =>
+  ({ record }) =>
+    timeOf(record[name]);
+
+const valueIn =
+  (name: string, type: FieldType, isNumber: boolean): Read =>
+  ({ record }) => {
+    const text = columnText(type, record[name]);
+    return isNumber && text !== null ? Number(text) : text;
+  };
+
+/** Fields that are read of each call in any case. */
+const readOf: Readonly<Record<string, Read>> = {
+  date_added: ({ time }) => time,
+  talk_minutes: ({ talk }) => (talk === null ? null : talk / 10),
+};
+
 function fieldTerm(spec: FieldSpec): QuestionField {
   const { name, type, meaning, personal, values, openValues } = spec;
   const isTime = type === 'datetime' || type === 'datetime-tenths';
   const number = numberKinds[type];
-  const read: Read =
-    name === 'date_added'
-      ? ({ time }) => time
-      : isTime
-        ? ({ record }) => timeOf(record[name])
-        : ({ record }) => {
-            const text = columnText(type, record[name]);
-            return number === undefined || text === null ? text : Number(text);
-          };
+  const read = readOf[name] ?? (isTime ? timeIn(name) : valueIn(name, type, number !== undefined));
   return {
     name,
     type: isTime ? 'time' : number === undefined ? 'text' : 'number',
