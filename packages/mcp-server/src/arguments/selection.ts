@@ -16,7 +16,7 @@ type CallKind = NonNullable<CallSelection['calls']>;
 /** Arguments that choose calls. */
 export const selectionShape = {
   period: z.string().max(80).optional().describe('last month, last 28 days, 2026-Q3, 2026-10'),
-  from: z.string().max(40).optional().describe('Or: YYYY-MM-DD[ HH:MM:SS]'),
+  from: z.string().max(40).optional().describe('Or YYYY-MM-DD[ HH:MM:SS]'),
   to: z.string().max(40).optional().describe('Day included, time excluded'),
   calls: z.enum(['website', 'extensions', 'all']).optional().describe('Default website: no call extensions'),
   where: z.string().max(4000).optional(),

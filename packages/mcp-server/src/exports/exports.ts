@@ -1,9 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Clock } from '@call-attribution/core';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import { isObject } from '../protocol/messages.ts';
 import { cellsOf } from '../results/table.ts';
-import type { CallRequest, ToolRunner, ToolStep } from '../tools/call.ts';
+import {
+  type CallRequest,
+  orFailure,
+  type ToolResult,
+  type ToolRunner,
+  type ToolStep,
+} from '../tools/call.ts';
 
 // The rows that an answer had no room for, as CSV: a link in the answer, which expires.
 
@@ -37,8 +45,15 @@ export interface Exports {
   read(uri: string, request: CallRequest): Promise<ExportFile | undefined>;
 }
 
-/** Makes the links of one server. `run` has no limit on the size of a result. */
-export function createExports(run: ToolRunner, clock: Pick<Clock, 'now'>): Exports {
+/**
+ * Makes the links of one server. `run` has no limit on the size of a result. `folder`: where files are written for a host on the same
+ * machine; null without.
+ */
+export function createExports(
+  run: ToolRunner,
+  clock: Pick<Clock, 'now'>,
+  folder: string | null = null,
+): Exports {
   const links = new Map<string, Kept>();
 
   const keep = (tool: string, args: unknown): string => {
@@ -51,6 +66,8 @@ export function createExports(run: ToolRunner, clock: Pick<Clock, 'now'>): Expor
 
   return {
     async step(next, tool, args, request) {
+      if (folder !== null && isObject(args) && isTrue(args.to_file) && csvOf[tool] !== undefined)
+        return orFailure(() => written(run, folder, { tool, args }, request ?? {}));
       const result = await next(tool, args, request);
       const data = result.structuredContent;
       if (data === undefined || !leavesRowsOut(tool, data)) return result;
@@ -66,11 +83,42 @@ export function createExports(run: ToolRunner, clock: Pick<Clock, 'now'>): Expor
     async read(uri, request) {
       const kept = links.get(uri);
       if (kept === undefined || kept.until <= clock.now()) return undefined;
-      const text =
-        kept.tool === 'list_calls' ? await callsCsv(run, kept, request) : await groupsCsv(run, kept, request);
+      const text = (await csvOf[kept.tool]?.(run, kept, request)) ?? '';
       return { uri, mimeType: 'text/csv', text };
     },
   };
+}
+
+type Asked = Pick<Kept, 'tool' | 'args'>;
+
+/** Whose rows there are files of. */
+const csvOf: Readonly<
+  Record<string, ((run: ToolRunner, asked: Asked, request: CallRequest) => Promise<string>) | undefined>
+> = { list_calls: callsCsv, analyze_calls: groupsCsv };
+
+const isTrue = (value: unknown): boolean => value === true || value === 'true';
+
+/** Writes the rows to a file that the host can open, and says where it is. */
+async function written(
+  run: ToolRunner,
+  folder: string,
+  { tool, args }: Asked,
+  request: CallRequest,
+): Promise<ToolResult> {
+  const { to_file: _, ...rest } = args;
+  const text = await (csvOf[tool] ?? callsCsv)(run, { tool, args: rest }, request);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, `${tool}-${randomBytes(6).toString('hex')}.csv`);
+  await writeFile(file, text, { mode: 0o600, flag: 'wx' });
+  const count = Math.max(0, text.split('\n').length - 2);
+  const data = {
+    summary: `Wrote ${count} rows as CSV to ${file}.`,
+    ...(tool === 'list_calls' ? { first: 0, last: 0 } : { complete: true }),
+    columns: [],
+    rows: [],
+    notes: count >= mostRows ? [`A file has at most ${mostRows} rows; calls export writes more.`] : [],
+  };
+  return { content: [{ type: 'text', text: JSON.stringify(data) }], structuredContent: data };
 }
 
 /** Does this address look like one of these links? */
@@ -84,7 +132,7 @@ function leavesRowsOut(tool: string, data: Readonly<Record<string, unknown>>): b
 // Text from visitors may begin like a formula, and people open these files in spreadsheets.
 const line = (cells: readonly unknown[]): string => csvLine(cells, { safe: true });
 
-async function groupsCsv(run: ToolRunner, { tool, args }: Kept, request: CallRequest): Promise<string> {
+async function groupsCsv(run: ToolRunner, { tool, args }: Asked, request: CallRequest): Promise<string> {
   const { limit: _, ...rest } = args;
   const { columns, rows } = cellsOf(await finished(run, tool, { ...rest, limit: 500 }, request));
   return line(columns) + rows.map(line).join('');
@@ -103,7 +151,7 @@ async function finished(
   return found;
 }
 
-async function callsCsv(run: ToolRunner, { tool, args }: Kept, request: CallRequest): Promise<string> {
+async function callsCsv(run: ToolRunner, { tool, args }: Asked, request: CallRequest): Promise<string> {
   const { rows: _, cursor: __, ...rest } = args;
   const pages: ReturnType<typeof cellsOf>[] = [];
   let cursor: unknown;

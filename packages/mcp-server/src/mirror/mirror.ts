@@ -49,6 +49,8 @@ export interface Copy {
 const freshFor = 60_000;
 /** How long such a question waits for the refresh. */
 const patience = 8000;
+/** Calls that are stored together: few, so that the newest ones can be asked while the first load goes on. */
+const batch = 20_000;
 /** Pause after a refresh that failed. */
 const pauseAfterFailure = 30_000;
 
@@ -93,8 +95,14 @@ export class Mirror {
     });
   }
 
-  /** The copy, if it can answer about a selection exactly; otherwise why it cannot. */
+  /** The copy, if it can answer about a selection exactly; otherwise why it cannot. Waits when little of the first load is left. */
   async copyFor(selection: Period, signal: AbortSignal): Promise<Copy | CopyState> {
+    const found = await this.#copyNow(selection, signal);
+    if ('warehouse' in found || !(await this.#isNearEnd(signal))) return found;
+    return this.#copyNow(selection, signal);
+  }
+
+  async #copyNow(selection: Period, signal: AbortSignal): Promise<Copy | CopyState> {
     let opened: Opened;
     try {
       opened = await within(this.#open(), patience, signal);
@@ -103,8 +111,7 @@ export class Mirror {
       return error === late ? this.#notYet() : { code: 'failed', reason: reasonOf(error) };
     }
     // What has no beginning needs all calls; while the database takes them in, asking it would only wait.
-    if (this.#isFirst && selection.from === null && selection.to === null && !(await this.#isNearEnd(signal)))
-      return this.#notYet();
+    if (this.#isFirst && selection.from === null && selection.to === null) return this.#notYet();
     let status = await statusOf(opened);
     const isAfterLast = selection.to === null || status?.last == null || selection.to > status.last;
     const age = this.#host.clock.now() - Math.max(this.#refreshedAt, Date.parse(status?.syncedAt ?? '') || 0);
@@ -156,7 +163,7 @@ export class Mirror {
   async #openFile(): Promise<Opened> {
     const library = await loadLibrary();
     const account = this.#host.account ?? (await accountOf(await this.#host.client(), this.#stopped.signal));
-    return { library, warehouse: await library.openWarehouse(this.#options.file), account };
+    return { library, warehouse: await library.openWarehouse(this.#options.file, { batch }), account };
   }
 
   /** `isUrgent`: a question waits, so records that may have changed long ago are left to the next run. */

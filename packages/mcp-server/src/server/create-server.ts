@@ -79,7 +79,11 @@ export function createServer(
     );
   const run = runner({});
   const custom = addTools(added, settings, { timeoutMs, log });
-  const exports = createExports(runner({ budget: Number.POSITIVE_INFINITY }), clock);
+  const exports = createExports(
+    runner({ budget: Number.POSITIVE_INFINITY }),
+    clock,
+    most.exportFolder ?? null,
+  );
   const meter = meterTools([...tools, ...added].map(({ name }) => name));
   const call = inSteps([meter.step, exports.step, custom.step], createToolCaller(run));
 
@@ -93,7 +97,11 @@ export function createServer(
     // What a record shows depends on the account and on what its operator reveals.
     privateResults: ['resources/read'],
     handlers: {
-      ...toolHandlers(call, { accounts, more: custom.definitions }),
+      ...toolHandlers(call, {
+        accounts,
+        more: custom.definitions,
+        hasFiles: most.exportFolder !== undefined,
+      }),
       ...resourceHandlers(settings, run, exports),
       ...promptHandlers(),
       ...completionHandlers(settings),

@@ -37,6 +37,10 @@ export const serverOptions = defineOptions({
   mirror: option.table<MirrorOptions, MirrorSettings>(mirrorOptions),
   /** How much one tool call reads over the API at most. Default 100,000 calls (`maxCalls`) or 20 seconds (`maxTime`). */
   summaryLimits: option.table<SummaryLimits, SummarySettings>(summaryOptions).default({}),
+  /**
+   * A folder for files of rows, for a host on the same machine: `list_calls` and `analyze_calls` then take `to_file`. Default: none.
+   */
+  exportFolder: option.string(),
   /** Tools of your own, listed after those of this package. Default: none. */
   tools: option.list<CustomTool>().default([]),
   /** Time after which a tool call is aborted. Default `45s`, since most hosts give up after 60 seconds. */

@@ -1,6 +1,12 @@
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Client } from '@call-attribution/core';
-import { type Environment, readVariable, type Settings } from '@call-attribution/core/settings';
+import {
+  defaultMirrorFile,
+  type Environment,
+  readVariable,
+  type Settings,
+} from '@call-attribution/core/settings';
 import type { HttpOptions } from '../http/options.ts';
 import { pseudonymKeyFrom } from '../privacy/masking.ts';
 import { createServer } from '../server/create-server.ts';
@@ -51,7 +57,10 @@ export async function serveAccounts(
   io: ServeIo,
 ): Promise<void> {
   const clients = isList(accounts) ? accounts.map((account) => mcpAccount(account, io.env)) : accounts;
-  const server = createServer(clients, { log: io.log, ...options });
+  // A host on this machine can open files; one over HTTP may be anywhere.
+  const files =
+    http === undefined ? { exportFolder: join(dirname(defaultMirrorFile(io.env)), 'exports') } : {};
+  const server = createServer(clients, { log: io.log, ...files, ...options });
   try {
     if (http === undefined) {
       const { input, write, log } = io;

@@ -1,55 +1,21 @@
 import type { Answer, AnswerValue, Question } from '@call-attribution/questions';
-import { planQuestion } from '@call-attribution/questions';
 import * as z from 'zod';
 import { appMeta } from '../app/app.ts';
-import { readSaid } from '../arguments/period.ts';
-import { refusePersonal } from '../arguments/personal.ts';
-import { type Chosen, choose, selectionShape } from '../arguments/selection.ts';
-import { fieldGroups, findField, selectFields } from '../fields/select.ts';
+import { type Chosen, choose } from '../arguments/selection.ts';
+import { findField } from '../fields/select.ts';
 import { type Cell, keyTextLimit, showValue } from '../fields/view.ts';
 import { countThatFits, estimateTokens } from '../results/table.ts';
 import type { Analysis } from '../source/source.ts';
 import { ToolError } from '../text/failures.ts';
-import { fieldNotes } from '../text/notes.ts';
+import { count, fieldNotes } from '../text/notes.ts';
 import { groupsSummary, periodText, scopeSentence } from '../text/summaries.ts';
+import { explainChange } from './explain-change.ts';
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
+import { input, isTimeGroup, questionOf } from './read-question.ts';
 import { goOn, resumed } from './resume.ts';
 import { defineTool, readsApi, type ToolContext } from './tool.ts';
 
 const name = 'analyze_calls';
-const usualLimit = 20;
-/** Groups of time are shown whole: a month of days, a day of hours. */
-const usualTimeLimit = 100;
-const timeGroups = ['hour', 'day', 'date', 'week', 'weekday', 'month'];
-
-const input = z.object({
-  ...selectionShape,
-  group_by: z
-    .array(z.string().max(60))
-    .max(4)
-    .optional()
-    .describe(
-      'Up to 4: any field or campaign, keyword, source, caller, day, week, month, weekday, hour, missed, caller_type (first, returning), caller_nth, hours_since_previous_call, lag_minutes (visit to call)',
-    ),
-  measures: z
-    .array(z.string().max(400))
-    .min(1)
-    .max(12)
-    .optional()
-    .describe(
-      'Default calls, share. missed, missed_rate, talk_sum, talk_mean, talk_median, talk_p90, callers, repeat_callers, first_time_callers, lag_median, first, last, distinct(field), without(field), count(condition), share(condition), called_back_within(hours)',
-    ),
-  having: z.string().max(400).optional().describe('calls >= 30'),
-  order: z.string().max(200).optional().describe('missed_rate desc'),
-  limit: z.number().int().min(1).max(500).optional().describe(`Groups, default ${usualLimit}`),
-  top_per: z.number().int().min(1).max(500).optional().describe('Groups per value of the first'),
-  compare: z.string().max(60).optional().describe('previous, year or 2026-09-01..2026-09-30'),
-  spend: z.array(z.string().max(300)).max(500).optional().describe('Costs: "Brand=1200.50"'),
-  cursor: z.string().max(80).optional().describe('Goes on; alone'),
-});
-
-type Args = z.infer<typeof input>;
-
 /** Groups calls and measures the groups. */
 export const analyzeCalls = defineTool({
   name,
@@ -67,7 +33,6 @@ export const analyzeCalls = defineTool({
     calls: z.number().int().optional(),
     groups: z.number().int().optional(),
     complete: z.boolean(),
-    go_on: z.string().optional(),
     notes: z.array(z.string()),
   }),
   meta: appMeta,
@@ -89,31 +54,43 @@ export const analyzeCalls = defineTool({
         go_on: more.cursor,
       };
     const notes = [...chosen.notes, ...(await notesOf(question, chosen, found, context))];
+    if (args.explain === true) return explained(question, chosen, found, notes, context);
     return resultOf(question, chosen, found, { notes, incomplete: more?.sentence ?? '' }, context);
   },
 });
 
-function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Question {
-  const groupBy = args.group_by ?? [];
-  for (const group of groupBy) refuseFieldGroup(group, context);
-  const isTime = groupBy.some((group) => timeGroups.includes(group.trim().toLowerCase()));
-  const { measures, having, order, top_per: topPer, compare, spend } = args;
-  const question: Question = {
-    ...selection,
-    groupBy,
-    measures: measures ?? (groupBy.length === 0 ? ['calls'] : ['calls', 'share']),
-    limit: args.limit ?? (isTime ? usualTimeLimit : usualLimit),
-    ...(having === undefined ? {} : { having }),
-    ...(order === undefined ? {} : { order }),
-    ...(topPer === undefined ? {} : { topPer }),
-    ...(compare === undefined ? {} : { compare: readCompare(compare, context) }),
-    ...(spend === undefined ? {} : { spend: readSpend(spend) }),
-    // Records were masked before.
-    personal: 'show',
+/** The answer with the groups that changed most instead of its own. */
+async function explained(
+  question: Question,
+  { scope }: Chosen,
+  { answer, asOf }: Analysis,
+  notes: readonly string[],
+  context: ToolContext,
+): Promise<Record<string, unknown>> {
+  const { compared, calls, extensions, total } = answer;
+  if (compared === null)
+    throw new ToolError({
+      code: 'invalid_question',
+      message: 'explain says what changed between two periods: add compare="previous".',
+    });
+  const change = await explainChange(question, context);
+  if (change === null)
+    throw new ToolError({
+      code: 'invalid_question',
+      message:
+        'The periods are too long to be explained over the API. Name shorter ones, or compare with group_by.',
+    });
+  const said = scopeSentence(calls, scope, { extensionsLeftOut: extensions.leftOut, asOf });
+  const before = Number(total.calls_before ?? 0);
+  return {
+    summary: `${said} ${count(before)} ${periodText(compared.from, compared.to)}. ${change.sentence}`,
+    columns: change.columns,
+    rows: change.rows,
+    calls,
+    groups: change.rows.length,
+    complete: true,
+    notes,
   };
-  for (const part of planQuestion(question, { now: context.clock.now() }).parts)
-    if ('condition' in part) refusePersonal(part.condition, context);
-  return question;
 }
 
 /** What a reader should know besides the numbers. */
@@ -217,50 +194,10 @@ function summaryOf(answer: Answer, shown: number, incomplete: string, scope: str
 }
 
 function bucketNotes(groupBy: readonly string[], { timeZone }: ToolContext): string[] {
-  if (!groupBy.some((group) => timeGroups.includes(group.trim().toLowerCase()))) return [];
+  if (!groupBy.some((group) => isTimeGroup(group))) return [];
   return [
     timeZone === undefined
       ? 'Days and hours are as sent; the API names no time zone.'
       : `Days and hours are in ${timeZone}.`,
   ];
-}
-
-/** `ads` is not a field but a name for several, which `list_calls` takes. */
-function refuseFieldGroup(given: string, { fields, version }: ToolContext): void {
-  const group = given.trim().toLowerCase();
-  if (!fieldGroups.includes(group) || findField(fields, group)) return;
-  const known = selectFields(fields, version, [group])
-    .slice(1)
-    .map((spec) => spec.name);
-  throw new ToolError({ code: 'group_of_fields', name: group, known });
-}
-
-function readCompare(text: string, context: ToolContext): NonNullable<Question['compare']> {
-  const word = text.trim().toLowerCase();
-  if (word === 'previous' || word.startsWith('prev')) return 'previous';
-  if (word === 'year' || word.startsWith('year_') || word === 'last_year') return 'year';
-  const { from, to } = readSaid('compare', text.replace(/^(\S+),(\S+)$/, '$1..$2'), context.now());
-  if (from !== null && to !== null) return { from, to };
-  throw new ToolError({
-    code: 'unknown_name',
-    what: 'period to compare with named',
-    name: text,
-    nearest: undefined,
-    known: ['previous', 'year', '2026-09-01..2026-09-30'],
-  });
-}
-
-function readSpend(list: readonly string[]): Record<string, number> {
-  return Object.fromEntries(
-    list.map((entry) => {
-      const [, group = '', amount] = /^(.*)[=:]\s*\D{0,2}(\d[\d,]*(?:\.\d+)?)\s*$/s.exec(entry) ?? [];
-      if (amount === undefined)
-        throw new ToolError({
-          code: 'invalid_question',
-          message: `spend has "${entry.slice(0, 60)}": write each entry as "Brand=1200.50".`,
-        });
-      // Names are given as answers show them, with the marks around a visitor's text.
-      return [group.trim().replace(/^«|»$/g, ''), Number(amount.replaceAll(',', ''))];
-    }),
-  );
 }

@@ -160,9 +160,11 @@ export async function orFailure(run: () => Promise<ToolResult>): Promise<ToolRes
   }
 }
 
-/** The arguments that are listed: with several accounts, which of them. */
-function listedInput({ input }: Tool, accounts: readonly string[]): z.ZodObject {
-  const { shape } = asZod(input);
+/** The arguments that are listed: with several accounts, which of them; where files can be written, whether to. */
+function listedInput({ name, input }: Tool, { accounts, hasFiles }: Listing): z.ZodObject {
+  const own = asZod(input).shape;
+  const toFile = z.boolean().optional().describe('Rows to a CSV file');
+  const shape = hasFiles && filed.has(name) ? { ...own, to_file: toFile } : own;
   if (accounts.length < 2) return z.object(shape);
   const account = z
     .array(z.string())
@@ -171,8 +173,13 @@ function listedInput({ input }: Tool, accounts: readonly string[]): z.ZodObject 
   return z.object({ ...shape, account });
 }
 
+/** Tools whose rows may go into a file. */
+const filed: ReadonlySet<string> = new Set(['list_calls', 'analyze_calls']);
+
 /** What `tools/list` depends on. */
 export interface Listing {
+  /** Rows can be written to files. */
+  readonly hasFiles: boolean;
   /** The accounts to choose from, when there are several. */
   readonly accounts: readonly string[];
   /** The definitions of further tools that the caller knows. */
@@ -180,10 +187,7 @@ export interface Listing {
 }
 
 /** Handles `tools/list` and `tools/call`. */
-export function toolHandlers(
-  call: ToolCaller,
-  { accounts, more }: Listing,
-): Readonly<Record<string, MethodHandler>> {
+export function toolHandlers(call: ToolCaller, listing: Listing): Readonly<Record<string, MethodHandler>> {
   let definitions: Record<string, unknown>[] | undefined;
   return {
     async 'tools/list'() {
@@ -191,13 +195,13 @@ export function toolHandlers(
         name: tool.name,
         title: tool.title,
         description: tool.description,
-        inputSchema: toJsonSchema(listedInput(tool, accounts), 'input'),
+        inputSchema: toJsonSchema(listedInput(tool, listing), 'input'),
         // Which parts are always there helps no model, and costs as many tokens as a tool.
         outputSchema: { ...toJsonSchema(tool.output, 'output'), required: undefined },
         annotations: tool.annotations,
         ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
       }));
-      return { tools: [...definitions, ...more] };
+      return { tools: [...definitions, ...listing.more] };
     },
     async 'tools/call'(params, context) {
       if (typeof params.name !== 'string') {
@@ -205,7 +209,7 @@ export function toolHandlers(
       }
       const result = await call(params.name, params.arguments, context);
       const { name } = params;
-      if (![...tools, ...more].some((tool) => tool.name === name))
+      if (![...tools, ...listing.more].some((tool) => tool.name === name))
         throw new RpcError(
           rpcCodes.invalidParams,
           result.content[0]?.text ?? 'There is no tool with this name.',

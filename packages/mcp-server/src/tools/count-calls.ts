@@ -25,7 +25,6 @@ export const countCalls = defineTool({
     total: z.number().int().optional(),
     columns: z.array(z.string()).optional(),
     rows: z.array(z.array(z.any())).optional(),
-    go_on: z.string().optional(),
     notes: z.array(z.string()),
   }),
   annotations: readsApi,

@@ -107,6 +107,27 @@ describe('analyze_calls', () => {
     );
   });
 
+  it('explains what changed between two periods, by every field that usually explains it', async () => {
+    const [start, middle, end] = ['2024-01-01 10:00:00', '2024-01-01 13:00:00', '2024-01-01 16:00:00'];
+    const result = await summarize({ from: middle, to: end, compare: 'previous', explain: true });
+    expect(result.columns).toEqual(['by', 'value', 'calls', 'calls_before', 'calls_change']);
+    const between = (from: string | undefined, to: string | undefined, hour: unknown) =>
+      calls.filter(
+        ({ date_added: at }) =>
+          at >= String(from) && at < String(to) && Number(at.slice(11, 13)) === Number(hour),
+      ).length;
+    const hours = result.rows.filter(([by]) => by === 'hour');
+    expect(hours.length).toBeGreaterThan(0);
+    for (const [, hour, now, before, change] of hours) {
+      expect(now).toBe(between(middle, end, hour));
+      expect(change).toBe(Number(now) - Number(before));
+    }
+    expect(result.summary).toContain('The largest change: ');
+    expect(start).toBeDefined();
+    const none = await callTool(createServer(fakeClient(calls)), 'analyze_calls', { explain: true });
+    expect(none.content[0]?.text).toContain('add compare="previous"');
+  });
+
   it('adds what a call cost', async () => {
     const result = await summarize({ group_by: 'city', spend: ['Springfield=$1,000.50'] });
     const row = result.rows.find(([city]) => city === 'Springfield');

@@ -1,4 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -156,5 +159,32 @@ describe('tools of the caller', () => {
     expect(() => createServer(fakeClient([]), { tools: [branchOf, branchOf] })).toThrow(
       'already a tool branch_of',
     );
+  });
+});
+
+describe('a file of rows', () => {
+  it.each([
+    ['list_calls', { fields: 'sid', calls: 'all', rows: 3 }, 138],
+    ['analyze_calls', { group_by: 'sid', calls: 'all', limit: 3 }, 138],
+  ])('is written where the host can open it: %s', async (tool, args, lines) => {
+    const exportFolder = join(mkdtempSync(join(tmpdir(), 'mcp-files-')), 'exports');
+    const server = createServer(fakeClient(fixtureCalls(137)), { exportFolder });
+    const { structuredContent, isError } = await callTool(server, tool, { ...args, to_file: true });
+    expect(isError).toBeUndefined();
+    const file = /Wrote 137 rows as CSV to (.+)\.$/.exec(String(structuredContent?.summary))?.[1] ?? '';
+    expect(file.startsWith(exportFolder)).toBe(true);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8').trimEnd().split(/\r?\n/)).toHaveLength(lines);
+    const listed = JSON.stringify(await request(server, 'tools/list'));
+    expect(listed).toContain('to_file');
+    expect(JSON.stringify(await request(createServer(fakeClient([])), 'tools/list'))).not.toContain(
+      'to_file',
+    );
+    rmSync(exportFolder, { recursive: true });
+  });
+
+  it('is refused without a folder', async () => {
+    const { content } = await callTool(createServer(fakeClient([])), 'list_calls', { to_file: true });
+    expect(content[0]?.text).toContain('There is no argument "to_file".');
   });
 });

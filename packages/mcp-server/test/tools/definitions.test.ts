@@ -34,6 +34,8 @@ describe('tools/list', () => {
 
   it('takes at most 2,200 tokens', async () => {
     expect(estimateTokens(JSON.stringify(await list()))).toBeLessThanOrEqual(2200);
+    const withFiles = createServer(fakeClient([]), { exportFolder: 'exports' });
+    expect(estimateTokens(JSON.stringify(await request(withFiles, 'tools/list')))).toBeLessThanOrEqual(2200);
   });
 
   it('returns the same bytes from two servers', async () => {

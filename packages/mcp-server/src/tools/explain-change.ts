@@ -1,0 +1,86 @@
+import type { AnswerValue, Question } from '@call-attribution/questions';
+import { findField } from '../fields/select.ts';
+import { type Cell, keyTextLimit, showValue } from '../fields/view.ts';
+import type { Analysis } from '../source/source.ts';
+import { count } from '../text/notes.ts';
+import type { ToolContext } from './tool.ts';
+
+// What changed between two periods, and where: the same comparison by everything that usually explains it.
+
+const dimensions = [
+  'channel',
+  'ppc_campaign',
+  'ppc_keywords',
+  'landing_page',
+  'vt_device',
+  'state',
+  'weekday',
+  'hour',
+];
+const mostRows = 12;
+
+/** A group that changed. */
+interface Change {
+  readonly by: string;
+  readonly value: Cell;
+  readonly calls: number;
+  readonly before: number;
+}
+
+/** The groups that changed most, and how much of the whole change they are. */
+export interface ChangeFound {
+  readonly sentence: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** Asks a question of two periods by each dimension. Null when one tool call cannot read what that takes. */
+export async function explainChange(question: Question, context: ToolContext): Promise<ChangeFound | null> {
+  const source = await context.source();
+  const { groupBy: _, having: __, order: ___, topPer: ____, spend: _____, ...asked } = question;
+  const found: Change[] = [];
+  let whole = 0;
+  for (const by of dimensions) {
+    const each = await source.analyze({ ...asked, groupBy: [by], measures: ['calls'], limit: 5000 }, context);
+    if (each.unfinished !== undefined) return null;
+    whole = numberOf(each.answer.total.calls_change);
+    found.push(...changesOf(by, each, context));
+  }
+  // A group of one dimension moves with those of others: the largest of each come first.
+  const sorted = found.sort((a, b) => Math.abs(b.calls - b.before) - Math.abs(a.calls - a.before));
+  const perDimension = new Map<string, number>();
+  const rows = sorted.filter(({ by }) => {
+    const seen = perDimension.get(by) ?? 0;
+    perDimension.set(by, seen + 1);
+    return seen < 3;
+  });
+  const [first] = rows;
+  const most =
+    first === undefined
+      ? 'No group changed.'
+      : `The largest change: ${first.by} ${first.value ?? '(none)'}, from ${count(first.before)} to ${count(first.calls)}${whole === 0 ? '' : ` (${Math.round(((first.calls - first.before) / whole) * 100)}% of the whole change)`}.`;
+  return {
+    sentence: `${most} Groups of different fields overlap: do not add them up.`,
+    columns: ['by', 'value', 'calls', 'calls_before', 'calls_change'],
+    rows: rows
+      .slice(0, mostRows)
+      .map(({ by, value, calls, before }) => [by, value, calls, before, calls - before]),
+  };
+}
+
+const numberOf = (value: AnswerValue | undefined): number => (typeof value === 'number' ? value : 0);
+
+function changesOf(by: string, { answer }: Analysis, { fields }: ToolContext): Change[] {
+  const spec = findField(fields, by);
+  return answer.rows.flatMap((row) => {
+    const [calls, before] = [numberOf(row.calls), numberOf(row.calls_before)];
+    const own = row[by] ?? null;
+    const value =
+      spec === undefined || typeof own === 'boolean'
+        ? own === null
+          ? null
+          : String(own)
+        : showValue(spec, own, keyTextLimit);
+    return calls === before ? [] : [{ by, value, calls, before }];
+  });
+}

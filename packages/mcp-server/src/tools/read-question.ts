@@ -1,0 +1,110 @@
+import { planQuestion, type Question } from '@call-attribution/questions';
+import * as z from 'zod';
+import { readSaid } from '../arguments/period.ts';
+import { refusePersonal } from '../arguments/personal.ts';
+import { type Chosen, selectionShape } from '../arguments/selection.ts';
+import { fieldGroups, findField, selectFields } from '../fields/select.ts';
+import { ToolError } from '../text/failures.ts';
+import type { ToolContext } from './tool.ts';
+
+const usualLimit = 20;
+/** Groups of time are shown whole: a month of days, a day of hours. */
+const usualTimeLimit = 100;
+const timeGroups = ['hour', 'day', 'date', 'week', 'weekday', 'month'];
+
+/** Is this group a time? */
+export const isTimeGroup = (group: string): boolean => timeGroups.includes(group.trim().toLowerCase());
+
+/** What can be asked. */
+export const input = z.object({
+  ...selectionShape,
+  group_by: z
+    .array(z.string().max(60))
+    .max(4)
+    .optional()
+    .describe(
+      'Up to 4: any field or campaign, keyword, source, caller, day, week, month, weekday, hour, missed, caller_type, caller_nth, hours_since_previous_call, lag_minutes',
+    ),
+  measures: z
+    .array(z.string().max(400))
+    .min(1)
+    .max(12)
+    .optional()
+    .describe(
+      'Default calls, share. missed, missed_rate, talk_sum, talk_mean, talk_median, talk_p90, callers, repeat_callers, first_time_callers, lag_median, first, last, distinct(field), without(field), count(condition), share(condition), called_back_within(hours)',
+    ),
+  having: z.string().max(400).optional().describe('calls >= 30'),
+  order: z.string().max(200).optional().describe('missed_rate desc'),
+  limit: z.number().int().min(1).max(500).optional().describe(`Groups, default ${usualLimit}`),
+  top_per: z.number().int().min(1).max(500).optional().describe('Groups per value of the first'),
+  compare: z.string().max(60).optional().describe('previous, year or 2026-09-01..2026-09-30'),
+  explain: z.boolean().optional().describe('With compare: what changed most'),
+  spend: z.array(z.string().max(300)).max(500).optional().describe('Costs: "Brand=1200.50"'),
+  cursor: z.string().max(80).optional().describe('Goes on; alone'),
+});
+
+export type Args = z.infer<typeof input>;
+
+/** The question of a call. Throws an error that says what is wrong and the nearest right thing. */
+export function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Question {
+  const groupBy = args.group_by ?? [];
+  for (const group of groupBy) refuseFieldGroup(group, context);
+  const isTime = groupBy.some(isTimeGroup);
+  const { measures, having, order, top_per: topPer, compare, spend } = args;
+  const question: Question = {
+    ...selection,
+    groupBy,
+    measures: measures ?? (groupBy.length === 0 ? ['calls'] : ['calls', 'share']),
+    limit: args.limit ?? (isTime ? usualTimeLimit : usualLimit),
+    ...(having === undefined ? {} : { having }),
+    ...(order === undefined ? {} : { order }),
+    ...(topPer === undefined ? {} : { topPer }),
+    ...(compare === undefined ? {} : { compare: readCompare(compare, context) }),
+    ...(spend === undefined ? {} : { spend: readSpend(spend) }),
+    // Records were masked before.
+    personal: 'show',
+  };
+  for (const part of planQuestion(question, { now: context.clock.now() }).parts)
+    if ('condition' in part) refusePersonal(part.condition, context);
+  return question;
+}
+
+/** `ads` is not a field but a name for several, which `list_calls` takes. */
+function refuseFieldGroup(given: string, { fields, version }: ToolContext): void {
+  const group = given.trim().toLowerCase();
+  if (!fieldGroups.includes(group) || findField(fields, group)) return;
+  const known = selectFields(fields, version, [group])
+    .slice(1)
+    .map((spec) => spec.name);
+  throw new ToolError({ code: 'group_of_fields', name: group, known });
+}
+
+function readCompare(text: string, context: ToolContext): NonNullable<Question['compare']> {
+  const word = text.trim().toLowerCase();
+  if (word === 'previous' || word.startsWith('prev')) return 'previous';
+  if (word === 'year' || word.startsWith('year_') || word === 'last_year') return 'year';
+  const { from, to } = readSaid('compare', text.replace(/^(\S+),(\S+)$/, '$1..$2'), context.now());
+  if (from !== null && to !== null) return { from, to };
+  throw new ToolError({
+    code: 'unknown_name',
+    what: 'period to compare with named',
+    name: text,
+    nearest: undefined,
+    known: ['previous', 'year', '2026-09-01..2026-09-30'],
+  });
+}
+
+function readSpend(list: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    list.map((entry) => {
+      const [, group = '', amount] = /^(.*)[=:]\s*\D{0,2}(\d[\d,]*(?:\.\d+)?)\s*$/s.exec(entry) ?? [];
+      if (amount === undefined)
+        throw new ToolError({
+          code: 'invalid_question',
+          message: `spend has "${entry.slice(0, 60)}": write each entry as "Brand=1200.50".`,
+        });
+      // Names are given as answers show them, with the marks around a visitor's text.
+      return [group.trim().replace(/^«|»$/g, ''), Number(amount.replaceAll(',', ''))];
+    }),
+  );
+}

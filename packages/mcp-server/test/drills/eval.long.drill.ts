@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { apiKeys, type Client, createClient } from '@call-attribution/core';
+import { generate, type Sandbox, startSandbox } from '@call-attribution/sandbox';
+import { openDrill } from '@call-attribution/test-tools/drill';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
+import { estimateTokens } from '../../src/results/table.ts';
+import { fieldQuestions } from '../support/field-questions.ts';
+import { type Ask, askedAt, type Content, type Question, questions, zone } from '../support/questions.ts';
+
+// The published evaluation: each question over the API and over a local copy, with what it took. `pnpm eval` writes bench/mcp-server/eval.md.
+
+const drill = openDrill({
+  name: 'evaluation',
+  kind: 'random histories',
+  what: 'Questions as people ask them, over the API and over a local copy; each answer is the one that the records give',
+});
+
+const records = 2000;
+const calls = [...generate({ records })];
+const sets: Readonly<Record<string, readonly Question[]>> = {
+  'as people ask them': questions,
+  'from the field table': fieldQuestions,
+};
+const folder = mkdtempSync(join(tmpdir(), 'mcp-eval-'));
+const lines: string[] = [];
+const rows: string[] = [];
+let sandbox: Sandbox;
+let client: Client;
+const servers = new Map<string, CallsMcpServer>();
+
+interface Played {
+  readonly isRight: boolean;
+  readonly calls: number;
+  readonly tokens: number;
+}
+
+async function play(server: CallsMcpServer, { calls: asks, answer, truth }: Question): Promise<Played> {
+  const results: Content[] = [];
+  let tokens = 0;
+  for (const each of asks) {
+    const [name, args]: Ask = typeof each === 'function' ? each(results, calls) : each;
+    const { structuredContent, content, isError } = await callTool(server, name, args);
+    tokens += estimateTokens(content[0]?.text ?? '');
+    if (isError) return { isRight: false, calls: asks.length, tokens };
+    results.push(structuredContent as Content);
+  }
+  const isRight = isDeepStrictEqual(answer(results.at(-1) ?? {}, results), truth(calls, results));
+  return { isRight, calls: asks.length, tokens };
+}
+
+const rank = (values: readonly number[], part: number): number =>
+  [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(part * values.length) - 1)] ?? 0;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ records, to: '2026-11-01 00:00:00' });
+  const [account] = sandbox.accounts;
+  client = createClient({
+    baseUrl: sandbox.url,
+    legacyBaseUrl: sandbox.legacyUrl,
+    auth: apiKeys(account?.accessKey ?? '', account?.secretKey ?? ''),
+  });
+  const settings = { clock: { now: () => askedAt }, timeZone: zone };
+  servers.set('the API', createServer(client, settings));
+  servers.set(
+    'a copy',
+    createServer([{ name: 'main', client, timeZone: zone }], {
+      mirror: { file: join(folder, 'calls.duckdb') },
+      clock: settings.clock,
+      log: (line) => void lines.push(line),
+    }),
+  );
+  while (!lines.some((line) => line.startsWith('The copy is complete')))
+    await new Promise((resolve) => setTimeout(resolve, 50));
+}, 300_000);
+
+afterAll(async () => {
+  for (const server of servers.values()) await server.close();
+  await client.close();
+  await sandbox.close();
+  rmSync(folder, { recursive: true });
+  const text = [
+    '# Evaluation of the MCP server',
+    '',
+    `Written by \`pnpm eval\`: ${records} generated calls; the calls of tools are fixed, the truth is plain JavaScript over the records.`,
+    '',
+    '| questions | answered by | right | calls of tools, median / most | tokens of results, median / p90 / most |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+  process.stderr.write(`${text}\n`);
+  if (process.env.CALLS_EVAL === 'write')
+    writeFileSync(new URL('../../../../bench/mcp-server/eval.md', import.meta.url), text);
+});
+
+describe.each(['the API', 'a copy'])('over %s', (name) => {
+  it.each(Object.keys(sets))(
+    'every question is answered rightly: %s',
+    async (set) => {
+      const wrong: string[] = [];
+      const played: Played[] = [];
+      for (const question of sets[set] ?? [])
+        await drill.run(async () => {
+          const server = servers.get(name);
+          if (server === undefined) throw new Error('no server');
+          const each = await play(server, question);
+          played.push(each);
+          if (!each.isRight) wrong.push(question.ask);
+        });
+      const of = (key: 'calls' | 'tokens') => played.map((each) => each[key]);
+      rows.push(
+        `| ${played.length} ${set} | ${name} | ${played.filter(({ isRight }) => isRight).length} | ${rank(of('calls'), 0.5)} / ${Math.max(...of('calls'))} | ${rank(of('tokens'), 0.5)} / ${rank(of('tokens'), 0.9)} / ${Math.max(...of('tokens'))} |`,
+      );
+      expect(wrong).toEqual([]);
+    },
+    600_000,
+  );
+});
