@@ -1,6 +1,7 @@
 import type { FieldSpec } from '@call-attribution/core';
 import type { Condition } from '@call-attribution/questions';
 import { findField } from '../fields/select.ts';
+import { neededAsTheyAre } from '../privacy/mask-record.ts';
 import { isRevealed, kindOfMask, maskingOf, type Reveal } from '../privacy/masking.ts';
 import { replacePatterns } from '../privacy/patterns.ts';
 import { ToolError } from '../text/failures.ts';
@@ -8,7 +9,7 @@ import { ToolError } from '../text/failures.ts';
 type Test = Exclude<Condition, { kind: 'and' | 'or' | 'not' }>;
 
 /** Are the values of a field shown as masks? */
-export const isMasked = (spec: FieldSpec, reveal: ReadonlySet<Reveal>): boolean =>
+const isMasked = (spec: FieldSpec, reveal: ReadonlySet<Reveal>): boolean =>
   spec.personal && !isRevealed(reveal, maskingOf(spec).revealedBy);
 
 /**
@@ -34,7 +35,7 @@ function refuseTest(
   const isHidden = spec !== undefined && isMasked(spec, reveal);
   const isRefused = isHidden
     ? test.kind === 'like' || !texts.every((text) => kindOfMask(text) === maskingOf(spec).kind)
-    : !isRevealed(reveal, 'text') && texts.some(looksPersonal);
+    : !isRevealed(reveal, 'text') && !neededAsTheyAre.has(spec?.name ?? '') && texts.some(looksPersonal);
   if (isRefused) throw new ToolError({ code: 'masked_field', field: test.field });
 }
 

@@ -58,20 +58,6 @@ export function selectFields(
   return [...selected.values()];
 }
 
-/**
- * One field by name. Throws an error that suggests the nearest name; `besides` are names that are understood where the
- * field is asked for, although they are not fields.
- */
-export function selectField(
-  all: readonly FieldSpec[],
-  version: Version,
-  name: string,
-  besides: readonly string[] = [],
-): FieldSpec {
-  const available = fieldsOf(all, version);
-  return findField(available, name) ?? unknownField(all, available, version, name, besides);
-}
-
 /** The field that a name means: its own, the one in v2 or v3, an alias, or what people call it, such as `keyword`. */
 export function findField(specs: readonly FieldSpec[], given: string): FieldSpec | undefined {
   const name = given
@@ -95,10 +81,8 @@ function unknownField(
   available: readonly FieldSpec[],
   version: Version,
   name: string,
-  besides: readonly string[] | null = null,
 ): never {
-  // Groups of fields can be listed, but calls cannot be grouped by them.
-  const groups = besides ?? fieldGroups;
+  const groups = fieldGroups;
   if (findField(all, name)) throw new ToolError({ code: 'field_of_other_version', name, version, groups });
   const known = available.flatMap((spec) => [spec.name, ...(spec.otherNames ?? [])]);
   const meant = nearest(name, [...groups, ...known]);

@@ -10,7 +10,7 @@ import {
 import { errorResponse, idOf, isObject, messageOf, type RequestId, rpcCodes } from '../protocol/messages.ts';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { createGate, type Gate, isMetadataPath, refusalOf, resourceMetadata } from './access.ts';
-import { type Legacy, stateless, withSessions } from './legacy.ts';
+import { bySubject, type Legacy, stateless, withSessions } from './legacy.ts';
 import type { EndpointSettings } from './options.ts';
 
 /** An endpoint, whoever listens. */
@@ -70,7 +70,7 @@ class Routes {
     this.#gate = gate;
     this.#modern = createMcpHandler(server.factory, { legacy: 'reject' });
     this.#legacy = settings.sessions
-      ? withSessions(server.factory, settings.sessions)
+      ? withSessions(server.factory, settings.sessions, checksSubjects(settings) ? bySubject : undefined)
       : stateless(server.factory);
   }
 
@@ -129,6 +129,10 @@ class Routes {
     return reply && new Response(reply.body, { status: reply.status, headers: { ...reply.headers } });
   }
 }
+
+/** Are tokens checked by their signatures here, so that what they say of their subject is true? */
+const checksSubjects = ({ auth }: EndpointSettings): boolean =>
+  auth?.metadata !== undefined && auth.verify === undefined;
 
 /** A message, or several of a revision that has batches. A batch cannot begin a connection. */
 function isUsable(value: unknown): boolean {

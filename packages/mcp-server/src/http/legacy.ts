@@ -4,6 +4,7 @@ import {
   type McpServerFactory,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { decodeJwt } from 'jose';
 import { isObject } from '../protocol/messages.ts';
 import type { SessionSettings } from './options.ts';
 
@@ -48,20 +49,37 @@ function wantsProgress(body: unknown): boolean {
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Of the credentials that began it: others cannot go on with it. */
+  /** Who began it: others cannot go on with it. */
   readonly owner: string;
   lastUsed: number;
 }
 
-const ownerOf = ({ headers }: Request): string =>
+/** Who sends a request. */
+type OwnerOf = (request: Request) => string;
+
+/** By the token itself. */
+const byToken: OwnerOf = ({ headers }) =>
   createHash('sha256')
     .update(headers.get('authorization') ?? '')
     .digest('base64');
+
+/** By the person that a token is for, since tokens are renewed. Only for tokens whose signature was checked before. */
+export const bySubject: OwnerOf = (request) => {
+  const token = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
+  try {
+    const { iss, sub } = decodeJwt(token);
+    if (typeof iss === 'string' && typeof sub === 'string') return JSON.stringify([iss, sub]);
+  } catch {
+    // The static token of the endpoint.
+  }
+  return byToken(request);
+};
 
 /** With sessions: a server for each, until it ends, is idle for too long, or has to make room. */
 export function withSessions(
   factory: McpServerFactory,
   { max, idleTimeout, clock }: SessionSettings,
+  ownerOf: OwnerOf = byToken,
 ): Legacy {
   const sessions = new Map<string, Session>();
 

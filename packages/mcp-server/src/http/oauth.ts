@@ -30,6 +30,10 @@ export function createTokenVerifier(
   return {
     async verifyAccessToken(token) {
       try {
+        if (token.split('.').length !== 3)
+          throw refused(
+            'The token is not signed: this endpoint takes signed access tokens (JWT, RFC 9068), no opaque ones',
+          );
         const { iss } = decodeJwt(token);
         const keys = typeof iss === 'string' ? servers.get(withoutSlash(iss)) : undefined;
         if (keys === undefined) throw refused('The token is of another authorization server');

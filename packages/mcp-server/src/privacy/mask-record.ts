@@ -37,6 +37,9 @@ const shortestNumber = 9;
 /** What ids are made of. */
 const idForm = /^[A-Za-z0-9_.:-]{1,200}$/;
 
+/** Fields whose ids and numbers are the account's own. */
+export const neededAsTheyAre: ReadonlySet<string> = new Set(['sid', 'dnis']);
+
 /** Ids are made of random characters, in which a short name or a zip code would be found by chance. */
 const isTelling = ({ kind, value }: KnownValue): boolean =>
   kind === 'phone' || kind === 'ip' || (kind !== 'zip' && value.length >= 5);
@@ -103,7 +106,7 @@ export function createRecordMask(all: readonly FieldSpec[], { reveal, masks }: M
     const hasForm = form?.(text) === true;
     if (hasForm && text.length < shortestNumber) return value;
     // The id of the record and the account's own number are needed as they are.
-    if ((spec.name === 'sid' || spec.name === 'dnis') && idForm.test(text)) return value;
+    if (neededAsTheyAre.has(spec.name) && idForm.test(text)) return value;
     const safe =
       isCode(spec, text) || hasForm
         ? replaceKnown(text, known().telling, masks.ofText)

@@ -35,6 +35,8 @@ describe('choose', () => {
     [{ where: 'talk_minutes >= 0.25' }, ''],
     [{ where: 'talk_minutes >= 2 OR missed' }, ''],
     [{ where: 'NOT talk_minutes >= 2' }, ''],
+    [{ where: "dnis = '13035550100'" }, ''],
+    [{ where: "sid = '1011000008750'" }, ''],
     [{ calls: 'all' as const }, 'inc_gce:1'],
   ])('turns %j into %j', (args, text) => {
     expect(filter(args)).toBe(text);
