@@ -72,7 +72,7 @@ export function summaryLines(summary: Summary, { accepts }: Tool, rules: Convers
   const window = rules.clickWindow ?? accepts.clickWindow;
   return [
     [
-      value === null ? 'no values' : `worth ${value.toFixed(2)}${currency}`,
+      value === null ? 'no values' : `worth ${amount.format(value)}${currency}`,
       `${share(short, rows)} talked for less than ${shortTalk} s`,
     ].join('; '),
     [
@@ -85,7 +85,9 @@ export function summaryLines(summary: Summary, { accepts }: Tool, rules: Convers
         : [`one call of a caller in ${daysOf(rules.oncePerCaller)} days`]),
     ].join('; '),
     ...(ofV2 === 0 ? [] : [`${share(ofV2, calls)} were read with v2, ${v2Lacks}`]),
-    ...(calls > rows ? [`left out: ${calls - rows} ${calls - rows === 1 ? 'call' : 'calls'}`] : []),
+    ...(calls > rows
+      ? [`left out: ${number.format(calls - rows)} ${calls - rows === 1 ? 'call' : 'calls'}`]
+      : []),
     ...counted(leftOut, reasonTexts),
   ];
 }
@@ -94,6 +96,8 @@ const v2Lacks =
   'which has no ppc_status, ppc_gclid, landing_page and conversion_page: unfinished calls and calls from desktops are not held ' +
   'back, and click IDs may be missing; read the calls with v3';
 
+const number = new Intl.NumberFormat('en-US');
+const amount = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const daysOf = (span: Duration): number => durationMillis(span, 'span') / day;
 
 /** What was uploaded and cannot be corrected by an upload, counted by what has changed. */
@@ -107,10 +111,12 @@ function counted<K extends string>(
   counts: ReadonlyMap<K, number>,
   meanings: Readonly<Record<K, string>>,
 ): string[] {
-  const width = Math.max(0, ...[...counts.values()].map((count) => String(count).length));
-  return [...counts].map(([code, count]) => `  ${String(count).padStart(width)}  ${code}: ${meanings[code]}`);
+  const width = Math.max(0, ...[...counts.values()].map((count) => number.format(count).length));
+  return [...counts].map(
+    ([code, count]) => `  ${number.format(count).padStart(width)}  ${code}: ${meanings[code]}`,
+  );
 }
 
 function share(part: number, whole: number): string {
-  return `${part} of ${whole} (${whole === 0 ? 0 : Math.round((100 * part) / whole)} %)`;
+  return `${number.format(part)} of ${number.format(whole)} (${whole === 0 ? 0 : Math.round((100 * part) / whole)} %)`;
 }

@@ -240,3 +240,17 @@ test('a summary says how many calls were read with v2, which lacks fields that d
       'calls from desktops are not held back, and click IDs may be missing; read the calls with v3',
   );
 });
+
+test('a summary writes large numbers as people do', () => {
+  const summary = {
+    calls: 3_000,
+    rows: 1_519,
+    value: 8_125,
+    short: 1_200,
+    ofV2: 0,
+    leftOut: new Map([['unanswered', 1_481]] as const),
+  };
+  const lines = summaryLines(summary, clicks, rules);
+  expect(lines[0]).toBe('worth 8,125.00 USD; 1,200 of 1,519 (79 %) talked for less than 30 s');
+  expect(lines.slice(2)).toEqual(['left out: 1,481 calls', '  1,481  unanswered: nobody answered the call']);
+});

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import {
   type Changes,
   type Converted,
@@ -62,7 +61,7 @@ export async function exportSheet(
         io,
       );
     const written = { sheet: !changes || rows.length > 0, adjustments: (changes?.adjust.length ?? 0) > 0 };
-    sayNotes(request, shown, written, io);
+    sayNotes(request, written, io);
     return await verdict;
   } finally {
     await ledger?.close();
@@ -123,12 +122,9 @@ function saySummary(summary: Summary, request: SheetRequest, shown: string, io: 
 /** Says what to know before the upload. */
 function sayNotes(
   { format }: SheetRequest,
-  shown: string,
   written: { readonly sheet: boolean; readonly adjustments: boolean },
   io: Io,
 ): void {
   if (written.sheet) for (const note of format.notes) say(io, `note: ${note}`);
   if (written.adjustments) for (const note of format.adjustments?.notes ?? []) say(io, `note: ${note}`);
-  if (written.sheet && format.name === 'marin' && !/^bulkrevenueadd_.*\.txt$/.test(basename(shown)))
-    say(io, 'note: rename the file to bulkrevenueadd_YYYYMMDD.txt before the FTP drop');
 }
