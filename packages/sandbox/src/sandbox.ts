@@ -98,7 +98,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const sources = generatedAccounts(settings, Math.floor(clock.now() / 1000));
   const store = await openFor(sources, settings.store);
   const accounts = sources.map(accountOf);
-  const faults = createFaultBook(settings.seed);
+  const keys = accounts.flatMap(({ accessKey, bearerToken }) => [accessKey, bearerToken]);
+  const faults = createFaultBook(settings.seed, keys);
   for (const [key, value] of Object.entries(settings.faults)) faults.set(key, value);
   const requests = createJournal(settings.journal);
   const { schedules, time } = createPassingTime(sources, store, settings);

@@ -228,6 +228,9 @@ describe('a sandbox in which time passes', () => {
   test('it refuses wrong options and leaves nothing running', async () => {
     await expect(startSandbox({ records: -5 })).rejects.toThrow('records is -5');
     await expect(startSandbox({ faults: { '*': 'explode' } })).rejects.toThrow('"explode" is not a fault');
+    await expect(startSandbox({ faults: { test_acces_101: 'html' } })).rejects.toThrow(
+      'no account has the key "test_acces_101": expected *, test_access_101, test_bearer_101',
+    );
     await expect(startSandbox({ records: 1, host: '203.0.113.9' })).rejects.toThrow('cannot listen');
   });
 });

@@ -1,3 +1,4 @@
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { CallsError, nameErrors } from '../errors/calls-error.ts';
 import { type CodeTable, codeTable } from '../errors/code-table.ts';
 import { type Duration, durationMillis, parseDuration } from '../time/duration.ts';
@@ -168,7 +169,11 @@ function readWord(word: string): Fault {
   const [name = '', ...rest] = word.split('=');
   const read = Object.hasOwn(words, name.trim()) ? words[name.trim()] : undefined;
   if (read) return read(rest.join('=').trim(), word);
-  throw new FaultSyntaxError(`"${word}" is not a fault: expected one of ${Object.keys(words).join(', ')}`);
+  const known = Object.keys(words);
+  const near = nearest(name.trim(), known);
+  throw new FaultSyntaxError(
+    `"${word}" is not a fault: ${near ? `did you mean ${near}?` : `expected one of ${known.join(', ')}`}`,
+  );
 }
 
 const refuse = (word: string, expected: string): FaultSyntaxError =>

@@ -1,4 +1,4 @@
-import { type Fault, parseFaults, type RequestKind } from '@call-attribution/core/testing';
+import { type Fault, FaultSyntaxError, parseFaults, type RequestKind } from '@call-attribution/core/testing';
 import { sandboxDefaults } from '../defaults.ts';
 import { mix } from '../generate/random.ts';
 
@@ -15,7 +15,8 @@ export interface RequestFacts {
 /** Faults by key, which can be set and cleared while the sandbox runs. */
 export interface FaultBook {
   /**
-   * Sets the faults for one access key or bearer token, or for all requests with `*`. Counting starts again at 0.
+   * Sets the faults for one access key or bearer token, or for all requests with `*`. Counting starts again at 0. A key that no
+   * account has is refused.
    *
    * @example
    * sandbox.faults.set('test_access_101', 'status=429, retry-after=1, times=2; latency=50ms');
@@ -32,8 +33,11 @@ export interface FaultBook {
 // Each header value and each key is counted separately. The oldest counts are dropped, so that a long test run stays small.
 const mostCounts = 10_000;
 
-/** An empty book; `seed` decides what `share` draws. */
-export function createFaultBook(seed: number = sandboxDefaults.seed): FaultBook {
+/** An empty book for requests with these keys, or with any; `seed` decides what `share` draws. */
+export function createFaultBook(
+  seed: number = sandboxDefaults.seed,
+  keys: readonly string[] | null = null,
+): FaultBook {
   const book = new Map<string, readonly Fault[]>();
   const counts = new Map<string, number>();
 
@@ -54,6 +58,7 @@ export function createFaultBook(seed: number = sandboxDefaults.seed): FaultBook 
 
   return {
     set(key, faults) {
+      if (keys !== null && key !== '*' && !keys.includes(key)) throw unknownKey(key, keys);
       const read = typeof faults === 'string' ? parseFaults(faults) : faults;
       this.clear(key);
       book.set(key, read);
@@ -78,4 +83,9 @@ export function createFaultBook(seed: number = sandboxDefaults.seed): FaultBook 
       return chosen;
     },
   };
+}
+
+function unknownKey(key: string, keys: readonly string[]): FaultSyntaxError {
+  const [known, more] = [keys.slice(0, 4).join(', '), keys.length > 4 ? ' and so on' : ''];
+  return new FaultSyntaxError(`no account has the key ${JSON.stringify(key)}: expected *, ${known}${more}`);
 }
