@@ -245,6 +245,20 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
     },
   );
 
+  test('a run that starts over says so, and so does --resume when the file is complete', async () => {
+    const cwd = stage.folder();
+    await stopped('a.ndjson', 'Ctrl-C', cwd);
+    const again = await stage.quick(['export', '--output', 'a.ndjson', ...slowly], { cwd });
+    expect(again.code).toBe(0);
+    expect(again.stderr).toMatch(/starting over: .* a\.ndjson\.partial is replaced; --resume continues it/);
+
+    const complete = await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], { cwd });
+    expect(complete.code).toBe(0);
+    expect(complete.stderr).toMatch(
+      /a\.ndjson is complete: there is nothing to resume; reading all calls again/,
+    );
+  });
+
   test('a part that was replaced is not resumed', async () => {
     const cwd = stage.folder();
     await stopped('a.ndjson', 'SIGKILL', cwd);

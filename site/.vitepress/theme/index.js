@@ -1,5 +1,6 @@
 import DefaultTheme from 'vitepress/theme';
 import FilterPlayground from './FilterPlayground.vue';
+import './style.css';
 
 export default {
   extends: DefaultTheme,

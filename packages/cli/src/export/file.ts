@@ -56,6 +56,11 @@ export async function exportToFile(
 ): Promise<CompleteRead> {
   const { format, request, resume, receipt, io } = set;
   const ended = whenEnded();
+  if (!resume && existsSync(`${target.path}.checkpoint`))
+    say(
+      io,
+      `starting over: what an earlier run left in ${target.shown}.partial is replaced; --resume continues it`,
+    );
   const sink = fileSink(target.path, {
     encode: encodingOf(target, format),
     metadata: request,
@@ -63,7 +68,13 @@ export async function exportToFile(
     receipt: receiptMaker(receipt, ended.read),
   });
   const kept = keptRequest(sink, request, target.shown);
-  if (resume && !kept) say(io, 'there is nothing to resume; starting from the beginning');
+  if (resume && !kept)
+    say(
+      io,
+      existsSync(target.path)
+        ? `${target.shown} is complete: there is nothing to resume; reading all calls again`
+        : 'there is nothing to resume; starting from the beginning',
+    );
   // Relative times have moved since, and the file must hold the calls of one query.
   if (kept && kept.filter !== request.filter) say(io, `resuming the export of ${kept.filter}`);
   const stream = kept === null ? set.stream : { ...set.stream, filter: kept.filter };

@@ -45,7 +45,7 @@ beforeAll(async () => {
   exporter = new InMemorySpanExporter();
   new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
   const page = readFileSync(new URL('../../../../docs/observability.md', import.meta.url), 'utf8');
-  const recipe = /^```mjs\n([\s\S]*?)^```$/m.exec(page)?.[1] as string;
+  const recipe = /^```javascript\n([\s\S]*?)^```$/m.exec(page)?.[1] as string;
   writeFileSync(join(folder, 'tracing.mjs'), recipe);
   await import(pathToFileURL(join(folder, 'tracing.mjs')).href);
   sandbox = await startSandbox({ records: 3_000 });
