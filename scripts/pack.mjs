@@ -57,5 +57,7 @@ if (process.argv[1] === import.meta.filename) {
   mkdirSync(target, { recursive: true });
   const tarballs = packages.filter(({ name }) => wanted.includes(name)).map((pkg) => pack(pkg, target));
   install(target, [...tarballs, ...outside]);
-  console.log(JSON.stringify(tarballs));
+  // A person wants to know how to go on; programs read the paths.
+  if (process.stdout.isTTY) console.log(`installed in ${target}\nnext: cd ${target}`);
+  else console.log(JSON.stringify(tarballs));
 }
