@@ -16,6 +16,7 @@ function endNow(signal: NodeJS.Signals): void {
 /** How to type this program again: it may be installed, run by npx, or built in a clone. */
 function typedAs(path = ''): string {
   if (/[\\/]_npx[\\/]/.test(path)) return 'npx @call-attribution/cli';
+  if (/[\\/]node_modules[\\/]\.bin[\\/]/.test(path)) return 'npx calls';
   return /[\\/]dist[\\/]bin\.js$/.test(path) && !/[\\/]node_modules[\\/]/.test(path)
     ? `node ${relative(process.cwd(), path)}`
     : 'calls';

@@ -70,7 +70,9 @@ async function serveSandbox({ args, io, section, feeds }: Serving): Promise<numb
       notify(`${account.name} (account ${account.id}). Paste into another terminal:`);
       notify(`  export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl} CALLS_TIME_ZONE=UTC`);
       notify(`  export CALLS_ACCESS_KEY=${account.accessKey} CALLS_SECRET_KEY=${account.secretKey}`);
-      notify(`  calls list            # v2: export CALLS_BEARER_TOKEN=${account.bearerToken}`);
+      notify(
+        `  ${io.typedAs ?? 'calls'} list            # v2: export CALLS_BEARER_TOKEN=${account.bearerToken}`,
+      );
     }
     sayFeeds(feeds, { url, host: hostOf(args) }, notify);
     await stopped(io.signal);
