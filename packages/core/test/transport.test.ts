@@ -2,6 +2,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import {
+  apiKeys,
   type ClientOptions,
   ConfigurationError,
   createClient,
@@ -343,4 +344,26 @@ describe('other ways to send', () => {
     );
     expect((await client.listCalls()).records[0]?.sid).toBe('a');
   });
+});
+
+test.each([
+  ['CERT_HAS_EXPIRED', /has expired: .* has to renew it/],
+  ['CERT_NOT_YET_VALID', /check the clock of this machine/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /for other host names: check the base URL/],
+  ['EPROTO', /whether the base URL should be http/],
+  ['SELF_SIGNED_CERT_IN_CHAIN', /name its certificate in NODE_EXTRA_CA_CERTS/],
+])('the certificate fault %s has advice of its own', async (code, advice) => {
+  const cause = Object.assign(new Error('of the platform'), { code });
+  const client = createClient({
+    baseUrl: 'https://api.example.com',
+    auth: apiKeys('a', 'b'),
+    fetch: () => Promise.reject(Object.assign(new TypeError('fetch failed'), { cause })),
+  });
+  const error = await client.listCalls().then(null, (problem: unknown) => problem);
+  expect(error).toMatchObject({
+    code: 'tls_failed',
+    isRetryable: false,
+    hint: expect.stringMatching(advice),
+  });
+  await client.close();
 });

@@ -30,6 +30,23 @@ const authHints: Readonly<Record<AuthKind, string>> = {
   sms: 'The SMS listing expects the access key and the secret key of the account as access_key and secret_access_key.',
 };
 
+/** What helps against a fault of TLS, by its code in Node.js. */
+function tlsAdvice(code: string): string {
+  switch (code) {
+    case 'CERT_HAS_EXPIRED':
+      return 'The certificate has expired: whoever runs the server, or a proxy that reads TLS, has to renew it. Check the clock of this machine too.';
+    case 'CERT_NOT_YET_VALID':
+      return 'The certificate is not valid yet: check the clock of this machine.';
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+    case 'HOSTNAME_MISMATCH':
+      return 'The certificate is for other host names: check the base URL.';
+    default:
+      return /^(?:EPROTO|ERR_SSL)/.test(code)
+        ? 'The server may not speak TLS on this port: check whether the base URL should be http, and its port.'
+        : 'The authority that signed the certificate is not trusted. For a private authority or a proxy that reads TLS, name its certificate in NODE_EXTRA_CA_CERTS.';
+  }
+}
+
 /** Facts in, words out. */
 export const messages = {
   // The connection.
@@ -43,7 +60,7 @@ export const messages = {
   }),
   tlsFailed: (origin: string, code: string): ErrorWords => ({
     message: `No trusted TLS connection to ${origin} (${code}).`,
-    hint: 'Check the certificate, and whether the base URL should be https or http. For a private authority or a proxy that reads TLS, name its certificate in NODE_EXTRA_CA_CERTS.',
+    hint: tlsAdvice(code),
   }),
   notHttp: (origin: string, code: string): ErrorWords => ({
     message: `${origin} does not speak HTTP/1.1 (${code}).`,
