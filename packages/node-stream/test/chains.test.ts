@@ -1,6 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defineOperator, each, through } from '../src/operators/index.ts';
+import { toCsv } from '../src/encoders/index.ts';
+import {
+  aggregate,
+  batch,
+  count,
+  dedupe,
+  defineOperator,
+  distinct,
+  each,
+  mapCalls,
+  percentile,
+  sessions,
+  sum,
+  through,
+  topN,
+  tumbling,
+} from '../src/operators/index.ts';
 import {
   broken,
   growing,
@@ -42,6 +58,46 @@ describe('the law finds', () => {
     }
     expect(isFound).toBe(true);
   });
+});
+
+const rowAt = (i: number) => ({
+  sid: `s${i}`,
+  ani: i % 7,
+  n: i / 4,
+  date_added: `2024-05-01 0${i % 8}:00:00`,
+});
+type Row = ReturnType<typeof rowAt>;
+const measures = {
+  calls: count<Row>(),
+  total: sum<Row>('n'),
+  exact: percentile<Row>('n', 50, { exact: true }),
+  about: percentile<Row>('n', 50),
+  callers: distinct<Row>('ani'),
+};
+type Measures = typeof measures;
+const day = { lateness: '1d', time: 'date_added', measures } as const;
+test.each([
+  ['dedupe', dedupe<Row>({ key: 'sid' })],
+  ['dedupe that forgets', dedupe<Row>({ key: 'sid', capacity: 4 })],
+  ['batch', batch<Row>({ count: 50 })],
+  ['topN', topN<Row>({ count: 30, by: 'n' })],
+  ['aggregate', aggregate<Measures, 'ani', Row>({ by: ['ani'], measures })],
+  ['tumbling', tumbling<Measures, 'ani', Row>({ ...day, size: '1h', by: ['ani'] })],
+  ['sessions', sessions<Measures, 'ani', Row>({ ...day, gap: '1h', by: ['ani'] })],
+  ['mapCalls', mapCalls(async (row: Row) => row, { concurrency: 3 })],
+  ['toCsv', toCsv<Row>({ columns: ['sid', 'n'] })],
+])('a checkpoint of %s stays as it is while the read goes on', async (_, operator) => {
+  const source = {
+    async *pages() {
+      for (let at = 0; at < 60; at += 5)
+        yield { items: Array.from({ length: 5 }, (_, i) => rowAt(at + i)), checkpoint: { at: at + 5 } };
+    },
+  };
+  const kept: { readonly checkpoint: unknown; readonly text: string }[] = [];
+  for await (const { checkpoint } of through(source, operator).pages())
+    kept.push({ checkpoint, text: JSON.stringify(checkpoint) });
+  expect(kept.length).toBeGreaterThan(10);
+  for (const { checkpoint, text } of kept) expect(JSON.stringify(checkpoint)).toBe(text);
 });
 
 test('a read that fails goes on from the checkpoint of its error, with each row once', async () => {

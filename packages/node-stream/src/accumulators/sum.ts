@@ -25,6 +25,8 @@ export class Sum implements Accumulator<number, number, SavedSum> {
     this.#put(value);
     if (this.#digits < 0) return;
     if (typeof raw === 'string') {
+      // Most values have as many digits as those before.
+      if (raw.charCodeAt(raw.length - this.#digits - 1) === 0x2e) return;
       const point = raw.indexOf('.');
       if (point >= 0) this.#digits = Math.max(this.#digits, raw.length - point - 1);
     } else if (!Number.isInteger(value)) this.#digits = -1;
@@ -71,14 +73,16 @@ export class Sum implements Accumulator<number, number, SavedSum> {
     const parts = this.#parts;
     let high = value;
     let kept = 0;
-    for (const part of parts) {
-      const [large, small] = Math.abs(high) < Math.abs(part) ? [part, high] : [high, part];
-      high = large + small;
-      const low = small - (high - large);
+    for (let at = 0; at < parts.length; at += 1) {
+      const part = parts[at] ?? 0;
+      const next = high + part;
+      const back = next - high;
+      const low = high - (next - back) + (part - back);
+      high = next;
       if (low !== 0 && Number.isFinite(low)) parts[kept++] = low;
     }
-    parts.length = kept;
-    if (high !== 0) parts.push(high);
+    if (high !== 0) parts[kept++] = high;
+    if (parts.length > kept) parts.length = kept;
   }
 }
 

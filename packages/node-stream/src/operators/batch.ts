@@ -71,7 +71,7 @@ export function batch<T = Call>(options: BatchOptions<T> = {}): Operator<T, T[]>
           return timer;
         },
         tick: () => (time !== null && clock.now() >= since + time ? rest() : []),
-        save: () => (items.length === 0 ? null : items),
+        save: () => (items.length === 0 ? null : [...items]),
       };
     },
   });

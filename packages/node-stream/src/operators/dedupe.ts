@@ -49,7 +49,7 @@ export function dedupe<T = Call>(options: DedupeOptions<T>): Operator<T, T> {
           out.push(item);
         }),
         // The oldest first.
-        save: () => (ring.length < capacity ? ring : [...ring.slice(at), ...ring.slice(0, at)]),
+        save: () => (ring.length < capacity ? [...ring] : [...ring.slice(at), ...ring.slice(0, at)]),
       };
     },
   });

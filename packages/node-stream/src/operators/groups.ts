@@ -148,6 +148,8 @@ interface Group<T> {
 class Groups<T> implements GroupTable<T, Readonly<Record<string, unknown>>> {
   readonly #groups = new Map<Key, Group<T>>();
   readonly #keys: readonly KeyColumn<T>[];
+  /** The only column of the key; null when there are several, or none. */
+  readonly #only: KeyColumn<T> | null;
   readonly #keyOf: (item: T) => Key[];
   readonly #measures: readonly (readonly [string, Measure<unknown, T>])[];
   readonly #most: number;
@@ -160,13 +162,18 @@ class Groups<T> implements GroupTable<T, Readonly<Record<string, unknown>>> {
     most: number,
   ) {
     this.#keys = keys;
+    this.#only = keys.length === 1 ? (keys[0] ?? null) : null;
     this.#keyOf = keyOf;
     this.#measures = measures;
     this.#most = most;
   }
 
   add(item: T): void {
-    const { parts } = this.#at(this.#keyOf(item));
+    const only = this.#only;
+    const { parts } =
+      only === null
+        ? this.#at(null, this.#keyOf(item))
+        : this.#at(keyOf(only.read(item), only.name, item), null);
     try {
       for (const part of parts) part.add(item);
     } catch (error) {
@@ -191,19 +198,19 @@ class Groups<T> implements GroupTable<T, Readonly<Record<string, unknown>>> {
 
   merge(saved: unknown): void {
     for (const [key, states] of saved as readonly (readonly [Key[], readonly unknown[]])[]) {
-      const { parts } = this.#at(key);
+      const { parts } = key.length === 1 ? this.#at(key[0] ?? null, null) : this.#at(null, key);
       for (const [at, part] of parts.entries()) part.merge?.(states[at]);
     }
   }
 
-  #at(key: Key[]): Group<T> {
-    const [first = null] = key;
+  /** The group of a key with one column, or of one with several. */
+  #at(only: Key, several: readonly Key[] | null): Group<T> {
     // A Map keeps types apart, and so does JSON.
-    const id = key.length === 1 ? first : JSON.stringify(key);
+    const id = several === null ? only : JSON.stringify(several);
     let group = this.#groups.get(id);
     if (group === undefined) {
       if (this.#groups.size >= this.#most) throw tooMany(this.#most, this.#keys);
-      group = { key, parts: this.#measures.map(([, make]) => make()) };
+      group = { key: several ?? [only], parts: this.#measures.map(([, make]) => make()) };
       this.#groups.set(id, group);
     }
     return group;

@@ -159,12 +159,13 @@ function numeric<A extends ValueAccumulator<number, unknown, S>, S, R, T>(
   resultOf: (inner: A) => R,
 ): Measure<R, T> {
   const read = reader(of);
-  return measure(`${name} of ${nameOf(of)}`, () => {
+  const field = nameOf(of);
+  return measure(`${name} of ${field}`, () => {
     const inner = make();
     return {
       add(item) {
         const raw = read(item);
-        if (raw !== null && raw !== undefined && raw !== '') inner.add(numberOf(raw, nameOf(of), item), raw);
+        if (raw !== null && raw !== undefined && raw !== '') inner.add(numberOf(raw, field, item), raw);
       },
       result: () => resultOf(inner),
       save: () => inner.save(),

@@ -25,7 +25,10 @@ export interface Step<I, O> {
   end?(): readonly O[] | Promise<readonly O[]>;
   /** All items from before this naive time have come. Without this method the time passes on. */
   passed?(before: string): Passed<O>;
-  /** What it needs to go on later, as plain JSON; undefined when a failure has left it half way. Without this method it keeps nothing. */
+  /**
+   * What it needs to go on later, as plain JSON that no later item changes: a copy of what it still works with. Undefined when a failure
+   * has left it half way. Without this method it keeps nothing.
+   */
   save?(): unknown;
   /** Resolves when `tick` is to be called, even if no item comes; null when it waits for nothing. */
   due?(): Promise<void> | null;

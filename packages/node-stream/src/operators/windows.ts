@@ -62,9 +62,12 @@ export function tumbling<M extends Record<string, Measure<unknown, T>>, K extend
         saved?.open.map(([start, groups]) => [start, tables.open(groups)]),
       );
       let first = Math.min(...open.keys());
+      // Items mostly come in order of time: the window of one is that of the next.
+      let latest: (Span & { readonly groups: GroupTable<T, GroupRow<K, M>> }) | null = null;
       const close = (out: WindowRow<K, M>[]): void => {
         const { closed } = clock;
         if (!(first < closed) || spanOf(first).to > closed) return;
+        latest = null;
         for (const start of [...open.keys()].sort((a, b) => a - b)) {
           const { to } = spanOf(start);
           if (to > closed) break;
@@ -78,15 +81,18 @@ export function tumbling<M extends Record<string, Measure<unknown, T>>, K extend
         take: each((item, out) => {
           const at = clock.timeOf(item);
           if (at === null) return;
-          const { from, to } = spanOf(at);
-          if (to <= clock.closed) return clock.late(item);
-          let groups = open.get(from);
-          if (groups === undefined) {
-            groups = tables.open();
-            open.set(from, groups);
-            first = Math.min(first, from);
+          if (latest === null || at < latest.from || at >= latest.to) {
+            const { from, to } = spanOf(at);
+            if (to <= clock.closed) return clock.late(item);
+            let groups = open.get(from);
+            if (groups === undefined) {
+              groups = tables.open();
+              open.set(from, groups);
+              first = Math.min(first, from);
+            }
+            latest = { from, to, groups };
           }
-          groups.add(item);
+          latest.groups.add(item);
           if (clock.seen(at)) close(out);
         }),
         passed(before) {
