@@ -34,12 +34,19 @@ export function createAccountRunner<Lane extends { readonly name: string }>(
 ): ToolRunner {
   if (lanes.length === 0) throw noAccount();
   if (lanes.length === 1) return runnerOf(lanes);
-  return (name, given, request) => {
+  return async (name, given, request) => {
     const raw = rawArguments(given);
     if (!isObject(raw)) return runnerOf(lanes)(name, raw, request);
     const { account, ...args } = raw;
     const named = choose(account, lanes);
-    return runnerOf(named.length === 0 ? lanes : named)(name, args, request);
+    if (named.length === 0 || named.length === lanes.length) return runnerOf(lanes)(name, args, request);
+    const names = named.map((lane) => lane.name);
+    const data = await runnerOf(named)(name, args, request);
+    // Whoever goes on with the question names the same accounts.
+    const summary = String(data.summary).replace(/\{"cursor":"(u_[\w-]+)"\}/, (_, cursor: string) =>
+      JSON.stringify({ cursor, account: names }),
+    );
+    return { ...data, summary: `${names.join(', ')}: ${summary}` };
   };
 }
 

@@ -60,6 +60,8 @@ describe('a server for two accounts', () => {
     expect(top.data, 'order and limit hold for all accounts').toMatchObject({ rows: { length: 3 } });
     const only = await ask('count_calls', { calls: 'all', where: "account = 'berlin'" });
     expect(only.data).toMatchObject({ total: 40 });
+    const berlinOnly = await ask('count_calls', { calls: 'all', account: 'berlin' });
+    expect(berlinOnly.data?.summary).toMatch(/^berlin: 40 calls of all time/);
     expect((await ask('count_calls', { calls: 'all' })).data).toMatchObject({ total: 100 });
     // Some hosts send an empty list for what was left out.
     expect((await ask('count_calls', { calls: 'all', account: [] })).data).toMatchObject({ total: 100 });
@@ -136,6 +138,15 @@ describe('a server for two accounts', () => {
     const both = [...masksOf('main')].filter((mask) => masksOf('berlin').has(mask));
     expect(both).toEqual([]);
     expect(text.length).toBeLessThan(6000);
+  });
+
+  it('goes on with a question about the accounts that it names', async () => {
+    const { ask } = serverOver({ summaryLimits: { maxCalls: 10 }, pseudonymKey: 'one' });
+    const begun = await ask('analyze_calls', { calls: 'all', account: 'main' });
+    const next = /analyze_calls (\{.+?\})/.exec(String(begun.data?.summary))?.[1] ?? '{}';
+    expect(JSON.parse(next)).toEqual({ cursor: expect.stringMatching(/^u_/), account: ['main'] });
+    const { text } = await ask('analyze_calls', JSON.parse(next));
+    expect(text).toMatch(/main: (?:NOT FINISHED|60 calls)/);
   });
 
   it('lists the accounts where agents look for them', async () => {
