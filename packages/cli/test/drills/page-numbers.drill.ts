@@ -95,11 +95,14 @@ test.each([
 
 test('they list the same calls, newest first', async () => {
   const parameters = { q: october, only: '{"landing_page":["/"]}', fields: 'date_added,sid', rows: '500' };
-  const [store, warehouse] = await both<{ total: number; calls: Record<string, string>[] }>(
+  const { q, only } = parameters;
+  const [numbers] = await both<PageSummary>('summary.json', { q, only });
+  const [store, warehouse] = await both<{ total: number | null; calls: Record<string, string>[] }>(
     'calls.json',
     parameters,
   );
-  expect(warehouse?.total).toBe(store?.total);
+  // Of a narrowed table over a store the numbers say it.
+  expect([store?.total, warehouse?.total]).toEqual([null, numbers?.total.calls]);
   expect(warehouse?.calls.map(({ date_added }) => date_added)).toEqual(
     store?.calls.map(({ date_added }) => date_added),
   );

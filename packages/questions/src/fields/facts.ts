@@ -38,7 +38,7 @@ function remembered<V>(make: (text: string) => V): (text: string) => V {
 const exactDigits = 15;
 
 /** The caller of a call: its key, as a number where that holds it. Null without a number. */
-export function callerOf(ani: unknown): number | string | null {
+function callerOf(ani: unknown): number | string | null {
   if (typeof ani === 'string') {
     const national = nationalNumber(ani);
     if (national !== 0) return 1e10 + national;
