@@ -10,7 +10,6 @@ import { describe, expect, test } from 'vitest';
 const allowed: Readonly<Record<string, string>> = {
   'packages/cli/src/commands/list-output.ts': 'the columns of a table that fits a terminal',
   'packages/cli/src/commands/watch.ts': 'the columns of a line for each call',
-  'packages/cli/src/report/dimensions.ts': 'short names that people type for a few fields',
   'packages/questions/src/fields/click-ids.ts': 'the order in which URLs are searched for a click id',
   'packages/questions/src/conditions/names.ts': 'words that people use for several fields',
   'packages/questions/src/engine/sequences.ts': 'the fields that a derived field is made of',

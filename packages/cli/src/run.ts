@@ -12,7 +12,7 @@ import { version } from './version.ts';
  * Runs `calls` with these arguments and resolves with the exit status. It never rejects: errors are reported on stderr.
  *
  * @example
- * const status = await run(['count', '--on', '2026-11-20'], io);
+ * const status = await run(['count', '--period', '2026-11-20'], io);
  */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {

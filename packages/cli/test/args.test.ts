@@ -59,7 +59,7 @@ test('an option has the same letter and kind of value in every command', () => {
   );
   expect(new Set(letters)).toEqual(new Set(['n limit', 'o output']));
   // No command gives another meaning to the words of the grammar.
-  const grammar = ['from', 'to', 'on', 'q', 'where', 'fields', 'by', 'output', 'format', 'limit'];
+  const grammar = ['from', 'to', 'period', 'q', 'where', 'fields', 'by', 'output', 'format', 'limit'];
   for (const { name: command, options } of commands)
     for (const { otherNames = [], name } of options)
       for (const other of otherNames)

@@ -64,7 +64,15 @@ test.each<[string[], string[]]>([
   ],
   [
     ['report', '--by', 'campa'],
-    ['list', 'campaign'],
+    ['list', 'campaign', 'campaign_id'],
+  ],
+  [
+    ['report', '--by', 'week,landing'],
+    ['list', 'week,landing_page', 'week,landing'],
+  ],
+  [
+    ['report', '--measures', 'calls,talk_s'],
+    ['list', 'calls,talk_sum'],
   ],
   [['export', '-o', 'my'], ['file']],
   [['fleet', 'work', '--keys', 'k'], ['folder']],

@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
+import { selectCalls } from '@call-attribution/questions';
 import { testStores } from '@call-attribution/test-tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
@@ -29,18 +31,27 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
   test.each([
     ['count'],
     ['count', '--include-extensions'],
-    ['count', '--on', '2026-10', '--min-talk', '1m'],
+    ['count', '--period', '2026-10', '--min-talk', '1m'],
     ['list', '--json'],
     ['list', '--json', '--page', '3', '-n', '7'],
     ['list', '--json', '--sort', 'oldest', '--page', '2', '-n', '11'],
-    ['list', '--all', '--format', 'ndjson', '--on', '2026-10'],
+    ['list', '--all', '--format', 'ndjson', '--period', '2026-10'],
     ['list', '--all', '--format', 'csv', '--include-extensions'],
-    ['export', '-o', '-', '--format', 'ndjson', '--on', '2026-10'],
+    ['export', '-o', '-', '--format', 'ndjson', '--period', '2026-10'],
     ['export', '-o', '-', '--format', 'csv', '--fields', 'sid,ani,talk_minutes'],
     ['report', '--by', 'campaign', '--json'],
     ['report', '--by', 'day,channel', '--last', '20d', '--format', 'csv'],
-    ['report', '--by', 'hour', '--min-talk', '1m'],
-    ['sheet', 'google-ads-clicks', '--conversion-name', 'Call', '--on', '2026-10', '-o', '-'],
+    ['report', '--by', 'hour', '--where', 'talk_minutes >= 1'],
+    [
+      ...['report', '--by', 'campaign', '--measures', 'calls,missed_rate,callers', '--period', 'last month'],
+      ...['--compare', 'previous', '--order', 'missed_rate desc', '--limit', '3'],
+    ],
+    ['report', '--by', 'caller type,month', '--measures', 'calls,first_time_callers', '--json'],
+    ['report', '--by', 'landing page', '--measures', "count(state in ('TX', 'CA')) as south,first", '--json'],
+    ['report', '--by', 'week', '--period', '2026-Q3', '--compare', 'year', '--format', 'csv'],
+    ['report', '--by', 'campaign,day', '--order', 'calls desc, day', '-n', '5', '--include-extensions'],
+    ['report', '--by', 'caller_nth', '--where', "caller_nth > 1 and channel <> 'x'", '--last', '30d'],
+    ['sheet', 'google-ads-clicks', '--conversion-name', 'Call', '--period', '2026-10', '-o', '-'],
   ])('it answers as the API does: %s %s %s %s', async (...args) => {
     const [own, wanted] = [await ask(...args), await api(...args)];
     expect(own).toMatchObject({ code: wanted.code, stdout: wanted.stdout });
@@ -49,6 +60,48 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
       expect(own.stderr).toMatch(
         /answered by the (?:warehouse|store) .*: 600 calls, the latest of 2026-10-31/,
       );
+  });
+
+  test.each([
+    ["talk_minutes >= 2 and state in ('TX', 'CA')"],
+    ["campaign like '%brand%' or missed"],
+    ["caller_type = 'returning' and hour >= 12"],
+    ["ppc_campaign = ''"],
+  ])('--where leaves the calls of which it is true: %s', async (where) => {
+    const all: Call[] = JSON.parse((await api('list', '--all', '--json', '--include-extensions')).stdout);
+    const selector = selectCalls({ where });
+    for (const call of all) selector.learn(call, 'main');
+    const wanted = all.filter((call) => selector.judge(call, 'main') === 'selected').map(({ sid }) => sid);
+    const sids = (text: string) => JSON.parse(text).map(({ sid }: Call) => sid);
+    const asked = ['--where', where, '--include-extensions'];
+    expect(sids((await ask('list', '--all', '--json', ...asked)).stdout)).toEqual(wanted);
+    expect((await ask('count', ...asked)).stdout).toBe(`${wanted.length}\n`);
+    const latest = await ask('list', '--json', '-n', '3', '--page', '1', '--sort', 'oldest', ...asked);
+    expect(sids(latest.stdout)).toEqual(wanted.slice(3, 6));
+    const exported = await ask('export', '-o', '-', '--format', 'ndjson', '--fields', 'sid', ...asked);
+    expect(exported.stdout.split('\n').filter(Boolean)).toHaveLength(wanted.length);
+  });
+
+  test('a condition with a mistake is explained, and one that no call meets says what the field holds', async () => {
+    const mistake = await ask('count', '--where', "stat = 'TX'");
+    expect(mistake).toMatchObject({ code: 2, stdout: '' });
+    expect(mistake.stderr).toMatch(/did you mean state/i);
+    const none = await ask('report', '--by', 'campaign', '--where', "channel = 'Trucker'");
+    expect(none.stderr).toMatch(/channel is never 'Trucker'; nearest: 'Tracker' \(\d+ calls\)/);
+  });
+
+  test('how calls through call extensions are counted is said in one sentence', async () => {
+    const left = /^(\d+) calls through call extensions are not counted. --include-extensions counts them.$/m;
+    const [, number] = left.exec((await ask('count')).stderr) ?? [];
+    expect(Number(number)).toBeGreaterThan(10);
+    expect((await ask('report', '--by', 'channel')).stderr).toMatch(left);
+    const counted = `${number} calls through call extensions are counted; the API leaves them out without inc_gce:1.`;
+    for (const args of [
+      ['count', '--include-extensions'],
+      ['sql', 'select count(*) from calls'],
+    ])
+      expect((await ask(...args)).stderr).toContain(counted);
+    expect((await ask('sql', 'select 1')).stderr).not.toContain('extensions');
   });
 
   test('it has one call by its ID, and says when there is none', async () => {

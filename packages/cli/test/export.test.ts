@@ -70,7 +70,7 @@ describe('a file', () => {
 
   test('it has only the chosen fields, in their order, and a byte order mark for Excel', async () => {
     const cwd = stage.folder();
-    const columns = ['--fields', 'talk_minutes,sid', '--on', '2026-10-15'];
+    const columns = ['--fields', 'talk_minutes,sid', '--period', '2026-10-15'];
     await stage.quick(['export', '--output', 'a.csv', '--format', 'spreadsheet', ...columns], { cwd });
     expect(readFileSync(join(cwd, 'a.csv'), 'utf8')).toMatch(/^\ufefftalk_minutes,sid\r\n[\d.]+,\d+\r\n/);
     await stage.quick(['export', '--output', 'a.ndjson', ...columns], { cwd });
@@ -140,7 +140,7 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
       expect(first).toMatchObject({ code: 130, stdout: '' });
       expect(first.stderr).toMatch(/stopped\n {2}→ to continue, run the same command with --resume/);
 
-      const other = await stage.quick(['export', '--output', name, '--resume', '--on', '2026-10-15'], {
+      const other = await stage.quick(['export', '--output', name, '--resume', '--period', '2026-10-15'], {
         cwd,
       });
       expect(other.code).toBe(2);
@@ -207,7 +207,7 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
       /all calls were read and are in a\.parquet\.rows; to write a\.parquet, run the same command with --resume/,
     );
     rmSync(join(cwd, 'a.parquet.partial'), { recursive: true });
-    const other = await stage.quick([...all, '--on', '2026-10', '--resume'], {
+    const other = await stage.quick([...all, '--period', '2026-10', '--resume'], {
       cwd,
     });
     expect(other).toMatchObject({ code: 2, stderr: expect.stringMatching(/was started with other options/) });

@@ -133,13 +133,13 @@ describe('calls list', () => {
   });
 
   test('it says so when no calls match', async () => {
-    const result = await stage.quick(['list', '--on', '1999-01-01']);
+    const result = await stage.quick(['list', '--period', '1999-01-01']);
     expect(result).toMatchObject({
       code: 0,
       stdout: '',
       stderr: '1999-01-01 00:00:00 to 1999-01-01 23:59:59, America/New_York\nno calls match\n',
     });
-    const json = await stage.quick(['list', '--json', '--on', '1999-01-01']);
+    const json = await stage.quick(['list', '--json', '--period', '1999-01-01']);
     expect(json.stdout).toBe('[]\n');
     expect(json.stderr).toBe('1999-01-01 00:00:00 to 1999-01-01 23:59:59, America/New_York\n');
   });
@@ -150,11 +150,11 @@ describe('calls list', () => {
       '--q',
       'date_added:[2026-09-01 00:00:00 TO 2026-10-01 00:00:00},talk_minutes:[2 TO *],inc_gce:1',
     );
-    expect(await count('--on', '2026-09', '--min-talk', '2m', '--include-extensions')).toBe(byHand);
+    expect(await count('--period', '2026-09', '--min-talk', '2m', '--include-extensions')).toBe(byHand);
     expect(
       await count('--from', '2026-09-01', '--to', '2026-09-30', '--q', 'talk_minutes:[2 TO *],inc_gce:1'),
     ).toBe(byHand);
-    expect(await count('--on', '2026-09', '--min-talk', '2m')).toBeLessThan(byHand);
+    expect(await count('--period', '2026-09', '--min-talk', '2m')).toBeLessThan(byHand);
   });
 });
 

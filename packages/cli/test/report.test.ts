@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createAnswer, type Question } from '@call-attribution/questions';
 import { findChromium, launch } from '@call-attribution/test-tools';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readDimensions } from '../src/report/dimensions.ts';
 import { reportPage } from '../src/report/page.ts';
-import { createTally } from '../src/report/tally.ts';
+import { layoutOf } from '../src/report/question.ts';
 import { reportLines } from '../src/report/terminal.ts';
+import { reportOf } from '../src/report/view.ts';
 import { styleFor } from '../src/term/style.ts';
 import { textWidth } from '../src/term/width.ts';
 import { openStage } from './stage.ts';
@@ -21,63 +22,90 @@ const calls = [
   call('2026-11-02', 'Generic <b>"x"</b>', '0.2'),
   call('2026-11-03', null),
 ];
-function reportOf(by: string, top = 10, of = calls) {
-  const tally = createTally(readDimensions(by.split(',')));
-  for (const each of of) tally.add(each);
-  return tally.report(top);
+const measures = ['calls', 'share', 'talk_sum', 'talk_mean'];
+function shown(by: string, limit = 10, of = calls, more: Partial<Question> = {}) {
+  const layout = layoutOf({ groupBy: by.split(','), measures, limit, ...more }, true);
+  const answers = layout.questions.map((question) => {
+    const answer = createAnswer<Question>(question);
+    for (const each of of) answer.add(each);
+    return answer.answer();
+  });
+  const [main] = answers;
+  if (main === undefined) throw new Error('a layout has a question');
+  return reportOf(layout, main, answers);
 }
 
 test('groups are ranked, with exact sums and shares, and (none) for calls without a value', () => {
-  const { groups, total } = reportOf('campaign');
-  expect(groups.map(({ key, calls, talkMinutes, share }) => [key, calls, talkMinutes, share])).toEqual([
-    ['Brand', 2, 1.6, 0.5],
-    ['(none)', 1, 1.5, 0.25],
-    ['Generic <b>"x"</b>', 1, 0.2, 0.25],
+  const { rows, total } = shown('campaign');
+  expect(rows.map(({ cells }) => cells)).toEqual([
+    ['Brand', '2', '50.0%', '1.6', '0.8'],
+    ['Generic <b>"x"</b>', '1', '25.0%', '0.2', '0.2'],
+    ['(none)', '1', '25.0%', '1.5', '1.5'],
   ]);
-  expect(total).toEqual({ calls: 4, talkMinutes: 3.3, share: 1 });
+  expect(total).toEqual(['All calls', '4', '100.0%', '3.3', '0.8']);
 });
 
-test('groups beyond the top are added up, not dropped', () => {
-  const { groups, rest, restCount } = reportOf('campaign', 1);
-  expect(groups).toHaveLength(1);
-  expect(rest).toMatchObject({ key: '2 more', calls: 2, talkMinutes: 1.7 });
-  expect(restCount).toBe(2);
+test('groups beyond the limit are counted in the total, and how many they are is said', () => {
+  const { rows, total, hidden } = shown('campaign', 1);
+  expect(rows).toHaveLength(1);
+  expect(total.slice(0, 2)).toEqual(['All calls', '4']);
+  expect(hidden).toEqual(['2 groups more are not shown; a higher limit shows more.']);
 });
 
 test('time has no gaps: a day, week or month without calls is 0', () => {
-  expect(reportOf('day').groups.map(({ key, calls }) => [key, calls])).toEqual([
+  const names = (by: string) => shown(by, 100).rows.map(({ name }) => name);
+  expect(shown('day', 100).rows.map(({ name, value }) => [name, value])).toEqual([
     ['2026-10-30', 2],
     ['2026-10-31', 0],
     ['2026-11-01', 0],
     ['2026-11-02', 1],
     ['2026-11-03', 1],
   ]);
-  expect(reportOf('week').groups.map(({ key }) => key)).toEqual(['2026-10-26', '2026-11-02']);
-  expect(reportOf('month').groups.map(({ key }) => key)).toEqual(['2026-10', '2026-11']);
-  expect(reportOf('weekday').groups.map(({ key }) => key)).toEqual([
-    'Mon',
-    'Tue',
-    'Wed',
-    'Thu',
-    'Fri',
-    'Sat',
-    'Sun',
-  ]);
-  expect(reportOf('hour').groups[10]).toMatchObject({ key: '10:00', calls: 4 });
-  const odd = reportOf('day', 10, [...calls, callWith({ date_added: null })]);
-  expect(odd.groups.at(-1)).toMatchObject({ key: '(none)', calls: 1 });
+  expect(names('week')).toEqual(['2026-10-26', '2026-11-02']);
+  expect(names('month')).toEqual(['2026-10', '2026-11']);
+  expect(names('weekday')).toEqual(['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']);
+  expect(shown('hour', 100).rows[10]).toMatchObject({ name: '10', value: 4 });
+  const odd = shown('day', 100, [...calls, callWith({ date_added: null })]);
+  expect(odd.rows.at(-1)).toMatchObject({ name: '(none)', value: 1 });
 });
 
-test('of two dimensions, time goes across, whichever came first', () => {
+test('of two groups time goes across, whichever came first, and none where there is an order', () => {
   for (const by of ['campaign,day', 'day,campaign']) {
-    const report = reportOf(by);
-    expect(report.rows.name).toBe('campaign');
-    expect(report.axis).toHaveLength(5);
-    expect(report.groups[0]?.series).toEqual([2, 0, 0, 0, 0]);
+    const report = shown(by);
+    expect(report.title).toBe('Calls by campaign and day');
+    expect(report.across?.axis).toHaveLength(5);
+    expect(report.across?.totals).toEqual([2, 0, 0, 1, 1]);
+    expect(report.rows[0]).toMatchObject({ name: 'Brand', series: [2, 0, 0, 0, 0] });
   }
+  const ordered = shown('campaign,day', 2, calls, { order: 'calls desc, day' });
+  expect(ordered.across).toBeNull();
+  expect(ordered.rows.map(({ name }) => name)).toEqual([
+    'Brand, 2026-10-30',
+    'Generic <b>"x"</b>, 2026-11-02',
+  ]);
 });
 
-test('the total, the groups and the columns add up to all calls', () => {
+test('a comparison has signs, a rate is a percentage, and what has no value is empty', () => {
+  const { columns, rows } = shown('campaign', 10, calls, {
+    measures: ['calls', 'missed_rate'],
+    compare: { from: '2026-10-30', to: '2026-10-30' },
+    from: '2026-11-01',
+    to: '2026-11-30',
+  });
+  expect(columns.map(({ title }) => title)).toEqual([
+    'Campaign',
+    'Calls',
+    'Calls before',
+    'Calls change',
+    'Missed rate',
+    'Missed rate before',
+    'Missed rate change',
+  ]);
+  expect(rows.map(({ cells }) => cells)).toContainEqual(['Brand', '0', '2', '-2', '', '0.0%', '']);
+  expect(rows.map(({ cells }) => cells)).toContainEqual(['(none)', '1', '0', '+1', '0.0%', '', '']);
+});
+
+test('the total and the columns add up to all calls', () => {
   const days = ['2026-10-30', '2026-11-01', '2026-11-09'];
   const some = fc.array(
     fc.tuple(
@@ -89,19 +117,17 @@ test('the total, the groups and the columns add up to all calls', () => {
   );
   fc.assert(
     fc.property(some, fc.integer({ min: 1, max: 4 }), (list, top) => {
-      const report = reportOf(
+      const report = shown(
         'campaign,day',
         top,
         list.map(([day, name, tenths]) => call(day, name, (tenths / 10).toFixed(1))),
       );
-      const groups = report.rest ? [...report.groups, report.rest] : report.groups;
-      const sum = (of: (group: (typeof groups)[0]) => number) =>
-        groups.reduce((all, group) => all + of(group), 0);
-      expect(sum((group) => group.calls)).toBe(list.length);
-      expect(report.total.calls).toBe(list.length);
-      expect(sum((group) => group.series.reduce((a, b) => a + b, 0))).toBe(list.length);
-      expect(Math.round(report.total.talkMinutes * 10)).toBe(
-        list.reduce((all, [, , tenths]) => all + tenths, 0),
+      const sum = (values: readonly number[] = []) => values.reduce((all, value) => all + value, 0);
+      expect(sum(report.across?.totals)).toBe(list.length);
+      expect(report.calls).toBe(list.length);
+      for (const { series, value } of report.rows) expect(sum(series)).toBe(value);
+      expect(Number(report.total[3]?.replaceAll(',', ''))).toBe(
+        list.reduce((all, [, , tenths]) => all + tenths, 0) / 10,
       );
       for (const line of reportLines(report, { width: 60, style }))
         expect(textWidth(line)).toBeLessThanOrEqual(60);
@@ -111,7 +137,7 @@ test('the total, the groups and the columns add up to all calls', () => {
 });
 
 test('the page has no markup from the data, no script and no URL to load', () => {
-  const page = reportPage(reportOf('campaign,day'), {
+  const page = reportPage(shown('campaign,day'), {
     title: '<script>alert(1)</script>',
     incomplete: [],
     facts: ['a & b'],
@@ -128,17 +154,16 @@ test.each(['day', 'campaign', 'campaign,day'])(
       const date = new Date(Date.UTC(2026, 0, 1 + (i % 120))).toISOString().slice(0, 10);
       return call(date, `Campaign ${i % 33}`, (((i * 7) % 90) / 10).toFixed(1));
     });
-    const report = reportOf(by, 30, many);
+    const report = shown(by, by === 'day' ? 1000 : 30, many);
     const page = reportPage(report, { title: 'Calls', incomplete: [], facts: [] });
     const rows = [...page.matchAll(/<tr><th scope="row">(.*?)<\/tr>/g)].map(([, cells]) =>
       (cells as string).split(/<\/th><td>|<\/td><td>|<\/td>/).filter((cell) => cell !== ''),
     );
     const total = rows.find(([key]) => key === 'All calls');
-    const shown = rows.filter((row) => row !== total).sort();
-    const lines = reportLines(report, { width: 400, style });
-    const inTerminal = lines.slice(1, -2).map((line) => line.split(/ {2,}/).slice(0, 5));
-    expect(shown).toEqual(inTerminal.sort());
-    expect(lines.at(-1)).toContain(`${total?.[1]} calls, ${total?.[3]} talk minutes`);
+    const lines = reportLines(report, { width: 400, style }).slice(1, 2 + report.rows.length);
+    const inTerminal = lines.map((line) => line.split(/ {2,}/).slice(0, 5));
+    expect(total).toHaveLength(5);
+    expect(rows.sort()).toEqual(inTerminal.sort());
     // A long table is folded.
     expect(page.split('<details>')[0]?.match(/<tr>/g)?.length).toBeLessThan(30);
   },
@@ -150,10 +175,10 @@ describe('calls report', () => {
 
   test('as data, two groups that are no time have a row for each pair that occurs, and no others', async () => {
     const cwd = stage.folder();
-    const all = ['report', '--by', 'keyword,sid', '--format', 'csv'];
+    const all = ['report', '--by', 'keyword,sid', '--measures', 'calls', '--format', 'csv'];
     const { code, stdout } = await stage.quick(all, { cwd });
     const [header, ...rows] = stdout.trimEnd().split(/\r?\n/);
-    expect([code, header]).toEqual([0, 'keyword,sid,calls']);
+    expect([code, header]).toEqual([0, 'ppc_keywords,sid,calls']);
     // One for each call, of which the API leaves out those through call extensions.
     expect(rows.length).toBeGreaterThan(500);
     expect(rows.length).toBeLessThanOrEqual(600);
@@ -167,9 +192,14 @@ describe('calls report', () => {
       'campaign,day',
       '--include-extensions',
     ]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Campaign +Calls +Share +Talk min +Mean +2026-\d\d-\d\d\.\.2026-\d\d-\d\d\n/);
-    expect(stdout).toMatch(/\n600 calls, [\d,.]+ talk minutes\n$/);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^\d+ calls through call extensions are counted; the API leaves them out without inc_gce:1.\n$/,
+    );
+    expect(stdout).toMatch(
+      /^Campaign +Calls +Share +Talk sum +Talk mean +2026-\d\d-\d\d\.\.2026-\d\d-\d\d\n/,
+    );
+    expect(stdout).toMatch(/\nAll calls +600 +100.0% +[\d,.]+ +[\d,.]+\n$/);
     const rows = JSON.parse(
       (await stage.quick(['report', '--by', 'channel', '--json', '--include-extensions'])).stdout,
     );
@@ -179,7 +209,7 @@ describe('calls report', () => {
     ).stdout;
     expect(csv.trimEnd().split('\r\n')).toHaveLength(1 + 2 * 7);
     expect((await stage.quick(['report', '--by', 'channel'])).stderr).toMatch(
-      /call extensions are not included/,
+      /^\d+ calls through call extensions are not counted. --include-extensions counts them.$/m,
     );
   });
 
@@ -257,6 +287,6 @@ test('the report of a whole year has one line for each group', () => {
   const year = Array.from({ length: 365 }, (_, at) =>
     call(new Date(Date.UTC(2026, 0, 1 + at)).toISOString().slice(0, 10), 'Brand'),
   );
-  const lines = reportLines(reportOf('campaign,day', 10, year), { width: 80, style });
+  const lines = reportLines(shown('campaign,day', 10, year), { width: 80, style });
   expect(lines.filter((line) => line.startsWith('Brand'))).toHaveLength(1);
 });

@@ -225,7 +225,7 @@ describe('several accounts', () => {
   const unset = { accessKeyEnv: 'CALLS_UNSET_KEY', secretKeyFile: 'main.secret' };
 
   /** A folder with two accounts and, when `broken`, one whose key is wrong and one whose key is not set. */
-  function accounts({ broken = false } = {}) {
+  function accounts({ broken = false, zone = 'UTC' } = {}) {
     const cwd = two.folder();
     const [main, berlin] = two.sandbox.accounts;
     writeFileSync(join(cwd, 'main.access'), main?.accessKey ?? '');
@@ -238,7 +238,11 @@ describe('several accounts', () => {
         ...(broken
           ? { broken: { accessKeyEnv: 'CALLS_WRONG_KEY', secretKeyFile: 'main.secret' }, unset: { ...unset } }
           : {}),
-        berlin: { accessKeyEnv: 'CALLS_BERLIN_ACCESS_KEY', secretKeyEnv: 'CALLS_BERLIN_SECRET_KEY' },
+        berlin: {
+          timeZone: zone,
+          accessKeyEnv: 'CALLS_BERLIN_ACCESS_KEY',
+          secretKeyEnv: 'CALLS_BERLIN_SECRET_KEY',
+        },
       },
     };
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify(config));
@@ -284,8 +288,6 @@ describe('several accounts', () => {
     expect((await run('report', '--by', 'account', '--format', 'csv', '--all-accounts')).stdout).toContain(
       `berlin,${berlin},`,
     );
-    const report = await run('report', '--by', 'weekday', '--all-accounts');
-    expect(report.stdout).toMatch(/^account main\nWeekday[\s\S]*\naccount berlin\nWeekday/);
     expect(
       (
         await run(
@@ -305,6 +307,37 @@ describe('several accounts', () => {
     expect((await run('export', '--all-accounts', '-o', 'calls.csv.gz')).stderr).toContain(
       'put {account} in the name: --output calls-{account}.csv.gz',
     );
+  });
+
+  test('several accounts are one question, from the API and from a copy alike', async () => {
+    const { run } = accounts({ zone: 'Asia/Tokyo' });
+    const total = (text: string) =>
+      text.split('\n').reduce((sum, line) => sum + Number(line.split('\t')[1] ?? 0), 0);
+    const report = (...more: string[]) => run('report', '--all-accounts', ...more);
+    const all = total((await run('count', '--all-accounts')).stdout);
+    expect((await report('--by', 'weekday')).stdout).toMatch(
+      new RegExp(`^Weekday[^]*\\nAll calls +${all} +100\\.0%`),
+    );
+    // 30 days end now, which is another time of day in each account.
+    const last = total((await run('count', '--all-accounts', '--last', '30d')).stdout);
+    expect(last).toBeLessThan(all);
+    expect((await run('sync', '--all-accounts', '--store', 'sqlite:both.db')).code).toBe(0);
+    expect((await run('sync', '--all-accounts', '--store', 'duckdb:both.duckdb')).code).toBe(0);
+    for (const asked of [
+      ['--by', 'account,campaign', '--order', 'calls desc', '--limit', '3', '--json'],
+      ['--by', 'account,month', '--where', "channel = 'Tracker'"],
+      ['--by', 'account', '--last', '30d', '--measures', 'calls,callers', '--format', 'csv'],
+    ]) {
+      const api = await report(...asked);
+      expect(api.code).toBe(0);
+      for (const store of ['sqlite:both.db', 'duckdb:both.duckdb'])
+        expect(await report(...asked, '--store', store)).toMatchObject({ code: 0, stdout: api.stdout });
+      if (asked.includes('--json')) expect(JSON.parse(api.stdout)).toHaveLength(3);
+      if (!asked.includes('30d')) continue;
+      const rows = api.stdout.trimEnd().split('\r\n').slice(1);
+      expect(rows.map((row) => row.split(',')[0]).sort()).toEqual(['berlin', 'main']);
+      expect(rows.reduce((sum, row) => sum + Number(row.split(',')[1]), 0)).toBe(last);
+    }
   });
 
   test('a store keeps accounts apart, each with its own keys', async () => {

@@ -72,7 +72,7 @@ describe('a sync of a period that moves', () => {
     for (const args of [
       ['--last', '12d'],
       ['--from', '2026-10-10'],
-      ['--on', '2026-10'],
+      ['--period', '2026-10'],
       ['--q', 'talk_minutes:[2 TO *]'],
     ]) {
       const { code, stdout } = await sync(25, ...args);
@@ -82,15 +82,15 @@ describe('a sync of a period that moves', () => {
         expect.objectContaining({ proof: 'whole', gaps: [] }),
       ]);
     }
-    expect((await sync(25, '--on', '2026-10', '--restart')).code).toBe(0);
-    expect((await sync(25, '--on', '2026-10')).code).toBe(0);
+    expect((await sync(25, '--period', '2026-10', '--restart')).code).toBe(0);
+    expect((await sync(25, '--period', '2026-10')).code).toBe(0);
   });
 
-  test('--on yesterday has each day, and the days when it was not run', async () => {
+  test('--period yesterday has each day, and the days when it was not run', async () => {
     const cwd = stage.folder();
     const sync = async (day: number) =>
       summaryOf(
-        await stage.quick(['sync', ...store, '--on', 'yesterday'], {
+        await stage.quick(['sync', ...store, '--period', 'yesterday'], {
           cwd,
           now: new Date(Date.UTC(2026, 9, day, 12)),
         }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Present, readDayOrMonth, readEnd, readLast, readStart } from '../src/args/time.ts';
+import { type Present, readEnd, readLast, readPeriod, readStart } from '../src/args/time.ts';
 import { UsageError } from '../src/errors.ts';
 import { periodText } from '../src/reading/period.ts';
 
@@ -38,8 +38,8 @@ test.each([
   ['yesterday', '2011-12-31T20:00:00Z', 'Pacific/Apia', '2011-12-31 00:00:00'],
   ['yesterday', '2017-10-15T12:00:00Z', 'America/Sao_Paulo', '2017-10-14 00:00:00'],
   ['yesterday', '2018-02-18T12:00:00Z', 'America/Sao_Paulo', '2018-02-17 00:00:00'],
-])('--on %s at %s in %s begins at %s', (text, now, zone, wall) => {
-  expect(readDayOrMonth(text, at(now, zone)).from).toBe(wall);
+])('--period %s at %s in %s begins at %s', (text, now, zone, wall) => {
+  expect(readPeriod(text, at(now, zone)).from).toBe(wall);
 });
 
 test('absolute times need no time zone and stay as typed', () => {
@@ -50,13 +50,13 @@ test('absolute times need no time zone and stay as typed', () => {
 
 test.each(['today', 'yesterday', '7d'])('%s without a time zone is refused, never guessed', (text) => {
   const present = at('2026-11-21T12:00:00Z', null);
-  const read = () => (text === '7d' ? readLast(text, present) : readDayOrMonth(text, present));
+  const read = () => (text === '7d' ? readLast(text, present) : readPeriod(text, present));
   expect(read).toThrow(/needs a time zone/);
 });
 
 test.each([
   ['7d', '--last 7d is a period that ends now'],
-  ['yesterday', '--on yesterday is a whole day'],
+  ['yesterday', '--period "yesterday" is a whole period'],
   ['soon', 'write it as 2026-11-20'],
 ])('--from %s is refused, and the way out is said', (text, hint) => {
   const read = () => readStart(text, '--from');
@@ -92,25 +92,31 @@ test.each([
   expect(readEnd(text, '--to')).toBe(end);
 });
 
-test('a day or month is a half-open range', () => {
+test('a period is a half-open range', () => {
   const clock = at('2026-11-21T12:00:00Z', 'UTC');
-  expect(readDayOrMonth('2026-11', clock)).toEqual({
+  expect(readPeriod('2026-11', clock)).toEqual({
     from: '2026-11-01 00:00:00',
     to: '2026-12-01 00:00:00',
   });
-  expect(readDayOrMonth('2026-12', clock)).toEqual({
+  expect(readPeriod('2026-12', clock)).toEqual({
     from: '2026-12-01 00:00:00',
     to: '2027-01-01 00:00:00',
   });
-  expect(readDayOrMonth('2026-02-28', clock)).toEqual({
+  expect(readPeriod('2026-02-28', clock)).toEqual({
     from: '2026-02-28 00:00:00',
     to: '2026-03-01 00:00:00',
   });
-  expect(readDayOrMonth('yesterday', clock)).toEqual({
+  expect(readPeriod('yesterday', clock)).toEqual({
     from: '2026-11-20 00:00:00',
     to: '2026-11-21 00:00:00',
   });
-  expect(() => readDayOrMonth('7d', clock)).toThrow(UsageError);
+  expect(readPeriod('last month', clock)).toEqual({
+    from: '2026-10-01 00:00:00',
+    to: '2026-11-01 00:00:00',
+  });
+  expect(readPeriod('since 2026-11-05', clock)).toEqual({ from: '2026-11-05 00:00:00', to: null });
+  expect(() => readPeriod('7d', clock)).toThrow(/--period must be a period that exists/);
+  expect(() => readPeriod('2026-11-05 to 2026-11-01', clock)).toThrow(/ends before it begins/);
 });
 
 describe('the period that a command says', () => {

@@ -56,7 +56,7 @@ export {
 } from './question/measures.ts';
 export type { KnownField, RowOf } from './question/names.ts';
 export type { ClosedPeriod, Period, Zones } from './question/period.ts';
-export { sayPeriod } from './question/period-words.ts';
+export { type PeriodSettings, periodForms, sayPeriod } from './question/period-words.ts';
 export {
   type Plan,
   type PlannedCondition,

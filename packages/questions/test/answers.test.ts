@@ -131,6 +131,37 @@ describe('conditions', () => {
     expect(await ask(['campaign'], [])).toEqual([]);
   });
 
+  test.each([
+    ["state = 'Texas'", /state is never 'Texas'; nearest: 'TX' \(\d+ calls?\)/],
+    ["campaign LIKE '%radio%'", /No ppc_campaign is like '%radio%'; nearest: 'Generic'/],
+    ["ppc_status = 'processing'", /ppc_status is never 'processing'/],
+  ])('%s says what the field holds', async (where, note) => {
+    const known = calls.map((each) => call(each.sid, { ...each, state: 'TX' }));
+    const { notes, calls: found } = await answerQuestion({ where }, known);
+    expect([found, notes.join(' ')]).toEqual([0, expect.stringMatching(note)]);
+  });
+
+  test('missed is known where there is a number of minutes: none at all is not 0', async () => {
+    expect(await rowsOf({ groupBy: ['missed'], order: 'missed' })).toEqual([
+      { missed: false, calls: 2 },
+      { missed: true, calls: 2 },
+      { missed: null, calls: 1 },
+    ]);
+    expect((await answerQuestion({ where: 'missed' }, calls)).calls).toBe(2);
+  });
+
+  test('spend is found by names as conditions are; the others are named, and not in the total', async () => {
+    const { rows, total, leftOut } = await answerQuestion<Question>(
+      { groupBy: ['campaign'], spend: { GENERIC: 30, Brand: 8, nothing: 1 } },
+      calls,
+    );
+    expect(rows[0]).toEqual({ ppc_campaign: 'Generic', calls: 2, spend: 30, cost_per_call: 15 });
+    expect(total).toEqual({ calls: 5, spend: 30, cost_per_call: 15 });
+    expect(leftOut.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      expect.stringMatching(/^spend_without_calls .*'Brand' \(8; nearest: 'Harbor Dental \| Brand'/),
+    ]);
+  });
+
   test('minutes from visit to call are compared as they are, not rounded', async () => {
     const late = [
       call('x', { date_added: '2026-10-01 10:05:02', displayed_timestamp: '2026-10-01 10:00:00' }),

@@ -46,6 +46,8 @@ export async function querySql(url: string, sql: string, options: SqlOptions = {
   const timer = setTimeout(tooLong, timeLimit);
   const onAbort = () => stop(signal?.reason);
   signal?.addEventListener('abort', onAbort);
+  // It may have come while the driver was loaded.
+  if (signal?.aborted) onAbort();
   let closed: Promise<void> | undefined;
   const close = () => {
     clearTimeout(timer);
@@ -56,6 +58,7 @@ export async function querySql(url: string, sql: string, options: SqlOptions = {
   /** Runs a step. What was stopped says why, whatever the database calls it. */
   const step = async <T>(run: () => Promise<T>): Promise<T> => {
     try {
+      if (ended !== undefined) throw ended;
       const result = await run();
       if (ended !== undefined) throw ended;
       return result;

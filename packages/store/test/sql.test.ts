@@ -130,6 +130,10 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
     setTimeout(() => stop.abort(reason), 300);
     await expect(rowsOf(url, endless, { signal: stop.signal })).rejects.toBe(reason);
     await expect(rowsOf(url, 'select 1', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const early = new AbortController();
+    const ended = rowsOf(url, endless, { signal: early.signal });
+    early.abort(reason);
+    await expect(ended).rejects.toBe(reason);
   });
 
   test('where there is no store, nothing is made', async () => {

@@ -28,7 +28,7 @@ const outsidePackagesStay: Plugin = {
 };
 
 /** Bundles sources of this workspace, so that plain Node can run them without a build. */
-export async function bundle(options: BuildOptions): Promise<void> {
+export async function bundle({ plugins = [], ...options }: BuildOptions): Promise<void> {
   await build({
     bundle: true,
     platform: 'node',
@@ -39,14 +39,14 @@ export async function bundle(options: BuildOptions): Promise<void> {
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
-    plugins: [outsidePackagesStay],
+    plugins: [...plugins, outsidePackagesStay],
     logLevel: 'error',
     ...options,
   });
 }
 
-/** Bundles a source file, given as a `file:` URL, and deletes the bundle after the test file. */
-export async function builtFile(source: string): Promise<string> {
+/** Bundles a source file, given as a `file:` URL, and deletes the bundle after the test file. Plugins may change sources. */
+export async function builtFile(source: string, plugins: BuildOptions['plugins'] = []): Promise<string> {
   // Loaded here, because a global setup, which bundles too, may not load it.
   const { afterAll } = await import('vitest');
   const folder = mkdtempSync(join(tmpdir(), 'calls-built-'));
@@ -55,6 +55,6 @@ export async function builtFile(source: string): Promise<string> {
   // Packages read their version from the file next to `src`.
   mkdirSync(join(folder, 'dist', 'src'), { recursive: true });
   writeFileSync(join(folder, 'dist', 'package.json'), '{ "type": "module", "version": "0.0.0" }');
-  await bundle({ entryPoints: [fileURLToPath(source)], outfile });
+  await bundle({ entryPoints: [fileURLToPath(source)], outfile, plugins });
   return outfile;
 }

@@ -1,9 +1,10 @@
 import { afterAll, test } from 'vitest';
-import { checkLaw } from './law.ts';
-import { cleanUp } from './support.ts';
+import { checkLaw } from './law/law.ts';
+import { cleanUp, testWarehouse } from './support.ts';
 
 afterAll(cleanUp);
 
 test('DuckDB and plain JavaScript give one answer to random questions', async () => {
-  await checkLaw(Number(process.env.CALLS_LAW_RUNS ?? 5), 20);
-});
+  const { warehouse } = await testWarehouse();
+  await checkLaw(warehouse, { runs: Number(process.env.CALLS_LAW_RUNS ?? 5), questions: 20 });
+}, 300_000);

@@ -22,8 +22,8 @@ export interface OptionSpec {
   readonly required?: boolean;
   /** Names in other programs. Typing one is an error that points to this option. */
   readonly otherNames?: readonly string[];
-  /** What completion offers for the value; fields and groups are lists with commas. */
-  readonly completes?: 'file' | 'folder' | 'fields' | 'groups';
+  /** What completion offers for the value; fields, groups and measures are lists with commas. */
+  readonly completes?: 'file' | 'folder' | 'fields' | 'groups' | 'measures';
   /** Heading in the help. Default: Options. */
   readonly group?: string;
 }

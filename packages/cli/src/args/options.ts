@@ -102,14 +102,14 @@ export const filterOptions: readonly OptionSpec[] = [
     name: 'last',
     value: 'DURATION',
     text: 'calls of the time up to now: 90m, 12h, 7d, 2w, 3mo',
-    otherNames: ['period', 'past', 'recent'],
+    otherNames: ['past', 'recent'],
     group: 'Which calls',
   },
   {
-    name: 'on',
-    value: 'DAY',
-    text: 'calls of one day or month: 2026-11-20, 2026-11, today, yesterday',
-    otherNames: ['day', 'date', 'month'],
+    name: 'period',
+    value: 'PERIOD',
+    text: 'calls of a period: yesterday, "last month", 2026-11, 2026-Q3, 2026-11-20, "since 2026-11-01"',
+    otherNames: ['on', 'day', 'date', 'month', 'during'],
     group: 'Which calls',
   },
   {
@@ -145,7 +145,7 @@ export const badRecordOption: OptionSpec = {
 };
 
 /** Where calls are read instead of the API. */
-export const warehouseOptions: readonly OptionSpec[] = [
+export const copyOptions: readonly OptionSpec[] = [
   {
     name: 'store',
     value: 'URL',
@@ -157,7 +157,7 @@ export const warehouseOptions: readonly OptionSpec[] = [
   {
     name: 'where',
     value: 'CONDITION',
-    text: `in a warehouse, a condition on any field: "talk_minutes >= 2 and state in ('TX', 'CA')"`,
+    text: `in a copy, a condition on any field: "talk_minutes >= 2 and state in ('TX', 'CA')"`,
     group: 'Copies',
   },
 ];

@@ -10,6 +10,7 @@ import {
   parseTime,
   type TypedTime,
 } from '@call-attribution/core/time';
+import { periodForms, sayPeriod } from '@call-attribution/questions';
 import { UsageError } from '../errors.ts';
 
 /** What a relative time is counted from. Without a time zone only absolute times can be read. */
@@ -20,13 +21,9 @@ export interface Present {
 }
 
 const spanForm = /^(\d{1,5})(m|h|d|w|mo)$/;
-const dayWord = /^(?:today|yesterday)$/;
 
-/** Whether a time moves with the clock. */
-export function isRelative(text: string): boolean {
-  const word = text.trim().toLowerCase();
-  return spanForm.test(word) || dayWord.test(word);
-}
+/** Whether a text is the length of a period that ends now, such as `7d`. */
+export const isSpan = (text: string): boolean => spanForm.test(text.trim().toLowerCase());
 
 /** Reads the start of a period as typed and returns it in the form the API compares with. */
 export function readStart(text: string, option: string): string {
@@ -48,7 +45,7 @@ function readTime(text: string, option: string): TypedTime {
 
 function wayOut(word: string): string {
   if (spanForm.test(word)) return `--last ${word} is a period that ends now`;
-  if (dayWord.test(word)) return `--on ${word} is a whole day`;
+  if (sayPeriod(word, Date.UTC(2026, 0, 1)) !== null) return `--period "${word}" is a whole period`;
   if (/^\d{4}-\d\d-\d\dt.*(?:z|[+-]\d\d:?\d\d)$/.test(word))
     return 'leave the time zone out: times are those of the account, written as "2026-11-20 14:30:00"';
   return 'write it as 2026-11-20 or "2026-11-20 14:30:00"; --last 7d is a period that ends now';
@@ -107,31 +104,37 @@ function lowestFrom(start: number, end: number, zone: string): number {
   return lowest;
 }
 
-/** Reads `--on`: a whole day or month, as the two ends of a half-open range. */
-export function readDayOrMonth(text: string, present: Present): { from: string; to: string } {
+/** Reads `--period` as the two ends of a range; an open end is null. */
+export function readPeriod(text: string, present: Present): NaiveRange {
+  const zone = movesWithClock(text) ? needZone(present, `--period ${text}`) : 'UTC';
+  const { from, to } = said(text, present.now, zone) ?? refused(text);
+  if (from !== null && to !== null && from >= to)
+    throw new UsageError(`--period ${text} ends before it begins; write the earlier time first`);
+  return { from: from === null ? null : formatNaive(from), to: to === null ? null : formatNaive(to) };
+}
+
+/** A half-open range of naive times; an open end is null. */
+export interface NaiveRange {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+const said = (text: string, now: number, timeZone: string) =>
+  sayPeriod(text, naiveAt(now, timeZone), { timeZone });
+
+/** Whether a period in words means another time each day, such as `yesterday`. */
+export function movesWithClock(text: string): boolean {
+  const [one, other] = [0, 400 * day].map((now) => said(text, now, 'UTC'));
+  return one?.from !== other?.from || one?.to !== other?.to;
+}
+
+function refused(text: string): never {
   const word = text.trim().toLowerCase();
-  if (/^\d{4}-\d{2}$/.test(word)) {
-    const first = parseTime(`${word}-01`);
-    if (!first) throw new UsageError(`--on ${text}: there is no such month`);
-    return { from: formatNaive(first.millis), to: formatNaive(addMonths(first.millis, 1)) };
-  }
-  if (dayWord.test(word)) {
-    const zone = needZone(present, `--on ${text}`);
-    const startOfDay = (instant: number): number => {
-      const naive = naiveAt(instant, zone);
-      return naive - (naive % day);
-    };
-    const today = startOfDay(present.now);
-    // The day before is the last one that there was: Samoa went from December 29 to 31 in 2011.
-    const start = word === 'today' ? today : startOfDay(existing(today, zone) - 1);
-    return { from: formatNaive(start), to: formatNaive(start + day) };
-  }
-  if (parseTime(word)?.isWholeDay !== true) {
-    throw new UsageError(`--on must be a day or a month that exists, not ${JSON.stringify(text)}`, {
-      hints: ['write it as 2026-11-20, 2026-11, today or yesterday'],
-    });
-  }
-  return { from: readStart(word, '--on'), to: readEnd(word, '--on') };
+  throw new UsageError(`--period must be a period that exists, not ${JSON.stringify(text)}`, {
+    hints: [
+      spanForm.test(word) ? `--last ${word} is a period that ends now` : `write one such as ${periodForms}`,
+    ],
+  });
 }
 
 function needZone(present: Present, what: string): string {

@@ -3,8 +3,9 @@ import { exitCodes } from '../exit-codes.ts';
 import { say, write } from '../io.ts';
 import { chooseAccounts } from '../reading/accounts.ts';
 import { contextOf } from '../reading/connect.ts';
+import { isCopy } from '../reading/copy-source.ts';
 import { eachAccount, planEach } from '../reading/each-account.ts';
-import { filterOf, rangeOf, sayExtensions } from '../reading/filter.ts';
+import { filterOf, leavesExtensions, rangeOf, sayCounted, withExtensions } from '../reading/filter.ts';
 import { sayPeriod } from '../reading/period.ts';
 import type { Total } from '../reading/source.ts';
 import { plural } from '../term/numbers.ts';
@@ -25,8 +26,11 @@ export const count: Handler = async (args, io) => {
       if (name !== null) counts.push({ account: name, total, source, ...lacks });
       if (!asJson) await write(io.stdout, name === null ? `${total}\n` : `${name}\t${total}\n`);
       else if (name === null) await write(io.stdout, `${JSON.stringify({ total, source, ...lacks })}\n`);
-      // A script reads the number; a person should know what it leaves out.
-      if (io.stderr.isTTY) sayExtensions(filter, settings.apiVersion.value, io);
+      // A script reads the number; a person should know what it leaves out, which costs a request.
+      if (io.stderr.isTTY && !isCopy(counted) && leavesExtensions(filter, settings.apiVersion.value)) {
+        const all = await counted.count(withExtensions(filter));
+        sayCounted({ counted: 0, leftOut: Math.max(0, all.total - total) }, io);
+      }
       if (args.flag('debug') && source !== 'warehouse' && source !== 'store')
         say(io, `counted by the server (${source})`);
       return exitCodes.ok;

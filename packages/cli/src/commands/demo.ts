@@ -5,14 +5,15 @@ import { callTool, createServer } from '@call-attribution/mcp-server';
 import { describeVerdict, type Verdict } from '@call-attribution/node-stream';
 import { toCsv } from '@call-attribution/node-stream/encoders';
 import { fileSink } from '@call-attribution/node-stream/sinks';
+import { createAnswer, type Question, type RunningAnswer, shownValue } from '@call-attribution/questions';
 import type { Handler } from '../args/command.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { fileError, type Io, isSpecial, say, show } from '../io.ts';
 import { readCalls, watch } from '../reading/verdict.ts';
-import { readDimensions } from '../report/dimensions.ts';
-import { createTally, type Tally } from '../report/tally.ts';
+import { layoutOf } from '../report/question.ts';
 import { reportLines } from '../report/terminal.ts';
+import { reportOf } from '../report/view.ts';
 import { endOfSandbox, openOwnSandbox } from '../serving/sandbox.ts';
 import { columnChart } from '../term/chart.ts';
 import { count, duration } from '../term/numbers.ts';
@@ -39,16 +40,21 @@ export const demo: Handler = async (args, io) => {
   const { client } = sandbox;
   try {
     await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);
-    const days = createTally(readDimensions(['day']));
-    const channels = createTally(readDimensions(['channel', 'day']));
-    const verdict = await streamToCsv(client, path, [days, channels], shown, io);
+    const days = createAnswer({ groupBy: ['day'] });
+    const layout = layoutOf({ groupBy: ['channel', 'day'], measures: ['calls', 'share', 'talk_sum'] }, true);
+    const channels = layout.questions.map((question) => createAnswer<Question>(question));
+    const verdict = await streamToCsv(client, path, [days, ...channels], shown, io);
     await print(`   ${describeVerdict(verdict)}`);
 
     const width = Math.min(100, widthOf(io.stdout, io.env) ?? 100);
     await print('', `${style.bold('3.')} A report: calls per day, and by channel`, '');
-    const chart = days.report(1).groups.map(({ key, calls }) => ({ label: key, value: calls }));
+    const chart = days
+      .answer()
+      .rows.map(({ day, calls }) => ({ label: shownValue(day), value: Number(calls) }));
     await print(...columnChart(chart, { width, height: 6, figure: count }), '');
-    await print(...reportLines(channels.report(10), { width, style }));
+    const answers = channels.map((each) => each.answer());
+    const [main] = answers;
+    if (main) await print(...reportLines(reportOf(layout, main, answers), { width, style }));
 
     await print('', `${style.bold('4.')} The same for an AI assistant: a tool call of the MCP server`, '');
     await print(...(await toolCall(client, end.to ?? null, width, style)));
@@ -71,7 +77,7 @@ export const demo: Handler = async (args, io) => {
 async function streamToCsv(
   client: Client,
   path: string,
-  tallies: readonly Tally[],
+  running: readonly Pick<RunningAnswer, 'add'>[],
   shown: string,
   io: Io,
 ): Promise<Verdict> {
@@ -79,7 +85,7 @@ async function streamToCsv(
   const { stream, verdict } = readCalls(client, { filter: 'inc_gce:1', onProgress, signal: io.signal });
   const counted = async function* (calls: AsyncIterable<Call>): AsyncGenerator<Call> {
     for await (const call of calls) {
-      for (const tally of tallies) tally.add(call);
+      for (const each of running) each.add(call);
       yield call;
     }
   };

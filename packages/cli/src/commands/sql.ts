@@ -7,6 +7,7 @@ import { explain } from '../failures/explain.ts';
 import { type Io, say } from '../io.ts';
 import { saveLines } from '../output/file.ts';
 import { encodedRows, readRowTarget, type SqlResult, type SqlRow, showRows } from '../output/sql.ts';
+import { sayCounted, withExtensions } from '../reading/filter.ts';
 import { openCopySource } from '../reading/open-copy.ts';
 import type { Source } from '../reading/source.ts';
 import { isWarehouse } from '../reading/warehouse-copy.ts';
@@ -18,6 +19,10 @@ import { plural } from '../term/numbers.ts';
  * freed blocks that DuckDB keeps; the rest leaves room for large values without endangering a small machine.
  */
 const excess = 1e9;
+
+/** Names a statement the calls, of which the API gives fewer? */
+const asksCalls = /\bcalls\b/i;
+const everyCall = withExtensions({ clauses: [] });
 
 /** `calls sql`: one statement over a copy, which it can read and not change. */
 export const sql: Handler = async (args, io) => {
@@ -44,6 +49,7 @@ export const sql: Handler = async (args, io) => {
       await result.close();
     }
     await source.sayAnswered();
+    if (asksCalls.test(statement)) sayCounted((await source.copy.count(everyCall)).extensions, io);
     return exitCodes.ok;
   } catch (error) {
     const shown = io.signal.aborted ? new Interrupted() : error;

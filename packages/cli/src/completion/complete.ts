@@ -131,7 +131,7 @@ async function valuesOf(
   if (completes === 'file' || completes === 'folder') return { kind: completes, offers: [] };
   if (completes === undefined) return words([]);
   const head = value.slice(0, value.lastIndexOf(',') + 1);
-  const names = completes === 'fields' ? await fieldOffers() : await groupOffers();
+  const names = await offersOf[completes]();
   return { kind: 'list', offers: names.map(([name, text]): Offer => [head + name, text]) };
 }
 
@@ -148,6 +148,13 @@ async function fieldOffers(): Promise<Offer[]> {
 }
 
 async function groupOffers(): Promise<Offer[]> {
-  const { groupNames } = await import('../report/dimensions.ts');
-  return groupNames.map((name) => [name, '']);
+  const { questionFields } = await import('@call-attribution/questions');
+  return [...questionFields()].map(([name, { meaning }]) => [name, meaning]);
 }
+
+async function measureOffers(): Promise<Offer[]> {
+  const { measureSpecs } = await import('@call-attribution/questions');
+  return Object.entries(measureSpecs).map(([name, { meaning }]) => [name, meaning]);
+}
+
+const offersOf = { fields: fieldOffers, groups: groupOffers, measures: measureOffers };

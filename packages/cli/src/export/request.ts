@@ -70,7 +70,7 @@ function typedOptions(
   settings: Settings,
   { format, gzip, isForSpreadsheet }: TargetForm,
 ): string {
-  const values = ['q', 'from', 'to', 'last', 'on', 'min-talk'].flatMap((name) => {
+  const values = ['q', 'from', 'to', 'last', 'period', 'min-talk'].flatMap((name) => {
     const value = args.text(name);
     return value === null ? [] : [`--${name} ${value}`];
   });

@@ -50,10 +50,10 @@ export async function writeRows(
   output: Output,
   format: Exclude<OutputFormat, 'table'>,
   rows: readonly Readonly<Record<string, unknown>>[],
+  names: readonly string[] = Object.keys(rows[0] ?? {}),
 ): Promise<void> {
   if (format === 'json') return write(output, `${JSON.stringify(rows, null, 2)}\n`);
   if (format === 'ndjson') return write(output, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   const { csvLine } = await import('@call-attribution/node-stream/encoders');
-  const names = Object.keys(rows[0] ?? {});
   await write(output, csvLine(names) + rows.map((row) => csvLine(names.map((name) => row[name]))).join(''));
 }

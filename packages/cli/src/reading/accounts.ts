@@ -22,27 +22,72 @@ export interface ReadAccount extends NamedAccount {
  * Without these options it is the one account of the settings, or all that the copy has.
  */
 export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]> {
+  const stored = await chooseStored(args, io);
+  if (stored !== null)
+    return stored.accounts.map(({ key, ...account }) => ({ ...account, open: () => stored.open(key) }));
+  if (args.has('where') && args.text('where') !== null)
+    throw new UsageError('--where needs a copy, such as --store sqlite:calls.db', {
+      hints: [
+        "the filter of the API is --q, such as --q 'talk_minutes:[2 TO *]'",
+        'calls sync fills a copy; calls report takes --where without one',
+      ],
+    });
+  return accountsOfApi(args, io);
+}
+
+/** The accounts whose calls are read from the API. */
+export function accountsOfApi(args: Args, io: Io): ReadAccount[] {
   const names = typedAccounts(args);
-  if (names === null) {
-    const settings = readSettings(args, io);
-    return [{ name: null, settings, open: () => openSource(settings, args, io) }];
-  }
-  const settings = readStoredSettings(null, args, io);
-  const chosen = chooseCopy(args, settings, io);
-  if (chosen !== null) return storedAccounts(names, chosen, settings, args, io);
-  refuseWhere(args);
-  return configuredAccounts(names, args, io).map((account) => ({
+  const accounts: readonly NamedAccount[] =
+    names === null ? [{ name: null, settings: readSettings(args, io) }] : configuredAccounts(names, args, io);
+  return accounts.map((account) => ({
     ...account,
     open: async () => apiSource(await openClient(account.settings, args, io), io.signal),
   }));
 }
 
-/** Opens the copy that the options or the settings name, else a client of the API. */
-async function openSource(settings: Settings, args: Args, io: Io): Promise<Source> {
+/** The accounts of a copy that were chosen. */
+export interface Stored {
+  /** `key` is the ID in the copy, or empty for all that it has. */
+  readonly accounts: readonly (NamedAccount & { readonly key: string })[];
+  /** What an account is called: its name in the configuration file, or its ID. */
+  nameOf(id: string): string;
+  /** Opens the copy for one of the accounts, or for all that were chosen. */
+  open(key?: string): Promise<CopySource>;
+}
+
+/** The copy that the options or the settings name, and the accounts in it; null when the API is asked. */
+export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
+  const names = typedAccounts(args);
+  const settings = names === null ? readSettings(args, io) : readStoredSettings(null, args, io);
   const chosen = chooseCopy(args, settings, io);
-  if (chosen !== null) return openCopySource(chosen, { settings, args, io });
-  refuseWhere(args);
-  return apiSource(await openClient(settings, args, io), io.signal);
+  if (chosen === null) return null;
+  const nameOf = (id: string) => settings.accounts.find((account) => account.id === id)?.name ?? id;
+  if (names === null) {
+    return {
+      accounts: [{ key: '', name: null, settings }],
+      nameOf,
+      open: () => openCopySource(chosen, { settings, args, io }),
+    };
+  }
+  const ids = await idsOf(names, chosen, settings, args, io);
+  const accounts = ids.map((id) => {
+    const known = settings.accounts.find((account) => account.id === id)?.name ?? null;
+    return {
+      key: id,
+      name: names === 'all' || ids.length > 1 ? nameOf(id) : null,
+      settings: readStoredSettings(known, args, io),
+    };
+  });
+  return {
+    accounts,
+    nameOf,
+    open(key) {
+      const own = accounts.find((account) => account.key === key);
+      const context = { settings: own?.settings ?? settings, args, io };
+      return openCopySource(chosen, context, own === undefined ? ids : [own.key]);
+    },
+  };
 }
 
 /** The account of a command that works on one. */
@@ -68,14 +113,6 @@ export function configuredAccounts(names: readonly string[] | 'all', args: Args,
   });
 }
 
-/** The accounts that --account and --all-accounts choose; without these options, the settings outside of accounts. */
-export function accountsOfApi(args: Args, io: Io): NamedAccount[] {
-  const names = typedAccounts(args);
-  return names === null
-    ? [{ name: null, settings: readSettings(args, io) }]
-    : configuredAccounts(names, args, io);
-}
-
 /** The names of --account, or all of --all-accounts; null when there is neither. */
 export function typedAccounts(args: Args): readonly string[] | 'all' | null {
   const names = args.list('account');
@@ -86,26 +123,15 @@ export function typedAccounts(args: Args): readonly string[] | 'all' | null {
   return names.length > 0 ? [...new Set(names)] : null;
 }
 
-async function storedAccounts(
+async function idsOf(
   names: readonly string[] | 'all',
   chosen: ChosenCopy,
-  base: Settings,
+  settings: Settings,
   args: Args,
   io: Io,
-): Promise<ReadAccount[]> {
-  const { accounts } = base;
-  const { stored, shown } = await accountsIn(chosen, base, args, io);
-  const named = (id: string) => accounts.find((account) => account.id === id)?.name ?? id;
-  const ids = names === 'all' ? stored : names.map((name) => idOf(name, accounts, stored, shown));
-  return ids.map((id) => {
-    const account = accounts.find((account) => account.id === id)?.name ?? null;
-    const settings = readStoredSettings(account, args, io);
-    return {
-      name: names === 'all' || ids.length > 1 ? named(id) : null,
-      settings,
-      open: () => openCopySource(chosen, { settings, args, io }, [id]),
-    };
-  });
+): Promise<readonly string[]> {
+  const { stored, shown } = await accountsIn(chosen, settings, args, io);
+  return names === 'all' ? stored : names.map((name) => idOf(name, settings.accounts, stored, shown));
 }
 
 /** The ID in the copy of an account that was named. */
@@ -134,15 +160,4 @@ async function accountsIn(chosen: ChosenCopy, settings: Settings, args: Args, io
   } finally {
     await source.close();
   }
-}
-
-/** Only a copy can evaluate conditions. */
-function refuseWhere(args: Args): void {
-  if (!args.has('where') || args.text('where') === null) return;
-  throw new UsageError('--where needs a warehouse: --store duckdb:calls.duckdb', {
-    hints: [
-      "the filter of the API is --q, such as --q 'talk_minutes:[2 TO *]'",
-      'calls sync fills a warehouse',
-    ],
-  });
 }

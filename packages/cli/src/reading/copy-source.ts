@@ -11,29 +11,26 @@ import {
   type Removals,
 } from '@call-attribution/node-stream/copies';
 import { type Filter, toFilter } from '@call-attribution/query-dsl';
+import type { AccountStatus, Answer, Question } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { beginWaiting } from '../term/waiting.ts';
+import { sayCounted } from './filter.ts';
 import type { Match, Part, Source, Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';
-
-/** An account of a copy, and how fresh it is. */
-export interface CopyStatus {
-  readonly account: string;
-  readonly calls: number;
-  /** Time of the latest call; null without calls. */
-  readonly last: string | null;
-  /** When a sync last finished; null when none has. */
-  readonly syncedAt: string | null;
-}
 
 /** Some of the calls that match: so many, after those that are skipped. */
 export interface Cut {
   readonly limit?: number;
   readonly offset?: number;
+}
+
+/** How many calls match, and how many of them came through call extensions or are left out because of that. */
+export interface CopyCount extends Pick<Answer, 'calls' | 'extensions'> {
+  readonly accounts?: readonly AccountStatus[];
 }
 
 /** A database that has a copy of the calls, as commands read it. */
@@ -43,14 +40,16 @@ export interface ReadCopy {
   readonly shown: string;
   /** The URL, without a password. */
   readonly address: string;
-  statuses(): Promise<readonly CopyStatus[]>;
+  statuses(): Promise<readonly AccountStatus[]>;
   /** What the syncs of an account have proved of a period; null when none has begun. */
   verdict(account: string, period?: TimeSlice): Promise<CopyVerdict | null>;
   removals(account: string): Promise<Removals>;
   /** A call of an account, or of any. */
   get(sid: string, account: string | null): Promise<Call | null>;
   /** How many calls match, and the accounts at the same moment where that is known. */
-  count(filter: Filter): Promise<{ readonly calls: number; readonly accounts?: readonly CopyStatus[] }>;
+  count(filter: Filter): Promise<CopyCount>;
+  /** Answers questions about the accounts that were chosen. */
+  ask(questions: readonly Question[]): Promise<readonly Answer[]>;
   /** The calls that match, in the order of their time. */
   calls(filter: Filter, cut?: Cut): AsyncIterable<Call>;
   close(): Promise<void>;
@@ -94,8 +93,9 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
   }
 
   async count(filter: Filter): Promise<Total> {
-    const { calls, accounts = await this.copy.statuses() } = await this.copy.count(filter);
+    const { calls, extensions, accounts = await this.copy.statuses() } = await this.copy.count(filter);
     await this.sayAnswered(accounts, timesOf(filter));
+    sayCounted(extensions, this.#io);
     const incomplete = (await this.#lacks(this.#used(accounts), timesOf(filter))).map(
       ({ account, lacks }) => `account ${account}: ${lacks}`,
     );
@@ -153,11 +153,11 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
   }
 
   /** Says that the copy answered, how fresh it is, and what it lacks of a period. Returns the first sentence. */
-  async sayAnswered(statuses?: readonly CopyStatus[], period?: TimeSlice): Promise<string> {
+  async sayAnswered(statuses?: readonly AccountStatus[], period: TimeSlice | null = null): Promise<string> {
     const used = this.#used(statuses ?? (await this.copy.statuses()));
     const text = answeredText(this.copy, used);
     say(this.#io, text);
-    this.incomplete = (await this.#lacks(used, period)).map(({ account, lacks }) => {
+    this.incomplete = (await this.#lacks(used, period ?? undefined)).map(({ account, lacks }) => {
       // Of several accounts, or of those that were chosen, each is named.
       const of = used.length > 1 || this.#accounts.length > 0 ? ` of account ${account}` : '';
       return `INCOMPLETE, the copy${of} is not whole: ${lacks}; calls sync reads them again`;
@@ -166,13 +166,13 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
     return text;
   }
 
-  #used(all: readonly CopyStatus[]): readonly CopyStatus[] {
+  #used(all: readonly AccountStatus[]): readonly AccountStatus[] {
     const accounts = this.#accounts;
     return accounts.length > 0 ? all.filter(({ account }) => accounts.includes(account)) : all;
   }
 
   /** The accounts whose copy is not whole, and what it lacks in words. */
-  async #lacks(used: readonly CopyStatus[], period?: TimeSlice): Promise<Lack[]> {
+  async #lacks(used: readonly AccountStatus[], period?: TimeSlice): Promise<Lack[]> {
     const found: Lack[] = [];
     for (const { account } of used) {
       const verdict = await this.copy.verdict(account, period);
@@ -215,7 +215,7 @@ export function timesOf({ clauses }: Filter): TimeSlice {
 }
 
 /** That the copy answered, with what it covers and when it was last brought up to date, in one line. */
-function answeredText({ kind, shown }: ReadCopy, statuses: readonly CopyStatus[]): string {
+function answeredText({ kind, shown }: ReadCopy, statuses: readonly AccountStatus[]): string {
   const calls = statuses.reduce((sum, status) => sum + status.calls, 0);
   const last = statuses
     .map((status) => status.last ?? '')

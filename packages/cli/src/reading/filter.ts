@@ -1,21 +1,24 @@
 import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { MovingPeriod } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
+import { type Answer, extensionsSentence } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
-import { isRelative, type Present, readDayOrMonth, readEnd, readLast, readStart } from '../args/time.ts';
+import {
+  movesWithClock,
+  type NaiveRange,
+  type Present,
+  readEnd,
+  readLast,
+  readPeriod,
+  readStart,
+} from '../args/time.ts';
 import { filterMistake, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 
 /** How the options are read: the clock for relative times, the version for the fields there are. */
 export interface FilterContext extends Present {
   readonly version: 'v2' | 'v3';
-}
-
-/** A half-open range of time, as the API writes times; an open end is null. */
-export interface TimeRange {
-  readonly from: string | null;
-  readonly to: string | null;
 }
 
 /**
@@ -30,16 +33,21 @@ export function filterOf(
   return filterWithin(args, context, rangeOf(args, context), sheet);
 }
 
+/** What the options ask of the calls, apart from the time. */
+export function conditionsOf(args: Args, context: FilterContext): Filter {
+  return filterWithin(args, context, { from: null, to: null });
+}
+
 function filterWithin(
   args: Args,
   { version }: FilterContext,
-  { from: begin, to }: TimeRange,
+  { from: begin, to }: NaiveRange,
   sheet: { readonly history: number } | null = null,
 ): Filter {
   const clauses: Clause[] = [];
   const from = begin !== null && sheet ? daysBefore(begin, sheet.history) : begin;
   if (from !== null || to !== null) clauses.push(range('date_added', from, to));
-  const talk = sheet ? null : interval(args, 'min-talk', { min: 0 });
+  const talk = sheet || !args.has('min-talk') ? null : interval(args, 'min-talk', { min: 0 });
   // The API has tenths of a minute.
   if (talk !== null) clauses.push(range('talk_minutes', String(Math.ceil(talk / 6_000) / 10), null));
   const text = args.text('q');
@@ -72,7 +80,7 @@ function readFilter(text: string, version: 'v2' | 'v3'): Filter {
 }
 
 /** The filter, and only calls in the range as well. */
-export function withinRange(filter: Filter, { from, to }: TimeRange): Filter {
+export function withinRange(filter: Filter, { from, to }: NaiveRange): Filter {
   return from === null && to === null ? filter : allOf(filter, { clauses: [range('date_added', from, to)] });
 }
 
@@ -84,29 +92,28 @@ export function steadyFilterOf(args: Args, context: FilterContext): Filter {
 
 /** The period that the options describe, if an end of it moves with the clock. */
 export function periodOf(args: Args, context: FilterContext): MovingPeriod | null {
-  const isMoving = (['last', 'on'] as const).some(
-    (each) => args.has(each) && isRelative(args.text(each) ?? ''),
-  );
+  const said = args.has('period') ? args.text('period') : null;
+  const isMoving = (args.has('last') && args.flag('last')) || (said !== null && movesWithClock(said));
   return isMoving ? rangeOf(args, context) : null;
 }
 
 /** The range of time that the options describe. */
-export function rangeOf(args: Args, present: Present): TimeRange {
-  const on = args.has('on') ? args.text('on') : null;
+export function rangeOf(args: Args, present: Present): NaiveRange {
+  const period = args.has('period') ? args.text('period') : null;
   const start = args.text('from');
   const end = args.has('to') ? args.text('to') : null;
   const from = start === null ? null : readStart(start, '--from');
   const to = end === null ? null : readEnd(end, '--to');
   const last = args.has('last') ? args.text('last') : null;
   if (last !== null) {
-    if (from !== null || to !== null || on !== null)
-      throw new UsageError('--last is a period that ends now; remove --from, --to and --on');
+    if (from !== null || to !== null || period !== null)
+      throw new UsageError('--last is a period that ends now; remove --from, --to and --period');
     return { from: readLast(last, present), to: null };
   }
-  if (on !== null) {
+  if (period !== null) {
     if (from !== null || to !== null)
-      throw new UsageError('--on is a whole day or month; remove --from and --to');
-    return readDayOrMonth(on, present);
+      throw new UsageError('--period has both ends of the time; remove --from and --to');
+    return readPeriod(period, present);
   }
   if (from !== null && to !== null && from >= to) {
     throw new UsageError(`the time range is empty: it starts at ${from} and ends before ${to}`, {
@@ -136,6 +143,18 @@ export function sayExtensions(filter: Filter, version: 'v2' | 'v3', io: Io): voi
   if (leavesExtensions(filter, version)) say(io, extensionsNote);
 }
 
-/** What v3 leaves out by default. */
+/** What v3 leaves out by default, where it is not known how many calls that are. */
 export const extensionsNote =
   'calls through call extensions are not included; add --include-extensions to include them';
+
+/** Says how calls through call extensions are counted, where numbers could differ because of that. */
+export function sayCounted(extensions: Answer['extensions'], io: Io): void {
+  const sentence = countedText(extensions);
+  if (sentence !== '') say(io, sentence);
+}
+
+/** The same as a sentence; empty when there are none. */
+export function countedText(extensions: Answer['extensions']): string {
+  const sentence = extensionsSentence(extensions);
+  return extensions.leftOut === 0 ? sentence : `${sentence} --include-extensions counts them.`;
+}

@@ -1,9 +1,10 @@
 import { formatNaive, parseNaive, second } from '@call-attribution/core/time';
+import type { NaiveRange } from '../args/time.ts';
 import { type Io, say } from '../io.ts';
-import type { FilterContext, TimeRange } from './filter.ts';
+import type { FilterContext } from './filter.ts';
 
 /** A period as it is said: its last second included, and the time zone of its times. Null for all of time. */
-export function periodText({ from, to }: TimeRange, timeZone: string | null): string | null {
+export function periodText({ from, to }: NaiveRange, timeZone: string | null): string | null {
   if (from === null && to === null) return null;
   const last = to === null ? null : formatNaive(parseNaive(to) - second);
   const span = from === null ? `up to ${last}` : last === null ? `from ${from}` : `${from} to ${last}`;
@@ -13,7 +14,7 @@ export function periodText({ from, to }: TimeRange, timeZone: string | null): st
 const said = new WeakMap<Io, Set<string>>();
 
 /** Says on stderr which period a command uses: each once, however many accounts there are. Nothing without a period. */
-export function sayPeriod(range: TimeRange, { timeZone }: Pick<FilterContext, 'timeZone'>, io: Io): void {
+export function sayPeriod(range: NaiveRange, { timeZone }: Pick<FilterContext, 'timeZone'>, io: Io): void {
   const text = periodText(range, timeZone);
   const before = said.get(io) ?? new Set();
   if (text === null || before.has(text)) return;

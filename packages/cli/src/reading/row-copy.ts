@@ -1,35 +1,54 @@
 import type { Call } from '@call-attribution/core';
 import type { TimeSlice } from '@call-attribution/node-stream';
 import type { CopyVerdict, Removals } from '@call-attribution/node-stream/copies';
-import type { Filter } from '@call-attribution/query-dsl';
-import { type NumericFilter, openStore, type Store, selectionOf, storeName } from '@call-attribution/store';
+import { type Filter, printFilter } from '@call-attribution/query-dsl';
+import {
+  type AccountStatus,
+  type Answer,
+  createAnswer,
+  type Question,
+  selectCalls,
+} from '@call-attribution/questions';
+import {
+  everything,
+  type NumericFilter,
+  openStore,
+  type Store,
+  selectionOf,
+  storeName,
+} from '@call-attribution/store';
+import type { NaiveRange } from '../args/time.ts';
 import { readServiceSection } from '../config/service-section.ts';
-import { UsageError } from '../errors.ts';
 import type { ChosenRows } from '../stores/choose-copy.ts';
 import { storeOptions } from '../stores/url.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import type { CopyContext, CopyStatus, Cut, ReadCopy } from './copy-source.ts';
+import type { CopyContext, CopyCount, Cut, ReadCopy } from './copy-source.ts';
+import { withinRange } from './filter.ts';
+import { neededPeriod } from './needed-period.ts';
 
 /** Opens a row store to read it. */
 export async function openRowCopy(
   { url, typed }: ChosenRows,
-  { settings, args }: CopyContext,
+  { settings, args, io }: CopyContext,
   accounts: readonly string[],
 ): Promise<RowCopy> {
-  if (args.has('where') && args.text('where') !== null)
-    throw new UsageError('--where needs a warehouse: --store duckdb:calls.duckdb', {
-      hints: ['calls sql asks any store in SQL'],
-    });
+  const where = args.has('where') ? args.text('where') : null;
   const shown = storeName(typed);
   const options = { ...storeOptions(readServiceSection(settings)), readOnly: true };
   const store = await whileWaiting(`waiting for the store ${shown}`, () => openStore(url, options));
-  return new RowCopy(store, shown, { accounts, version: settings.apiVersion.value });
+  return new RowCopy(store, shown, {
+    ...{ accounts, where, signal: io.signal },
+    version: settings.apiVersion.value,
+  });
 }
 
 /** Which calls a command reads. */
 interface Scope {
   readonly accounts: readonly string[];
   readonly version: 'v2' | 'v3';
+  /** A condition of questions; null for none. */
+  readonly where: string | null;
+  readonly signal: AbortSignal;
 }
 
 /** Calls in SQLite or PostgreSQL. */
@@ -47,13 +66,12 @@ class RowCopy implements ReadCopy {
     this.#scope = scope;
   }
 
-  async statuses(): Promise<readonly CopyStatus[]> {
+  async statuses(): Promise<readonly AccountStatus[]> {
     const { accounts } = await this.#store.sizes();
-    return accounts.map(({ account, calls, newest, syncedAt }) => ({
-      ...{ account, calls },
-      last: newest,
-      syncedAt: syncedAt === null ? null : new Date(syncedAt).toISOString(),
-    }));
+    return accounts.map(({ account, calls, oldest, newest, syncedAt }) => {
+      const at = syncedAt === null ? null : new Date(syncedAt).toISOString();
+      return { account, calls, first: oldest, last: newest, storedAt: at, syncedAt: at };
+    });
   }
 
   verdict(account: string, period?: TimeSlice): Promise<CopyVerdict | null> {
@@ -72,9 +90,41 @@ class RowCopy implements ReadCopy {
     return null;
   }
 
-  async count(filter: Filter): Promise<{ readonly calls: number }> {
-    const counts = await this.#counts(this.#selection(filter));
-    return { calls: counts.reduce((sum, { calls }) => sum + calls, 0) };
+  async count(filter: Filter): Promise<CopyCount> {
+    const { where, version } = this.#scope;
+    if (where !== null) {
+      const calls = version === 'v2' ? ({ calls: 'all' } as const) : {};
+      const [answer] = await this.ask([{ q: printFilter(filter), where, ...calls }]);
+      return answer ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
+    }
+    const selection = this.#selection(filter);
+    const [calls, all, website] = await Promise.all([
+      this.#total(selection),
+      this.#total({ ...selection, extensions: true }),
+      this.#total({ ...selection, extensions: false }),
+    ]);
+    const found = all - website;
+    const { extensions } = selection;
+    return {
+      calls,
+      extensions: { counted: extensions ? found : 0, leftOut: extensions ? 0 : found },
+    };
+  }
+
+  async ask(questions: readonly Question[]): Promise<readonly Answer[]> {
+    const accounts = await this.#accounts();
+    const statuses = (await this.statuses()).filter(({ account }) => accounts.includes(account));
+    const running = questions.map((question) =>
+      createAnswer<Question>({ ...question, accounts }, { accounts: statuses }),
+    );
+    const period = neededPeriod(questions);
+    for (const account of accounts) {
+      for (const selection of needed(period)) {
+        for await (const call of this.#read(account, selection))
+          for (const each of running) each.add(call, account);
+      }
+    }
+    return running.map((each) => each.answer());
   }
 
   async *calls(
@@ -84,6 +134,12 @@ class RowCopy implements ReadCopy {
     const selection = this.#selection(filter);
     const accounts = await this.#accounts();
     const [only] = accounts;
+    const { where } = this.#scope;
+    if (where !== null) {
+      const lists = await this.#matching(accounts, selection, where);
+      yield* part(inOrder(lists), offset, limit);
+      return;
+    }
     if (accounts.length === 1 && only !== undefined) {
       yield* this.#store.calls(only, selection, { offset, limit });
       return;
@@ -96,15 +152,29 @@ class RowCopy implements ReadCopy {
       this.#store.calls(account, selection, { offset: Math.max(0, calls - last) }),
     );
     const left = counts.reduce((sum, { calls }) => sum + Math.min(calls, last), 0);
-    let skip = left - last;
-    let most = limit;
-    for await (const call of inOrder(parts)) {
-      if (skip > 0) {
-        skip -= 1;
-        continue;
-      }
-      if (most <= 0) return;
-      most -= 1;
+    yield* part(inOrder(parts), left - last, limit);
+  }
+
+  /** The calls of each account that meet a condition. */
+  async #matching(
+    accounts: readonly string[],
+    selection: NumericFilter,
+    where: string,
+  ): Promise<readonly AsyncIterable<Call>[]> {
+    const selector = selectCalls({ where });
+    if (selector.needsSequence) {
+      for (const account of accounts)
+        for await (const call of this.#read(account, everything)) selector.learn(call, account);
+    }
+    const read = (account: string) => this.#read(account, selection);
+    return accounts.map(async function* (account) {
+      for await (const call of read(account)) if (selector.judge(call, account) === 'selected') yield call;
+    });
+  }
+
+  async *#read(account: string, selection: NumericFilter): AsyncGenerator<Call> {
+    for await (const call of this.#store.calls(account, selection)) {
+      this.#scope.signal.throwIfAborted();
       yield call;
     }
   }
@@ -123,6 +193,10 @@ class RowCopy implements ReadCopy {
     return accounts.length > 0 ? accounts : (await this.#store.accounts()).map(({ id }) => id);
   }
 
+  async #total(selection: NumericFilter): Promise<number> {
+    return (await this.#counts(selection)).reduce((sum, { calls }) => sum + calls, 0);
+  }
+
   async #counts(
     selection: NumericFilter,
   ): Promise<readonly { readonly account: string; readonly calls: number }[]> {
@@ -130,6 +204,25 @@ class RowCopy implements ReadCopy {
     for (const account of await this.#accounts())
       counts.push({ account, calls: await this.#store.count(account, selection) });
     return counts;
+  }
+}
+
+/** The calls of a period with those that have no time, which are in no period; all without one. */
+function needed(period: NaiveRange | null): readonly NumericFilter[] {
+  if (period === null || (period.from === null && period.to === null)) return [everything];
+  const dated = selectionOf(withinRange({ clauses: [] }, period), { extensions: true });
+  return [{ ...everything, to: everything.from + 1 }, dated];
+}
+
+/** So many of the calls, after those that are skipped. */
+async function* part(calls: AsyncIterable<Call>, offset: number, limit: number): AsyncGenerator<Call> {
+  let at = 0;
+  if (limit <= 0) return;
+  for await (const call of calls) {
+    at += 1;
+    if (at <= offset) continue;
+    yield call;
+    if (at >= offset + limit) return;
   }
 }
 

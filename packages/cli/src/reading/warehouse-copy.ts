@@ -2,11 +2,11 @@ import type { Call } from '@call-attribution/core';
 import type { TimeSlice } from '@call-attribution/node-stream';
 import type { CopyVerdict, Removals } from '@call-attribution/node-stream/copies';
 import { type Filter, printFilter } from '@call-attribution/query-dsl';
-import type { CallSelection } from '@call-attribution/questions';
+import type { AccountStatus, Answer, CallSelection, Question } from '@call-attribution/questions';
 import type { Warehouse } from '@call-attribution/warehouse';
 import { loadLibrary, type WarehouseFile } from '../stores/choose.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { type CopyContext, CopySource, type CopyStatus, type Cut, type ReadCopy } from './copy-source.ts';
+import { type CopyContext, CopySource, type Cut, type ReadCopy } from './copy-source.ts';
 import type { Source } from './source.ts';
 
 const usualTimeLimit = 60_000;
@@ -77,7 +77,7 @@ export class WarehouseCopy implements ReadCopy {
     };
   }
 
-  statuses(): Promise<readonly CopyStatus[]> {
+  statuses(): Promise<readonly AccountStatus[]> {
     return this.warehouse.lastSync();
   }
 
@@ -96,6 +96,16 @@ export class WarehouseCopy implements ReadCopy {
   count(filter: Filter) {
     const { timeLimit, signal } = this.#scope;
     return this.warehouse.count({ ...this.selection(filter), timeLimit, signal });
+  }
+
+  async ask(questions: readonly Question[]): Promise<readonly Answer[]> {
+    const { accounts, timeLimit, signal } = this.#scope;
+    const limits = { timeLimit, signal, ...(accounts.length > 0 ? { accounts } : {}) };
+    // An open statement keeps the file open between the questions.
+    await using _open = await this.warehouse.query('select 1');
+    const answers: Answer[] = [];
+    for (const question of questions) answers.push(await this.warehouse.analyze({ ...question, ...limits }));
+    return answers;
   }
 
   calls(filter: Filter, cut: Cut = {}): AsyncIterable<Call> {

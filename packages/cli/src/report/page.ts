@@ -1,7 +1,6 @@
 import { count } from '../term/numbers.ts';
 import { barsSvg, columnsSvg, legend, markup } from './svg.ts';
-import type { Group, Report } from './tally.ts';
-import { figures } from './terminal.ts';
+import type { Report, ReportRow } from './view.ts';
 
 // The contrast of text is above 7:1 in both color schemes, and the seven colors differ in lightness too.
 const style = `
@@ -45,15 +44,13 @@ export interface PageText {
 
 /** A self-contained page: no script, no font, no request. It has light and dark colors, and a table with all figures. */
 export function reportPage(report: Report, text: PageText): string {
-  const vertical = report.rows.time || report.across?.time === true;
+  const { rows, total, isTime } = report;
+  const draw = isTime || report.across?.isTime === true ? columnsSvg : barsSvg;
   const names = legend(report);
-  const groups = report.rest ? [...report.groups, report.rest] : report.groups;
-  const total = figures({ key: 'All calls', ...report.total });
-  const draw = vertical ? columnsSvg : barsSvg;
   // Of a long stretch of time the latest part is what one looks at first.
-  const folds = groups.length > mostRows + 5;
-  const open = folds ? (report.rows.time ? groups.slice(-mostRows) : groups.slice(0, mostRows)) : groups;
-  const folded = folds ? (report.rows.time ? groups.slice(0, -mostRows) : groups.slice(mostRows)) : [];
+  const folds = rows.length > mostRows + 5;
+  const open = folds ? (isTime ? rows.slice(-mostRows) : rows.slice(0, mostRows)) : rows;
+  const folded = folds ? (isTime ? rows.slice(0, -mostRows) : rows.slice(mostRows)) : [];
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -69,19 +66,19 @@ export function reportPage(report: Report, text: PageText): string {
     '<main>',
     `<h1>${markup(text.title)}</h1>`,
     ...text.incomplete.map((line) => `<p class="incomplete">${markup(line)}</p>`),
-    ...text.facts.map((fact) => `<p>${markup(fact)}</p>`),
-    ...(report.total.calls === 0 ? ['<p>No calls.</p>'] : [draw(report, 'wide'), draw(report, 'narrow')]),
+    ...[...report.hidden, ...text.facts].map((fact) => `<p>${markup(fact)}</p>`),
+    ...(report.calls === 0 ? ['<p>No calls.</p>'] : [draw(report, 'wide'), draw(report, 'narrow')]),
     ...(names.length > 0
       ? [
           `<ul class="legend">${names.map((name, at) => `<li><span class="c${at}" aria-hidden="true"></span>${markup(name)}</li>`).join('')}</ul>`,
         ]
       : []),
-    table(report, `${count(report.total.calls)} calls by ${report.rows.title.toLowerCase()}`, open, total),
+    table(report, `${count(report.calls)} calls by ${report.by}`, open, total),
     ...(folded.length === 0
       ? []
       : [
-          `<details><summary>${count(folded.length)} ${report.rows.time ? 'earlier' : 'more'}</summary>`,
-          table(report, report.rows.time ? 'Earlier' : 'More', folded, null),
+          `<details><summary>${count(folded.length)} ${isTime ? 'earlier' : 'more'}</summary>`,
+          table(report, isTime ? 'Earlier' : 'More', folded, null),
           '</details>',
         ]),
     '</main>',
@@ -92,12 +89,11 @@ export function reportPage(report: Report, text: PageText): string {
 }
 
 function table(
-  report: Report,
+  { columns }: Report,
   caption: string,
-  groups: readonly Group[],
+  rows: readonly ReportRow[],
   total: readonly string[] | null,
 ): string {
-  const titles = [report.rows.title, 'Calls', 'Share', 'Talk minutes', 'Mean talk minutes'];
   const row = (cells: readonly string[]): string =>
     `<tr><th scope="row">${markup(cells[0] ?? '')}</th>${cells
       .slice(1)
@@ -105,8 +101,8 @@ function table(
       .join('')}</tr>`;
   return [
     `<table><caption>${markup(caption)}</caption>`,
-    `<thead><tr>${titles.map((title) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
-    `<tbody>${groups.map((group) => row(figures(group))).join('\n')}</tbody>`,
+    `<thead><tr>${columns.map(({ title }) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
+    `<tbody>${rows.map(({ cells }) => row(cells)).join('\n')}</tbody>`,
     ...(total === null ? [] : [`<tfoot>${row(total)}</tfoot>`]),
     '</table>',
   ].join('\n');

@@ -1,5 +1,5 @@
 import { count } from '../term/numbers.ts';
-import type { Report } from './tally.ts';
+import type { Report } from './view.ts';
 
 /** Text made safe for markup, inside and outside of attributes. */
 export function markup(text: string): string {
@@ -29,27 +29,26 @@ const mostBars = 25;
 
 /** Horizontal bars, one for each group. On a narrow screen the name is above its bar. */
 export function barsSvg(report: Report, size: ChartSize = 'wide'): string {
-  const all = report.rest ? [...report.groups, report.rest] : report.groups;
-  const groups = all.slice(0, mostBars);
-  const most = Math.max(...groups.map((group) => group.calls), 1);
+  const groups = report.rows.slice(0, mostBars);
+  const most = Math.max(...groups.map(({ value }) => value), 0) || 1;
   const width = widths[size];
-  const longest = Math.max(...groups.map(({ key }) => [...key].length));
+  const longest = Math.max(...groups.map(({ name }) => [...name].length));
   const isNarrow = size === 'narrow';
   const labels = isNarrow ? 0 : Math.min(400, Math.max(120, Math.ceil(longest * letter) + 16));
   const row = isNarrow ? 42 : 26;
-  const space = width - labels - 20 - count(most).length * letter;
+  const space = width - labels - 20 - Math.max(...groups.map(({ shown }) => shown.length)) * letter;
   const bars = groups.map((group, at) => {
     const y = at * row + (isNarrow ? 18 : 0);
-    const length = Math.max(group.calls > 0 ? 2 : 0, (group.calls / most) * space);
-    const name = markup(cut(group.key, Math.floor((isNarrow ? width : labels - 10) / letter)));
+    const length = Math.max(group.value > 0 ? 2 : 0, (group.value / most) * space);
+    const name = markup(cut(group.name, Math.floor((isNarrow ? width : labels - 10) / letter)));
     const label = isNarrow
       ? `<text x="0" y="${y - 2}">${name}</text>`
       : `<text x="${labels - 10}" y="${y + 17}" text-anchor="end">${name}</text>`;
     return (
       label +
       `<rect class="c0" x="${labels}" y="${y + 4}" width="${length.toFixed(1)}" height="18" rx="2">` +
-      `<title>${markup(group.key)}: ${count(group.calls)} calls</title></rect>` +
-      `<text x="${(labels + length + 8).toFixed(1)}" y="${y + 17}">${count(group.calls)}</text>`
+      `<title>${markup(group.name)}: ${markup(group.shown)}</title></rect>` +
+      `<text x="${(labels + length + 8).toFixed(1)}" y="${y + 17}">${markup(group.shown)}</text>`
     );
   });
   return frame(report, size, groups.length * row, bars.join('\n'));
@@ -57,21 +56,24 @@ export function barsSvg(report: Report, size: ChartSize = 'wide'): string {
 
 /** Vertical bars along time; with two dimensions, stacked by the other one. */
 export function columnsSvg(report: Report, size: ChartSize = 'wide'): string {
-  const { keys, stacks } = columns(report);
+  const { keys, stacks, shown } = columns(report);
   const width = widths[size];
   const [top, bottom, height] = [10, 34, size === 'wide' ? 300 : 230];
   const sums = keys.map((_, at) => stacks.reduce((sum, stack) => sum + (stack.calls[at] ?? 0), 0));
-  const most = nice(Math.max(...sums, 1));
-  const left = Math.ceil(count(most).length * letter) + 14;
+  const isWhole = sums.every(Number.isInteger);
+  const most = nice(Math.max(...sums, 0) || 1, isWhole);
+  const gridText = (value: number): string => (isWhole ? count(value) : String(Number(value.toPrecision(3))));
+  const left =
+    Math.ceil(Math.max(...[0.25, 0.5, 0.75, 1].map((part) => gridText(most * part).length)) * letter) + 14;
   const slot = (width - left) / Math.max(1, keys.length);
   const scale = (height - top - bottom) / most;
   const ground = height - bottom;
   const lines = [0, 0.25, 0.5, 0.75, 1]
     .map((part) => most * part)
-    .filter((value) => Number.isInteger(value))
+    .filter((value) => !isWhole || Number.isInteger(value))
     .map((value) => {
       const y = (ground - value * scale).toFixed(1);
-      return `<line class="grid" x1="${left}" y1="${y}" x2="${width}" y2="${y}"/><text x="${left - 8}" y="${y}" dy="4" text-anchor="end">${count(value)}</text>`;
+      return `<line class="grid" x1="${left}" y1="${y}" x2="${width}" y2="${y}"/><text x="${left - 8}" y="${y}" dy="4" text-anchor="end">${gridText(value)}</text>`;
     });
   const bars = keys.flatMap((key, at) => {
     let y = ground;
@@ -83,7 +85,7 @@ export function columnsSvg(report: Report, size: ChartSize = 'wide'): string {
       const label = stacks.length > 1 ? `${key}, ${stack.name}` : key;
       const x = left + at * slot + slot * 0.1;
       return [
-        `<rect class="c${which}" x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${(slot * 0.8).toFixed(1)}" height="${size.toFixed(1)}"><title>${markup(label)}: ${count(calls)} calls</title></rect>`,
+        `<rect class="c${which}" x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${(slot * 0.8).toFixed(1)}" height="${size.toFixed(1)}"><title>${markup(label)}: ${markup(shown(at, calls))}</title></rect>`,
       ];
     });
   });
@@ -119,33 +121,37 @@ export function legend(report: Report): string[] {
   return names.length > 1 ? names : [];
 }
 
-function columns(report: Report): {
+function columns({ rows, across }: Report): {
   keys: readonly string[];
   stacks: { name: string; calls: readonly number[] }[];
+  shown: (at: number, calls: number) => string;
 } {
-  if (!report.across?.time) {
-    const calls = report.groups.map((group) => group.calls);
-    return { keys: report.groups.map((group) => group.key), stacks: [{ name: 'calls', calls }] };
+  if (!across?.isTime) {
+    return {
+      keys: rows.map(({ name }) => name),
+      stacks: [{ name: 'calls', calls: rows.map(({ value }) => value) }],
+      shown: (at) => rows[at]?.shown ?? '',
+    };
   }
-  const groups = report.rest ? [...report.groups, report.rest] : [...report.groups];
-  const own = groups.length > colors ? groups.slice(0, colors - 1) : groups;
-  const others = groups.slice(own.length);
-  const rest = report.axis.map((key) => others.reduce((sum, group) => sum + (group.spread.get(key) ?? 0), 0));
+  const others = (own: typeof rows) =>
+    across.totals.map((total, at) => own.reduce((left, { series }) => left - (series[at] ?? 0), total));
+  const isAll = rows.length <= colors && others(rows).every((calls) => calls === 0);
+  const own = isAll ? rows : rows.slice(0, colors - 1);
+  const rest = others(own);
   return {
-    keys: report.axis,
+    keys: across.axis,
     stacks: [
-      ...own.map((group) => ({ name: group.key, calls: group.series })),
-      ...(others.length > 0 ? [{ name: 'all others', calls: rest }] : []),
+      ...own.map(({ name, series }) => ({ name, calls: series })),
+      ...(rest.some((calls) => calls > 0) ? [{ name: 'all others', calls: rest }] : []),
     ],
+    shown: (_, calls) => `${count(calls)} calls`,
   };
 }
 
 function frame(report: Report, size: ChartSize, height: number, inside: string): string {
-  const over = report.across ? ` and ${report.across.title.toLowerCase()}` : '';
-  const title = `Calls by ${report.rows.title.toLowerCase()}${over}`;
   return (
     `<svg class="${size}" viewBox="0 0 ${widths[size]} ${Math.max(30, height)}" role="img" aria-labelledby="${size}-title ${size}-text">` +
-    `<title id="${size}-title">${markup(title)}</title>` +
+    `<title id="${size}-title">${markup(report.title)}</title>` +
     `<desc id="${size}-text">The table below the chart has the same figures.</desc>\n${inside}\n</svg>`
   );
 }
@@ -156,8 +162,8 @@ function cut(text: string, length: number): string {
 }
 
 // The next round number, so that the grid lines are at numbers a person would choose.
-function nice(most: number): number {
+function nice(most: number, isWhole: boolean): number {
   const unit = 10 ** Math.floor(Math.log10(most));
   const step = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= most) ?? 10;
-  return Math.max(4, step * unit);
+  return Math.max(isWhole ? 4 : 0, step * unit);
 }

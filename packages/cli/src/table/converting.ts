@@ -3,10 +3,10 @@ import {
   accountOptions,
   badRecordOption,
   connectionOptions,
+  copyOptions,
   filterOptions,
   inGroup,
   outputOption,
-  warehouseOptions,
 } from '../args/options.ts';
 
 // Written out here, so that help does not load the formats; a test compares the two.
@@ -46,13 +46,13 @@ const ruleOptions = inGroup('Which calls count', [
 ]);
 
 /** A push reads calls through extensions always, and its ledger knows the days. */
-const pushFilter = filterOptions.filter(({ name }) => !['on', 'include-extensions'].includes(name));
+const pushFilter = filterOptions.filter(({ name }) => !['period', 'include-extensions'].includes(name));
 const oneAccount = accountOptions.filter(({ name }) => name !== 'all-accounts');
 
 const pushOptions: readonly OptionSpec[] = [
   ...ruleOptions,
   ...pushFilter,
-  ...warehouseOptions,
+  ...copyOptions,
   ...oneAccount,
   badRecordOption,
   ...connectionOptions,
@@ -117,7 +117,7 @@ export const convertingCommands: readonly CommandSpec[] = [
       dryRun,
       ...ruleOptions,
       ...filterOptions,
-      ...warehouseOptions,
+      ...copyOptions,
       ...accountOptions,
       badRecordOption,
       ...connectionOptions,

@@ -3,6 +3,7 @@ import {
   accountOptions,
   badRecordOption,
   connectionOptions,
+  copyOptions,
   fieldsOption,
   filterOptions,
   jsonOption,
@@ -10,7 +11,6 @@ import {
   outputOption,
   reportOutputOptions,
   statusOptions,
-  warehouseOptions,
 } from '../args/options.ts';
 
 /** The commands that bring calls somewhere: files, a store, a report. */
@@ -46,7 +46,7 @@ export const movingCommands: readonly CommandSpec[] = [
       { name: 'resume', text: 'continue an interrupted export of the same file' },
       { name: 'rows', value: 'N', text: 'calls per request; fewer if the server sends fewer', default: 1000 },
       ...filterOptions,
-      ...warehouseOptions,
+      ...copyOptions,
       ...accountOptions,
       badRecordOption,
       ...connectionOptions,
@@ -108,29 +108,61 @@ export const movingCommands: readonly CommandSpec[] = [
   },
   {
     name: 'report',
-    summary: 'count calls by campaign, day and so on, as a table and charts',
+    summary: 'measure calls by campaign, day and so on, as a table and charts',
     about:
-      'Groups by day, week, month, hour, weekday or any field. Short names: campaign, ad-group, keyword, label, source.',
+      'Groups are day, week, month, hour, weekday, caller_type or any field, by the name of the API or as people say it: campaign, ' +
+      'keyword, landing page, device. Measures are calls, share, missed, missed_rate, talk_sum, talk_mean, talk_median, talk_p90, callers, ' +
+      'repeat_callers, first_time_callers, lag_median, distinct(field), without(field), count(condition), share(condition), ' +
+      'called_back_within(hours). In a table and a page, one of two groups goes across: time, or the second. Several accounts are one ' +
+      'question, whose order and limit hold for all of them.',
     options: [
       {
         name: 'by',
         value: 'GROUPS',
-        text: 'one or two groups, separated by a comma',
+        text: 'up to four groups, separated by commas',
         default: 'day',
         repeat: true,
         completes: 'groups',
         otherNames: ['group-by', 'group', 'per'],
       },
       {
+        name: 'measures',
+        value: 'MEASURES',
+        text: 'what is measured, separated by commas: calls,missed_rate,"share(rank >= 4) as low"',
+        default: 'calls,share,talk_sum,talk_mean',
+        completes: 'measures',
+        otherNames: ['metrics', 'measure', 'show'],
+      },
+      {
+        name: 'compare',
+        value: 'PERIOD',
+        text: 'another period to compare with: previous, year, or one such as 2026-09; needs a period with both ends',
+        offers: ['previous', 'year'],
+        otherNames: ['versus', 'against'],
+      },
+      {
+        name: 'order',
+        value: 'COLUMNS',
+        text: 'columns to sort by: "missed_rate desc", "calls desc, campaign"',
+        default: 'time in its order, else most of the first measure first',
+        otherNames: ['sort', 'order-by', 'sort-by'],
+      },
+      {
         ...limitOption,
-        text: 'how many groups to show; a table and a page add up the rest',
+        text: 'how many groups to show; the total is that of all',
         default: '10 in a table and a page, else all',
         otherNames: ['top', 'rows', 'max'],
       },
       { name: 'title', value: 'TEXT', text: 'title of the page' },
-      ...filterOptions,
-      ...warehouseOptions,
-      ...accountOptions,
+      ...filterOptions.filter(({ name }) => name !== 'min-talk'),
+      ...copyOptions.map((option) =>
+        option.name === 'where' ? { ...option, group: 'Which calls' } : option,
+      ),
+      ...accountOptions.map((option) =>
+        option.name === 'all-accounts'
+          ? { ...option, text: 'all of them together; --by account tells them apart' }
+          : option,
+      ),
       ...reportOutputOptions,
       ...connectionOptions,
     ],
@@ -138,6 +170,10 @@ export const movingCommands: readonly CommandSpec[] = [
       {
         line: 'calls report --by campaign,day --last 30d --time-zone America/New_York',
         text: 'campaigns, each with its days as a line of bars',
+      },
+      {
+        line: 'calls report --by campaign --measures calls,missed_rate,callers --period 2026-10 --compare previous --order "missed_rate desc"',
+        text: 'who misses most, and how that has changed',
       },
       { line: 'calls report --by channel -o report.html', text: 'a page to pass on' },
       {

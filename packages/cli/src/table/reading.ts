@@ -3,6 +3,7 @@ import {
   accountOptions,
   configOption,
   connectionOptions,
+  copyOptions,
   fieldsOption,
   filterOptions,
   jsonOption,
@@ -10,7 +11,6 @@ import {
   limitOption,
   outputOptions,
   sqlOutputOptions,
-  warehouseOptions,
 } from '../args/options.ts';
 
 const storeOption = {
@@ -42,7 +42,7 @@ export const readingCommands: readonly CommandSpec[] = [
       },
       fieldsOption,
       ...filterOptions,
-      ...warehouseOptions,
+      ...copyOptions,
       ...accountOptions,
       ...outputOptions,
       ...connectionOptions,
@@ -52,7 +52,7 @@ export const readingCommands: readonly CommandSpec[] = [
         line: 'calls list --last 7d --min-talk 2m --time-zone America/New_York',
         text: 'the latest calls of seven days, of two minutes or more',
       },
-      { line: 'calls list --on 2026-11 --all -o november.csv', text: 'a whole month as a file' },
+      { line: 'calls list --period 2026-11 --all -o november.csv', text: 'a whole month as a file' },
       {
         line: "calls list --q 'talk_minutes:[5 TO *]' --fields sid,date_added,ppc_campaign",
         text: 'your own filter and fields',
@@ -67,7 +67,7 @@ export const readingCommands: readonly CommandSpec[] = [
     positionals: [{ name: 'sid', text: 'session ID of the call', required: true }],
     options: [
       fieldsOption,
-      ...warehouseOptions.filter(({ name }) => name !== 'where'),
+      ...copyOptions.filter(({ name }) => name !== 'where'),
       ...accountOptions,
       ...outputOptions,
       ...connectionOptions,
@@ -81,9 +81,9 @@ export const readingCommands: readonly CommandSpec[] = [
   {
     name: 'count',
     summary: 'count the calls that match',
-    options: [jsonOption, ...filterOptions, ...warehouseOptions, ...accountOptions, ...connectionOptions],
+    options: [jsonOption, ...filterOptions, ...copyOptions, ...accountOptions, ...connectionOptions],
     examples: [
-      { line: 'calls count --on yesterday --time-zone Europe/Berlin', text: 'one number on stdout' },
+      { line: 'calls count --period yesterday --time-zone Europe/Berlin', text: 'one number on stdout' },
     ],
     load: async () => (await import('../commands/count.ts')).count,
   },
@@ -137,7 +137,7 @@ export const readingCommands: readonly CommandSpec[] = [
       { name: 'every', value: 'DURATION', text: 'how often to look: 10s, 1m', default: '30s' },
       fieldsOption,
       { ...jsonOption, text: 'a line of JSON for each call' },
-      ...filterOptions.filter(({ name }) => name !== 'to' && name !== 'on'),
+      ...filterOptions.filter(({ name }) => name !== 'to' && name !== 'period'),
       ...accountOptions.filter(({ name }) => name === 'account'),
       ...connectionOptions,
     ],

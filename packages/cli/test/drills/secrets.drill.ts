@@ -71,10 +71,10 @@ afterAll(async () => {
 
 describe('calls', () => {
   test.each([
-    ['count', () => ['count', '--on', '2026-10-01'], 'CALLS_ACCESS_KEY'],
+    ['count', () => ['count', '--period', '2026-10-01'], 'CALLS_ACCESS_KEY'],
     [
       'count with a token',
-      () => ['count', '--on', '2026-10-01', '--debug', '--api-version', 'v2'],
+      () => ['count', '--period', '2026-10-01', '--debug', '--api-version', 'v2'],
       'CALLS_BEARER_TOKEN',
     ],
     ['sync', () => ['sync', '--account', '1', '--store', database.url, '--debug'], 'PGPASSWORD'],

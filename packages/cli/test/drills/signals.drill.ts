@@ -90,7 +90,7 @@ describe('Node.js has nothing to warn about', () => {
       `sqlite:${join(cwd, 'calls.db')}`,
       '--every',
       '1ms',
-      '--on',
+      '--period',
       '2026-10-01',
       '--json',
     ];

@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { finishAnswer } from '../answer/finish.ts';
 import { QuestionError } from '../errors.ts';
 import { Facts, type ReadCall, zoneShift } from '../fields/facts.ts';
@@ -9,10 +9,8 @@ import { type Plan, planQuestion } from '../question/plan.ts';
 import { checkQuestion, type Question } from '../question/question.ts';
 import { invalidState } from './cell.ts';
 import { Running, type SavedCounts } from './running.ts';
+import { recordOf, usualMemory } from './select-calls.ts';
 import { namedFields } from './sequences.ts';
-
-/** Memory that the exact state of an answer may take, by default. */
-const usualMemory = 512e6;
 
 const answerOptions = defineOptions({
   /** The account of the calls, or a function that says it of each. Default `main`. */
@@ -226,14 +224,6 @@ class OneAnswer {
 
 function accountIn({ account = 'main' }: AnswerOptions): (call: Call) => string {
   return typeof account === 'function' ? account : () => account;
-}
-
-const recordKind = option.object<Call>();
-
-/** A call as a record of any fields. */
-function recordOf(call: Call): Readonly<Record<string, unknown>> {
-  if (typeof call !== 'object' || call === null) checkOption('calls', recordKind, call);
-  return call as unknown as Readonly<Record<string, unknown>>;
 }
 
 async function eachCall(

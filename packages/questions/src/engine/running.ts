@@ -2,15 +2,15 @@ import { formatNaive } from '@call-attribution/core/time';
 import { MemoryLimit } from '@call-attribution/node-stream/accumulators';
 import type { Counted, CountedGroup } from '../answer/counted.ts';
 import { comparedFields } from '../answer/nothing-found.ts';
-import { compileCondition, type Judge, type Value } from '../conditions/holds.ts';
+import type { Judge, Value } from '../conditions/holds.ts';
 import { QuestionError } from '../errors.ts';
 import { Facts } from '../fields/facts.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import { alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
-import type { Period } from '../question/period.ts';
 import type { Plan } from '../question/plan.ts';
-import { invalidState, partCounters, readerIn, type SavedCell } from './cell.ts';
+import { invalidState, partCounters, type SavedCell } from './cell.ts';
 import { CellTable } from './cell-table.ts';
+import { judgesOf, tooMuch, within } from './select-calls.ts';
 import { type KeptCall, KeptCalls } from './sequences.ts';
 
 /** What a running answer saves, as plain JSON. */
@@ -80,12 +80,7 @@ export class Running {
     this.#accounts = plan.accounts === null ? null : new Set(plan.accounts);
     this.#compared = comparedFields(plan);
     for (const name of this.#compared) this.#values.set(name, new Map());
-    this.#judges = plan.conditions.map(({ condition, asSent }) => {
-      const read = readerIn(plan);
-      return compileCondition(condition, plan.fields, (field) =>
-        asSent && field === 'date_added' ? ({ sentAt }: Facts) => sentAt : read(field),
-      );
-    });
+    this.#judges = judgesOf(plan);
   }
 
   /** Takes a call. */
@@ -244,14 +239,3 @@ const least = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);
 const most = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.max(a, b);
-
-function within(time: number | null, { from, to }: Period): boolean {
-  if (from === null && to === null) return true;
-  return time !== null && (from === null || time >= from) && (to === null || time < to);
-}
-
-const tooMuch = (bytes: number): QuestionError =>
-  new QuestionError(
-    'too_much',
-    `The exact answer needs more than the ${Math.round(bytes / 1e6)} MB that it may use. Choose a shorter period or fewer groups, or raise \`memory\`.`,
-  );

@@ -1,19 +1,30 @@
 import type { Call } from '@call-attribution/core';
+import { checkOption, option } from '@call-attribution/core/options';
+import { MemoryLimit } from '@call-attribution/node-stream/accumulators';
 import { fieldsOf } from '../conditions/condition.ts';
 import { compareText } from '../conditions/fold.ts';
-import { compileCondition, type Value } from '../conditions/holds.ts';
+import { compileCondition, type Judge, type Value } from '../conditions/holds.ts';
 import { nameOf } from '../conditions/names.ts';
-import { Facts, zoneShift } from '../fields/facts.ts';
-import { planSelection, type ReadOptions } from '../question/plan.ts';
+import { QuestionError } from '../errors.ts';
+import { Facts, type Sequence, zoneShift } from '../fields/facts.ts';
+import type { Period } from '../question/period.ts';
+import { planSelection, type ReadOptions, type SelectionPlan } from '../question/plan.ts';
 import type { CallSelection } from '../question/question.ts';
 import { readOrder } from '../question/resolve.ts';
+import { readerIn } from './cell.ts';
+import { KeptCalls } from './sequences.ts';
+
+/** Memory that the exact state of a question may take, by default. */
+export const usualMemory = 512e6;
 
 /** Chooses and orders single calls as a question would. */
 export interface CallSelector {
   /** The period, as naive times: the end is not included. Null where it is open. */
   readonly period: { readonly from: number | null; readonly to: number | null };
-  /** A condition follows from the other calls of a caller, which a selector that sees one call at a time does not know. */
+  /** A condition or the order follows from the other calls of a caller: `learn` has to see all calls of the accounts first. */
   readonly needsSequence: boolean;
+  /** Looks at a call that a sequence may depend on. Only needed where `needsSequence` is set. */
+  learn(call: Call, account: string): void;
   /** Is the call selected? `other`: it would be, but for the channel that `calls` leaves out. */
   judge(call: Call, account: string): 'selected' | 'other' | 'no';
   /** What a call is sorted by, for `compare`. */
@@ -39,30 +50,35 @@ export function selectCalls(
   const facts = new Facts(timeZone !== null && inZone !== null ? zoneShift(timeZone, inZone) : null);
   const accounts = plan.accounts === null ? null : new Set(plan.accounts);
   const readField = (field: string, of: Facts): Value => plan.fields.get(nameOf(field))?.read(of) ?? null;
-  const judges = plan.conditions.map(({ condition, asSent }) =>
-    compileCondition(
-      condition,
-      plan.fields,
-      (field) => (of: Facts) => (asSent && field === 'date_added' ? of.sentAt : readField(field, of)),
-    ),
-  );
+  const judges = judgesOf(plan);
   const names = new Map([...plan.fields].map(([name, field]) => [nameOf(name), field.name]));
   const sorts = readOrder(order, [...new Set(names.values())], 'a call', names);
-  const { from, to } = plan.period;
-  const set = (call: Call, account: string): void =>
-    facts.set(call as unknown as Readonly<Record<string, unknown>>, account);
+  const kept = new KeptCalls({ ...plan, groups: [], parts: [] }, new MemoryLimit(usualMemory, tooMuch));
+  let places: ReadonlyMap<string, Sequence | null> | null = null;
+  const set = (call: Call, account: string): void => {
+    facts.set(recordOf(call), account);
+    if (!needsSequence) return;
+    places ??= placesOf(kept);
+    facts.sequence = places.get(idOf(account, call.sid)) ?? null;
+  };
+  const needsSequence = [
+    ...plan.conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
+    ...sorts.map(({ column }) => column),
+  ].some((name) => plan.fields.get(name)?.needsSequence);
   return {
     period: plan.period,
-    needsSequence: [
-      ...plan.conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
-      ...sorts.map(({ column }) => column),
-    ].some((name) => plan.fields.get(name)?.needsSequence),
+    needsSequence,
+    learn(call, account) {
+      if (!needsSequence) return;
+      facts.set(recordOf(call), account);
+      kept.add(facts);
+      places = null;
+    },
     judge(call, account) {
       if (accounts !== null && !accounts.has(account)) return 'no';
       set(call, account);
       const { time, isExtension } = facts;
-      if (from !== null && (time === null || time < from)) return 'no';
-      if (to !== null && (time === null || time >= to)) return 'no';
+      if (!within(time, plan.period)) return 'no';
       for (const judge of judges) if (judge(facts) !== true) return 'no';
       const isOther = plan.calls !== 'all' && (plan.calls === 'extensions') !== isExtension;
       return isOther ? 'other' : 'selected';
@@ -85,3 +101,41 @@ export function selectCalls(
     },
   };
 }
+
+const idOf = (account: string, sid: unknown): string => `${account} ${String(sid)}`;
+
+function placesOf(kept: KeptCalls): ReadonlyMap<string, Sequence | null> {
+  const places = new Map<string, Sequence | null>();
+  kept.each(({ sid }, account, sequence) => places.set(idOf(account, sid), sequence));
+  return places;
+}
+
+const recordKind = option.object<Call>();
+
+/** A call as a record of any fields. */
+export function recordOf(call: Call): Readonly<Record<string, unknown>> {
+  if (typeof call !== 'object' || call === null) checkOption('calls', recordKind, call);
+  return call as unknown as Readonly<Record<string, unknown>>;
+}
+
+/** The conditions of a selection as functions. A filter of the API is about the times as they were sent. */
+export const judgesOf = (plan: SelectionPlan): readonly Judge<Facts>[] =>
+  plan.conditions.map(({ condition, asSent }) => {
+    const read = readerIn(plan);
+    return compileCondition(condition, plan.fields, (field) =>
+      asSent && field === 'date_added' ? ({ sentAt }: Facts) => sentAt : read(field),
+    );
+  });
+
+/** Is a time in a period? */
+export function within(time: number | null, { from, to }: Period): boolean {
+  if (from === null && to === null) return true;
+  return time !== null && (from === null || time >= from) && (to === null || time < to);
+}
+
+/** The error of a question that needs more memory than it may use. */
+export const tooMuch = (bytes: number): QuestionError =>
+  new QuestionError(
+    'too_much',
+    `The exact answer needs more than the ${Math.round(bytes / 1e6)} MB that it may use. Choose a shorter period or fewer groups, or raise \`memory\`.`,
+  );

@@ -18,8 +18,11 @@ const neededFor: Readonly<Record<string, readonly string[]>> = {
 };
 const always = ['sid', 'date_added', 'channel', 'ani'];
 
+/** What decides which fields are needed. */
+type Needs = Pick<Plan, 'groups' | 'conditions' | 'parts' | 'fields'>;
+
 /** The fields that a question names, those that follow from others included. */
-export function namedFields({ groups, conditions, parts, fields }: Plan): readonly string[] {
+export function namedFields({ groups, conditions, parts, fields }: Needs): readonly string[] {
   const names = [
     ...groups.map(({ name }) => name),
     ...conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
@@ -34,7 +37,7 @@ export function namedFields({ groups, conditions, parts, fields }: Plan): readon
 }
 
 /** The fields of a record that a question needs. */
-function neededFields(plan: Plan): readonly string[] {
+function neededFields(plan: Needs): readonly string[] {
   return [...new Set([...always, ...namedFields(plan).flatMap((name) => neededFor[name] ?? [name])])];
 }
 
@@ -62,7 +65,7 @@ export class KeptCalls {
   #last: { readonly account: string; readonly known: Callers } | null = null;
   #met = 0;
 
-  constructor(plan: Plan, memory: MemoryLimit) {
+  constructor(plan: Needs, memory: MemoryLimit) {
     this.#fields = neededFields(plan);
     this.#columns = this.#fields.map(() => []);
     this.#memory = memory;

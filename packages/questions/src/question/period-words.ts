@@ -1,4 +1,4 @@
-import { addMonths, day, hour, parseTime, second } from '@call-attribution/core/time';
+import { addMonths, day, hour, instantOf, naiveAt, parseTime, second } from '@call-attribution/core/time';
 import { dayNumber, startOfDay } from '../fields/facts.ts';
 import { type FieldSettings, monthStartOf, weekStartOf } from '../fields/vocabulary.ts';
 
@@ -6,6 +6,12 @@ import { type FieldSettings, monthStartOf, weekStartOf } from '../fields/vocabul
 export interface Stretch {
   readonly from: number;
   readonly to: number;
+}
+
+/** How words are read: the day that weeks begin with, and the zone whose clock `now` is of, if that is known. */
+export interface PeriodSettings extends FieldSettings {
+  /** An IANA name. Some zones have left out whole days. */
+  readonly timeZone?: string | undefined;
 }
 
 /** Forms of a period, for messages. */
@@ -37,7 +43,7 @@ type Unit = 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
 export function sayPeriod(
   text: string,
   now: number,
-  settings: FieldSettings = {},
+  settings: PeriodSettings = {},
 ): { readonly from: number | null; readonly to: number | null } | null {
   const words = text.trim().toLowerCase().replace(/\s+/g, ' ');
   const open = /^(since|from|after|until|till|up to|before) (.+)$/.exec(words);
@@ -57,19 +63,20 @@ export function sayPeriod(
   return stretchOf(words, now, settings);
 }
 
-function stretchOf(words: string, now: number, settings: FieldSettings): Stretch | null {
+function stretchOf(words: string, now: number, settings: PeriodSettings): Stretch | null {
   return relative(words, now, settings) ?? calendar(words, settings) ?? moment(words);
 }
 
 /** A stretch that depends on what time it is. */
-function relative(words: string, now: number, settings: FieldSettings): Stretch | null {
+function relative(words: string, now: number, settings: PeriodSettings): Stretch | null {
   if (words === 'today') return unitAt('day', now, 0, settings);
-  if (words === 'yesterday') return unitAt('day', now, -1, settings);
+  if (words === 'yesterday') return dayBefore(now, settings);
   if (words === 'tomorrow') return unitAt('day', now, 1, settings);
   if (words === 'now') return { from: now, to: now };
   const [, which, unit] =
     /^(this|current|last|previous|past|next) (day|week|month|quarter|year)$/.exec(words) ?? [];
   if (isUnit(unit)) {
+    if (unit === 'day' && /^(?:last|previous|past)$/.test(which ?? '')) return dayBefore(now, settings);
     const step = which === 'this' || which === 'current' ? 0 : which === 'next' ? 1 : -1;
     return unitAt(unit, now, step, settings);
   }
@@ -90,6 +97,15 @@ function relative(words: string, now: number, settings: FieldSettings): Stretch 
   }
   const { from: to } = unitAt(units, now, 0, settings);
   return { from: unitAt(units, now, -many, settings).from, to };
+}
+
+/** The last day that there was before today: Samoa went from December 29 to 31 in 2011. */
+function dayBefore(now: number, settings: PeriodSettings): Stretch {
+  const { timeZone } = settings;
+  const { from: today } = unitAt('day', now, 0, settings);
+  const before =
+    timeZone === undefined ? today - 1 : naiveAt(instantOf(today, timeZone).epochMs - 1, timeZone);
+  return unitAt('day', before, 0, settings);
 }
 
 const isUnit = (word: string | undefined): word is Unit =>

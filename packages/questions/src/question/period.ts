@@ -38,8 +38,8 @@ export function readSaid(selection: CallSelection, now: number): Period {
   if (period === undefined) return readPeriod({ from, to });
   if (from !== undefined || to !== undefined)
     throw new QuestionError('invalid_period', 'A question has `period`, or `from` and `to`, but not both.');
-  const local = naiveAt(now, inZone ?? timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
-  const said = sayPeriod(period, local, { weekStart });
+  const zone = inZone ?? timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const said = sayPeriod(period, naiveAt(now, zone), { weekStart, timeZone: zone });
   if (said === null) {
     throw new QuestionError(
       'invalid_period',

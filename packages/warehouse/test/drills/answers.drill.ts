@@ -1,6 +1,8 @@
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
-import { checkLaw, lawGroups, lawMeasures } from '../law.ts';
+import { Coverage } from '../law/coverage.ts';
+import { checkLaw } from '../law/law.ts';
+import { testWarehouse } from '../support.ts';
 
 const runs = rounds(10, 250);
 const tally = openDrill({
@@ -10,16 +12,19 @@ const tally = openDrill({
 });
 
 test('DuckDB and plain JavaScript give one answer to random questions', async () => {
-  const seen = new Map<string, number>();
-  const count = tally.counted(async (names: readonly string[]) => {
-    for (const name of names) seen.set(name, (seen.get(name) ?? 0) + 1);
-  });
-  const asked: (readonly string[])[] = [];
-  await checkLaw(runs, 20, ({ groupBy = [], measures = [] }) => {
-    asked.push([...groupBy, ...measures.map(String)]);
-  });
-  for (const names of asked) await count(names);
-  // In the long form every measure and group is asked for at least 100 times.
-  for (const name of [...lawGroups, ...lawMeasures])
-    expect(seen.get(name) ?? 0, name).toBeGreaterThanOrEqual(runs < 250 ? 1 : 100);
+  const coverage = new Coverage();
+  const { warehouse } = await testWarehouse();
+  await tally.run(
+    () =>
+      checkLaw(warehouse, {
+        runs,
+        questions: 20,
+        seen: (...answered) => coverage.add(...answered),
+      }),
+    3_600_000,
+  );
+  tally.add({ runs: coverage.questions - 1 });
+  process.stderr.write(`${coverage}\n`);
+  // The long form leaves no kind of question and no pair of them to luck.
+  expect(coverage.missing(runs < 250 ? 1 : 100, runs < 250 ? 0 : 3)).toEqual([]);
 }, 3_600_000);

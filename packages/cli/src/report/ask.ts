@@ -1,0 +1,147 @@
+import type { Filter } from '@call-attribution/query-dsl';
+import type { AccountStatus, Answer, Question, RunningAnswer } from '@call-attribution/questions';
+import { createAnswer } from '@call-attribution/questions';
+import type { Args } from '../args/command.ts';
+import { Interrupted, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Io, say } from '../io.ts';
+import { accountsOfApi, chooseStored, type ReadAccount, type Stored } from '../reading/accounts.ts';
+import { contextOf } from '../reading/connect.ts';
+import { eachAccount, type NamedAccount, planEach } from '../reading/each-account.ts';
+import { conditionsOf, rangeOf, withExtensions, withinRange } from '../reading/filter.ts';
+import { neededPeriod } from '../reading/needed-period.ts';
+import { verdictText, watch } from '../reading/verdict.ts';
+import type { AskedAccount } from './question.ts';
+
+/** Answers, and how it is known that they are about all calls. */
+export interface Asked {
+  readonly answers: readonly Answer[];
+  /** Which calls were read or counted, a sentence for each account or copy. */
+  readonly ends: readonly string[];
+  /** What a copy lacks, a sentence for each account. */
+  readonly incomplete: readonly string[];
+  /** The exit status. */
+  readonly status: number;
+}
+
+/** Who answers: a copy, or the API of each account. */
+export interface Place {
+  readonly accounts: readonly AskedAccount[];
+  /** Answers all questions in one pass. Nothing is answered when all accounts have failed. */
+  ask(questions: readonly Question[]): Promise<Asked>;
+}
+
+/** Who answers the questions of a command. */
+export async function placeOf(args: Args, io: Io): Promise<Place> {
+  const stored = await chooseStored(args, io);
+  if (stored !== null)
+    return { accounts: stored.accounts, ask: (questions) => askCopy(stored, questions, io) };
+  const accounts = accountsOfApi(args, io);
+  return {
+    accounts: accounts.map((account) => ({ ...account, key: keyOf(account) })),
+    ask: (questions) => askApi(accounts, questions, args, io),
+  };
+}
+
+async function askCopy(stored: Stored, questions: readonly Question[], io: Io): Promise<Asked> {
+  const source = await stored.open();
+  try {
+    const answers = await source.copy.ask(questions);
+    const end = await source.sayAnswered(answers[0]?.accounts, neededPeriod(questions));
+    const named = answers.map((answer) => withNames(answer, stored.nameOf));
+    return { answers: named, ends: [end], incomplete: source.incomplete, status: exitCodes.ok };
+  } catch (error) {
+    if (io.signal.aborted) throw new Interrupted();
+    throw error;
+  } finally {
+    await source.close();
+  }
+}
+
+/** Accounts are shown by the names that they have in the configuration. */
+function withNames(answer: Answer, nameOf: (id: string) => string): Answer {
+  if (!answer.columns.some(({ name, kind }) => name === 'account' && kind === 'group')) return answer;
+  return { ...answer, rows: answer.rows.map((row) => ({ ...row, account: nameOf(String(row.account)) })) };
+}
+
+const keyOf = ({ name }: NamedAccount): string => name ?? 'main';
+
+/** What was counted of the calls of an account. */
+interface Counted {
+  readonly account: string;
+  readonly running: readonly RunningAnswer[];
+  readonly calls: number;
+  readonly end: string;
+}
+
+/** Reads the calls of each account and counts them apart, so that one that fails half way leaves nothing behind. */
+async function askApi(
+  accounts: readonly ReadAccount[],
+  questions: readonly Question[],
+  args: Args,
+  io: Io,
+): Promise<Asked> {
+  const isOne = accounts.every(({ name }) => name === null);
+  if (isOne && questions[0]?.groupBy?.includes('account'))
+    throw new UsageError('--by account groups the calls of several accounts', {
+      hints: ['add --all-accounts, or --account with several names'],
+    });
+  const period = neededPeriod(questions);
+  const planned = await planEach(accounts, ({ settings }): Filter => {
+    const context = contextOf(settings, io);
+    const all = (filter: Filter) => (context.version === 'v3' ? withExtensions(filter) : filter);
+    if (period === null) return all({ clauses: [] });
+    const isOpen = period.from === null && period.to === null;
+    return withinRange(all(conditionsOf(args, context)), isOpen ? rangeOf(args, context) : period);
+  });
+  const counted: Counted[] = [];
+  const status = await eachAccount(planned, args, io, async (account) => {
+    const { name, plan: filter, open } = account;
+    const source = await open();
+    const running = questions.map((question) => createAnswer<Question>(question));
+    const { line, onProgress } = watch(io, 'calls');
+    try {
+      const { stream, verdict } = source.read({ filter, onProgress, signal: io.signal });
+      let calls = 0;
+      for await (const call of stream) {
+        calls += 1;
+        for (const each of running) each.add(call, keyOf(account));
+      }
+      line.close();
+      const ending = await verdict;
+      const end = verdictText(ending);
+      const isWhole = ending.proof === 'whole';
+      counted.push({ account: keyOf(account), running, calls, end: isOne ? end : `account ${name}: ${end}` });
+      if (!isWhole) say(io, isOne ? end : `account ${name}: ${end}`);
+      return isWhole ? exitCodes.ok : exitCodes.incomplete;
+    } catch (error) {
+      if (io.signal.aborted) throw new Interrupted();
+      throw error;
+    } finally {
+      line.close();
+      await source.close();
+    }
+  });
+  return { answers: together(counted), ends: counted.map(({ end }) => end), incomplete: [], status };
+}
+
+/** One answer of all accounts: order and limit hold for all of them. */
+function together(counted: readonly Counted[]): Answer[] {
+  const [first, ...others] = counted;
+  if (first === undefined) return [];
+  // How far the calls of the API reach beyond the period is not known, and not needed: it was asked for all of it.
+  const accounts = counted.map(
+    ({ account, calls }): AccountStatus => ({
+      account,
+      calls,
+      ...{ first: null, last: null, storedAt: null, syncedAt: null },
+    }),
+  );
+  return first.running.map((running, i) => {
+    for (const other of others) {
+      const saved = other.running[i]?.save();
+      if (saved) running.merge(saved);
+    }
+    return running.answer(accounts);
+  });
+}

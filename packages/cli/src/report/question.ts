@@ -1,0 +1,181 @@
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import { type Filter, printFilter } from '@call-attribution/query-dsl';
+import {
+  type Condition,
+  parseCondition,
+  periodForms,
+  planQuestion,
+  type Question,
+  sayPeriod as readPeriodWords,
+  splitList,
+} from '@call-attribution/questions';
+import type { Args } from '../args/command.ts';
+import type { NaiveRange } from '../args/time.ts';
+import { UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { contextOf } from '../reading/connect.ts';
+import { type NamedAccount, planEach, ready } from '../reading/each-account.ts';
+import { conditionsOf, leavesExtensions, rangeOf } from '../reading/filter.ts';
+import { sayPeriod } from '../reading/period.ts';
+
+/** An account that is asked. */
+export interface AskedAccount extends NamedAccount {
+  /** As calls are counted for it: its name, or its ID in a copy. */
+  readonly key: string;
+}
+
+const usualMeasures = ['calls', 'share', 'talk_sum', 'talk_mean'];
+
+/** The question that the options ask, to all accounts at once. Which period is meant is said. */
+export async function questionOf(args: Args, accounts: readonly AskedAccount[], io: Io): Promise<Question> {
+  const by = args.list('by');
+  const measures = args.text('measures');
+  const order = args.text('order');
+  const limit = args.integer('limit', { min: 1 });
+  const compare = args.text('compare');
+  return {
+    groupBy: by.length > 0 ? by : ['day'],
+    measures: measures === null ? usualMeasures : splitList(measures).map((each) => each.trim()),
+    ...(order === null ? {} : { order }),
+    ...(limit === null ? {} : { limit }),
+    ...(compare === null ? {} : { compare: comparedWith(compare) }),
+    ...(await selectionOf(args, accounts, io)),
+    personal: 'show',
+  };
+}
+
+function comparedWith(text: string): NonNullable<Question['compare']> {
+  const word = text.trim().toLowerCase();
+  if (word === 'previous' || word === 'year') return word;
+  const { from = null, to = null } = readPeriodWords(text, 0) ?? {};
+  if (from !== null && to !== null) return { from: formatNaive(from), to: formatNaive(to) };
+  throw new UsageError(`--compare must be previous, year or a period, not ${JSON.stringify(text)}`, {
+    hints: [`periods are written as ${periodForms}`],
+  });
+}
+
+/** What the options say of the calls of an account. */
+interface OwnSelection {
+  readonly account: AskedAccount;
+  readonly range: NaiveRange;
+  readonly timeZone: string | null;
+  /** Without calls through call extensions, as the API answers. */
+  readonly leaves: boolean;
+  readonly filter: Filter;
+}
+
+async function selectionOf(
+  args: Args,
+  accounts: readonly AskedAccount[],
+  io: Io,
+): Promise<Partial<Question>> {
+  const planned = await planEach(accounts, (account): OwnSelection => {
+    const context = contextOf(account.settings, io);
+    const range = rangeOf(args, context);
+    sayPeriod(range, context, io);
+    const filter = conditionsOf(args, context);
+    const { timeZone, version } = context;
+    return { account, range, timeZone, filter, leaves: leavesExtensions(filter, version) };
+  });
+  // An account with a problem fails when its turn comes.
+  const own = ready(planned).map(({ plan }) => plan);
+  const [first, ...others] = own;
+  if (first === undefined) return {};
+  const { range, timeZone, filter } = first;
+  const isAlike = others.every(
+    (one) => one.range.from === range.from && one.range.to === range.to && one.leaves === first.leaves,
+  );
+  const where = args.text('where');
+  return {
+    q: printFilter(filter),
+    ...(timeZone !== null && others.every((one) => one.timeZone === timeZone) ? { timeZone } : {}),
+    ...(isAlike
+      ? {
+          ...(range.from === null ? {} : { from: range.from }),
+          ...(range.to === null ? {} : { to: range.to }),
+          ...(where === null ? {} : { where }),
+          calls: first.leaves ? 'website' : 'all',
+        }
+      : { calls: 'all', where: both(where, { kind: 'or', parts: own.map(callsOf) }) }),
+  };
+}
+
+/** The calls of an account, whose period or version is not that of the others, as a condition. */
+function callsOf({ account, range, leaves }: OwnSelection): Condition {
+  const bound = (operator: '>=' | '<', time: string | null): Condition[] =>
+    time === null
+      ? []
+      : [
+          {
+            kind: 'compare',
+            field: 'date_added',
+            operator,
+            value: { type: 'time', millis: parseNaive(time), isWholeDay: false },
+          },
+        ];
+  return {
+    kind: 'and',
+    parts: [
+      { kind: 'compare', field: 'account', operator: '==', value: { type: 'text', text: account.key } },
+      ...bound('>=', range.from),
+      ...bound('<', range.to),
+      ...(leaves ? [{ kind: 'not', part: { kind: 'flag', field: 'is_extension' } } as const] : []),
+    ],
+  };
+}
+
+function both(where: string | null, condition: Condition): Condition | string {
+  if (where === null) return condition;
+  const read = parseCondition(where);
+  // A condition that cannot be read is explained where it is asked.
+  return read.ok ? { kind: 'and', parts: [read.condition, condition] } : where;
+}
+
+/** The groups of a question, of which time goes across: see `layoutOf`. */
+interface Group {
+  readonly name: string;
+  readonly isTime: boolean;
+}
+
+/** How a report is laid out: the groups of its rows, and the one that goes across, which a picture shows. */
+export interface Layout {
+  readonly rows: readonly Group[];
+  readonly across: Group | null;
+  /** What is asked: the rows; with a group across also its calls in each row, and in all. */
+  readonly questions: readonly Question[];
+}
+
+/** Most cells of a picture. */
+const mostCells = 1_000_000;
+
+/** Most rows of data, and of time, which is always shown whole. */
+const mostRows = 1_000_000;
+
+/**
+ * The layout of a question. For people one of two groups goes across: time, whichever came first, otherwise the second. With an order, each
+ * pair has its row.
+ */
+export function layoutOf(question: Question, isForPeople: boolean): Layout {
+  const { groups } = planQuestion(question);
+  const [first, second] = groups;
+  const limited = (rows: readonly Group[]): Question => ({
+    ...question,
+    groupBy: rows.map(({ name }) => name),
+    limit: question.limit ?? (isForPeople && rows[0]?.isTime !== true ? 10 : mostRows),
+  });
+  if (!isForPeople || question.order !== undefined || groups.length !== 2 || !first || !second)
+    return { rows: groups, across: null, questions: [limited(groups)] };
+  const [row, across] = first.isTime && !second.isTime ? [second, first] : [first, second];
+  const { compare: _, ...plain } = question;
+  const calls = (...by: readonly Group[]): Question => ({
+    ...plain,
+    groupBy: by.map(({ name }) => name),
+    measures: ['calls'],
+    limit: mostCells,
+  });
+  return { rows: [row], across, questions: [limited([row]), calls(row, across), calls(across)] };
+}
+
+/** Whether the groups of a question are personal data of callers; their name if so. */
+export const personalGroup = (question: Question): string | null =>
+  planQuestion(question).groups.find(({ personal }) => personal)?.name ?? null;

@@ -1,0 +1,183 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are parts of sources
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { builtFile } from '@call-attribution/test-tools';
+import { openDrill } from '@call-attribution/test-tools/drill';
+import { afterAll, expect, test } from 'vitest';
+
+const tally = openDrill({
+  name: 'planted-answers',
+  kind: 'random histories',
+  what: 'Each of some mistakes, planted in one of the two engines of questions, is found by the law of random questions',
+});
+
+/** What a mistake is about, its file, the right text and the wrong one. */
+const mistakes: readonly (readonly [what: string, file: string, right: string, wrong: string])[] = [
+  [
+    'a missed call',
+    'warehouse/src/ask/compose.ts',
+    'count(*) FILTER (WHERE talk = 0)',
+    'count(*) FILTER (WHERE talk <= 0)',
+  ],
+  ['the number of a weekday', 'warehouse/src/ask/compose.ts', '`isodow(${time})`', '`dayofweek(${time})`'],
+  [
+    'the month of a compared period',
+    'warehouse/src/ask/compose.ts',
+    'month(${time}) - 1 + ${moved.month}',
+    'month(${time}) - 1',
+  ],
+  ['the rank of a percentile', 'warehouse/src/ask/compose.ts', '[0.5, 0.9])', '[0.5, 0.8])'],
+  [
+    'callers with several calls',
+    'warehouse/src/ask/compose.ts',
+    'FILTER (WHERE n > 1)',
+    'FILTER (WHERE n > 2)',
+  ],
+  ['an empty value', 'warehouse/src/ask/compose.ts', "type === 'text' ? ` OR d${i} = ''` : ''", "''"],
+  [
+    'rows without a value',
+    'warehouse/src/ask/compose.ts',
+    "'DESC' : 'ASC'} NULLS LAST`",
+    "'DESC' : 'ASC'} NULLS FIRST`",
+  ],
+  ['the case of a pattern', 'warehouse/src/where/sql.ts', '`(lower(${sql}) LIKE', '`(${sql} LIKE'],
+  [
+    'up to a day',
+    'warehouse/src/where/sql.ts',
+    "case '<=':\n      return `(${sql} < ${to()})`;",
+    "case '<=':\n      return `(${sql} <= ${from()})`;",
+  ],
+  [
+    'the end of a period',
+    'warehouse/src/ask/selected.ts',
+    '`${time} < ${timeParameter(to, parameters)}`',
+    '`${time} <= ${timeParameter(to, parameters)}`',
+  ],
+  [
+    "the order of a caller's calls",
+    'warehouse/src/tables/derived.ts',
+    'ORDER BY date_added NULLS LAST, sid)',
+    'ORDER BY date_added NULLS FIRST, sid)',
+  ],
+  [
+    'time from visit to call',
+    'warehouse/src/tables/derived.ts',
+    'displayed_timestamp <= date_added',
+    'displayed_timestamp < date_added',
+  ],
+  [
+    'a missed call',
+    'questions/src/fields/facts.ts',
+    'talk === 0 ? 1 : 0',
+    'talk !== null && talk <= 0 ? 1 : 0',
+  ],
+  [
+    'weeks from Sunday',
+    'questions/src/fields/vocabulary.ts',
+    'Math.floor((number + 1) / 7) * 7 - 1',
+    'Math.floor((number + 1) / 7) * 7',
+  ],
+  [
+    'the opposite of what cannot be said',
+    'questions/src/conditions/holds.ts',
+    'return holds === null ? null : !holds;',
+    'return !holds;',
+  ],
+  [
+    'the case of a text',
+    'questions/src/conditions/holds.ts',
+    'return (value) => (fold(String(value)) === folded)',
+    'return (value) => (String(value) === text)',
+  ],
+  [
+    'a value among several',
+    'questions/src/conditions/holds.ts',
+    'known.has(exact ? String(value) : fold(String(value)))',
+    'known.has(String(value))',
+  ],
+  [
+    'callers with several calls',
+    'questions/src/engine/cell.ts',
+    'return different(caller, memory, 2);',
+    'return different(caller, memory, 3);',
+  ],
+  [
+    'the rank of a percentile',
+    'questions/src/engine/cell.ts',
+    'ranked(({ talk }) => talk, memory, part.part, part.of)',
+    'ranked(({ talk }) => talk, memory, 1, part.of)',
+  ],
+  [
+    'an empty value',
+    'questions/src/engine/cell.ts',
+    "return value === null || value === '';",
+    'return value === null;',
+  ],
+  [
+    'what can be said of a call',
+    'questions/src/engine/cell.ts',
+    'judge(facts) !== null);',
+    'judge(facts) !== true);',
+  ],
+  ['the end of a period', 'questions/src/engine/select-calls.ts', 'time < to)', 'time <= to)'],
+  [
+    "the place of a call among its caller's",
+    'questions/src/engine/sequences.ts',
+    'compareText(String(sids[a]), String(sids[b]))',
+    'compareText(String(sids[b]), String(sids[a]))',
+  ],
+  ['time from visit to call', 'questions/src/fields/facts.ts', 'seen > this.sentAt', 'seen >= this.sentAt'],
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'planted-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const source = new URL('../fixtures/planted-law.ts', import.meta.url).href;
+
+/** Whether the law finds a difference within so many sets of calls, and after how many questions. */
+async function checked(
+  program: string,
+  name: string,
+  runs: number,
+): Promise<{ differs: boolean; asked: number }> {
+  const args = [program, join(folder, `${name}.duckdb`), String(runs)];
+  return JSON.parse((await promisify(execFile)(process.execPath, args)).stdout);
+}
+
+test('without a mistake nothing is found', async () => {
+  const program = await builtFile(source);
+  await tally.run(async () => {
+    expect(await checked(program, 'right', 5)).toEqual({ differs: false, asked: 100 });
+  }, 600_000);
+}, 900_000);
+
+test.each(mistakes)(
+  '%s: %s',
+  async (what, file, right, wrong) => {
+    const program = await builtFile(source, [
+      {
+        name: 'mistake',
+        setup({ onLoad }) {
+          onLoad({ filter: new RegExp(`${file.replaceAll('.', '\\.')}$`) }, ({ path }) => {
+            const text = readFileSync(path, 'utf8');
+            expect(text.split(right), what).toHaveLength(2);
+            return { contents: text.replace(right, () => wrong), loader: 'ts' };
+          });
+        },
+      },
+    ]);
+    await tally.run(async () => {
+      const { differs, asked } = await checked(
+        program,
+        `${mistakes.findIndex((each) => each[3] === wrong)}`,
+        100,
+      );
+      expect(differs, what).toBe(true);
+      tally.happened('mistakes found');
+      expect(asked).toBeLessThan(2000);
+    }, 600_000);
+  },
+  900_000,
+);
