@@ -182,6 +182,12 @@ describe('toNdjson and toJsonArray', () => {
     }
   });
 
+  it('write half of a surrogate pair so that it reads back the same', async () => {
+    const rows = [{ sid: 's1', a: 'x\ud800y', ['k\udc00']: '\udc00' }];
+    expect(JSON.parse(await textOf(toNdjson<object>()(rows)))).toEqual(rows[0]);
+    expect(JSON.parse(await textOf(toJsonArray<object>()(rows)))).toEqual(rows);
+  });
+
   it('refuse a bigint with the name of its column and call', async () => {
     await expect(all(toNdjson<object>()([{ sid: 's1', a: 1n }]))).rejects.toThrow(
       /column a in call s1 is a bigint.*String\(row\.a\)/,

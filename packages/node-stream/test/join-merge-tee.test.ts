@@ -92,6 +92,31 @@ describe('join', () => {
     expect(await costOf(operator)).toEqual(left);
   });
 
+  it('ends a table that is silent when the loop is left', async () => {
+    let isEnded = false;
+    let isAsked: () => void = () => {};
+    const asked = new Promise<void>((resolve) => {
+      isAsked = resolve;
+    });
+    const table: AsyncIterable<(typeof costs)[number]> = {
+      [Symbol.asyncIterator]: () => ({
+        next() {
+          isAsked();
+          return new Promise(() => {});
+        },
+        async return() {
+          isEnded = true;
+          return { done: true, value: undefined };
+        },
+      }),
+    };
+    const rows = join(table, { on: 'ppc_campaign_id' })(calls)[Symbol.asyncIterator]();
+    rows.next().catch(() => {});
+    await asked;
+    await rows.return?.();
+    expect(isEnded).toBe(true);
+  });
+
   it('needs the key of a row when `on` is a function', () => {
     expect(() => join(costs, { on: ({ ppc_campaign_id }) => ppc_campaign_id })).toThrow(
       /so key is needed too/,
@@ -169,6 +194,18 @@ describe('mergeOrdered', () => {
     await expect(all(mergeOrdered(sources))).rejects.toThrow(
       /source 1 is not in order of time; raise lateness/,
     );
+  });
+
+  it('drops an item that is late, or gives it to a function', async () => {
+    const time = (at: string) => callOf({ sid: at, date_added: `2024-05-01 ${at}` });
+    const sources = () => [['08:00:00', '09:00:00', '08:30:00', '10:00:00'].map(time), [time('09:30:00')]];
+    const merged = async (onLate: 'drop' | ((call: { readonly sid: string }) => void)) =>
+      (await all(mergeOrdered(sources(), { onLate }))).map(({ sid }) => sid);
+    const inOrder = ['08:00:00', '09:00:00', '09:30:00', '10:00:00'];
+    expect(await merged('drop')).toEqual(inOrder);
+    const late: string[] = [];
+    expect(await merged(({ sid }) => void late.push(sid))).toEqual(inOrder);
+    expect(late).toEqual(['08:30:00']);
   });
 
   it('fails with the first source that fails and ends the others', async () => {
