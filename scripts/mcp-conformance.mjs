@@ -163,7 +163,7 @@ async function overStdio(env, era) {
   await inspect(`stdio ${era}, prompts/list`, [...target, 'prompts/list'], /"compare_periods"/);
   await inspect(
     `stdio ${era}, resources/read`,
-    [...target, 'resources/read', '--uri', 'calls://filters'],
+    [...target, 'resources/read', '--uri', 'calls://conditions'],
     /date_added/,
   );
 }
