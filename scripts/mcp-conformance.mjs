@@ -164,7 +164,7 @@ async function overStdio(env, era) {
   await inspect(
     `stdio ${era}, resources/read`,
     [...target, 'resources/read', '--uri', 'calls://conditions'],
-    /date_added/,
+    /talk_minutes >= 2/,
   );
 }
 
