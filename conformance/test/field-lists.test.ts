@@ -18,6 +18,7 @@ const allowed: Readonly<Record<string, string>> = {
   'packages/mcp-server/src/fields/select.ts': 'the fields an assistant is shown when it does not choose',
   'packages/mcp-server/src/prompts/prompts.ts': 'the fields that decide whether a call can be uploaded',
   'packages/mcp-server/src/tools/describe-data.ts': 'the fields that most questions are about',
+  'packages/mcp-server/src/tools/explain-change.ts': 'the fields by which a change is looked for',
   'packages/sandbox/src/generate/make-call.ts':
     'a generated value for each field; a test proves that none is missing',
   'packages/sandbox/src/generate/people.ts': 'the parts of a generated device',

@@ -208,7 +208,7 @@ function together(lacks: readonly Lack[]): CopyEnding['copy'] {
 }
 
 /** The times that a filter is about. */
-export function timesOf({ clauses }: Filter): TimeSlice {
+function timesOf({ clauses }: Filter): TimeSlice {
   const range = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
   if (range?.kind !== 'range') return { from: null, to: null };
   return { from: range.lower?.text ?? null, to: range.upper?.text ?? null };

@@ -48,7 +48,7 @@ export interface Across {
 }
 
 /** The title of a column or group: `ppc_campaign` is Campaign. */
-export function titleOf(name: string): string {
+function titleOf(name: string): string {
   const words = name.replace(/^(?:ppc|vt)_/, '').replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
