@@ -1,5 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { testStores } from '@call-attribution/test-tools';
@@ -17,6 +19,10 @@ async function rowsOf(
   for await (const row of await querySql(url, sql, options)) rows.push(row);
   return rows;
 }
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+setFlagsFromString('--no-expose-gc');
 
 /** A statement that takes minutes. */
 const endless = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000000) select count(*) from n`;
@@ -134,6 +140,18 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
     const ended = rowsOf(url, endless, { signal: early.signal });
     early.abort(reason);
     await expect(ended).rejects.toBe(reason);
+  });
+
+  test('what is collected as garbage does not wait for a long statement', async () => {
+    const url = await filled();
+    const collecting = setInterval(collectGarbage, 20);
+    try {
+      await expect(rowsOf(url, endless, { timeLimit: '300ms' })).rejects.toMatchObject({
+        code: 'time_limit',
+      });
+    } finally {
+      clearInterval(collecting);
+    }
   });
 
   test('where there is no store, nothing is made', async () => {

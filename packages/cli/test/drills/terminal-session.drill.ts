@@ -155,6 +155,13 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     expect(stderr).toBe(`waiting for ${stage.url}\n`);
   });
 
+  let made = '';
+  beforeAll(async () => {
+    made = stage.folder();
+    await stage.quick(['store', 'accounts', 'add', '--account', '101', '--store', 'sqlite:calls.db'], {
+      cwd: made,
+    });
+  });
   test.each([
     ['count', /waiting for/],
     ['list', /waiting for/],
@@ -165,7 +172,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     ['sync --store duckdb:calls.duckdb --account 101 --every 1s', /waiting for/],
     ['doctor', /waiting for/],
     ['sms', /waiting for/],
-    ['store import - --store sqlite:calls.db --account 101', /reading standard/],
+    ['store import - --store sqlite:{made}/calls.db --account 101', /reading standard/],
     ['sql - --store duckdb:none.duckdb', /working/],
     ['serve --port 0', /Ctrl-C stops it/],
     ['serve --port 0 --records 200000', /generated calls/],
@@ -173,7 +180,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     ['mcp --sandbox', /not real ones/],
   ])('the first Ctrl-C ends calls %s', async (line, when) => {
     stage.sandbox.faults.set('*', 'silent');
-    const args = line.split(' ');
+    const args = line.replace('{made}', made).split(' ');
     const { shown, code } = await inTerminal(args, { type: [[when, '\u0003']] });
     // What runs until it is stopped has done what it should.
     const isDone = ['serve', 'mcp'].includes(args[0] ?? '') && !line.includes('200000');

@@ -28,8 +28,24 @@ export async function sqliteStatement(
   const path = file === inMemory ? inMemory : realPath(file);
   if (!existsSync(path)) throw noStore(name);
   const database = new Database(inMemory, {});
-  const all = async (text: string, values: readonly unknown[] = []) =>
-    (await (await database.prepare(text)).all(values)) as Readonly<Record<string, unknown>>[];
+  // A statement or its rows that are collected as garbage wait for the statement that runs, and this thread with them. They are kept.
+  const kept: unknown[] = [];
+  const prepare = async (text: string): Promise<Prepared> => {
+    const made = await database.prepare(text);
+    kept.push(made);
+    return {
+      made,
+      async rows(values = []) {
+        const rows = (await made.iterate(values)) as unknown as Rows;
+        kept.push(rows);
+        return rows;
+      },
+    };
+  };
+  const all = async (text: string, values: readonly unknown[] = []): Promise<void> => {
+    const rows = await (await prepare(text)).rows(values);
+    while (!rows.next().done);
+  };
   let isClosed = false;
   let stopping: NodeJS.Timeout | undefined;
   return {
@@ -47,7 +63,7 @@ export async function sqliteStatement(
         throw known.code === 'store_failed' ? noStore(name) : known;
       }
       try {
-        return await rowsOf(database, sql, most);
+        return await rowsOf(prepare, sql, most);
       } catch (error) {
         throw error instanceof StoreError ? error : sqlError(error, file);
       }
@@ -65,6 +81,7 @@ export async function sqliteStatement(
       await database.exec('DROP TABLE IF EXISTS temp.answer').catch(() => undefined);
       await database.exec('DETACH store').catch(() => undefined);
       database.close();
+      kept.length = 0;
       await tidyUp(path, file);
     },
   };
@@ -75,24 +92,31 @@ const namesOf = (statement: { columns(): readonly { readonly name: string }[] })
 
 type Rows = Iterator<Readonly<Record<string, unknown>>>;
 
-async function rowsOf(database: Database, sql: string, most: number): Promise<OpenRows> {
+/** A statement, and what runs it. */
+interface Prepared {
+  readonly made: Awaited<ReturnType<Database['prepare']>>;
+  rows(values?: readonly unknown[]): Promise<Rows>;
+}
+
+type Prepare = (sql: string) => Promise<Prepared>;
+
+async function rowsOf(prepare: Prepare, sql: string, most: number): Promise<OpenRows> {
   // Mistakes are told in terms of what was typed.
-  const typed = await database.prepare(sql);
+  const typed = await prepare(sql);
   const isPlan = /^\W*explain\b/i.test(sql);
   if (!isPlan) {
     const limit = Number.isFinite(most) ? `LIMIT ${most}` : '';
-    const made = await database
-      .prepare(`CREATE TEMP TABLE answer AS SELECT * FROM (\n${sql}\n) ${limit}`)
-      .catch((error: unknown) => {
-        throw onlyReads(error);
-      });
-    await made.all();
+    const table = `CREATE TEMP TABLE answer AS SELECT * FROM (\n${sql}\n) ${limit}`;
+    const filling = await prepare(table).catch((error: unknown) => {
+      throw onlyReads(error);
+    });
+    (await filling.rows()).next();
   }
-  const found = isPlan ? typed : await database.prepare('SELECT * FROM temp.answer');
-  found.safeIntegers(true);
-  const columns = await columnsOf(database, namesOf(found), isPlan);
-  found.raw(true);
-  const rows = (await found.iterate()) as unknown as Rows;
+  const found = isPlan ? typed : await prepare('SELECT * FROM temp.answer');
+  found.made.safeIntegers(true);
+  const columns = await columnsOf(prepare, namesOf(found.made), isPlan);
+  found.made.raw(true);
+  const rows = await found.rows();
   return {
     columns,
     async next() {
@@ -112,19 +136,16 @@ async function rowsOf(database: Database, sql: string, most: number): Promise<Op
 const batchRows = 500;
 
 /** SQLite has types of values, and none of columns: a column has the type that all its values have. */
-async function columnsOf(
-  database: Database,
-  names: readonly string[],
-  isPlan: boolean,
-): Promise<SqlColumn[]> {
+async function columnsOf(prepare: Prepare, names: readonly string[], isPlan: boolean): Promise<SqlColumn[]> {
   const own = differentNames(names);
   if (isPlan || names.length === 0) return own.map((name) => ({ name, type: 'string' }));
   const quoted = names.map((name) => `"${name.replaceAll('"', '""')}"`);
-  const statement = await database.prepare(
+  const types = await prepare(
     `SELECT ${quoted.map((name) => `group_concat(DISTINCT typeof(${name}))`).join(', ')} FROM temp.answer`,
   );
-  const [row] = (await statement.raw(true).all()) as unknown as (readonly unknown[])[];
-  return own.map((name, i) => ({ name, type: typeOf(String(row?.[i] ?? '')) }));
+  types.made.raw(true);
+  const row = (await types.rows()).next().value as unknown as readonly unknown[];
+  return own.map((name, i) => ({ name, type: typeOf(String(row[i] ?? '')) }));
 }
 
 function typeOf(found: string): SqlColumn['type'] {
