@@ -1,11 +1,11 @@
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { StoreError } from './database/errors.ts';
 import {
   onlyReads,
   type SqlResult,
   type SqlRow,
   type Statement,
   type StatementLimits,
+  tookTooLong,
 } from './database/statement.ts';
 import { fileOf, needs, storeName } from './open-store.ts';
 
@@ -39,11 +39,7 @@ export async function querySql(url: string, sql: string, options: SqlOptions = {
     ended ??= why;
     statement.interrupt();
   };
-  const tooLong = () =>
-    stop(
-      new StoreError('time_limit', `The statement took longer than ${timeLimit / 1000} s and was stopped.`),
-    );
-  const timer = setTimeout(tooLong, timeLimit);
+  const timer = setTimeout(() => stop(tookTooLong(timeLimit)), timeLimit);
   const onAbort = () => stop(signal?.reason);
   signal?.addEventListener('abort', onAbort);
   // It may have come while the driver was loaded.

@@ -11,6 +11,7 @@ import {
   type SqlRow,
   type Statement,
   type StatementLimits,
+  tookTooLong,
 } from './statement.ts';
 
 /** Rows that are fetched at a time. */
@@ -22,32 +23,37 @@ type Result = pg.QueryArrayResult<(string | null)[]>;
 export async function postgresStatement(
   url: string,
   sql: string,
-  { timeLimit, name }: StatementLimits,
+  limits: StatementLimits,
 ): Promise<Statement> {
-  const limit = Math.ceil(timeLimit);
+  const limit = Math.ceil(limits.timeLimit);
   const config = {
     connectionString: url,
-    connectionTimeoutMillis: Math.min(limit, 10_000),
+    connectionTimeoutMillis: 10_000,
     statement_timeout: limit,
     application_name: 'call-attribution-sql',
     // All values as text: the driver would give times the zone of this machine.
     types: { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig,
   };
-  return new PostgresStatement(new pg.Client(config), sql, name, (pid) => cancel(config, pid));
+  return new PostgresStatement(new pg.Client(config), sql, limits, (pid) => cancel(config, pid));
 }
 
 class PostgresStatement implements Statement {
   readonly #client: pg.Client;
   readonly #sql: string;
-  readonly #name: string;
+  readonly #limits: StatementLimits;
   readonly #isPlan: boolean;
   readonly #cancel: (pid: number) => Promise<void>;
   #pid: number | undefined;
 
-  constructor(client: pg.Client, sql: string, name: string, cancel: (pid: number) => Promise<void>) {
+  constructor(
+    client: pg.Client,
+    sql: string,
+    limits: StatementLimits,
+    cancel: (pid: number) => Promise<void>,
+  ) {
     this.#client = client;
     this.#sql = sql;
-    this.#name = name;
+    this.#limits = limits;
     this.#isPlan = /^\W*explain\b/i.test(sql);
     this.#cancel = cancel;
     // A connection that breaks fails its statement; without a listener it would end the process.
@@ -92,7 +98,7 @@ class PostgresStatement implements Statement {
         `SELECT pg_backend_pid(), to_regclass('calls'), set_config('cursor_tuple_fraction', '1', true)`,
       );
       this.#pid = Number(rows[0]?.[0]);
-      if (rows[0]?.[1] === null) throw noStore(this.#name);
+      if (rows[0]?.[1] === null) throw noStore(this.#limits.name);
     } catch (error) {
       throw fromPostgres(error);
     }
@@ -103,7 +109,7 @@ class PostgresStatement implements Statement {
       if (this.#isPlan) return await this.#query(this.#sql);
       await this.#query(`DECLARE answer NO SCROLL CURSOR FOR\n${this.#sql}`);
     } catch (error) {
-      throw sqlError(error);
+      throw this.#errorOf(error);
     }
     return this.#fetch();
   }
@@ -112,8 +118,13 @@ class PostgresStatement implements Statement {
     try {
       return await this.#query(`FETCH ${batchRows} FROM answer`);
     } catch (error) {
-      throw sqlError(error);
+      throw this.#errorOf(error);
     }
+  }
+
+  /** The server may notice the end of the time before we do. */
+  #errorOf(cause: unknown): StoreError {
+    return propertyOf(cause, 'code') === '57014' ? tookTooLong(this.#limits.timeLimit) : sqlError(cause);
   }
 
   /** With this protocol the server takes one statement at a time, whatever is in the text. */

@@ -46,6 +46,10 @@ export interface StatementLimits {
   readonly name: string;
 }
 
+/** A statement that ran into its limit, whichever clock saw it first: ours or the server's. */
+export const tookTooLong = (timeLimit: number): StoreError =>
+  new StoreError('time_limit', `The statement took longer than ${timeLimit / 1000} s and was stopped.`);
+
 /** A statement that does more than read, or several. */
 export const onlyReads = (cause?: unknown): StoreError =>
   new StoreError(
