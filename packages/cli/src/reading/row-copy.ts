@@ -98,17 +98,15 @@ class RowCopy implements ReadCopy {
       return answer ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
     }
     const selection = this.#selection(filter);
-    const [calls, all, website] = await Promise.all([
-      this.#total(selection),
+    const [all, website] = await Promise.all([
       this.#total({ ...selection, extensions: true }),
       this.#total({ ...selection, extensions: false }),
     ]);
     const found = all - website;
     const { extensions } = selection;
-    return {
-      calls,
-      extensions: { counted: extensions ? found : 0, leftOut: extensions ? 0 : found },
-    };
+    return extensions
+      ? { calls: all, extensions: { counted: found, leftOut: 0 } }
+      : { calls: website, extensions: { counted: 0, leftOut: found } };
   }
 
   async ask(questions: readonly Question[]): Promise<readonly Answer[]> {

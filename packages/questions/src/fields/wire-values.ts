@@ -40,58 +40,8 @@ function integerText(value: unknown, isWide: boolean): string | null {
   return digits === undefined ? null : String(Number(`${sign}${digits}`));
 }
 
-// Where days begin, so that each is looked up in the calendar once: by the date as one number, NaN for one that does not exist.
-const days = new Map<number, number>();
-const mostDays = 5000;
-// Calls come in the order of their times, mostly.
-let lastDate = -1;
-let lastStart = Number.NaN;
-
-function startOfDate(text: string): number {
-  const date = digits(text, 0, 4) * 10_000 + digits(text, 5, 2) * 100 + digits(text, 8, 2);
-  if (date === lastDate) return lastStart;
-  let start = days.get(date);
-  if (start === undefined) {
-    start = date < 10_000 ? Number.NaN : parseNaive(`${text.slice(0, 10)} 00:00:00`);
-    if (days.size >= mostDays) days.clear();
-    days.set(date, start);
-  }
-  lastDate = date;
-  lastStart = start;
-  return start;
-}
-
-/** Some digits as a number; NaN when one is something else. */
-function digits(text: string, at: number, count: number): number {
-  let number = 0;
-  for (let i = at; i < at + count; i += 1) {
-    const digit = text.charCodeAt(i) - 48;
-    if (!(digit >= 0 && digit <= 9)) return Number.NaN;
-    number = number * 10 + digit;
-  }
-  return number;
-}
-
-const [dash, space, colon] = [45, 32, 58];
-
 /** A stored time in naive milliseconds; NaN for what is none. DuckDB writes the year 0 in another way, so it has no times. */
-export function storedTime(text: string): number {
-  const isForm =
-    text.charCodeAt(4) === dash &&
-    text.charCodeAt(7) === dash &&
-    text.charCodeAt(10) === space &&
-    text.charCodeAt(13) === colon &&
-    text.charCodeAt(16) === colon;
-  if (!isForm) return Number.NaN;
-  const hours = digits(text, 11, 2);
-  const minutes = digits(text, 14, 2);
-  const seconds = digits(text, 17, 2);
-  if (!(hours < 24 && minutes < 60 && seconds < 60)) return Number.NaN;
-  const millis = startOfDate(text) + ((hours * 60 + minutes) * 60 + seconds) * 1000;
-  if (text.length === 19) return millis;
-  const fraction = /^\.(\d{1,3})$/.exec(text.slice(19))?.[1];
-  return fraction === undefined ? Number.NaN : millis + Number(fraction.padEnd(3, '0'));
-}
+export const storedTime = (text: string): number => (text.startsWith('0000') ? Number.NaN : parseNaive(text));
 
 /** Is it a time that exists, from the year 1 on? */
 export const isStoredTime = (text: string): boolean => !Number.isNaN(storedTime(text));

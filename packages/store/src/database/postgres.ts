@@ -6,6 +6,9 @@ import { StoreError } from './errors.ts';
 import { fromPostgres, hasResponded, isUsableAfter, remedyOf } from './postgres-errors.ts';
 import { isDone, sessionOf } from './postgres-session.ts';
 
+// The place of a row: its page, and its number there.
+const rowId = '((ctid::text::point)[0]::bigint << 16) + (ctid::text::point)[1]::bigint';
+
 const dialect: Dialect = {
   key: 'text COLLATE "C"',
   schema: '',
@@ -13,13 +16,12 @@ const dialect: Dialect = {
   isIn: (column, placeholder) => `${column} = ANY(${placeholder})`,
   listAsTable: (placeholder) => `unnest(${placeholder}::text[]) AS list(value)`,
   list: (values) => values,
-  // The place of a row: its page, and its number there.
-  rowId: '((ctid::text::point)[0]::bigint << 16) + (ctid::text::point)[1]::bigint',
+  rowId,
   jsonOf: (columns) => `json_agg(json_build_array(${columns.join(', ')}))::text`,
   firstCalls: (callers) => `SELECT max(caller) AS last, count(*) AS callers,
       (json_agg(id) FILTER (WHERE first >= $3::bigint AND first < $4::bigint AND caller ~ '^[0-9]{1,18}$'))::text AS ids
     FROM (SELECT caller, id, first FROM (SELECT DISTINCT ON (caller) caller,
-        ((ctid::text::point)[0]::bigint << 16) + (ctid::text::point)[1]::bigint AS id,
+        ${rowId} AS id,
         CASE WHEN at > $5::bigint THEN at ELSE $6::bigint END AS first
       FROM records WHERE account = $1 AND caller > $2 ORDER BY caller, at = $5::bigint, at, sid) each_caller
       ORDER BY caller LIMIT ${callers}) taken`,
