@@ -13,14 +13,17 @@ import type { Session } from '../file/session.ts';
 import { Parameters } from '../where/sql.ts';
 import { type AskedPlan, composeGroupCount, composeRows, composeTotal } from './compose.ts';
 import { fieldSql } from './fields.ts';
-import { locate, type StoredPlan } from './select.ts';
+import { checkAccounts, locate, type StoredPlan } from './select.ts';
 import { selected } from './selected.ts';
 import { accountStatuses } from './status.ts';
 
 /** Answers a question over an open warehouse: DuckDB counts, and the answer is made of the counts as everywhere. */
 export async function analyze(session: Session, question: Question): Promise<Answer> {
-  const plan = await locate(planQuestion(question), session);
-  const accounts = await accountStatuses(session, plan.accounts);
+  const asked = planQuestion(question);
+  const known = await accountStatuses(session);
+  checkAccounts(asked.accounts, known);
+  const accounts = known.filter(({ account }) => asked.accounts?.includes(account) ?? true);
+  const plan = await locate(asked, session);
   const forTotals = await bitmapOf(session, plan, { inTotal: true, accounts: accounts.length });
   const total = await readTotals(session, { ...plan, bitmap: forTotals });
   const rows =

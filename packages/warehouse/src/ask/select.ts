@@ -1,5 +1,6 @@
 import { day } from '@call-attribution/core/time';
 import {
+  type AccountStatus,
   type CallSelection,
   type Period,
   type Plan,
@@ -9,6 +10,7 @@ import {
 } from '@call-attribution/questions';
 import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
+import { accountStatuses } from './status.ts';
 import { type Shift, shiftedTime, shiftsBetween } from './zone-shift.ts';
 
 /** Where the times of a selection are in the database. */
@@ -25,14 +27,15 @@ export type StoredSelection = SelectionPlan & Times;
 /** A question as the database has it. */
 export type StoredPlan = Plan & Times;
 
-/** Reads a selection and looks at what the database needs to know of it. */
+/** Reads a selection, checks its accounts, and looks at what the database needs to know of it. */
 export async function readSelection(selection: CallSelection, session: Session): Promise<StoredSelection> {
-  return locate(planSelection(selection), session);
+  const plan = planSelection(selection);
+  if (plan.accounts !== null) checkAccounts(plan.accounts, await accountStatuses(session));
+  return locate(plan, session);
 }
 
-/** Checks the accounts of a plan, and finds its times. */
+/** Finds the times of a plan. */
 export async function locate<P extends SelectionPlan>(plan: P, session: Session): Promise<P & Times> {
-  await checkAccounts(plan.accounts, session);
   const shifts = await shiftsOf(plan.zones, plan.period, session);
   const time = shiftedTime(shifts);
   const mostShift = time === 'date_added' ? 0 : Math.max(...shifts.map(({ millis }) => Math.abs(millis)));
@@ -55,12 +58,10 @@ async function shiftsOf(
   return Number.isFinite(low) && Number.isFinite(high) ? shiftsBetween(timeZone, inZone, low, high) : [];
 }
 
-async function checkAccounts(accounts: readonly string[] | null, session: Session): Promise<void> {
-  if (accounts === null) return;
-  const known = (await session.all('SELECT account FROM accounts ORDER BY account')).map((row) =>
-    String(row.account),
-  );
-  const unknown = accounts.find((account) => !known.includes(account));
+/** Refuses accounts that the warehouse does not have. */
+export function checkAccounts(accounts: readonly string[] | null, statuses: readonly AccountStatus[]): void {
+  const known = statuses.map(({ account }) => account);
+  const unknown = accounts?.find((account) => !known.includes(account));
   if (unknown === undefined) return;
   throw new WarehouseError(
     'unknown_account',

@@ -5,10 +5,7 @@ import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
 
 /** How many calls each account has, from when to when, and how fresh they are. */
-export async function accountStatuses(
-  session: Session,
-  accounts: readonly string[] | null = null,
-): Promise<AccountStatus[]> {
+export async function accountStatuses(session: Session): Promise<AccountStatus[]> {
   const rows = await session.all(
     `SELECT a.account, a.calls::VARCHAR AS calls, a.first_call::VARCHAR AS first, a.last_call::VARCHAR AS last,
         epoch_ms(greatest(a.stored_at, s.saved_at))::VARCHAR AS stored, epoch_ms(s.finished_at)::VARCHAR AS synced
@@ -16,16 +13,14 @@ export async function accountStatuses(
   );
   const iso = (millis: unknown) => (millis === null ? null : new Date(Number(millis)).toISOString());
   const text = (value: unknown) => (value === null ? null : String(value));
-  return rows
-    .filter(({ account }) => accounts === null || accounts.includes(String(account)))
-    .map(({ account, calls, first, last, stored, synced }) => ({
-      account: String(account),
-      calls: Number(calls),
-      first: text(first),
-      last: text(last),
-      storedAt: iso(stored),
-      syncedAt: iso(synced),
-    }));
+  return rows.map(({ account, calls, first, last, stored, synced }) => ({
+    account: String(account),
+    calls: Number(calls),
+    first: text(first),
+    last: text(last),
+    storedAt: iso(stored),
+    syncedAt: iso(synced),
+  }));
 }
 
 /** What the syncs of an account have proved of a period. The records that a state remembers besides may be many. */

@@ -50,7 +50,6 @@ const names = [
   'ΟΔΟΣ',
 ];
 const record = fc.record({
-  account: pick('main', 'main', 'other'),
   sid: fc.integer({ min: 0, max: 60 }),
   date_added: time,
   talk_minutes: fc.oneof(
@@ -214,7 +213,7 @@ const question: fc.Arbitrary<Question> = fc
       groupBy: fc.uniqueArray(pick(...lawGroups), { maxLength: 3 }),
       measures: fc.uniqueArray(pick(...lawMeasures), { minLength: 1, maxLength: 6 }),
       calls: pick('all' as const, 'website' as const, 'extensions' as const),
-      accounts: pick(['main'], ['main', 'other']),
+      accounts: pick(['main'], ['third'], ['main', 'other'], ['other', 'third']),
       inZone: pick('Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe'),
       weekStart: pick('sunday' as const, 'monday' as const),
       compare: pick<NonNullable<Question['compare']>>('previous', 'year', {
@@ -270,12 +269,23 @@ const columnOf = (measure: string): string =>
     .replace('within(', 'within_')
     .replace(')', '');
 
-/** Calls of two accounts in the order in which they come, some of them again with other values, and questions about them. */
+/** The accounts of a set of calls. */
+export type LawAccount = 'main' | 'other' | 'third';
+
+const batch = (account: LawAccount, maxLength: number) =>
+  fc.tuple(fc.constant(account), fc.array(record, { maxLength }));
+
+/**
+ * Calls of three accounts in the order in which they come, some of them again with other values, and questions about them. Questions
+ * about different accounts are about different calls.
+ */
 export const cases = (questions: number) =>
   fc.tuple(
-    fc.array(fc.array(record, { maxLength: 40 }), { minLength: 1, maxLength: 3 }),
+    fc.tuple(
+      batch('main', 40),
+      batch('other', 30),
+      batch('third', 15),
+      fc.oneof(batch('main', 20), batch('other', 20)),
+    ),
     fc.array(question, { minLength: questions, maxLength: questions }),
   );
-
-/** A case: batches of records, and questions. */
-export type Case = typeof cases extends (...args: never[]) => fc.Arbitrary<infer C> ? C : never;
