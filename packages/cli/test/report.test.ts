@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createAnswer, type Question } from '@call-attribution/questions';
 import { findChromium, launch } from '@call-attribution/test-tools';
+import { axeViolations } from '@call-attribution/test-tools/axe';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,7 +24,13 @@ const calls = [
   call('2026-11-03', null),
 ];
 const measures = ['calls', 'share', 'talk_sum', 'talk_mean'];
-function shown(by: string, limit = 10, of = calls, more: Partial<Question> = {}) {
+function shown(
+  by: string,
+  limit = 10,
+  of = calls,
+  more: Partial<Question> = {},
+  until: string | null = null,
+) {
   const layout = layoutOf({ groupBy: by.split(','), measures, limit, ...more }, true);
   const answers = layout.questions.map((question) => {
     const answer = createAnswer<Question>(question);
@@ -32,7 +39,7 @@ function shown(by: string, limit = 10, of = calls, more: Partial<Question> = {})
   });
   const [main] = answers;
   if (main === undefined) throw new Error('a layout has a question');
-  return reportOf(layout, main, answers);
+  return reportOf(layout, main, answers, until);
 }
 
 test('groups are ranked, with exact sums and shares, and (none) for calls without a value', () => {
@@ -83,6 +90,39 @@ test('of two groups time goes across, whichever came first, and none where there
     'Brand, 2026-10-30',
     'Generic <b>"x"</b>, 2026-11-02',
   ]);
+});
+
+test.each<[string, Partial<Question>, string | null, string[]]>([
+  [
+    'week',
+    { from: '2026-10-29', to: '2026-11-03' },
+    null,
+    ['2026-10-26 (4 of 7 days)', '2026-11-02 (2 of 7 days)'],
+  ],
+  ['month', { from: '2026-10-01', to: '2026-11-30' }, null, ['2026-10', '2026-11']],
+  [
+    'month',
+    { from: '2026-10-02' },
+    '2026-11-04 00:00:00',
+    ['2026-10 (30 of 31 days)', '2026-11 (3 of 30 days)'],
+  ],
+  [
+    'day',
+    { from: '2026-11-02 06:00:00', to: '2026-11-03 23:59:59' },
+    '2026-11-03 12:30:00',
+    ['2026-11-02 (18 of 24 hours)', '2026-11-03 (part of the day)'],
+  ],
+])('by %s, what is not whole at the ends of %o is marked', (by, period, until, names) => {
+  const report = shown(by, 100, calls, period, until);
+  expect(report.rows.map(({ cells }) => cells[0])).toEqual(names);
+  const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
+  const marked = names.filter((name) => name.includes('(')).length;
+  expect(page.includes(`Part of a ${by}`)).toBe(marked > 0);
+});
+
+test('what is not whole is said where time goes across', () => {
+  const { hidden } = shown('campaign,week', 10, calls, { from: '2026-10-29', to: '2026-11-03' });
+  expect(hidden).toEqual(['Not a whole week: 2026-10-26 (4 of 7 days), 2026-11-02 (2 of 7 days).']);
 });
 
 test('a comparison has signs, a rate is a percentage, and what has no value is empty', () => {
@@ -139,8 +179,10 @@ test('the total and the columns add up to all calls', () => {
 test('the page has no markup from the data, no script and no URL to load', () => {
   const page = reportPage(shown('campaign,day'), {
     title: '<script>alert(1)</script>',
+    head: [['Account', 'Smith <i>& Sons</i>']],
     incomplete: [],
     facts: ['a & b'],
+    counted: [],
   });
   expect(page).not.toMatch(/<script|<b>|<link|<img|https?:|url\(|@import/);
   expect(page).toContain('&lt;script&gt;alert(1)');
@@ -155,7 +197,7 @@ test.each(['day', 'campaign', 'campaign,day'])(
       return call(date, `Campaign ${i % 33}`, (((i * 7) % 90) / 10).toFixed(1));
     });
     const report = shown(by, by === 'day' ? 1000 : 30, many);
-    const page = reportPage(report, { title: 'Calls', incomplete: [], facts: [] });
+    const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
     const rows = [...page.matchAll(/<tr><th scope="row">(.*?)<\/tr>/g)].map(([, cells]) =>
       (cells as string).split(/<\/th><td>|<\/td><td>|<\/td>/).filter((cell) => cell !== ''),
     );
@@ -196,10 +238,8 @@ describe('calls report', () => {
     expect(stderr).toMatch(
       /^\d+ calls through call extensions are counted; the API leaves them out without inc_gce:1.\n$/,
     );
-    expect(stdout).toMatch(
-      /^Campaign +Calls +Share +Talk sum +Talk mean +2026-\d\d-\d\d\.\.2026-\d\d-\d\d\n/,
-    );
-    expect(stdout).toMatch(/\nAll calls +600 +100.0% +[\d,.]+ +[\d,.]+\n$/);
+    expect(stdout).toMatch(/^Campaign +Calls +Share +Missed +Talk mean +2026-\d\d-\d\d\.\.2026-\d\d-\d\d\n/);
+    expect(stdout).toMatch(/\nAll calls +600 +100.0% +\d+ +[\d,.]+\n/);
     const rows = JSON.parse(
       (await stage.quick(['report', '--by', 'channel', '--json', '--include-extensions'])).stdout,
     );
@@ -241,6 +281,7 @@ describe('calls report', () => {
       await page.goto(pathToFileURL(join(cwd, 'report.html')).href);
       expect(await page.title()).toBe('Calls <of> autumn');
       expect(await page.locator(shapes).count()).toBeGreaterThanOrEqual(least);
+      expect(await page.getByRole('term').allTextContents()).toEqual(['Period', 'Written']);
       expect(await page.getByRole('img', { name: /^Calls by / }).count()).toBe(1);
       expect(
         await page
@@ -271,6 +312,7 @@ describe('calls report', () => {
         }
       }
       expect(grounds.size).toBe(2);
+      expect(await axeViolations(page)).toEqual([]);
       // As narrow as a phone: nothing is wider than the page, which is not long, and no text is tiny or cut off.
       await page.setViewportSize({ width: 390, height: 800 });
       expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThan(6 * 800);
@@ -281,6 +323,19 @@ describe('calls report', () => {
       await page.close();
     });
   });
+});
+
+test('a page says whether a change is good, and what is missing is not the strongest color', () => {
+  const report = shown('campaign', 10, calls, {
+    measures: ['calls', 'missed'],
+    compare: { from: '2026-10-30', to: '2026-10-30' },
+    from: '2026-11-01',
+    to: '2026-11-30',
+  });
+  const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
+  expect(page).toContain('<td class="chart-worse" title="worse">▼ -2</td>');
+  expect(page).toContain('<td class="chart-better" title="better">▲ +1</td>');
+  expect(page).toMatch(/\(none\)<\/text><rect class="bar none"/);
 });
 
 test('the report of a whole year has one line for each group', () => {

@@ -1,12 +1,12 @@
-import type { Answer, Question } from '@call-attribution/questions';
+import { type Answer, extensionsSentence, type Question } from '@call-attribution/questions';
 import type { Args, Handler } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say, show } from '../io.ts';
 import { intoFile, saveLines } from '../output/file.ts';
 import { formatOf, type OutputFormat, typedFormat, writeRows } from '../output/rows.ts';
 import { countedText } from '../reading/filter.ts';
-import { periodText } from '../reading/period.ts';
-import { type Asked, placeOf } from '../report/ask.ts';
+import { placeOf } from '../report/ask.ts';
+import { headOf, readUntil } from '../report/head.ts';
 import { reportPage } from '../report/page.ts';
 import { layoutOf, personalGroup, questionOf } from '../report/question.ts';
 import { reportLines } from '../report/terminal.ts';
@@ -29,13 +29,21 @@ async function makeReport({ format, page, output }: ReportTarget, args: Args, io
   const pictured = page !== null || format === 'table' ? layoutOf(question, true) : null;
   const data = format === 'table' ? [] : layoutOf(question, false).questions;
   const asked = await place.ask([...(pictured?.questions ?? []), ...data]);
-  const { answers, incomplete, status } = asked;
+  const { answers, incomplete, ends, status } = asked;
   const [main, last] = [answers[0], answers.at(-1)];
   if (main === undefined || last === undefined) return status;
-  const shown = pictured && reportOf(pictured, main, answers);
+  const now = io.clock.now();
+  const shown = pictured && reportOf(pictured, main, answers, readUntil(main, now));
   for (const sentence of remarks(answers, shown === null)) say(io, sentence);
   if (page !== null && shown !== null) {
-    const text = { title: args.text('title') ?? shown.title, incomplete, facts: factsOf(question, asked) };
+    const text = {
+      title: args.text('title') ?? shown.title,
+      head: headOf(question, main, place.accounts, now),
+      incomplete,
+      // Whoever is passed a page has no options.
+      facts: remarks(answers, false, extensionsSentence).map(sentenceOf),
+      counted: ends.map(sentenceOf),
+    };
     await saveLines(page, [reportPage(shown, text)], io);
     say(io, `wrote ${page}`);
   }
@@ -52,31 +60,20 @@ async function makeReport({ format, page, output }: ReportTarget, args: Args, io
 }
 
 /** What a reader of the numbers should know. Which groups are not shown is said below a table. */
-function remarks(answers: readonly Answer[], isData: boolean): string[] {
+function remarks(answers: readonly Answer[], isData: boolean, extensionsOf = countedText): string[] {
   const [main] = answers;
   if (main === undefined) return [];
   const left = main.leftOut.filter(({ code }) => code !== 'extensions' && (isData || !shownBelow.has(code)));
   const sentences = [
-    countedText(main.extensions),
+    extensionsOf(main.extensions),
     ...left.map(({ message }) => message),
     ...answers.flatMap(({ notes }) => notes),
   ];
   return [...new Set(sentences)].filter((sentence) => sentence !== '');
 }
 
-/** What the page says below its title: which calls it counts, and how that is known. */
-function factsOf({ q = '', where }: Question, { answers, ends }: Asked): string[] {
-  const [main] = answers;
-  if (main === undefined) return [];
-  const { period } = main;
-  return [
-    periodText(period, period.timeZone) ?? 'All calls',
-    ...(q === '' ? [] : [`Filter: ${q}`]),
-    ...(typeof where === 'string' ? [`Condition: ${where}`] : []),
-    ...remarks(answers, false),
-    ...ends,
-  ].map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`);
-}
+const sentenceOf = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 
 /** What a report is written as. */
 interface ReportTarget {

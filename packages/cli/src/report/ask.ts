@@ -60,8 +60,12 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
 
 /** Accounts are shown by the names that they have in the configuration. */
 function withNames(answer: Answer, nameOf: (id: string) => string): Answer {
-  if (!answer.columns.some(({ name, kind }) => name === 'account' && kind === 'group')) return answer;
-  return { ...answer, rows: answer.rows.map((row) => ({ ...row, account: nameOf(String(row.account)) })) };
+  const named = {
+    ...answer,
+    accounts: answer.accounts.map((one) => ({ ...one, account: nameOf(one.account) })),
+  };
+  if (!answer.columns.some(({ name, kind }) => name === 'account' && kind === 'group')) return named;
+  return { ...named, rows: answer.rows.map((row) => ({ ...row, account: nameOf(String(row.account)) })) };
 }
 
 const keyOf = ({ name }: NamedAccount): string => name ?? 'main';

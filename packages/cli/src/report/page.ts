@@ -1,56 +1,64 @@
-import { count } from '../term/numbers.ts';
-import { barsSvg, columnsSvg, legend, markup } from './svg.ts';
+import {
+  type ChartOptions,
+  chartLegend,
+  chartStyle,
+  chartSvg,
+  judgeChange,
+  markup,
+} from '@call-attribution/questions/chart';
+import { plural } from '../term/numbers.ts';
 import type { Report, ReportRow } from './view.ts';
 
-// The contrast of text is above 7:1 in both color schemes, and the seven colors differ in lightness too.
-const style = `
-:root { color-scheme: light dark; --ground: #ffffff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de;
-  --c0: #1f5fbf; --c1: #d9730d; --c2: #2f9e5f; --c3: #b4309a; --c4: #8a6d00; --c5: #4aa3c7; --c6: #8c959f; }
-@media (prefers-color-scheme: dark) { :root { --ground: #14171b; --ink: #f0f3f6; --soft: #a8b3bf; --line: #3a424c;
-  --c0: #6ea8ff; --c1: #ffa657; --c2: #56d390; --c3: #f08fdc; --c4: #e3c14a; --c5: #8fd8f2; --c6: #98a2ad; } }
-body { margin: 0 auto; max-width: 920px; padding: 24px 20px 48px; background: var(--ground); color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-h1 { font-size: 24px; margin: 0 0 4px; } p { margin: 4px 0; color: var(--soft); }
-p.incomplete { margin: 8px 0; padding: 6px 10px; border-left: 4px solid; color: var(--ink); font-weight: 700; }
-svg { display: block; width: 100%; height: auto; margin: 24px 0 8px; font-size: 12px; }
-svg.narrow { display: none; } svg text { fill: var(--ink); } .grid { stroke: var(--line); }
-.c0 { fill: var(--c0); background: var(--c0); } .c1 { fill: var(--c1); background: var(--c1); }
-.c2 { fill: var(--c2); background: var(--c2); } .c3 { fill: var(--c3); background: var(--c3); }
-.c4 { fill: var(--c4); background: var(--c4); } .c5 { fill: var(--c5); background: var(--c5); }
-.c6 { fill: var(--c6); background: var(--c6); }
-ul.legend { display: flex; flex-wrap: wrap; gap: 4px 20px; list-style: none; margin: 0 0 8px; padding: 0; }
-ul.legend span { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 7px; }
-table { border-collapse: collapse; width: 100%; margin-top: 20px; font-variant-numeric: tabular-nums; }
+const style = `${chartStyle}
+body { margin: 0 auto; max-width: 960px; padding: 28px 24px 48px; background: var(--chart-card); color: var(--chart-ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: break-word; }
+h1 { font-size: 26px; line-height: 1.25; margin: 0 0 6px; } p { margin: 4px 0; color: var(--chart-muted); }
+p.incomplete { margin: 10px 0; padding: 6px 12px; border-left: 4px solid var(--chart-worse); color: var(--chart-ink); font-weight: 700; }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 16px; margin: 10px 0; } dt { color: var(--chart-muted); } dd { margin: 0; }
+.narrow { display: none; } .chart { margin: 22px 0 8px; }
+table { border-collapse: collapse; width: 100%; margin-top: 24px; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: 6px; }
-th, td { padding: 6px 10px; border-bottom: 1px solid var(--line); text-align: right; }
-th:first-child, td:first-child { text-align: left; overflow-wrap: break-word; min-width: 104px; max-width: 420px; } tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
-summary { cursor: pointer; margin-top: 12px; color: var(--soft); } details table { margin-top: 8px; }
-@media screen and (max-width: 600px) { body { padding: 16px 14px 32px; } svg.wide { display: none; } svg.narrow { display: block; }
-  table { font-size: 13px; } th, td { padding: 6px 4px; } th:first-child, td:first-child { padding-left: 0; max-width: 150px; } }
+th, td { padding: 7px 10px; border-bottom: 1px solid var(--chart-line); text-align: right; }
+thead th { color: var(--chart-muted); font-weight: 600; vertical-align: bottom; } tbody th { font-weight: 400; }
+th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; min-width: 104px; max-width: 420px; padding-left: 0; }
+tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
+summary { cursor: pointer; margin-top: 12px; color: var(--chart-muted); } details table { margin-top: 8px; }
+footer { margin-top: 28px; padding-top: 10px; border-top: 1px solid var(--chart-line); font-size: 13px; }
+@media screen and (max-width: 600px) { body { padding: 16px 16px 32px; } .wide { display: none; } .narrow { display: block; }
+  table { font-size: 13px; } th, td { padding: 7px 4px; } th:first-child, td:first-child { max-width: 150px; } }
 @media print { body { max-width: none; padding: 0; font-size: 12px; } svg, tr { break-inside: avoid; } thead { display: table-header-group; }
   summary { display: none; } details::details-content { content-visibility: visible; height: auto; } }`;
 
 /** Rows of the table before the rest is folded, so that no page is endless. */
 const mostRows = 20;
 
-/** What the page says above the figures. */
+/** Text has the same size on both, so that it can be read on a phone too. */
+const sizes: Readonly<Record<string, ChartOptions>> = {
+  wide: { width: 912, height: 320 },
+  narrow: { width: 358, height: 240 },
+};
+
+/** What the page says above and below the figures. */
 export interface PageText {
   readonly title: string;
+  /** What the report is about, as pairs of a name and a text: account, period, date, filter. */
+  readonly head: readonly (readonly [name: string, text: string])[];
   /** What the calls that were counted lack, one sentence each. */
   readonly incomplete: readonly string[];
-  /** Which calls were counted, one sentence each. */
+  /** What a reader of the numbers should know, one sentence each. */
   readonly facts: readonly string[];
+  /** How the calls were counted, one sentence each. */
+  readonly counted: readonly string[];
 }
 
 /** A self-contained page: no script, no font, no request. It has light and dark colors, and a table with all figures. */
 export function reportPage(report: Report, text: PageText): string {
-  const { rows, total, isTime } = report;
-  const draw = isTime || report.across?.isTime === true ? columnsSvg : barsSvg;
-  const names = legend(report);
+  const { rows, isTime } = report;
   // Of a long stretch of time the latest part is what one looks at first.
   const folds = rows.length > mostRows + 5;
   const open = folds ? (isTime ? rows.slice(-mostRows) : rows.slice(0, mostRows)) : rows;
   const folded = folds ? (isTime ? rows.slice(0, -mostRows) : rows.slice(mostRows)) : [];
+  const paragraphs = (lines: readonly string[]): string[] => lines.map((line) => `<p>${markup(line)}</p>`);
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -65,27 +73,33 @@ export function reportPage(report: Report, text: PageText): string {
     '<body>',
     '<main>',
     `<h1>${markup(text.title)}</h1>`,
+    `<dl>${text.head.map(([name, about]) => `<dt>${markup(name)}</dt><dd>${markup(about)}</dd>`).join('')}</dl>`,
     ...text.incomplete.map((line) => `<p class="incomplete">${markup(line)}</p>`),
-    ...[...report.hidden, ...text.facts].map((fact) => `<p>${markup(fact)}</p>`),
-    ...(report.calls === 0 ? ['<p>No calls.</p>'] : [draw(report, 'wide'), draw(report, 'narrow')]),
-    ...(names.length > 0
-      ? [
-          `<ul class="legend">${names.map((name, at) => `<li><span class="c${at}" aria-hidden="true"></span>${markup(name)}</li>`).join('')}</ul>`,
-        ]
-      : []),
-    table(report, `${count(report.calls)} calls by ${report.by}`, open, total),
+    ...paragraphs(text.facts),
+    ...(report.calls === 0 ? ['<p>No calls.</p>'] : pictures(report)),
+    table(report, `${plural(report.calls, 'call')} by ${report.by}`, open, report.total),
     ...(folded.length === 0
       ? []
       : [
-          `<details><summary>${count(folded.length)} ${isTime ? 'earlier' : 'more'}</summary>`,
+          `<details><summary>${plural(folded.length, isTime ? 'earlier row' : 'more row')}</summary>`,
           table(report, isTime ? 'Earlier' : 'More', folded, null),
           '</details>',
         ]),
+    ...paragraphs(report.hidden),
     '</main>',
+    ...(text.counted.length === 0 ? [] : ['<footer>', ...paragraphs(text.counted), '</footer>']),
     '</body>',
     '</html>',
     '',
   ].join('\n');
+}
+
+function pictures({ chart: { answer, totals } }: Report): string[] {
+  const more = totals === null ? {} : { totals };
+  const drawn = Object.entries(sizes).map(
+    ([name, size]) => `<div class="${name}">${chartSvg(answer, { ...size, ...more })}</div>`,
+  );
+  return [...drawn, chartLegend(answer, more)];
 }
 
 function table(
@@ -94,10 +108,17 @@ function table(
   rows: readonly ReportRow[],
   total: readonly string[] | null,
 ): string {
+  const cell = (text: string, at: number): string => {
+    const column = columns[at];
+    const judged =
+      column?.isChange === true ? judgeChange(column.name, Number(text.replace(/[,%]/g, ''))) : null;
+    if (judged === null) return `<td>${markup(text)}</td>`;
+    return `<td class="chart-${judged}" title="${judged}">${text.startsWith('-') ? '▼' : '▲'} ${markup(text)}</td>`;
+  };
   const row = (cells: readonly string[]): string =>
     `<tr><th scope="row">${markup(cells[0] ?? '')}</th>${cells
       .slice(1)
-      .map((cell) => `<td>${markup(cell)}</td>`)
+      .map((text, at) => cell(text, at + 1))
       .join('')}</tr>`;
   return [
     `<table><caption>${markup(caption)}</caption>`,

@@ -24,7 +24,7 @@ export interface AskedAccount extends NamedAccount {
   readonly key: string;
 }
 
-const usualMeasures = ['calls', 'share', 'talk_sum', 'talk_mean'];
+const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
 
 /** The question that the options ask, to all accounts at once. Which period is meant is said. */
 export async function questionOf(args: Args, accounts: readonly AskedAccount[], io: Io): Promise<Question> {

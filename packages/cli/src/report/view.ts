@@ -1,5 +1,12 @@
-import { type Answer, type AnswerColumn, type AnswerValue, shownValue } from '@call-attribution/questions';
-import { count } from '../term/numbers.ts';
+import { type Answer, type AnswerValue, shownValue } from '@call-attribution/questions';
+import {
+  type Charted,
+  columnTitle,
+  covered,
+  formatValue,
+  partOfBucket,
+  withPart,
+} from '@call-attribution/questions/chart';
 import type { Layout } from './question.ts';
 
 /** A finished report, as it is shown to people. */
@@ -17,14 +24,19 @@ export interface Report {
   /** How many calls were counted. */
   readonly calls: number;
   readonly across: Across | null;
-  /** Which groups are not shown, a sentence each. */
+  /** What is drawn, and the answer by time alone where groups are drawn along time. */
+  readonly chart: { readonly answer: Charted; readonly totals: Charted | null };
+  /** Which groups are not shown, and which stretches of time are not whole, a sentence each. */
   readonly hidden: readonly string[];
 }
 
 /** A column of the table. */
 export interface ReportColumn {
+  readonly name: string;
   readonly title: string;
   readonly align: 'left' | 'right';
+  /** The change since the period compared with. */
+  readonly isChange: boolean;
 }
 
 /** A row of the table. */
@@ -32,9 +44,8 @@ export interface ReportRow {
   /** Its groups in words. */
   readonly name: string;
   readonly cells: readonly string[];
-  /** What the picture shows of it, also in words. */
+  /** What the picture shows of it. */
   readonly value: number;
-  readonly shown: string;
   /** Its calls at each place of the axis. */
   readonly series: readonly number[];
 }
@@ -47,49 +58,72 @@ export interface Across {
   readonly totals: readonly number[];
 }
 
-/** The title of a column or group: `ppc_campaign` is Campaign. */
-function titleOf(name: string): string {
-  const words = name.replace(/^(?:ppc|vt)_/, '').replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
 /** What is left out of the rows, and said below them. */
 export const shownBelow: ReadonlySet<string> = new Set(['limit', 'top_per', 'having', 'empty_buckets']);
 
-/** Makes a report of the answers to the questions of a layout. */
-export function reportOf({ rows: groups, across }: Layout, main: Answer, answers: readonly Answer[]): Report {
+/** Makes a report of the answers to the questions of a layout. `until` is when the calls were read, in the time of the period. */
+export function reportOf(
+  { rows: groups, across }: Layout,
+  main: Answer,
+  answers: readonly Answer[],
+  until: string | null = null,
+): Report {
   const [, cells, axis] = across === null ? [] : answers;
   const { columns, rows, total, calls, leftOut } = main;
+  const period = covered(main.period, until);
+  const partOf = (name: string, value: AnswerValue | undefined) =>
+    partOfBucket(name, shownValue(value), period);
   const pictured = across
     ? 'calls'
     : (columns.find(({ kind, unit }) => kind === 'measure' && unit !== 'time')?.name ?? '');
   const series = seriesOf(groups[0]?.name ?? '', across?.name ?? '', cells, axis);
-  const names = [...groups, ...(across ? [across] : [])].map(({ name }) => titleOf(name).toLowerCase());
+  const names = [...groups, ...(across ? [across] : [])].map(({ name }) => columnTitle(name).toLowerCase());
+  const isStacked = across?.isTime === true && cells !== undefined && axis !== undefined;
   return {
-    title: `${titleOf(pictured)} by ${names.join(' and ')}`,
+    title: `${columnTitle(pictured)} by ${names.join(' and ')}`,
     by: names[0] ?? '',
     columns: columns.map(({ name, kind }) => ({
-      title: titleOf(name),
+      name,
+      title: columnTitle(name),
       align: kind === 'group' ? 'left' : 'right',
+      isChange: kind === 'change',
     })),
-    rows: rows.map((row) => {
-      const column = columns.find(({ name }) => name === pictured);
-      return {
-        name: groups.map(({ name }) => shownValue(row[name])).join(', '),
-        cells: columns.map((column) => cellText(column, row[column.name])),
-        value: Number(row[pictured] ?? 0),
-        shown: column ? cellText(column, row[pictured]) : count(Number(row[pictured] ?? 0)),
-        series: series.of(row[groups[0]?.name ?? '']),
-      };
-    }),
+    rows: rows.map((row) => ({
+      name: groups.map(({ name }) => shownValue(row[name])).join(', '),
+      cells: columns.map((column) => {
+        const text = formatValue(column, row[column.name]);
+        return column.kind === 'group' ? withPart(text, partOf(column.name, row[column.name])) : text;
+      }),
+      value: Number(row[pictured] ?? 0),
+      series: series.of(row[groups[0]?.name ?? '']),
+    })),
     isTime: across === null && groups.length === 1 && groups[0]?.isTime === true,
     total: columns.map((column, at) =>
-      column.kind === 'group' ? (at === 0 ? 'All calls' : '') : cellText(column, total[column.name]),
+      column.kind === 'group' ? (at === 0 ? 'All calls' : '') : formatValue(column, total[column.name]),
     ),
     calls,
-    across: across && { title: titleOf(across.name), isTime: across.isTime, ...series },
-    hidden: leftOut.filter(({ code }) => shownBelow.has(code)).map(({ message }) => message),
+    across: across && { title: columnTitle(across.name), isTime: across.isTime, ...series },
+    chart: isStacked
+      ? { answer: { ...cells, period }, totals: { ...axis, period } }
+      : { answer: { ...main, period }, totals: null },
+    hidden: [
+      ...leftOut.filter(({ code }) => shownBelow.has(code)).map(({ message }) => message),
+      ...(across === null ? [] : partsOf(across.name, axis, partOf)),
+    ],
   };
+}
+
+/** Which ends of the axis are not whole. */
+function partsOf(
+  name: string,
+  axis: Answer | undefined,
+  partOf: (name: string, value: AnswerValue | undefined) => string | null,
+): string[] {
+  const parts = (axis?.rows ?? []).flatMap((row) => {
+    const part = partOf(name, row[name]);
+    return part === null ? [] : [`${shownValue(row[name])} (${part})`];
+  });
+  return parts.length === 0 ? [] : [`Not a whole ${name}: ${parts.join(', ')}.`];
 }
 
 /** The calls of rows along the axis. Only the cells that exist were counted. */
@@ -111,32 +145,4 @@ function seriesOf(row: string, across: string, cells: Answer | undefined, axis: 
       return series;
     },
   };
-}
-
-/** A value as people read it. */
-function cellText({ kind, unit }: AnswerColumn, value: AnswerValue | undefined): string {
-  if (kind === 'group') return shownValue(value);
-  if (value === null || value === undefined) return '';
-  if (typeof value !== 'number') return String(value);
-  const text = numberText(unit, Math.abs(value));
-  const sign = value < 0 ? '-' : kind === 'change' && value > 0 ? '+' : '';
-  return `${sign}${text}`;
-}
-
-function numberText(unit: AnswerColumn['unit'], value: number): string {
-  switch (unit) {
-    case 'share':
-      return `${(value * 100).toFixed(1)}%`;
-    case 'minutes':
-      return decimal(value, 1);
-    case 'money':
-      return decimal(value, 2);
-    default:
-      return count(value);
-  }
-}
-
-function decimal(value: number, digits: number): string {
-  const [whole = '0', fraction = ''] = value.toFixed(digits).split('.');
-  return `${count(Number(whole))}.${fraction}`;
 }

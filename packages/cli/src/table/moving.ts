@@ -129,7 +129,7 @@ export const movingCommands: readonly CommandSpec[] = [
         name: 'measures',
         value: 'MEASURES',
         text: 'what is measured, separated by commas: calls,missed_rate,"share(rank >= 4) as low"',
-        default: 'calls,share,talk_sum,talk_mean',
+        default: 'calls,share,missed,talk_mean',
         completes: 'measures',
         otherNames: ['metrics', 'measure', 'show'],
       },

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { createService } from '@call-attribution/service';
 import { openStore } from '@call-attribution/store';
 import { findChromium, launch } from '@call-attribution/test-tools';
+import { axeViolations } from '@call-attribution/test-tools/axe';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { generate, type Sandbox, startSandbox } from '../../src/index.ts';
@@ -60,15 +60,6 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     rmSync(assets, { recursive: true });
   });
 
-  /** What axe finds wrong in the page. */
-  async function violations(page: Page): Promise<unknown[]> {
-    await page.evaluate(axe.source);
-    const { violations, passes } = (await page.evaluate(
-      "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })",
-    )) as { violations: { id: string; nodes: { html: string }[] }[]; passes: object[] };
-    expect(passes.length).toBeGreaterThan(20);
-    return violations.map(({ id, nodes }) => [id, nodes.length, nodes[0]?.html]);
-  }
   async function leave(): Promise<void> {
     if (shared.url() !== 'about:blank') await shared.goto('about:blank');
   }
@@ -450,7 +441,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
           const over = (await page.evaluate('document.documentElement.scrollWidth - innerWidth')) as number;
           // Colors are measured above. Of the rest, axe finds the same in dark, and the same at any width of a desktop.
           const isKnown = colorScheme === 'dark' || width === 2560;
-          const wrong = isKnown && rounds(0, 1) === 0 ? [] : await violations(page);
+          const wrong = isKnown && rounds(0, 1) === 0 ? [] : await axeViolations(page);
           if (weak.length + wrong.length > 0 || over > 0)
             found.push({ name, colorScheme, width, weak, over, wrong });
         }

@@ -1,0 +1,36 @@
+/**
+ * The style of charts, and the colors of what surrounds them, as text of a style sheet. Everything is a variable that a page may set
+ * again. It is light or dark as `color-scheme` says.
+ */
+export const chartStyle: string = `
+:root { color-scheme: light dark;
+  --chart-paper: light-dark(#f4f5f3, #101418); --chart-card: light-dark(#ffffff, #181d23);
+  --chart-ink: light-dark(#1a2026, #eaecee); --chart-muted: light-dark(#59626e, #a2acb8);
+  --chart-line: light-dark(#dfe2de, #2b333d); --chart-soft: light-dark(#e3f1ed, #17332d);
+  --chart-accent: light-dark(#0a6b5c, #62d2b8); --chart-better: light-dark(#0a6b5c, #62d2b8); --chart-worse: light-dark(#a8380f, #ffa384);
+  --chart-1: light-dark(#1f8a76, #3fae97); --chart-2: light-dark(#3f6cc4, #84a8f2); --chart-3: light-dark(#b57d0c, #e2b44c);
+  --chart-4: light-dark(#8650b3, #c295e6); --chart-5: light-dark(#2489b0, #66c2e4); --chart-6: light-dark(#b53e7c, #ee90c0);
+  --chart-missed: light-dark(#d9683f, #e98a63); --chart-none: light-dark(#b3bac1, #515b67); --chart-rest: light-dark(#7d8791, #838e9a); }
+.chart { display: block; width: 100%; height: auto; font-size: 12px; font-variant-numeric: tabular-nums; }
+.chart line { stroke: var(--chart-line); } .chart text { fill: var(--chart-muted); }
+.chart .name, .chart .value { fill: var(--chart-ink); } .chart .hit { fill: transparent; }
+:is(.chart, .chart-legend) .c1 { --c: var(--chart-1); }
+:is(.chart, .chart-legend) .c2 { --c: var(--chart-2); }
+:is(.chart, .chart-legend) .c3 { --c: var(--chart-3); }
+:is(.chart, .chart-legend) .c4 { --c: var(--chart-4); }
+:is(.chart, .chart-legend) .c5 { --c: var(--chart-5); }
+:is(.chart, .chart-legend) .c6 { --c: var(--chart-6); }
+:is(.chart, .chart-legend) .missed { --c: var(--chart-missed); }
+:is(.chart, .chart-legend) .none { --c: var(--chart-none); }
+:is(.chart, .chart-legend) .rest { --c: var(--chart-rest); }
+.chart .bar, .chart .dot { fill: var(--c); } .chart .line { fill: none; stroke: var(--c); stroke-width: 2; }
+.chart .part .bar { fill-opacity: 0.4; stroke: var(--c); stroke-dasharray: 3 2; }
+.chart .column { cursor: pointer; } .chart .column:focus-visible { outline: none; }
+.chart .column:hover .hit, .chart .column:focus-visible .hit { fill: var(--chart-soft); }
+.chart .column:focus-visible .hit { stroke: var(--chart-accent); stroke-width: 2; }
+.chart-legend { display: flex; flex-wrap: wrap; gap: 4px 18px; list-style: none; margin: 0; padding: 0; font-size: 13px; color: var(--chart-muted); }
+.chart-legend span { display: inline-block; width: 10px; height: 10px; border-radius: 3px; margin-right: 6px; background: var(--c); }
+.chart-legend .part { background: color-mix(in srgb, var(--c) 40%, transparent); outline: 1px dashed var(--c); outline-offset: -1px; }
+.chart-better { color: var(--chart-better); } .chart-worse { color: var(--chart-worse); }
+@media (forced-colors: active) { .chart, .chart-legend span { forced-color-adjust: none; } }
+`;

@@ -1,0 +1,82 @@
+import { shownValue } from '../answer/left-out.ts';
+import type { AnswerColumn, AnswerValue } from '../question/answer.ts';
+
+// How numbers and names are written wherever an answer is shown: one look for a report, a page and an app.
+
+/** A column, as far as it has to be known to write its values. */
+export type ShownColumn = Pick<AnswerColumn, 'name' | 'kind' | 'unit'>;
+
+/** Text made safe for markup, inside and outside of attributes. What cannot be seen or turns text around is a space. */
+export function markup(text: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text
+    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Cs}/gu, ' ')
+    .replace(/[&<>"']/g, (char) => entities[char] ?? char);
+}
+
+/** A whole number with separators between thousands: `1,234,567`. */
+export const formatCount = (value: number): string =>
+  String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** A number with its noun: `1 call`, `2,000 calls`. */
+export const formatCounted = (value: number, noun: string): string =>
+  `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
+
+/** A part of a whole, such as 0.255, as `25.5%`. */
+export const formatShare = (value: number): string => `${(value * 100).toFixed(1)}%`;
+
+function decimal(value: number, digits: number): string {
+  const [whole = '0', fraction = ''] = value.toFixed(digits).split('.');
+  return `${formatCount(Number(whole))}.${fraction}`;
+}
+
+/** A value of a column as people read it: `(none)` for a group without a value, nothing for a measure without one. */
+export function formatValue({ kind, unit }: ShownColumn, value: AnswerValue | undefined): string {
+  if (kind === 'group') return shownValue(value);
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'number') return String(value);
+  const sign = value < 0 ? '-' : kind === 'change' && value > 0 ? '+' : '';
+  return `${sign}${plainNumber(unit, Math.abs(value))}`;
+}
+
+function plainNumber(unit: AnswerColumn['unit'], value: number): string {
+  if (unit === 'share') return formatShare(value);
+  if (unit === 'minutes') return decimal(value, 1);
+  return unit === 'money' ? decimal(value, 2) : formatCount(value);
+}
+
+const titles: Readonly<Record<string, string>> = {
+  date_added: 'Time',
+  ani: 'Caller',
+  dnis: 'Dialed number',
+  ppc_status: 'Ad data',
+  ppc_adgroup: 'Ad group',
+  ppc_keywords: 'Keyword',
+  ppc_gclid: 'Google click ID',
+  referrer: 'Source',
+  phone_label: 'Number label',
+  sid: 'Call ID',
+};
+
+/** What a field or a column is called: `ppc_campaign` is Campaign. */
+export function columnTitle(name: string): string {
+  const words = name.replace(/^(?:ppc|vt)_/, '').replaceAll('_', ' ');
+  return titles[name] ?? words.charAt(0).toUpperCase() + words.slice(1).replace(/\bid\b/g, 'ID');
+}
+
+const better = /^(?:calls|share|callers|first_time_callers|called_back_within_\d+)$/;
+const worse = /^(?:missed|missed_rate|cost_per_call)$/;
+
+/** Whether a change of a measure is good or bad: more calls are good, more missed ones bad. Null where nobody can say. */
+export function judgeChange(measure: string, change: number): 'better' | 'worse' | null {
+  const name = measure.replace(/_change$/, '');
+  const isUpGood = better.test(name) ? true : worse.test(name) ? false : null;
+  if (isUpGood === null || change === 0) return null;
+  return change > 0 === isUpGood ? 'better' : 'worse';
+}
