@@ -112,6 +112,48 @@ test('a damaged file, a file that is gone and rows that are gone are found, and 
   expect(gone.stdout).toMatch(/10[12] in sqlite:.*: DIFFERS, 400 calls/);
 });
 
+test('a job into a store is compared with the API, account by account, with the keys and the part that its file names', async () => {
+  const into = { into: 'sqlite:calls.db', format: undefined };
+  const folder = jobFolder(into);
+  await fleet(folder, ['work', 'job.json', '--keys', 'keys']);
+  // From here on the job is about a part of what the store holds.
+  const job = JSON.parse(readFileSync(join(folder, 'job.json'), 'utf8'));
+  writeFileSync(
+    join(folder, 'job.json'),
+    JSON.stringify({ ...job, filter: 'inc_gce:1,talk_minutes:[1 TO *]' }),
+  );
+  await fleet(folder, ['work', 'job.json', '--keys', 'keys']);
+  const verify = (...more: string[]) =>
+    stage.quick(['verify', 'job.json', '--against-api', '--keys', 'keys', ...more], { cwd: folder });
+  const whole = await verify('--json');
+  expect(whole, whole.stderr).toMatchObject({ code: 0 });
+  const { checks } = JSON.parse(whole.stdout);
+  expect(checks).toMatchObject(
+    ['101', '102'].map((account) => ({ verdict: 'proved', rows: 600, api: [{ account, proof: 'whole' }] })),
+  );
+  expect(checks[0].api[0].calls).toBeGreaterThan(0);
+  expect(checks[0].api[0].calls).toBeLessThan(600);
+
+  // Keys that are refused concern their account alone.
+  const hidden = { ...keys, secretKey: 'hunter2' };
+  writeFileSync(join(folder, 'keys/101.json'), JSON.stringify(hidden), { mode: 0o600 });
+  const refused = await verify();
+  expect(refused).toMatchObject({ code: 3, stderr: expect.stringMatching(/1 of 2 accounts proved/) });
+  expect(refused.stdout).toMatch(
+    /^101 in sqlite:.*: UNPROVEN, 600 calls\n {2}the API could not be asked: .*\n102 in sqlite:.*: proved, 600 calls, each as the API has it\n/,
+  );
+  expect(refused.stdout + refused.stderr).not.toContain('hunter2');
+
+  writeFileSync(join(folder, 'keys/101.json'), JSON.stringify(keys), { mode: 0o600 });
+  const { default: Database } = await import('libsql');
+  const db = new Database(join(folder, 'calls.db'));
+  db.exec('DELETE FROM records WHERE rowid IN (SELECT rowid FROM records ORDER BY rowid LIMIT 50)');
+  db.close();
+  const gone = await verify();
+  expect(gone.code).toBe(3);
+  expect(gone.stdout).toMatch(/: DIFFERS, 550 calls\n(?: {2}.*\n)* {2}\d+ calls are missing here, of /);
+});
+
 test('refused keys set an account aside; status 4 when that is all accounts', async () => {
   const folder = jobFolder();
   writeFileSync(join(folder, 'keys/102.json'), JSON.stringify({ ...keys, secretKey: 'hunter2' }), {

@@ -245,3 +245,12 @@ export const statusOptions: readonly OptionSpec[] = [
   },
   { name: 'status-host', value: 'NAME', text: 'address for --status-port', default: '127.0.0.1' },
 ];
+
+/** Where the credentials of the accounts of a job are. */
+export const keysOption: OptionSpec = {
+  name: 'keys',
+  value: 'DIR',
+  text: 'folder with the credentials of the accounts, as file:101.json in the job names them',
+  default: 'CALLS_FLEET_KEYS, else the current folder',
+  completes: 'folder',
+};

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline/promises';
-import { createClient } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import {
   cancelJob,
@@ -18,7 +17,7 @@ import { refusedCodes } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { credentialsOf, openShared, type TypedJob, unknownJob } from './place.ts';
+import { clientOf, credentialsOf, openShared, type TypedJob, unknownJob } from './place.ts';
 import { reasonText } from './words.ts';
 
 type Task = (engine: Engine, typed: TypedJob, args: Args, io: Io) => Promise<number>;
@@ -111,7 +110,7 @@ export const retry = onEngine(async (engine, { name, job }, args, io) => {
   return bad.length === results.length ? exitCodes.refused : exitCodes.incomplete;
 });
 
-/** Tries the keys of an account with one request. Only this file says where they are and where requests go. */
+/** Tries the keys of an account with one request. */
 function keysTried(job: PlannedJob, args: Args, io: Io) {
   const credentials = credentialsOf(args, io);
   const accounts = new Map([...job.accounts.values()].map((account) => [account.id, account]));
@@ -119,8 +118,7 @@ function keysTried(job: PlannedJob, args: Args, io: Io) {
     const account = accounts.get(id);
     if (account === undefined) return null;
     try {
-      const auth = await credentials(account.credential, id);
-      await using client = createClient({ baseUrl: job.baseUrl, version: job.version, auth });
+      await using client = await clientOf(job, account, credentials);
       await client.listCalls({ rows: 1, signal: io.signal });
       return null;
     } catch (error) {

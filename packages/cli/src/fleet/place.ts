@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { type Client, createClient, createLimiter } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import {
   type CredentialSource,
@@ -7,6 +8,7 @@ import {
   jobsIn,
   openPostgresEngine,
   openTarget,
+  type PlannedAccount,
   type PlannedJob,
   readJob,
   type Target,
@@ -127,6 +129,17 @@ export function credentialsOf(args: Args, io: Io): CredentialSource {
       isWarned = true;
     },
   });
+}
+
+/** A client of an account of a job, for a task that asks the API itself. Only the job's file says where the keys are and where requests go. */
+export async function clientOf(
+  job: PlannedJob,
+  { id, credential, requestsPerMinute }: PlannedAccount,
+  credentials: CredentialSource,
+): Promise<Client> {
+  const auth = await credentials(credential, id);
+  const limiter = requestsPerMinute === null ? {} : { limiter: createLimiter({ requestsPerMinute }) };
+  return createClient({ baseUrl: job.baseUrl, version: job.version, auth, ...limiter });
 }
 
 /** The error of a job that the engine does not know. */

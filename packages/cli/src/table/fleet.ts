@@ -1,5 +1,5 @@
 import type { CommandGroup, CommandSpec, OptionSpec, PositionalSpec } from '../args/command.ts';
-import { jsonOption, statusOptions } from '../args/options.ts';
+import { jsonOption, keysOption as keys, statusOptions } from '../args/options.ts';
 
 const job: PositionalSpec = {
   name: 'job',
@@ -13,14 +13,6 @@ const engine: OptionSpec = {
   text: 'where workers on several machines share the work: postgres://user@host/name',
   default: 'CALLS_FLEET, else this process alone',
   otherNames: ['board'],
-};
-
-const keys: OptionSpec = {
-  name: 'keys',
-  value: 'DIR',
-  text: 'folder with the credentials of the accounts, as file:101.json in the job names them',
-  default: 'CALLS_FLEET_KEYS, else the current folder',
-  completes: 'folder',
 };
 
 /** `calls fleet`. */

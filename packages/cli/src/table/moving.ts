@@ -7,6 +7,7 @@ import {
   fieldsOption,
   filterOptions,
   jsonOption,
+  keysOption,
   limitOption,
   outputOption,
   reportOutputOptions,
@@ -93,6 +94,10 @@ export const movingCommands: readonly CommandSpec[] = [
       ...filterOptions.filter(({ name }) => ['from', 'to', 'last'].includes(name)),
       { ...jsonOption, text: 'the result as one JSON value, with each difference' },
       ...accountOptions.filter(({ name }) => name === 'account'),
+      {
+        ...keysOption,
+        text: 'with --against-api and the job file of calls fleet: folder with the credentials of the accounts',
+      },
       ...connectionOptions,
     ],
     examples: [

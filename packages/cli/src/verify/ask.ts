@@ -13,12 +13,6 @@ import type { Io } from '../io.ts';
 import { contextOf, openClient } from '../reading/connect.ts';
 import { rangeOf } from '../reading/filter.ts';
 
-/** The API of one account. */
-export interface AccountApi {
-  readonly client: Client;
-  readonly settings: Settings;
-}
-
 /** What a command asks to be verified, and how. */
 export interface Ask {
   readonly args: Args;
@@ -31,7 +25,7 @@ export interface Ask {
   /** The accounts that were named. */
   readonly accounts: readonly string[];
   /** The API of an account of a store, or, for a file, of the one account that was named. */
-  api(account: string | null): Promise<AccountApi>;
+  api(account: string | null): Promise<Client>;
   /** Closes the clients. */
   close(): Promise<void>;
 }
@@ -42,7 +36,7 @@ export function readAsk(args: Args, io: Io): Ask {
   const stored = readFileSettings(args, io);
   const { accounts: configured } = readStoredSettings(null, args, io);
   const accounts = [...new Set(args.list('account'))];
-  const clients = new Map<string, Promise<AccountApi>>();
+  const clients = new Map<string, Promise<Client>>();
   const settingsOf = (account: string | null): Settings => {
     const [only] = accounts;
     const wanted = account ?? only ?? null;
@@ -62,16 +56,12 @@ export function readAsk(args: Args, io: Io): Ask {
     api(account) {
       const settings = settingsOf(account);
       const key = settings.account?.name ?? '';
-      const open = async (): Promise<AccountApi> => ({
-        settings,
-        client: await openClient(settings, args, io),
-      });
-      const opened = clients.get(key) ?? open();
+      const opened = clients.get(key) ?? openClient(settings, args, io);
       clients.set(key, opened);
       return opened;
     },
     async close() {
-      for (const opened of clients.values()) await (await opened).client.close();
+      for (const opened of clients.values()) await (await opened).close();
     },
   };
 }

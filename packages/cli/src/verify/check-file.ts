@@ -131,8 +131,8 @@ interface Known {
 }
 
 async function againstApi(path: string, form: FileForm, { receipt, fields, hasMark }: Known, ask: Ask) {
-  const { client, settings } = await ask.api(null);
-  const version = receipt?.version ?? settings.apiVersion.value;
+  const client = await ask.api(null);
+  const version = receipt?.version ?? client.version;
   if (version !== client.version)
     throw new UsageError(`${path} has records of ${version}, and the API is asked in ${client.version}`, {
       hints: [`add --api-version ${version}`],

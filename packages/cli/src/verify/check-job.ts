@@ -1,41 +1,51 @@
 import { resolve } from 'node:path';
-import { openFilesReader, type PlannedJob } from '@call-attribution/fleet';
+import type { Client } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
+import {
+  type CredentialSource,
+  openFilesReader,
+  type PlannedAccount,
+  type PlannedJob,
+} from '@call-attribution/fleet';
+import { commonSlice } from '@call-attribution/node-stream';
 import { describeCopy } from '@call-attribution/node-stream/copies';
+import { parse } from '@call-attribution/query-dsl';
 import { storeName } from '@call-attribution/store';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { refusedCodes } from '../failures/fleet.ts';
+import { clientOf, credentialsOf } from '../fleet/place.ts';
 import { refusePassword } from '../stores/url.ts';
 import { count, plural } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import type { Ask } from './ask.ts';
 import { checkFile } from './check-file.ts';
-import { type Check, type Finding, nothingIn, onlyReceiptIn, verdictOf } from './finding.ts';
+import { compareRows } from './check-store.ts';
+import { type ApiCheck, type Check, type Finding, nothingIn, onlyReceiptIn, verdictOf } from './finding.ts';
 import { type Holdings, openHoldings } from './holdings.ts';
 
 /** Verifies what a job of `calls fleet` has written, account by account: the rows of a store, or the files of a folder or bucket. */
 export async function* checkJob(job: PlannedJob, ask: Ask): AsyncGenerator<Check, void, void> {
   if (ask.writeReceipt)
     throw new UsageError('--write-receipt is for one store; the files of a job have receipts');
-  const accounts = [...job.accounts.values()].map(({ id }) => id).sort();
-  const strange = ask.accounts.find((id) => !accounts.includes(id));
+  const accounts = [...job.accounts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const strange = ask.accounts.find((id) => !accounts.some((account) => account.id === id));
   if (strange !== undefined) throw new UsageError(`the job ${job.name} has no account ${strange}`);
-  const chosen = ask.accounts.length > 0 ? ask.accounts : accounts;
-  if (job.format === null) yield* checkRows(job, chosen, ask);
-  else yield* checkFiles(job, chosen, ask);
+  const chosen = accounts.filter(({ id }) => ask.accounts.length === 0 || ask.accounts.includes(id));
+  const of = { job, ask, credentials: credentialsOf(ask.args, ask.io) };
+  if (job.format === null) yield* checkRows(of, chosen);
+  else yield* checkFiles(of, chosen);
 }
 
-async function* checkRows(job: PlannedJob, accounts: readonly string[], ask: Ask): AsyncGenerator<Check> {
-  if (ask.againstApi)
-    throw new UsageError('--against-api is for the store itself: a job may read a part of its calls only', {
-      hints: [`calls verify ${job.into} --against-api`],
-    });
+async function* checkRows(of: JobAsk, accounts: readonly PlannedAccount[]): AsyncGenerator<Check> {
+  const { job, ask } = of;
   refusePassword(job.into, 'into');
   const holdings = await openHoldings(job.into, ask);
   try {
     const rows = new Map<string, number>();
     const known = new Set(await holdings.accounts());
     const all = { from: null, to: null };
-    for (const account of accounts) {
+    for (const { id: account } of accounts) {
       let counted = 0;
       if (known.has(account))
         await whileWaiting(`reading account ${account}`, async () => {
@@ -48,8 +58,8 @@ async function* checkRows(job: PlannedJob, accounts: readonly string[], ask: Ask
     }
     const faults = await holdings.faults(rows);
     for (const account of accounts) {
-      const own = faults.filter(({ text }) => text.includes(`account ${account} `));
-      yield await checkAccount(holdings, { job, account, rows: rows.get(account) ?? 0 }, own);
+      const own = faults.filter(({ text }) => text.includes(`account ${account.id} `));
+      yield await checkAccount(holdings, of, { account, rows: rows.get(account.id) ?? 0 }, own);
     }
   } finally {
     await holdings.close();
@@ -57,25 +67,30 @@ async function* checkRows(job: PlannedJob, accounts: readonly string[], ask: Ask
 }
 
 interface CountedAccount {
-  readonly job: PlannedJob;
-  readonly account: string;
+  readonly account: PlannedAccount;
   readonly rows: number;
 }
 
 async function checkAccount(
   holdings: Holdings,
-  { job, account, rows }: CountedAccount,
+  of: JobAsk,
+  { account: planned, rows }: CountedAccount,
   faults: readonly Finding[],
 ): Promise<Check> {
+  const { id: account } = planned;
   const verdict = await holdings.verdict(account);
   const removed = verdict === null ? null : await holdings.removed(account);
   const findings: Finding[] = [...faults];
+  const api: ApiCheck[] = [];
   const expected = verdict === null ? 0 : verdict.calls - verdict.missing;
   const isCut = (removed?.erasedCallers ?? 0) > 0 || (removed?.purgedBefore ?? null) !== null;
   if (verdict === null) findings.push({ code: 'no_file', text: 'it has never been read' });
   else {
+    const compared = of.ask.againstApi ? await againstApi(holdings, of, planned) : null;
+    findings.push(...(compared?.findings ?? []));
+    if (compared?.check) api.push(compared.check);
     const lacks = describeCopy(verdict);
-    if (lacks !== null) findings.push({ code: 'not_whole', text: lacks });
+    if (lacks !== null && api.length === 0) findings.push({ code: 'not_whole', text: lacks });
     if (rows < expected && !isCut)
       findings.push({
         code: 'rows',
@@ -83,7 +98,7 @@ async function checkAccount(
       });
   }
   return {
-    path: `${account} in ${storeName(job.into)}`,
+    path: `${account} in ${storeName(of.job.into)}`,
     verdict: verdictOf(findings, verdict !== null),
     rows,
     digest: null,
@@ -96,17 +111,62 @@ async function checkAccount(
       },
     ],
     receipt: null,
-    api: [],
+    api,
     findings,
   };
 }
 
-async function* checkFiles(job: PlannedJob, accounts: readonly string[], ask: Ask): AsyncGenerator<Check> {
+/** A job, what is asked of it, and where its keys are. */
+interface JobAsk {
+  readonly job: PlannedJob;
+  readonly ask: Ask;
+  readonly credentials: CredentialSource;
+}
+
+/** The API of an account, with the keys that the job names for it. */
+function apiOf({ job, credentials }: JobAsk, account: PlannedAccount) {
+  let opened: Promise<Client> | null = null;
+  return {
+    client: () => {
+      opened ??= clientOf(job, account, credentials);
+      return opened;
+    },
+    close: async () => (await opened?.catch(() => null))?.close(),
+  };
+}
+
+/** Compares the rows that a job reads with the API. Keys that are refused concern their account alone. */
+async function againstApi(
+  holdings: Holdings,
+  of: JobAsk,
+  account: PlannedAccount,
+): Promise<{ readonly check: ApiCheck | null; readonly findings: readonly Finding[] }> {
+  const { job, ask } = of;
+  const { filter: text, version, from, until: to } = job;
+  const range = commonSlice(ask.range, { from, to });
+  const api = apiOf(of, account);
+  try {
+    const client = await api.client();
+    const removed = await holdings.removed(account.id);
+    const filter = parse(text, { version });
+    return await compareRows(holdings, { account: account.id, client, filter, range, removed }, ask.io);
+  } catch (error) {
+    if (!CallsError.is(error) || !refusedCodes.has(error.code)) throw error;
+    const what = `the API could not be asked: ${error.summary.replace(/\.$/, '')}`;
+    return { check: null, findings: [{ code: 'api_not_whole', text: what }] };
+  } finally {
+    await api.close();
+  }
+}
+
+async function* checkFiles(of: JobAsk, accounts: readonly PlannedAccount[]): AsyncGenerator<Check> {
+  const { job, ask } = of;
   const { io } = ask;
   const folder = /^folder:(.+)$/.exec(job.into)?.[1];
   const root = folder === undefined ? null : resolve(io.cwd, folder);
   await using reader = await openFilesReader(job, { root, env: io.env, now: io.clock.now() });
-  for (const account of accounts) {
+  for (const planned of accounts) {
+    const { id: account } = planned;
     const { names, missing } = await reader.files(account);
     if (names.length === 0)
       yield nothingIn(`${job.into}/account=${account}`, { code: 'no_file', text: 'nothing of it is there' });
@@ -115,9 +175,14 @@ async function* checkFiles(job: PlannedJob, accounts: readonly string[], ask: As
         code: 'no_file',
         text: `the file of ${month} is not there`,
       });
-    for (const name of names) {
-      const check = await fileOf(name, reader.local, ask);
-      yield { ...check, path: `${job.into}/${name}` };
+    const api = apiOf(of, planned);
+    try {
+      for (const name of names) {
+        const check = await fileOf(name, reader.local, { ...ask, api: api.client });
+        yield { ...check, path: `${job.into}/${name}` };
+      }
+    } finally {
+      await api.close();
     }
   }
 }

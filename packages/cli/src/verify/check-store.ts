@@ -13,9 +13,10 @@ import {
 } from '@call-attribution/node-stream/receipts';
 import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures/explain.ts';
+import type { Io } from '../io.ts';
 import { leavesExtensions, withExtensions } from '../reading/filter.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { compareWithApi } from './api.ts';
+import { type Comparison, compareWithApi } from './api.ts';
 import { type Ask, refuseOneApi } from './ask.ts';
 import {
   type ApiCheck,
@@ -28,6 +29,7 @@ import {
   verdictOf,
 } from './finding.ts';
 import { type Holdings, openHoldings, type Removed } from './holdings.ts';
+import type { ComparedRow } from './stretches.ts';
 
 const rows = toNdjson<Call>().rows;
 const textOf = (call: Call): string => rows?.text(call) ?? '';
@@ -140,17 +142,11 @@ class StoreCheck {
   }
 
   async #againstApi({ account, removed }: AccountRows): Promise<void> {
-    const { client } = await this.#ask.api(account);
+    const client = await this.#ask.api(account);
     const nothing = { clauses: [] };
     const filter = leavesExtensions(nothing, client.version) ? withExtensions(nothing) : nothing;
     const { range, io } = this.#ask;
-    const here = {
-      read: async (take: Parameters<Parameters<typeof compareWithApi>[0]['here']['read']>[0]) => {
-        for await (const call of this.#holdings.calls(account, range))
-          take({ at: call.date_added ?? null, sid: call.sid ?? null, text: textOf(call) });
-      },
-    };
-    const compared = await compareWithApi({ account, client, filter, range, textOf, here, removed }, io);
+    const compared = await compareRows(this.#holdings, { account, client, filter, range, removed }, io);
     this.#api.push(compared.check);
     this.#findings.push(...compared.findings);
   }
@@ -193,6 +189,21 @@ class StoreCheck {
       return null;
     }
   }
+}
+
+/** Compares the rows of an account that a filter chooses with the API, call by call. */
+export function compareRows(
+  holdings: Holdings,
+  what: Pick<Comparison, 'client' | 'filter' | 'range' | 'removed'> & { readonly account: string },
+  io: Io,
+) {
+  const { account, client, filter, range } = what;
+  const of = { filter, extensions: !leavesExtensions(filter, client.version) };
+  const read = async (take: (row: ComparedRow) => void): Promise<void> => {
+    for await (const call of holdings.calls(account, range, of))
+      take({ at: call.date_added ?? null, sid: call.sid ?? null, text: textOf(call) });
+  };
+  return compareWithApi({ ...what, textOf, here: { read } }, io);
 }
 
 const isAll = ({ from, to }: TimeSlice): boolean => from === null && to === null;

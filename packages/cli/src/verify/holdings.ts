@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import type { TimeSlice } from '@call-attribution/node-stream';
 import type { CopyVerdict } from '@call-attribution/node-stream/copies';
-import { allOf, printFilter } from '@call-attribution/query-dsl';
+import { allOf, type Filter, printFilter } from '@call-attribution/query-dsl';
 import { selectionOf } from '@call-attribution/store';
 import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
@@ -24,13 +24,20 @@ export interface Removed {
   readonly purgedBefore: string | null;
 }
 
+/** The rows that a filter chooses. */
+export interface RowsOf {
+  readonly filter: Filter;
+  /** Calls through call extensions, too, whatever the filter says. */
+  readonly extensions: boolean;
+}
+
 /** A database that holds calls. */
 export interface Holdings {
   /** The file, for a database that is one. */
   readonly path: string | null;
   accounts(): Promise<readonly string[]>;
-  /** The rows of an account themselves. */
-  calls(account: string, range: TimeSlice): AsyncIterable<Call>;
+  /** The rows of an account themselves: all, or those of a filter of a job. */
+  calls(account: string, range: TimeSlice, of?: RowsOf): AsyncIterable<Call>;
   removed(account: string): Promise<Removed>;
   /** What its syncs have proved of an account; null when none has begun. */
   verdict(account: string): Promise<CopyVerdict | null>;
@@ -69,8 +76,8 @@ async function openRows(url: string, path: string | null, { args, io }: Ask): Pr
   return {
     path,
     accounts: async () => (await store.accounts()).map(({ id }) => id),
-    calls: (account, range) =>
-      store.calls(account, selectionOf(withinRange({ clauses: [] }, range), { extensions: true })),
+    calls: (account, range, { filter, extensions } = { filter: { clauses: [] }, extensions: true }) =>
+      store.calls(account, selectionOf(withinRange(filter, range), { extensions })),
     removed: (account) => store.removals(account),
     verdict: (account) => store.verdict(account),
     async faults() {
