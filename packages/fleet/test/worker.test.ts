@@ -44,6 +44,33 @@ const shared = (): Engine => ({ ...memoryEngine(), isShared: true });
 const truth = (account: string) => source.truth.get(account)?.length ?? 0;
 
 describe('a job in one process', () => {
+  test.each([['3d'], ['60d']] as const)(
+    'ends a first read whose turns are cut at each page, with a lookback of %s',
+    async (lookback) => {
+      await using long = await openSource({ accounts: 1, records: 4_000, days: 40 });
+      long.sandbox.requests.clear();
+      // A request takes a second of this clock, and somebody else always waits.
+      const clock = { now: () => Date.now() + long.sandbox.requests.total * 1_000 };
+      const memory = memoryEngine(clock);
+      const engine: Engine = {
+        ...memory,
+        keep: async (turns) => ({ ...(await memory.keep(turns)), isWanted: true }),
+      };
+      const into = `sqlite:${join(long.folder, 'cut')}`;
+      let turns = 0;
+      const onEvent = () => {
+        turns += 1;
+        if (turns > 40) worker.leave(0);
+      };
+      const worker = await workerOn(long, long.job(into, { lookback }), { engine, clock, onEvent });
+      await worker.run();
+      const [note] = [...(await notesOf(engine)).values()].map((ticket) => ticket.note);
+      expect(note).toMatchObject({ state: 'done', whole: true, calls: 4_000 });
+      expect(turns).toBeGreaterThan(2);
+      expect(sorted(await sidsIn(into))).toEqual(sorted(long.truth));
+    },
+  );
+
   test.each([
     ['sqlite', {}],
     ['folder', {}],

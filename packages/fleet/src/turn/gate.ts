@@ -89,6 +89,7 @@ export class Gate implements Limiter {
   #working = 0;
   #pausedUntil = 0;
   #isClosed = false;
+  #isHeld = false;
   #quiet: NodeJS.Timeout | undefined;
   /** Called once it is closed and all is quiet. */
   onQuiet = (): void => {};
@@ -119,7 +120,12 @@ export class Gate implements Limiter {
   waits(ms: number): void {
     if (ms <= shortWait || this.#isClosed) return;
     this.pause(ms);
-    if (this.#owner.onWait(ms, 'server') === 'end') this.close();
+    if (this.#owner.onWait(ms, 'server') === 'end' && !this.#isHeld) this.close();
+  }
+
+  /** No wait ends the turn any more. */
+  hold(): void {
+    this.#isHeld = true;
   }
 
   /** Lets no further request start. */
@@ -158,7 +164,7 @@ export class Gate implements Limiter {
       if (wait <= 0) break;
       const what = server >= rate ? 'server' : 'rate';
       if (wait <= shortWait) await slept(wait, signal);
-      else if (this.#owner.onWait(wait, what) === 'end') this.close();
+      else if (this.#owner.onWait(wait, what) === 'end' && !this.#isHeld) this.close();
       else await this.#owner.rest(wait, signal);
     }
     this.#rate.started(this.#owner.now());

@@ -58,7 +58,9 @@ function watched(sink: UpsertSink, { gate, isOver, onCalls }: TurnWork) {
         last = batch.state;
         isSettled = batch.isLast;
         onCalls(batch.calls.length);
-        if (isOver()) gate.close();
+        // Cut off in its counts, a sync would read again what it has, each time.
+        if (batch.stage === 'counted') gate.hold();
+        else if (batch.stage === 'reading' && isOver()) gate.close();
         return outcome;
       }),
   };

@@ -38,6 +38,8 @@ export interface RunOfReads {
 interface PageStep {
   readonly changes: readonly SyncChange[];
   readonly skipped: number;
+  /** `counted` from the first count on. */
+  readonly stage?: 'reading' | 'read';
 }
 
 /** The calls of a slice that were read so far. */
@@ -86,7 +88,8 @@ export class PartRead {
     let outcome: Parameters<Session['endTrace']>[0] | null = null;
     try {
       signal?.throwIfAborted();
-      yield* this.#read(session);
+      for await (const step of this.#read(session))
+        yield mayRepeat ? { ...step, stage: this.isCut ? 'reading' : 'read' } : step;
       if (!this.isCut) again = await this.#count(session);
       outcome = { verdict: session.verdict(!this.isCut) };
       if (!this.isCut) yield { changes: [], skipped: 0 };

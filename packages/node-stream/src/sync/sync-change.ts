@@ -1,5 +1,5 @@
 import type { Call, Client } from '@call-attribution/core';
-import type { SyncState } from './sync-state.ts';
+import type { SyncBatch, SyncState } from './sync-state.ts';
 
 /** The part of core's client that a sync uses. */
 export type SyncClient = Pick<Client, 'version' | 'fetchPage' | 'getCall'>;
@@ -25,4 +25,6 @@ export interface SyncStep {
   readonly isRecheck: boolean;
   /** The run ends with it. */
   readonly isLast: boolean;
+  /** See `SyncBatch`. */
+  readonly stage: NonNullable<SyncBatch['stage']>;
 }

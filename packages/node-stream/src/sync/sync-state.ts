@@ -51,6 +51,11 @@ export interface SyncBatch {
   readonly state: SyncState;
   /** The run ends with them. */
   readonly isLast: boolean;
+  /**
+   * How far the run is: `reading`; `read`, and what was read is counted next; `counted`, and what the count did not find is read once
+   * more. A run that is cut off after it has counted begins its lookback again, so one that may be cut is best cut before.
+   */
+  readonly stage?: 'reading' | 'read' | 'counted';
 }
 
 /** What became of the records of a batch, and of those of earlier batches that were only stored with it. */

@@ -9,7 +9,14 @@ import type { SyncClient, SyncStep } from './sync-change.ts';
 import type { SyncSettings } from './sync-options.ts';
 import { checkState, type SyncPart, type SyncState, withoutCovered } from './sync-state.ts';
 
-const nothing = { changes: [], gone: 0, skipped: 0, isRecheck: false, isLast: false };
+const nothing = {
+  changes: [],
+  gone: 0,
+  skipped: 0,
+  isRecheck: false,
+  isLast: false,
+  stage: 'counted',
+} as const;
 
 /** What the receiver of a sync does with records. */
 export interface Receiver {

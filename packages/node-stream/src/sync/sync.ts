@@ -135,9 +135,9 @@ async function bringUpToDate(
   const loaded = await sink.load();
   const leavesOut = (call: Call): boolean => sink.leavesOut?.(call) ?? false;
   for await (const step of syncSteps(client, loaded, settings, { compares, leavesOut })) {
-    const { changes, state, isLast } = step;
+    const { changes, state, isLast, stage } = step;
     const calls = changes.filter(({ kind }) => kind !== 'same').map(({ call }) => call);
-    const outcome = await sink.commit({ calls, state, isLast });
+    const outcome = await sink.commit({ calls, state, isLast, stage });
     if (outcome) {
       met += changes.length - (outcome.refused ?? 0);
       counts.new += outcome.added;
