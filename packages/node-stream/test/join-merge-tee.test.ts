@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { type Chain, join, mergeOrdered, tee } from '../src/operators/index.ts';
+import { type Chain, join, mergeOrdered, tee, through } from '../src/operators/index.ts';
 import { all, callOf } from './calls-of.ts';
 import { After, paged } from './paged.ts';
 
@@ -92,8 +92,9 @@ describe('join', () => {
     expect(await costOf(operator)).toEqual(left);
   });
 
-  it('ends a table that is silent when the loop is left', async () => {
-    let isEnded = false;
+  /** A table that never answers. */
+  function silentTable() {
+    const seen = { ended: 0 };
     let isAsked: () => void = () => {};
     const asked = new Promise<void>((resolve) => {
       isAsked = resolve;
@@ -105,16 +106,97 @@ describe('join', () => {
           return new Promise(() => {});
         },
         async return() {
-          isEnded = true;
+          seen.ended += 1;
           return { done: true, value: undefined };
         },
       }),
     };
+    return { table, asked, seen };
+  }
+
+  it('ends a table that is silent when the loop is left, and who waits for a row is told the end', async () => {
+    const { table, asked, seen } = silentTable();
     const rows = join(table, { on: 'ppc_campaign_id' })(calls)[Symbol.asyncIterator]();
-    rows.next().catch(() => {});
+    const waiting = rows.next();
     await asked;
     await rows.return?.();
-    expect(isEnded).toBe(true);
+    const end = { done: true, value: undefined };
+    expect([await waiting, await rows.next(), seen.ended]).toEqual([end, end, 1]);
+  });
+
+  it('gives nothing more after the loop was left', async () => {
+    const rows = join(costs, { on: 'ppc_campaign_id' })(calls)[Symbol.asyncIterator]();
+    await rows.next();
+    await rows.return?.();
+    expect(await rows.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('ends a table that is silent when a read by pages is left', async () => {
+    const { table, asked, seen } = silentTable();
+    const pages = join(table, { on: 'ppc_campaign_id' })(calls).pages();
+    const waiting = pages.next();
+    await asked;
+    await pages.return();
+    const end = { done: true, value: undefined };
+    expect([await waiting, await pages.next(), seen.ended]).toEqual([end, end, 1]);
+  });
+
+  it('fails with the reason of a signal while the table is silent, and while a lookup is', async () => {
+    const { table, asked } = silentTable();
+    let isLookedUp: () => void = () => {};
+    const lookedUp = new Promise<void>((resolve) => {
+      isLookedUp = resolve;
+    });
+    const silentLookup = () => {
+      isLookedUp();
+      return new Promise<undefined>(() => {});
+    };
+    for (const [rows, begun] of [
+      [table, asked],
+      [silentLookup, lookedUp],
+    ] as const) {
+      const abort = new AbortController();
+      const source = {
+        signal: abort.signal,
+        async *pages() {
+          yield { items: calls, checkpoint: null };
+        },
+      };
+      const all = through(source, join<(typeof costs)[0]>(rows, { on: 'ppc_campaign_id' })).toArray();
+      await begun;
+      abort.abort(new Error('too late'));
+      await expect(all).rejects.toThrow('too late');
+    }
+  });
+
+  it('keeps the table for another run that waits for it, when one is left', async () => {
+    let answer: () => void = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    async function* late() {
+      await answered;
+      yield* costs;
+    }
+    const operator = join<(typeof costs)[0]>(late(), { on: 'ppc_campaign_id' });
+    const gone = operator(calls)[Symbol.asyncIterator]();
+    const waiting = gone.next();
+    const other = costOf(operator);
+    await new Promise((resolve) => setImmediate(resolve));
+    await gone.return?.();
+    answer();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(await other).toEqual(left);
+  });
+
+  it('refuses a table that comes once and was left in its middle', async () => {
+    async function* broken() {
+      yield* costs;
+      throw new Error('no more rows');
+    }
+    const operator = join<(typeof costs)[0]>(broken(), { on: 'ppc_campaign_id' });
+    await expect(costOf(operator)).rejects.toThrow('no more rows');
+    await expect(costOf(operator)).rejects.toThrow(/can be read only once; pass an array/);
   });
 
   it('needs the key of a row when `on` is a function', () => {

@@ -1,11 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import diagnosticsChannel from 'node:diagnostics_channel';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
 import { createCallStream } from '../src/calls/call-stream.ts';
 import type { DeadRecord } from '../src/calls/options.ts';
+import { toNdjson } from '../src/encoders/index.ts';
+import { defineOperator } from '../src/operators/index.ts';
+import type { Checkpoint } from '../src/reader/checkpoint.ts';
 import type { Progress } from '../src/reader/ledger.ts';
+import { fileSink } from '../src/sinks/index.ts';
 import { memoryState } from '../src/sync/state-stores.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
@@ -139,14 +146,14 @@ describe('one source', () => {
 });
 
 describe('a record that cannot be parsed', () => {
-  const broken = () => {
+  const broken = (sid = 's0000120') => {
     const server = new FakeServer(records);
     const { fetchPage } = server;
     server.fetchPage = async (query) => {
       const page = await fetchPage.call(server, query);
       const record = (i: number) => {
         const call = page.record(i);
-        if (call.sid === 's0000120') throw new Error('talk_minutes is no number');
+        if (call.sid === sid) throw new Error('talk_minutes is no number');
         return call;
       };
       return { ...page, record, records: () => Array.from({ length: page.count }, (_, i) => record(i)) };
@@ -179,6 +186,95 @@ describe('a record that cannot be parsed', () => {
     expect(JSON.parse(Buffer.from(dead[0]?.bytes ?? []).toString())).toEqual(records[120]);
     expect(dead).toMatchObject([{ page: 0, error: { message: 'talk_minutes is no number' } }]);
     expect(await stream.verdict).toMatchObject({ skipped: 1, proof: 'whole' });
+  });
+
+  const failureOf = (work: () => Promise<unknown>): Promise<Error & { checkpoint: Checkpoint }> =>
+    work().then(
+      () => expect.unreachable(),
+      (error) => error,
+    );
+  const same = () => defineOperator<Call, Call>({ name: 'same', begin: () => ({ take: (calls) => calls }) });
+  const chainOf = (server: FakeServer, checkpoint: Checkpoint | null = null) =>
+    createCallStream(server, { ...options, checkpoint }).through(same());
+
+  test.each(['s0000120', 's0000121', 's0000133', 's0000159'])(
+    '%s fails a chain after the records before it, and the chain goes on with it',
+    async (bad) => {
+      const at = expected.indexOf(bad);
+      const seen: string[] = [];
+      const error = await failureOf(async () => {
+        for await (const { sid } of chainOf(broken(bad))) seen.push(sid);
+      });
+      expect(error).toMatchObject({ name: 'StreamError', message: expect.stringContaining('no number') });
+      expect(seen).toEqual(expected.slice(0, at));
+      // It is still as it was: the same error, and nothing twice.
+      const again = await failureOf(async () => {
+        for await (const { sid } of chainOf(broken(bad), error.checkpoint)) seen.push(sid);
+      });
+      expect(seen).toEqual(expected.slice(0, at));
+      const rest = await chainOf(new FakeServer(records), again.checkpoint).toArray();
+      expect([...seen, ...sidsOf(rest)]).toEqual(expected);
+    },
+  );
+
+  test('what came before it in its page is given by pages, each with the position after it', async () => {
+    const server = broken('s0000133');
+    for (const read of [
+      () => createCallStream(server, options).pages({ parsed: true }),
+      () => chainOf(server).pages(),
+    ]) {
+      const seen: string[] = [];
+      let checkpoint: unknown = null;
+      const error = await failureOf(async () => {
+        for await (const page of read()) {
+          const calls = 'items' in page ? page.items : page.records;
+          seen.push(...sidsOf(calls));
+          checkpoint = page.checkpoint;
+          if (!('records' in page)) continue;
+          expect(page.count).toBe(calls.length);
+          expect(page.ndjson().toString()).toBe(calls.map((call) => `${JSON.stringify(call)}\n`).join(''));
+        }
+      });
+      expect(seen).toEqual(expected.slice(0, 133));
+      expect(JSON.stringify(error.checkpoint)).toBe(JSON.stringify(checkpoint));
+    }
+  });
+
+  test('a file has the records before it, and goes on after it was mended', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'unparsable-')), 'calls.ndjson');
+    onTestFinished(() => rmSync(dirname(path), { recursive: true }));
+    const sink = () => fileSink<Call>(path, { encode: toNdjson(), resume: true });
+    await failureOf(() => createCallStream(broken('s0000133'), options).into(sink()));
+    expect(readFileSync(`${path}.partial`, 'utf8').trimEnd().split('\n')).toHaveLength(133);
+    await createCallStream(new FakeServer(records), options).into(sink());
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    expect(sidsOf(lines.map((line) => JSON.parse(line)))).toEqual(expected);
+  });
+
+  test('a function that throws ends a chain after the records before it, without those set aside', async () => {
+    const server = broken('s0000127');
+    const { fetchPage } = server;
+    server.fetchPage = async (query) => {
+      const page = await fetchPage.call(server, query);
+      const record = (i: number) => {
+        if (page.record(i).sid === 's0000130') throw new Error('no date');
+        return page.record(i);
+      };
+      return { ...page, record };
+    };
+    const onError = ({ error }: DeadRecord) => {
+      if (error instanceof Error && error.message === 'no date') throw new Error('enough');
+    };
+    const seen: string[] = [];
+    const error = await failureOf(async () => {
+      const chain = createCallStream(server, { ...options, onError }).through(same());
+      for await (const { sid } of chain) seen.push(sid);
+    });
+    expect(error.message).toBe('enough');
+    const before = [...expected.slice(0, 127), ...expected.slice(128, 130)];
+    expect(seen).toEqual(before);
+    const rest = await chainOf(new FakeServer(records), error.checkpoint).toArray();
+    expect([...seen, ...sidsOf(rest)]).toEqual([...before, ...expected.slice(130)]);
   });
 
   test('it is left out of pages as well', async () => {

@@ -71,12 +71,14 @@ class LineStream extends SessionStream {
   pages({ checkpoint }: { checkpoint?: Checkpoint | null } = {}): AsyncGenerator<LinePage, void, void> {
     if (checkpoint != null) this.beginAt(checkpoint);
     this.checkBegin();
-    return this.walk((batch) => ({
-      items: [ndjsonOf(batch, 'given')].filter(({ length }) => length > 0),
-      checkpoint: this.session.read(),
-      slice: timeSliceOf(batch.span),
-      isLast: batch.isLast,
-    }));
+    return this.walk((batch) =>
+      this.wholly(() => ({
+        items: [ndjsonOf(batch, 'given')].filter(({ length }) => length > 0),
+        checkpoint: this.session.read(),
+        slice: timeSliceOf(batch.span),
+        isLast: batch.isLast,
+      })),
+    );
   }
 
   into<W extends object>(sink: Sink<Uint8Array, W>): Promise<Done<W>> {

@@ -13,8 +13,8 @@ import type { PageClient } from './call-source.ts';
 import { checkClient, type StreamOptions, streamOptions } from './options.ts';
 import type { ReadFacts } from './read-facts.ts';
 import type { ReadableOf } from './readable-of.ts';
-import { SessionStream } from './session-stream.ts';
-import { pageOf, recordOf, type StreamPage } from './stream-page.ts';
+import { SessionStream, type Walked } from './session-stream.ts';
+import { pageOf, parsed, recordOf, type StreamPage } from './stream-page.ts';
 import type { TimeSlice } from './time-slice.ts';
 
 const callStreamOptions = defineOptions({
@@ -37,9 +37,13 @@ export interface CallStream<T = Call> extends ReadableOf<T>, Through<T> {
   checkpoint(): Checkpoint;
   /**
    * The same records by whole pages, parsed on first use. Read a stream by pages or by records, not both. `checkpoint`: begin
-   * there, instead of where the options say.
+   * there, instead of where the options say. `parsed`: parse a page before it is given. One with a record that cannot be parsed then ends
+   * before that record, and the error comes after it; otherwise its `records` throws.
    */
-  pages(options?: { checkpoint?: Checkpoint | null }): AsyncGenerator<StreamPage, void, void>;
+  pages(options?: {
+    checkpoint?: Checkpoint | null;
+    parsed?: boolean;
+  }): AsyncGenerator<StreamPage, void, void>;
   /** Reads everything into a sink, from where an earlier run into it stopped. */
   into<W extends object>(sink: Sink<T, W>): Promise<Done<W>>;
   /** What the read is about, for receipts. */
@@ -76,12 +80,16 @@ class RecordStream extends SessionStream {
     super(client, settings, { objectMode: true, highWaterMark });
   }
 
-  pages({ checkpoint }: { checkpoint?: Checkpoint | null } = {}): AsyncGenerator<StreamPage, void, void> {
+  pages({
+    checkpoint,
+    parsed: isParsed = false,
+  }: {
+    checkpoint?: Checkpoint | null;
+    parsed?: boolean;
+  } = {}): AsyncGenerator<StreamPage, void, void> {
     if (checkpoint != null && this.#readAs === null) this.beginAt(checkpoint);
     this.#claim('pages');
-    return this.walk((batch) =>
-      pageOf(batch, this.session.read(), (from, index) => this.#parse(from, index)),
-    );
+    return this.walk((batch) => (isParsed ? this.#parsed(batch) : this.#unparsed(batch)));
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the types of neighbors are checked by the interface.
@@ -105,6 +113,25 @@ class RecordStream extends SessionStream {
     }
     // Without a queue of its own, since what is in it would count as taken.
     return Readable.toWeb(this, { strategy: { highWaterMark: 0 } });
+  }
+
+  #unparsed(batch: Batch<RawPage>): Walked<StreamPage> {
+    return this.wholly(() => pageOf(batch, this.session.read(), (from, index) => this.#parse(from, index)));
+  }
+
+  #parsed(batch: Batch<RawPage>): Walked<StreamPage> {
+    const { session } = this;
+    const read = parsed(batch, (from, index) => this.#parse(from, index));
+    if (!('error' in read)) return this.wholly(() => pageOf(batch, session.read(), read));
+    const { records, left, error } = read;
+    const size = records.length + left;
+    session.ledger.measure(size, 'record');
+    // The position after these records. They count as taken only when the page was.
+    session.ledger.settle(left);
+    const checkpoint = session.taken();
+    session.ledger.settle(size);
+    const page = records.length === 0 ? null : pageOf(read.batch, checkpoint, records);
+    return { page, left, error };
   }
 
   #parse(batch: Batch<RawPage>, index: number): Call | null {

@@ -13,6 +13,16 @@ import { factsOf, type ReadFacts } from './read-facts.ts';
 import { Session } from './session.ts';
 import { timeSliceOf } from './time-slice.ts';
 
+/** What a stream by pages gives of a batch: its page, or the part before an error. */
+export interface Walked<P> {
+  /** Null when nothing comes before the error. */
+  readonly page: P | null;
+  /** What of the batch was not taken with the page, in what was measured. */
+  readonly left: number;
+  /** What ends the read after the page; null when nothing does. */
+  readonly error: unknown;
+}
+
 /** What the streams over one session have in common: verdict, checkpoint, errors after the records before them, cancel. */
 export abstract class SessionStream extends Readable {
   /** Resolves when the stream ends, is left or aborted; rejects with the error that ends it otherwise. */
@@ -23,6 +33,8 @@ export abstract class SessionStream extends Readable {
   #failure: Error | null = null;
   #verdict: Verdict | null = null;
   #isPulling = false;
+  /** What is not given of a page that ends before an error. */
+  #withheld = 0;
   /** What the read is about, for receipts. */
   readonly facts: ReadFacts;
   /** Where the options say that it begins; with what the operators of a chain keep, if it is one of a chain. */
@@ -143,20 +155,28 @@ export abstract class SessionStream extends Readable {
   }
 
   /** Reads by pages instead of by what the stream is made of. */
-  protected walk<P>(page: (batch: Batch<RawPage>) => P): AsyncGenerator<P, void, void> {
+  protected walk<P>(walked: (batch: Batch<RawPage>) => Walked<P>): AsyncGenerator<P, void, void> {
     // Errors reach the reader through the iterator. Without a listener, the event would also end the process.
     this.on('error', () => {});
-    return leavable(this.#walk(page), () => void this.destroy());
+    return leavable(this.#walk(walked), () => void this.destroy());
   }
 
-  async *#walk<P>(page: (batch: Batch<RawPage>) => P): AsyncGenerator<P, void, void> {
+  /** A page that is taken as a whole. */
+  protected wholly<P>(page: () => P): Walked<P> {
+    this.session.ledger.measure(1, 'page');
+    return { page: page(), left: 0, error: null };
+  }
+
+  async *#walk<P>(walked: (batch: Batch<RawPage>) => Walked<P>): AsyncGenerator<P, void, void> {
     const { session } = this;
     try {
       for (let batch = await session.next(); batch !== null; batch = await session.next()) {
-        session.ledger.measure(1, 'page');
+        const { page, left, error } = walked(batch);
         session.report();
-        yield page(batch);
-        session.ledger.settle(0);
+        this.#withheld = left;
+        if (page !== null) yield page;
+        session.ledger.settle(left);
+        if (error !== null) throw error;
         if (batch.isLast) this.announce(batch);
       }
       this.conclude();
@@ -184,7 +204,7 @@ export abstract class SessionStream extends Readable {
   #settle(): void {
     // With setEncoding, the buffer counts characters, of which there are fewer than bytes: only an empty one is certain.
     if (this.readableEncoding !== null && this.readableLength > 0) return;
-    this.session.ledger.settle(this.readableLength + this.heldBack);
+    this.session.ledger.settle(this.readableLength + this.heldBack + this.#withheld);
   }
 
   #fail(error: unknown): void {

@@ -1,5 +1,6 @@
 import type { Call, RawPage } from '@call-attribution/core';
 import type { Checkpoint } from '../reader/checkpoint.ts';
+import { sizeOf } from '../reader/ledger.ts';
 import type { Batch } from '../reader/run.ts';
 import { StreamError } from './errors.ts';
 import type { DeadRecord } from './options.ts';
@@ -24,11 +25,11 @@ export interface StreamPage {
   readonly checkpoint: Checkpoint;
 }
 
-/** The records of a batch, each parsed by `read`, which returns null for one that is left out. */
-export function recordsOf(
-  batch: Batch<RawPage>,
-  read: (batch: Batch<RawPage>, index: number) => Call | null,
-): Call[] {
+/** Parses a record of a batch. Null for one that is left out. */
+type ReadRecord = (batch: Batch<RawPage>, index: number) => Call | null;
+
+/** The records of a batch. */
+export function recordsOf(batch: Batch<RawPage>, read: ReadRecord): Call[] {
   const { keep, ids, page } = batch;
   if (keep === null) {
     try {
@@ -38,6 +39,35 @@ export function recordsOf(
     }
   }
   return [...(keep ?? ids.keys())].map((i) => read(batch, i)).filter((call) => call !== null);
+}
+
+/** The records of a batch before one that cannot be parsed, and the error of that one. */
+export interface Cut {
+  readonly records: readonly Call[];
+  /** The batch with these records alone. */
+  readonly batch: Batch<RawPage>;
+  /** Records of the batch that are still to be read. */
+  readonly left: number;
+  readonly error: unknown;
+}
+
+/** The records of a batch, or the part of it that comes before an error. */
+export function parsed(batch: Batch<RawPage>, read: ReadRecord): readonly Call[] | Cut {
+  const records: Call[] = [];
+  const keep: number[] = [];
+  let done = 0;
+  try {
+    return recordsOf(batch, (from, index) => {
+      const call = read(from, index);
+      done += 1;
+      if (call === null) return null;
+      records.push(call);
+      keep.push(index);
+      return call;
+    });
+  } catch (error) {
+    return { records, batch: { ...batch, isLast: false, keep }, left: sizeOf(batch) - done, error };
+  }
 }
 
 /** Parses one record. What cannot be parsed goes where `onError` says, and is counted in the session. */
@@ -65,14 +95,14 @@ function deadRecordOf(
   return { bytes, error, slice: timeSliceOf(span), page: pageIndex, index };
 }
 
-/** The page of a batch. `read` returns null for a record that is left out. */
+/** The page of a batch: with its records, or with what parses one of them when they are wanted. */
 export function pageOf(
   batch: Batch<RawPage>,
   checkpoint: Checkpoint,
-  read: (batch: Batch<RawPage>, index: number) => Call | null,
+  given: readonly Call[] | ReadRecord,
 ): StreamPage {
   const { keep, ids, span, index, isLast } = batch;
-  let records: readonly Call[] | null = null;
+  let records = typeof given === 'function' ? null : given;
   return {
     slice: timeSliceOf(span),
     page: index,
@@ -80,8 +110,8 @@ export function pageOf(
     count: keep?.length ?? ids.length,
     checkpoint,
     get records() {
-      records ??= recordsOf(batch, read);
-      return records;
+      if (typeof given === 'function') records ??= recordsOf(batch, given);
+      return records ?? [];
     },
     ndjson: () => ndjsonOf(batch, 'kept'),
   };

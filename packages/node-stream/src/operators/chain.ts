@@ -36,9 +36,8 @@ class OperatorChain<T> implements Chain<T> {
     return new OperatorChain(this.#source, [...this.#operators, ...operators]);
   }
 
-  async *pages(options: ReadChainOptions = {}): AsyncGenerator<ChainPage<T>, void, undefined> {
-    const reading = this.#open(options.checkpoint ?? null);
-    yield* reading.pages();
+  pages(options: ReadChainOptions = {}): AsyncGenerator<ChainPage<T>, void, undefined> {
+    return this.#open(options.checkpoint ?? null).pages();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T, undefined, undefined> {
@@ -89,6 +88,9 @@ class Reading<T> implements AsyncIterator<T, undefined, undefined> {
   readonly #isSaved: boolean;
   #items: readonly T[] = [];
   #at = 0;
+  #isLeft = false;
+  /** Ends a wait for items that may never come. */
+  #leave: () => void = () => {};
 
   constructor(
     source: ChainSource<unknown>,
@@ -113,11 +115,12 @@ class Reading<T> implements AsyncIterator<T, undefined, undefined> {
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    return this.#at < this.#items.length ? Promise.resolve(this.#take()) : this.#more();
+    return this.#at < this.#items.length && !this.#isLeft ? Promise.resolve(this.#take()) : this.#more();
   }
 
   /** The loop was left. */
   async return(): Promise<IteratorResult<T, undefined>> {
+    this.#isLeft = true;
     await this.#close();
     return { done: true, value: undefined };
   }
@@ -167,7 +170,7 @@ class Reading<T> implements AsyncIterator<T, undefined, undefined> {
 
   async #pull(): Promise<readonly T[] | null> {
     try {
-      const items = await this.#run.next();
+      const items = await this.#next();
       if (items === null) this.#abort.abort();
       return items;
     } catch (error) {
@@ -176,7 +179,17 @@ class Reading<T> implements AsyncIterator<T, undefined, undefined> {
     }
   }
 
+  /** What comes out of the run; null as soon as it is left. */
+  #next(): Promise<readonly T[] | null> {
+    if (this.#isLeft) return Promise.resolve(null);
+    return new Promise((resolve, reject) => {
+      this.#leave = () => resolve(null);
+      this.#run.next().then(resolve, reject);
+    });
+  }
+
   async #close(): Promise<void> {
+    this.#leave();
     this.#abort.abort();
     await this.#run.close();
   }

@@ -6,7 +6,7 @@ import { reading } from '../option-kinds.ts';
 import type { Operator } from './forms.ts';
 import { type Reading, reader } from './measures.ts';
 import { defineOperator } from './operator.ts';
-import { Part, Stopped } from './step.ts';
+import { isPromise, Part, Stopped, untilAborted } from './step.ts';
 
 /** The other side of a join: rows, rows by key, or a function that looks a key up. */
 export type JoinTable<R> = ReadonlyMap<unknown, R> | Iterable<R> | AsyncIterable<R> | Lookup<R>;
@@ -82,10 +82,11 @@ export function join<R, T, O>(table: JoinTable<R>, options: JoinOptions<T, R, O>
           for (const item of batch) {
             const id = read(item);
             const found = id === null || id === undefined ? none : lookup(id);
-            put(item, rowsOf(found instanceof Promise ? await found : found), out);
+            const isLate = isPromise(found);
+            put(item, rowsOf(isLate ? await untilAborted(signal, found) : found), out);
             taken += 1;
             // What was waited for is delivered, before more is.
-            if (found instanceof Promise && taken < batch.length) return new Part(out, taken);
+            if (isLate && taken < batch.length) return new Part(out, taken);
           }
         } catch (error) {
           throw new Stopped(error, out, taken);
@@ -124,53 +125,79 @@ function opener<T, R>(
       'join: on is a function, so key is needed too: the field or function that gives the key of a row',
     );
   const read = keyOfRow === undefined ? (row: R) => propertyOf(row, String(on)) : reader(keyOfRow);
-  // Rows of a generator come once: every run of this operator uses the same.
-  let rows: Promise<Lookup<R>> | null = null;
-  return (signal) => {
-    if (rows === null) {
-      rows = readRows(table, read, isMany, signal);
-      rows.catch(() => {
-        rows = null;
-      });
+  // Every run of this operator uses the same rows, and the table is left when no run waits for it any more.
+  let reading: SharedRows<R> | null = null;
+  let isSpent = false;
+  return async (signal) => {
+    if (isSpent) throw spentTable();
+    reading ??= shareRows(table, read, isMany);
+    const mine = reading;
+    mine.waiting += 1;
+    try {
+      return await untilAborted(signal, mine.rows);
+    } catch (error) {
+      // What comes once, as from a generator, cannot be read from its beginning again.
+      if (mine.waiting === 1 || !signal.aborted) {
+        if (reading === mine) reading = null;
+        isSpent = 'next' in table;
+      }
+      throw error;
+    } finally {
+      mine.waiting -= 1;
+      if (mine.waiting === 0) mine.leave();
     }
-    return rows;
   };
 }
 
 const isMap = <R>(table: JoinTable<R>): table is ReadonlyMap<unknown, R> => table instanceof Map;
 
-async function readRows<R>(
+/** Rows that several runs may wait for. */
+interface SharedRows<R> {
+  readonly rows: Promise<Lookup<R>>;
+  waiting: number;
+  /** Ends the table, unless it was read. */
+  leave(): void;
+}
+
+function shareRows<R>(
   table: Iterable<R> | AsyncIterable<R>,
   read: (row: R) => unknown,
   isMany: boolean,
-  signal: AbortSignal,
-): Promise<Lookup<R>> {
-  const rows = new Map<unknown, R[]>();
+): SharedRows<R> {
   const iterator = Symbol.asyncIterator in table ? table[Symbol.asyncIterator]() : table[Symbol.iterator]();
+  let isOver = false;
   const leave = () => {
+    if (isOver) return;
+    isOver = true;
     // A table that is silent ends by itself.
     Promise.resolve(iterator.return?.()).catch(() => {});
   };
-  signal.throwIfAborted();
-  signal.addEventListener('abort', leave, { once: true });
-  try {
-    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
-      signal.throwIfAborted();
-      const id = read(next.value);
-      if (id === null || id === undefined) continue;
-      const same = rows.get(id);
-      if (same === undefined) rows.set(id, [next.value]);
-      else if (isMany) same.push(next.value);
-      else throw repeatedKey();
+  const all = async (): Promise<Lookup<R>> => {
+    const rows = new Map<unknown, R[]>();
+    try {
+      for (let next = await iterator.next(); next.done !== true && !isOver; next = await iterator.next()) {
+        const id = read(next.value);
+        if (id === null || id === undefined) continue;
+        const same = rows.get(id);
+        if (same === undefined) rows.set(id, [next.value]);
+        else if (isMany) same.push(next.value);
+        else throw repeatedKey();
+      }
+      isOver = true;
+    } catch (error) {
+      leave();
+      throw error;
     }
-  } catch (error) {
-    leave();
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', leave);
-  }
-  return (id) => rows.get(id);
+    return (id) => rows.get(id);
+  };
+  return { rows: all(), waiting: 0, leave };
 }
+
+const spentTable = (): ConfigurationError =>
+  new ConfigurationError(
+    'invalid_argument',
+    'join: an earlier run was left while it read the table, which can be read only once; pass an array of rows, or make another join with another table',
+  );
 
 const repeatedKey = (): ItemError =>
   new ItemError(

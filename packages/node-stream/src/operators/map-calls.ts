@@ -3,7 +3,7 @@ import { defineOptions, type OptionsOf } from '@call-attribution/core/options';
 import { atLeastOne } from '../option-kinds.ts';
 import type { Operator } from './forms.ts';
 import { defineOperator } from './operator.ts';
-import { isPromise, Part, Stopped } from './step.ts';
+import { isPromise, Part, Stopped, untilAborted } from './step.ts';
 
 const mapOptions = defineOptions({
   /** How many calls of an async function may run at the same time. The order is kept. Default 1. */
@@ -36,7 +36,7 @@ export function mapCalls<O, I = Call>(map: MapItem<I, O>, options: MapOptions = 
       const settle = async (batch: readonly I[]): Promise<readonly O[] | Part<O>> => {
         for (const item of batch.slice(flight.length, concurrency))
           flight.push(quiet((async () => map(item, signal))()));
-        const value = await untilAborted(signal, flight.shift()).catch((error: unknown) => {
+        const value = await untilAborted(signal, Promise.resolve(flight.shift())).catch((error: unknown) => {
           throw new Stopped(error, [], 0);
         });
         const out = value === null || value === undefined ? [] : [value];
@@ -71,16 +71,4 @@ export function mapCalls<O, I = Call>(map: MapItem<I, O>, options: MapOptions = 
 function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
-}
-
-/** A promise, or the failure of a signal that is aborted before: a function that hears nothing of it is not waited for. */
-function untilAborted<T>(signal: AbortSignal, promise: Promise<T> | undefined): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    Promise.resolve(promise)
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', stop));
-  });
 }

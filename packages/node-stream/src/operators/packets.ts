@@ -26,8 +26,8 @@ export interface ReadProof {
 
 /** A source that is read by pages: a stream of calls, a chain, or anything of this form. */
 export interface PagedSource<T> {
-  /** Its pages, from its beginning or from a position. */
-  pages(options?: { readonly checkpoint?: unknown }): AsyncIterable<SourcePage<T>>;
+  /** Its pages, from its beginning or from a position. `parsed`: what comes before a record that cannot be read is given before the error. */
+  pages(options?: { readonly checkpoint?: unknown; readonly parsed?: boolean }): AsyncIterable<SourcePage<T>>;
   /** What is proved of the read, once it has ended. */
   readonly verdict?: Promise<ReadProof>;
   /** Where it was told to begin. */
@@ -71,7 +71,8 @@ export const isPaged = <T>(source: ChainSource<T>): source is PagedSource<T> =>
 
 /** Opens a source, at its beginning or a position. */
 export function openSource<T>(source: ChainSource<T>, from: unknown): Inlet<T> {
-  if (isPaged(source)) return new Pages(source.pages(from == null ? {} : { checkpoint: from }));
+  if (isPaged(source))
+    return new Pages(source.pages({ parsed: true, ...(from == null ? {} : { checkpoint: from }) }));
   if (Symbol.asyncIterator in source) return new Arrivals(source);
   return new Cuts(source[Symbol.iterator]());
 }

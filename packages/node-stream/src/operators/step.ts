@@ -83,6 +83,16 @@ export function each<I, O>(handle: (item: I, out: O[]) => void): (batch: readonl
   };
 }
 
+/** A promise, or the failure of a signal that is aborted before: what hears nothing of the signal is not waited for. */
+export function untilAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
 /** Whether a value has to be awaited. */
 export const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>
   typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
