@@ -237,8 +237,11 @@ function maskedSink(sink: UpsertSink, mask: RecordMask): UpsertSink {
   return {
     ...(sink.compares ? { compares: sink.compares } : {}),
     load: () => sink.load(),
-    commit: (batch) =>
-      sink.commit({ ...batch, calls: batch.calls.map((call) => mask.whole(call)) }) as Promise<undefined>,
+    leavesOut: (call) => sink.leavesOut?.(call) ?? false,
+    async commit(batch) {
+      const outcome = await sink.commit({ ...batch, calls: batch.calls.map((call) => mask.whole(call)) });
+      return typeof outcome === 'object' ? outcome : undefined;
+    },
   };
 }
 

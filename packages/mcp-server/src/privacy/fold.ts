@@ -4,12 +4,6 @@
 import { plainDigits } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
 
-/** Some characters of a string, and where each stands. */
-export interface Extract {
-  readonly text: string;
-  readonly at: readonly number[];
-}
-
 /** A string in its plain spelling, and where each of its characters came from. */
 export interface Folded {
   /** Lower-case letters without accents, ASCII digits, and all else as it was. */
@@ -21,7 +15,7 @@ export interface Folded {
   /** Was the character encoded in the source, so that it is part of a value and does not end one? */
   wasEncoded(index: number): boolean;
   /** Its digits and its letters, once somebody has asked for them. */
-  readonly extracts: { digits?: Extract; letters?: Extract };
+  readonly extracts: { digits?: string; letters?: string };
 }
 
 /** A part of a folded string, and what it is. */
@@ -42,18 +36,26 @@ interface Trail {
 /** Layers of encoding that are looked through. */
 const mostLayers = 5;
 
+const isAscii = /^[\0-\x7F]*$/;
+
+const isPlain = (text: string): boolean => isAscii.test(text) && !escaped.test(text);
+
+const sameStart = (index: number): number => index;
+const sameEnd = (index: number): number => index + 1;
+const neverEncoded = (): boolean => false;
+
+/** A string that is in its plain spelling but for capital letters, without them. `letters` are its digits, when it has no letters. */
+export const foldedInPlace = (text: string, letters?: string): Folded => ({
+  text,
+  startOf: sameStart,
+  endOf: sameEnd,
+  wasEncoded: neverEncoded,
+  extracts: letters === undefined ? {} : { digits: letters, letters },
+});
+
 /** Brings a string into its plain spelling. Takes time in proportion to its length. */
 export function fold(text: string): Folded {
-  if (!/[^\0-\x7F]|[%&\\]/.test(text)) {
-    const own = (index: number): number => index;
-    return {
-      text: text.toLowerCase(),
-      startOf: own,
-      endOf: (index) => index + 1,
-      wasEncoded: () => false,
-      extracts: {},
-    };
-  }
+  if (isPlain(text)) return foldedInPlace(text.toLowerCase());
   // Most strings hold nothing personal, and then nobody needs to know where their characters came from.
   let trail: Trail | undefined;
   const trailOf = (): Trail => {
@@ -73,7 +75,7 @@ export function fold(text: string): Folded {
 
 function unfold(text: string, isTracked: boolean): Trail {
   let trail = decodeLayer(text, isTracked);
-  for (let layer = 1; layer < mostLayers && encoded.test(trail.text); layer += 1) {
+  for (let layer = 1; layer < mostLayers && escaped.test(trail.text); layer += 1) {
     const next = decodeLayer(trail.text, isTracked);
     if (next.text === trail.text) break;
     trail = compose(next, trail);
@@ -115,9 +117,9 @@ function collector(text: string, isTracked: boolean) {
   };
 }
 
-const encoded = /%[0-9a-f]{2}|%u[0-9a-f]{4}|&#?\w|\\[ux]/i;
-const anyEscape =
-  /(?:%[0-9a-f]{2})+|%u[0-9a-f]{4}|&#x0{0,8}[0-9a-f]{1,6};?|&#0{0,8}\d{1,7};?|&[a-z]{2,10};|\\u\{[0-9a-f]{1,6}\}|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}/gi;
+const escaped =
+  /(?:%[0-9a-f]{2})+|%u[0-9a-f]{4}|&#x0{0,8}[0-9a-f]{1,6};?|&#0{0,8}\d{1,7};?|&[a-z]{2,10};|\\u\{[0-9a-f]{1,6}\}|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}/i;
+const escapes = new RegExp(escaped, 'gi');
 
 // biome-ignore format: a table
 const entities: ReadonlyMap<string, string> = new Map(Object.entries({
@@ -134,7 +136,7 @@ const accented = /^([a-z])(?:acute|grave|circ|tilde|uml|cedil|caron|ring|breve|m
 function decodeLayer(text: string, isTracked: boolean): Trail {
   const { put, copy, trail } = collector(text, isTracked);
   let done = 0;
-  for (const { 0: run, index } of text.matchAll(anyEscape)) {
+  for (const { 0: run, index } of text.matchAll(escapes)) {
     copy(done, index);
     done = index + run.length;
     if (/^%[0-9a-f]/i.test(run)) putBytes(run, index, put);
@@ -150,6 +152,10 @@ function decodeLayer(text: string, isTracked: boolean): Trail {
 
 /** Decodes `%C3%A9` and the like. Bytes that are not UTF-8 are read as Latin-1, which old forms send. */
 function putBytes(run: string, index: number, put: (plain: string, from: number, to: number) => void): void {
+  if (run.length === 3) {
+    put(String.fromCharCode(Number.parseInt(run.slice(1), 16)), index, index + 3);
+    return;
+  }
   const bytes = Array.from({ length: run.length / 3 }, (_, i) =>
     Number.parseInt(run.slice(i * 3 + 1, i * 3 + 3), 16),
   );
@@ -176,7 +182,7 @@ function decodeOne(written: string): string | undefined {
 
 /** Folds each character for itself, so that the trail stays exact. */
 function plainCharacters(text: string, isTracked: boolean): Trail {
-  if (!isTracked && /^[\0-\x7F]*$/.test(text)) return { text: text.toLowerCase(), from: [], to: [] };
+  if (!isTracked && isAscii.test(text)) return { text: text.toLowerCase(), from: [], to: [] };
   const { put, trail } = collector(text, isTracked);
   let index = 0;
   for (const character of text) {
@@ -232,6 +238,7 @@ function writePlain(character: string): string {
 
 /** The ways in which a name is spelled where its letters cannot be written: without accents, and `ue` for `ü`. */
 export function plainSpellings(value: string): readonly string[] {
+  if (isPlain(value)) return [value.toLowerCase()];
   const letters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe', ñ: 'ny' };
   const long = value
     .normalize('NFC')

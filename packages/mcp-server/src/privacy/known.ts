@@ -1,6 +1,6 @@
 import { phoneKey } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
-import { type Extract, type Folded, type Passage, plainSpellings } from './fold.ts';
+import { type Folded, type Passage, plainSpellings } from './fold.ts';
 
 /** A personal value that must not show up in other text of the same record. */
 export interface KnownValue {
@@ -27,9 +27,8 @@ function digitAt(text: string, index: number, code: number): string {
   return isNextTo ? (code === 111 ? '0' : '1') : '';
 }
 
-/** The digits of a string, with a space where they do not belong together. */
-function digitsOf(text: string): Extract {
-  const at: number[] = [];
+/** The digits of a string, with a space where they do not belong together, and into `at` where each stands. */
+function digitsOf(text: string, at?: number[]): string {
   let digits = '';
   let last = -1;
   let letters = 0;
@@ -40,20 +39,23 @@ function digitsOf(text: string): Extract {
       // One letter between two digits is a mark like any other, two are a word.
       if (last >= 0 && (i - last - 1 > widestGap || letters > 1)) {
         digits += ' ';
-        at.push(i);
+        at?.push(i);
       }
       digits += digit;
-      at.push(i);
+      at?.push(i);
       last = i;
       letters = 0;
     } else if (isPlainLetter(code)) letters += 1;
   }
-  return { text: digits, at };
+  return digits;
 }
 
-/** The letters and digits of a string, with a space where they do not belong together. */
-function lettersOf(text: string): Extract {
-  const at: number[] = [];
+/** The letters and digits of a string, with a space where they do not belong together, and into `at` where each stands. */
+function lettersOf(text: string, at?: number[]): string {
+  if (at === undefined && isAscii.test(text)) {
+    const letters = text.replace(otherCharacters, '');
+    if (text.length - letters.length <= widestGap || !hasWideGap.test(text)) return letters;
+  }
   const parts: string[] = [];
   let last = -1;
   for (let i = 0; i < text.length; i += 1) {
@@ -61,17 +63,35 @@ function lettersOf(text: string): Extract {
     if (!isPlainLetter(code) && !isDigit(code) && (code < 128 || !isWordCharacter(text.charAt(i)))) continue;
     if (last >= 0 && i - last - 1 > widestGap) {
       parts.push(' ');
-      at.push(i);
+      at?.push(i);
     }
     parts.push(text.charAt(i));
-    at.push(i);
+    at?.push(i);
     last = i;
   }
-  return { text: parts.join(''), at };
+  return parts.join('');
+}
+
+const isAscii = /^[\0-\x7F]*$/;
+const otherCharacters = /[^a-z0-9]+/g;
+const hasWideGap = new RegExp(`[^a-z0-9]{${widestGap + 1}}`);
+
+/** One way in which a known value may be written. */
+interface Form {
+  readonly text: string;
+  readonly kind: string;
+  /** Is it looked for in ids as well? */
+  readonly isTelling: boolean;
 }
 
 /** What to look for: digits in the digits of a text, letters in its letters. */
-interface Forms {
+export interface Wanted {
+  readonly digits: readonly Form[];
+  readonly letters: readonly Form[];
+}
+
+/** The texts of forms. */
+interface Spellings {
   readonly digits: readonly string[];
   readonly letters: readonly string[];
 }
@@ -84,7 +104,7 @@ const spoken = (digits: string): string =>
  * By what a phone number is recognized: all of its digits, also backwards and in words, and without the country when that is not North
  * America.
  */
-function phoneForms(value: string): Forms {
+function phoneForms(value: string): Spellings {
   const key = phoneKey(plainSpellings(value)[0] ?? '');
   if (!/^\d{7,}$/.test(key)) return { digits: [], letters: [] };
   const words = spoken(key);
@@ -105,80 +125,101 @@ function wordForms(kind: string, value: string): readonly string[] {
   const spellings = plainSpellings(value);
   const parts =
     kind === 'name'
-      ? spellings.flatMap((each) => each.split(/[\s-]+/).filter(isTelling))
+      ? spellings.flatMap((each) => each.split(/[\s-]+/).filter(isLong))
       : kind === 'street'
         ? spellings
             .map((each) => each.replace(streetKinds, ''))
-            .filter((each) => /\d/.test(each) && isTelling(each))
+            .filter((each) => /\d/.test(each) && isLong(each))
         : [];
-  return [
-    ...new Set([...spellings, ...parts].map((each) => (each.match(/[\p{L}\p{N}]+/gu) ?? []).join(''))),
-  ].filter((form) => form.length >= 2);
+  return [...new Set([...spellings, ...parts].map((each) => each.replace(/[^\p{L}\p{N}]+/gu, '')))].filter(
+    (form) => form.length >= 2,
+  );
 }
 
-const isTelling = (part: string): boolean => part.length >= 4;
+const isLong = (part: string): boolean => part.length >= 4;
 
-/** What to look for, by the value: building it costs more than looking. */
-const forms = new Map<string, Forms>();
+/** Ids are made of random characters, in which a short name or a zip code would be found by chance. */
+const isTelling = ({ kind, value }: KnownValue): boolean =>
+  kind === 'phone' || kind === 'ip' || (kind !== 'zip' && value.length >= 5);
 
-function formsOf({ kind, value }: KnownValue): Forms {
-  const key = `${kind}\n${value}`;
-  const found = forms.get(key);
+/** What to look for, by the kind and the value: building it costs more than looking. */
+const forms = new Map<string, Map<string, Wanted>>();
+const mostForms = 5000;
+
+function formsOf(known: KnownValue): Wanted {
+  const { kind, value } = known;
+  const ofKind = forms.get(kind) ?? new Map<string, Wanted>();
+  forms.set(kind, ofKind);
+  const found = ofKind.get(value);
   if (found !== undefined) return found;
-  if (forms.size >= 2000) forms.clear();
+  if (ofKind.size >= mostForms) ofKind.clear();
   const isPhone = kind === 'phone' && /\p{Nd}/u.test(value);
-  const made = isPhone ? phoneForms(value) : { digits: [], letters: wordForms(kind, value.slice(0, 300)) };
-  forms.set(key, made);
+  const { digits, letters } = isPhone
+    ? phoneForms(value)
+    : { digits: [], letters: wordForms(kind, value.slice(0, 300)) };
+  const toForm = (text: string): Form => ({ text, kind, isTelling: isTelling(known) });
+  const made = { digits: digits.map(toForm), letters: letters.map(toForm) };
+  ofKind.set(value, made);
   return made;
 }
 
-/** Everything to look for in the texts of a record. */
-interface Wanted {
-  readonly digits: readonly (readonly [form: string, kind: string])[];
-  readonly letters: readonly (readonly [form: string, kind: string])[];
+/** How known values may be written. */
+export function wantedOf(known: readonly KnownValue[]): Wanted {
+  const all = known.map(formsOf);
+  return { digits: all.flatMap(({ digits }) => digits), letters: all.flatMap(({ letters }) => letters) };
 }
 
-/** Of the two lists that were asked for last: the many texts of a record come one after the other. */
-let latest: readonly { readonly known: readonly KnownValue[]; readonly wanted: Wanted }[] = [];
+/** What to look for in ids. */
+export const tellingOf = ({ digits, letters }: Wanted): Wanted => ({
+  digits: digits.filter((form) => form.isTelling),
+  letters: letters.filter((form) => form.isTelling),
+});
 
-function wantedOf(known: readonly KnownValue[]): Wanted {
-  const found = latest.find((each) => each.known === known);
-  if (found !== undefined) return found.wanted;
-  const wanted: { digits: [string, string][]; letters: [string, string][] } = { digits: [], letters: [] };
-  for (const each of known) {
-    const { digits, letters } = formsOf(each);
-    for (const form of digits) wanted.digits.push([form, each.kind]);
-    for (const form of letters) wanted.letters.push([form, each.kind]);
+/** What of it is in any of the texts at all: mostly nothing, and one look at all texts costs less than one at each. */
+export function wantedIn(texts: Iterable<Folded>, { digits, letters }: Wanted): Wanted {
+  let allDigits = '';
+  let allLetters = '';
+  for (const folded of texts) {
+    if (digits.length > 0) allDigits += `${digitsIn(folded)}\n`;
+    allLetters += `${lettersIn(folded)}\n`;
   }
-  latest = [{ known, wanted }, ...latest.slice(0, 1)];
-  return wanted;
+  return {
+    digits: digits.filter(({ text }) => allDigits.includes(text)),
+    letters: letters.filter(({ text }) => allLetters.includes(text)),
+  };
 }
 
 /** Finds values that are known, however they are spelled. Takes time in proportion to the text and the number of values. */
-export function findKnown(folded: Folded, known: readonly KnownValue[]): Passage[] {
+export function findKnown(folded: Folded, { digits, letters }: Wanted): Passage[] {
   const { text } = folded;
-  const { digits, letters } = wantedOf(known);
   const spans: Passage[] = [];
-  const inDigits = digits.length > 0 && text.length >= 7 ? extractOf(folded, 'digits') : null;
-  if (inDigits !== null && inDigits.text.length >= 7)
-    for (const [form, kind] of digits)
-      if (inDigits.text.includes(form)) spans.push(...phonesIn(inDigits, form, kind, text));
-  const inLetters = extractOf(folded, 'letters');
-  for (const [form, kind] of letters)
-    if (inLetters.text.includes(form)) spans.push(...wordsIn(inLetters, form, kind, text));
+  for (const form of digits) if (digitsIn(folded).includes(form.text)) spans.push(...phonesIn(text, form));
+  for (const form of letters) if (lettersIn(folded).includes(form.text)) spans.push(...wordsIn(text, form));
   return spans;
 }
 
-function extractOf(folded: Folded, which: 'digits' | 'letters'): Extract {
-  folded.extracts[which] ??= which === 'digits' ? digitsOf(folded.text) : lettersOf(folded.text);
-  return folded.extracts[which];
+/** The digits of a text, when they can be a phone number. */
+function digitsIn(folded: Folded): string {
+  folded.extracts.digits ??= folded.text.length < 7 ? '' : digitsOf(folded.text);
+  return folded.extracts.digits;
 }
 
-function phonesIn(digits: Extract, form: string, kind: string, text: string): Passage[] {
+function lettersIn(folded: Folded): string {
+  folded.extracts.letters ??= lettersOf(folded.text);
+  return folded.extracts.letters;
+}
+
+/** Where a part begins in a string, again and again. */
+function* placesOf(part: string, text: string): Generator<number> {
+  for (let found = text.indexOf(part); found >= 0; found = text.indexOf(part, found + 1)) yield found;
+}
+
+function phonesIn(text: string, { text: form, kind }: Form): Passage[] {
   const spans: Passage[] = [];
-  for (let found = digits.text.indexOf(form); found >= 0; found = digits.text.indexOf(form, found + 1)) {
-    const from = itemAt(digits.at, found);
-    const to = itemAt(digits.at, found + form.length - 1) + 1;
+  const at: number[] = [];
+  for (const found of placesOf(form, digitsOf(text, at))) {
+    const from = itemAt(at, found);
+    const to = itemAt(at, found + form.length - 1) + 1;
     // Ten equal digits are hardly chance, so they are found inside longer numbers too; fewer are not.
     const isPart = /\d/.test(text[from - 1] ?? '') || /\d/.test(text[to] ?? '');
     if (form.length >= 9 || !isPart)
@@ -196,18 +237,15 @@ function withPrefix(text: string, from: number, isEnd: boolean): number {
   return from - (prefix.exec(before)?.[0].trimStart().length ?? 0);
 }
 
-function wordsIn(letters: Extract, wanted: string, kind: string, text: string): Passage[] {
+function wordsIn(text: string, { text: form, kind }: Form): Passage[] {
   const spans: Passage[] = [];
-  for (
-    let found = letters.text.indexOf(wanted);
-    found >= 0;
-    found = letters.text.indexOf(wanted, found + 1)
-  ) {
-    const from = itemAt(letters.at, found);
-    const to = itemAt(letters.at, found + wanted.length - 1) + 1;
+  const at: number[] = [];
+  for (const found of placesOf(form, lettersOf(text, at))) {
+    const from = itemAt(at, found);
+    const to = itemAt(at, found + form.length - 1) + 1;
     const begins = isBoundary(text, from);
     const ends = isBoundary(text, to);
-    if ((begins && ends) || (wanted.length >= 7 && (begins || ends))) spans.push({ kind, from, to });
+    if ((begins && ends) || (form.length >= 7 && (begins || ends))) spans.push({ kind, from, to });
   }
   return spans;
 }

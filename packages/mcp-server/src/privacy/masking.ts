@@ -63,18 +63,19 @@ export function pseudonymKeyFrom(credential: string): string {
  */
 function createPseudonymizer(givenKey?: string | Uint8Array): (kind: string, value: string) => string {
   let key = givenKey;
-  const known = new Map<string, string>();
+  const byKind = new Map<string, Map<string, string>>();
   return (kind, value) => {
-    const name = `${kind}\n${value}`;
-    const found = known.get(name);
+    const known = byKind.get(kind) ?? new Map<string, string>();
+    byKind.set(kind, known);
+    const found = known.get(value);
     if (found !== undefined) return found;
     key ??= randomBytes(32);
-    const digest = createHmac('sha256', key).update(name).digest();
+    const digest = createHmac('sha256', key).update(`${kind}\n${value}`).digest();
     const digits = (digest.readBigUInt64BE() % modulus).toString().padStart(12, '0');
     // Digits, since they cost a model the fewest tokens.
     const pseudonym = `${kind}-${digits}`;
     if (known.size >= mostRemembered) known.clear();
-    known.set(name, pseudonym);
+    known.set(value, pseudonym);
     return pseudonym;
   };
 }

@@ -30,6 +30,9 @@ const datesAndIds = new RegExp(
   'g',
 );
 
+/** What every one of these has. */
+const mayHaveDate = /\d[-/.:]\d|[0-9a-f]{4}-[0-9a-f]{4}-/;
+
 const contactWord =
   /(?<![a-z])(?:tel|(?:tele)?phone|telefono?|mobile?|movil|cell|handy|fax|call|sms|whatsapp|dial|ani|caller)(?:\s?(?:number|no|nr))?[\s.:=#(+-]{0,4}$/;
 const currencyBefore = /(?:[$€£¥]|(?<![a-z])(?:usd|eur|gbp|cad|aud|chf))\s?$/;
@@ -39,7 +42,9 @@ const currencyAfter = /^\s?(?:[$€£¥%]|(?:usd|eur|gbp|cad|aud|chf)(?![a-z]))/
 export function findNumbers(text: string): Passage[] {
   const spans: Passage[] = [];
   if (!/\d\D{0,12}\d\D{0,12}\d\D{0,12}\d\D{0,12}\d\D{0,12}\d\D{0,12}\d/.test(text)) return spans;
-  const searched = text.replace(datesAndIds, (found) => '\uE000'.repeat(found.length));
+  const searched = mayHaveDate.test(text)
+    ? text.replace(datesAndIds, (found) => '\uE000'.repeat(found.length))
+    : text;
   for (const run of searched.matchAll(runs)) {
     if (run[0].length < 7) continue;
     const groups = groupsOf(run[0], run.index);

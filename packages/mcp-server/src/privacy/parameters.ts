@@ -69,7 +69,22 @@ export function isIdKey(key: string): boolean {
   );
 }
 
-function kindOf(key: string, sign: string): 'person' | 'value' | undefined {
+type KeyKind = 'person' | 'value' | undefined;
+
+/** What keys mean: the same ones come again and again. */
+const kinds = { '=': new Map<string, KeyKind>(), ':': new Map<string, KeyKind>() };
+const mostKinds = 2000;
+
+function kindOf(key: string, sign: '=' | ':'): KeyKind {
+  const known = kinds[sign];
+  if (known.has(key)) return known.get(key);
+  const kind = readKind(key, sign);
+  if (known.size >= mostKinds) known.clear();
+  known.set(key, kind);
+  return kind;
+}
+
+function readKind(key: string, sign: '=' | ':'): KeyKind {
   let name = key.replace(/[[\].-]+/g, '_').replace(/^_+|_+$/g, '');
   const isKnown = (): boolean => personal.has(lastWord(name)) || personalAlone.has(name);
   for (let i = 0; i < 3 && !isKnown() && ending.test(name); i += 1) name = name.replace(ending, '');
@@ -94,7 +109,7 @@ export function findParameters(folded: Folded): Passage[] {
   for (const { 0: sign, index } of text.matchAll(/[=:]/g)) {
     if (index < (spans.at(-1)?.to ?? 0)) continue;
     const key = keyAt(text, index);
-    const kind = key === '' ? undefined : kindOf(key, sign);
+    const kind = key === '' ? undefined : kindOf(key, sign === '=' ? '=' : ':');
     if (kind === undefined) continue;
     const from = index + 1 + (/^ ?["']?/.exec(text.slice(index + 1, index + 3))?.[0].length ?? 0);
     const to = endOf(folded, from, kind, folded.wasEncoded(index));

@@ -1,7 +1,7 @@
 import { redact } from '@call-attribution/core';
 import { itemAt, propertyOf } from '@call-attribution/core/errors';
 import { type Folded, fold, type Passage } from './fold.ts';
-import { findKnown, type KnownValue } from './known.ts';
+import { findKnown, type KnownValue, type Wanted, wantedIn, wantedOf } from './known.ts';
 import { findNumbers } from './numbers.ts';
 import { findParameters } from './parameters.ts';
 
@@ -28,8 +28,10 @@ export type Replace = (kind: string, value: string) => string;
  * replacePatterns('call 555-555-0100', (kind) => `[${kind}]`); // call [phone]
  */
 export function replacePatterns(text: string, replace: Replace): string {
-  return replaceSpans(text, [], replace);
+  return replaceIn(new LookedAt(text), nothing, replace);
 }
+
+const nothing: Wanted = { digits: [], letters: [] };
 
 const kindNames: Readonly<Record<string, string>> = { phone: 'number', value: 'secret' };
 
@@ -55,86 +57,104 @@ export function redactError(error: unknown): string {
 
 /** Replaces what looks like personal data, and values that are known to be, such as the number of the caller. */
 export function replacePersonal(text: string, known: readonly KnownValue[], replace: Replace): string {
-  return replaceSpans(text, known, replace);
+  return replaceIn(new LookedAt(text), wantedOf(known), replace);
 }
 
-/** Replaces only values that are known to be personal. */
-export function replaceKnown(text: string, known: readonly KnownValue[], replace: Replace): string {
-  const { folded, encoded } = lookAt(text);
-  const own = [...findKnown(folded, known), ...personalIn(encoded, known)];
-  return own.length === 0 ? text : splice(text, folded, own, replace);
-}
-
-/** A text in its plain spelling, with what looks personal in it whoever called. */
-interface Looked {
+/** A text in its plain spelling, with what looks personal in it whoever called. Each is found when it is asked for. */
+export class LookedAt {
+  readonly text: string;
   readonly folded: Folded;
-  readonly patterns: readonly Passage[];
-  /** Parts that are text in base64 or hexadecimal digits, and what they say. */
-  readonly encoded: readonly { readonly from: number; readonly to: number; readonly inside: Looked }[];
+  #patterns: readonly Passage[] | undefined;
+  #encoded: readonly Encoded[] | undefined;
+
+  constructor(text: string, folded = fold(text)) {
+    this.text = text;
+    this.folded = folded;
+  }
+
+  get patterns(): readonly Passage[] {
+    this.#patterns ??= patternsIn(this.folded);
+    return this.#patterns;
+  }
+
+  get encoded(): readonly Encoded[] {
+    this.#encoded ??= encodedIn(this.text, this.folded);
+    return this.#encoded;
+  }
 }
 
-/** Texts that were looked at: the same addresses and names of campaigns come again and again. */
-const looked = new Map<string, Looked>();
-const mostLooked = 5000;
-const longestKept = 2000;
-
-function lookAt(text: string): Looked {
-  const known = looked.get(text);
-  if (known !== undefined) return known;
-  const folded = fold(text);
-  const plain = folded.text;
-  const patterns = [
-    ...findEmails(plain),
-    ...findAddresses(plain),
-    ...findNumbers(plain),
-    ...findParameters(folded),
-  ];
-  const found = { folded, patterns, encoded: encodedIn(text, folded) };
-  if (text.length > longestKept) return found;
-  if (looked.size >= mostLooked) looked.clear();
-  looked.set(text, found);
-  return found;
+/** A part that is text in base64 or hexadecimal digits, and what it says. */
+interface Encoded {
+  readonly from: number;
+  readonly to: number;
+  readonly inside: LookedAt;
 }
 
-function replaceSpans(text: string, known: readonly KnownValue[], replace: Replace): string {
-  const { folded, patterns, encoded } = lookAt(text);
-  const own = [...findKnown(folded, known), ...personalIn(encoded, known)];
-  if (own.length === 0 && patterns.length === 0) return text;
-  return splice(text, folded, [...own, ...patterns], replace);
+const patternsIn = (folded: Folded): readonly Passage[] => [
+  ...findEmails(folded.text),
+  ...findAddresses(folded.text),
+  ...findNumbers(folded.text),
+  ...findParameters(folded),
+];
+
+/** What of the wanted is in any of the texts, or encoded in one. */
+export function wantedInside(texts: Iterable<LookedAt>, wanted: Wanted): Wanted {
+  const all: Folded[] = [];
+  const add = ({ folded, encoded }: LookedAt): void => {
+    all.push(folded);
+    for (const { inside } of encoded) add(inside);
+  };
+  for (const text of texts) add(text);
+  return wantedIn(all, wanted);
 }
 
-/** The encoded parts that hold something personal. */
-const personalIn = (encoded: Looked['encoded'], known: readonly KnownValue[]): readonly Passage[] =>
-  encoded.flatMap(({ from, to, inside }) =>
-    inside.patterns.length > 0 || findKnown(inside.folded, known).length > 0
-      ? [{ kind: 'value', from, to }]
-      : [],
-  );
+/** Replaces what is wanted, and what looks personal. */
+export function replaceIn(looked: LookedAt, wanted: Wanted, replace: Replace): string {
+  const known = knownIn(looked, wanted);
+  const { patterns } = looked;
+  if (known.length === 0 && patterns.length === 0) return looked.text;
+  return splice(looked, [...known, ...patterns], replace);
+}
+
+/** Replaces only what is wanted. */
+export function replaceWanted(looked: LookedAt, wanted: Wanted, replace: Replace): string {
+  return splice(looked, knownIn(looked, wanted), replace);
+}
+
+function knownIn({ folded, encoded }: LookedAt, wanted: Wanted): readonly Passage[] {
+  const known = findKnown(folded, wanted);
+  for (const { from, to, inside } of encoded)
+    if (inside.patterns.length > 0 || findKnown(inside.folded, wanted).length > 0)
+      known.push({ kind: 'value', from, to });
+  return known;
+}
 
 /** What may be text in base64 or as hexadecimal digits. */
 const encodedText = /(?:[0-9a-f]{2}){7,}|[A-Za-z0-9+/_-]{12,}={0,2}/gi;
 
-function encodedIn(text: string, folded: Folded): Looked['encoded'] {
+function encodedIn(text: string, folded: Folded): readonly Encoded[] {
   // Both are plain letters and digits; where a text has other characters as well, the places must be the same.
   if (text.length < 12 || text.length !== folded.text.length) return [];
-  const found: { from: number; to: number; inside: Looked }[] = [];
+  const found: Encoded[] = [];
   for (const { 0: token, index } of text.matchAll(encodedText)) {
     const isHex = token.length % 2 === 0 && /^[0-9a-f]+$/i.test(token);
     const inside = (isHex ? decoded(token, 'hex') : null) ?? decoded(token, 'base64');
-    if (inside !== null) found.push({ from: index, to: index + token.length, inside: lookAt(inside) });
+    if (inside !== null) found.push({ from: index, to: index + token.length, inside: new LookedAt(inside) });
   }
   return found;
 }
 
 /** The text, unless what comes out is none: ids are random bytes. */
 function decoded(token: string, encoding: 'hex' | 'base64'): string | null {
+  // Nearly all tokens are ids, which their first character tells.
+  if (encoding === 'hex' ? !/^[2-7]/.test(token) : !/^[I-Za-f]/.test(token)) return null;
   const bytes = Buffer.from(token.slice(0, 400), encoding);
   for (const byte of bytes) if (byte < 0x20 || byte > 0x7e) return null;
   return bytes.length < 6 ? null : bytes.toString('latin1');
 }
 
 /** Replaces spans in the source of a folded string. Of spans that overlap, the longest says what they are. */
-function splice(text: string, folded: Folded, spans: readonly Passage[], replace: Replace): string {
+function splice({ text, folded }: LookedAt, spans: readonly Passage[], replace: Replace): string {
   if (spans.length === 0) return text;
   const sorted = [...spans].sort((a, b) => a.from - b.from || b.to - a.to);
   let result = '';
@@ -162,7 +182,7 @@ const domain = /^\s?[\p{L}\p{N}-]{1,63}(?:\s?(?:\.|[[({]\s?dot\s?[\])}])\s?[\p{L
 /** Email addresses, also with `[at]` and `(dot)`. */
 function findEmails(text: string): Passage[] {
   const spans: Passage[] = [];
-  if (!text.includes('@') && !text.includes('at')) return spans;
+  if (!/[@[({]/.test(text) && !text.includes(' at ')) return spans;
   for (const { 0: sign, index } of text.matchAll(/@|\s?[[({]\s?at\s?[\])}]/g)) {
     let from = index;
     while (from > 0 && index - from < 64 && inLocalPart.test(text.charAt(from - 1))) from -= 1;
@@ -182,19 +202,20 @@ const spelledEmail =
 
 function findAddresses(text: string): Passage[] {
   const spans: Passage[] = [];
-  if (text.length < 5 || !/[.:]/.test(text)) return spans;
-  for (const { 0: found, index } of text.matchAll(ipv4)) {
-    const isVersion = versionBefore.test(text.slice(Math.max(0, index - 9), index));
-    if (!isVersion) spans.push({ kind: 'ip', from: index, to: index + found.length });
-  }
-  if (!text.includes(':')) return spans;
-  for (const { 0: found, index } of text.matchAll(ipv6)) {
-    if (isIpv6(found)) spans.push({ kind: 'ip', from: index, to: index + found.length });
-  }
+  if (/\d\.\d/.test(text))
+    for (const { 0: found, index } of text.matchAll(ipv4)) {
+      const isVersion = versionBefore.test(text.slice(Math.max(0, index - 9), index));
+      if (!isVersion) spans.push({ kind: 'ip', from: index, to: index + found.length });
+    }
+  if (text.includes('::') || text.split(':').length >= ipv6Parts)
+    for (const { 0: found, index } of text.matchAll(ipv6))
+      if (isIpv6(found)) spans.push({ kind: 'ip', from: index, to: index + found.length });
   return spans;
 }
 
+const ipv6Parts = 8;
+
 /** Rules out times of day, which are also digits between colons. */
 function isIpv6(value: string): boolean {
-  return value.length > 4 && (value.includes('::') || value.split(':').length === 8);
+  return value.length > 4 && (value.includes('::') || value.split(':').length === ipv6Parts);
 }
