@@ -1,5 +1,7 @@
-// Many accounts: how fair turns are, how soon a job is started and shown, and what more workers gain. With the engine in memory: pg-boss
-// asks for Node.js 22.12.
+// Many accounts: what more workers gain, how fair turns are, how soon a job is started and shown, and the memory of a worker. With the
+// engine in memory: pg-boss asks for Node.js 22.12. CALLS_BENCH_PARTS=workers,fair,start,memory chooses some of it.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,18 +53,27 @@ async function withWorkers(api, count) {
   return wall;
 }
 
-const slow = await startServer(5_000, 300);
-const quick = await startServer(100_000, 300);
-try {
-  const one = await withWorkers(slow, 1);
-  for (const [count, least] of [
-    [2, 1.85],
-    [4, 3.4],
-    [8, 4.8],
-  ])
-    limit(`${count} workers, times as fast as one`, one / (await withWorkers(slow, count)), { least });
+/** What more workers gain. */
+async function workers() {
+  const api = await startServer(5_000, 300);
+  try {
+    const one = await withWorkers(api, 1);
+    console.log(`1 worker: ${(one / 1000).toFixed(1)} s`);
+    for (const [count, least] of [
+      [2, 1.85],
+      [4, 3.4],
+      [8, 4.8],
+    ])
+      limit(`${count} workers, times as fast as one`, one / (await withWorkers(api, count)), { least });
+  } finally {
+    api.close();
+  }
+}
 
-  const job = await jobOf(quick.url, 500, { every: '10m' });
+/** Whether each of 500 accounts is served twice within a minute. */
+async function fair() {
+  const api = await startServer(100_000, 300);
+  const job = await jobOf(api.url, 500, { every: '10m' });
   const engine = memoryEngine();
   const target = await openTarget(job.into);
   const turns = new Map();
@@ -77,24 +88,59 @@ try {
   worker.leave(0);
   await running;
   await target.close();
-  const served = [...turns.values()].filter((count) => count >= 2).length;
+  api.close();
+  const counts = [...turns.values()];
+  console.log(`${counts.reduce((sum, count) => sum + count, 0)} turns of ${counts.length} accounts`);
+  const served = counts.filter((count) => count >= 2).length;
   limit('accounts of 500 that had two turns within a minute, with 24 slots', served, { least: 500 });
+}
 
-  const large = await jobOf(quick.url, 2_000);
-  const shown = { ...memoryEngine(), isShared: true };
-  const place = await openTarget(large.into);
-  const first = createWorker({ ...{ job: large, engine: shown, target: place, credentials, name: 'w' } });
+/** How soon a large job is started and shown. */
+async function start() {
+  const api = await startServer(100_000, 300);
+  const job = await jobOf(api.url, 2_000);
+  const engine = { ...memoryEngine(), isShared: true };
+  const target = await openTarget(job.into);
+  const worker = createWorker({ ...{ job, engine, target, credentials, name: 'w' } });
   const begun = performance.now();
-  const end = first.run();
-  while (first.card.busy === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const end = worker.run();
+  while (worker.card.busy === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   limit('a job of 2,000 accounts is started, in seconds', (performance.now() - begun) / 1000, { most: 2 });
-  const { wall } = await timed(async () => statusOf(await shown.look(), Date.now()));
+  const { wall } = await timed(async () => statusOf(await engine.look(), Date.now()));
   limit('and shown, in milliseconds', wall, { most: 100 });
-  first.leave(0);
+  worker.leave(0);
   await end;
-  await place.close();
+  await target.close();
+  api.close();
+}
+
+/** Memory of a worker that writes Parquet. */
+async function memory() {
+  const records = 100_000;
+  const api = await startServer(records);
+  for (const [slots, most] of [
+    [1, 310],
+    [4, 560],
+  ]) {
+    // The calls of the server lie in one month, which is the most that a file holds.
+    const job = {
+      ...{ name: 'bench', baseUrl: api.url, accounts: accountsOf(slots), filter: 'inc_gce:1' },
+      ...{ into: `folder:${join(folder, `parquet-${slots}`)}`, from: '2023-01-01', until: '2023-02-01' },
+    };
+    const path = join(folder, `job-${slots}.json`);
+    writeFileSync(path, JSON.stringify(job));
+    const child = fork(join(import.meta.dirname, 'work-once.mjs'), [path, keys, String(slots)]);
+    const [{ calls, mb }] = await once(child, 'message');
+    if (calls !== records * slots) throw new Error(`${calls} of ${records * slots} calls were written`);
+    limit(`memory of a worker that writes Parquet, ${slots} slots, in MB`, mb, { most });
+  }
+  api.close();
+}
+
+const parts = { workers, fair, start, memory };
+try {
+  for (const name of (process.env.CALLS_BENCH_PARTS ?? Object.keys(parts).join()).split(','))
+    await parts[name]();
 } finally {
-  slow.close();
-  quick.close();
   rmSync(folder, { recursive: true, force: true });
 }

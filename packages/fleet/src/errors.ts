@@ -50,6 +50,21 @@ export class FleetError extends CallsError<FleetErrorCode> {
 export const jobError = ({ message, hint }: ErrorWords): FleetError =>
   new FleetError('job_invalid', message, hint === undefined ? {} : { hint });
 
+/** Somebody else has claimed the same, so that what was written under the older claim does not count. */
+export const claimLost = (cause?: unknown): FleetError =>
+  new FleetError('claim_lost', 'Another worker has claimed the same since, and continues it.', { cause });
+
+/** The error of a target that another process without an engine works on. */
+export const targetLocked = (name: string, cause?: CallsError): FleetError =>
+  new FleetError(
+    'target_locked',
+    `Another process works on ${name}${cause === undefined ? '.' : `: ${cause.summary}`}`,
+    {
+      hint: 'Wait for it, or let several processes share the work: set CALLS_FLEET=postgres://user@host/name for all of them.',
+      cause,
+    },
+  );
+
 /** What ends by itself. */
 const passing: ReadonlySet<FleetErrorCode> = new Set(['engine_unavailable', 'target_unavailable']);
 

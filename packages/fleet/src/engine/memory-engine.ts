@@ -11,7 +11,7 @@ interface Held {
 }
 
 /**
- * An engine in the memory of one process, which needs no server. Workers of the same process may share it.
+ * An engine in the memory of one process, for one worker, which needs no server.
  *
  * @example
  * const worker = createWorker({ job, engine: memoryEngine(), target, credentials });

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { codeOf } from '@call-attribution/core/errors';
 import type pg from 'pg';
 import { type Engine, type SeenTicket, silenceMs, type Turn } from './engine.ts';
 import type { BossJob, PgBoss, Sql } from './pg-boss.ts';
-import { codeOf, engineSchema, loadBoss, openPool, placeOf, trouble } from './postgres.ts';
+import { engineSchema, loadBoss, openPool, placeOf, trouble } from './postgres.ts';
 import { type JobCard, readCard, readTicket, readWorker, type Ticket, type WorkerCard } from './ticket.ts';
 
 // The one file that calls pg-boss. A ticket is a job of its queue, and the queue lets a key have one that is not ended; a job and
@@ -25,7 +26,7 @@ export async function openPostgresEngine(url: string, { job }: PostgresEngineOpt
   const name = placeOf(url);
   const { PgBoss: Boss } = await loadBoss();
   const pool = await openPool(url);
-  const db: Sql = { executeSql: (text, values) => pool.query(text, values && [...values]) };
+  const db = sqlOf(pool);
   const boss = new Boss({
     db,
     schema: engineSchema,
@@ -168,9 +169,7 @@ class PostgresEngine implements Engine {
   }
 
   card(): Promise<JobCard | null> {
-    return this.#run(() =>
-      this.#cardIn({ executeSql: (text, values) => this.#pool.query(text, values && [...values]) }),
-    );
+    return this.#run(() => this.#cardIn(sqlOf(this.#pool)));
   }
 
   async #cardIn(db: Sql): Promise<JobCard | null> {
@@ -259,7 +258,7 @@ class PostgresEngine implements Engine {
   #inTransaction<T>(work: (db: Sql) => Promise<T>): Promise<T> {
     return this.#run(async () => {
       const client = await this.#pool.connect();
-      const db: Sql = { executeSql: (text, values) => client.query(text, values && [...values]) };
+      const db = sqlOf(client);
       let broken: Error | undefined;
       try {
         await client.query('BEGIN');
@@ -278,6 +277,10 @@ class PostgresEngine implements Engine {
     });
   }
 }
+
+const sqlOf = (client: pg.Pool | pg.PoolClient): Sql => ({
+  executeSql: (text, values) => client.query(text, values && [...values]),
+});
 
 const attemptOf = ({ id, attempt }: Turn) => ({ id, retryCount: attempt });
 

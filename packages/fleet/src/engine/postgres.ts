@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { ConfigurationError, codeOf } from '@call-attribution/core/errors';
 import type pg from 'pg';
 import { FleetError } from '../errors.ts';
 import type { BossLibrary } from './pg-boss.ts';
@@ -65,12 +65,6 @@ async function loaded<T>(name: string, load: () => Promise<T>): Promise<T> {
     );
   }
 }
-
-/** The code of an error of PostgreSQL or Node.js. */
-export const codeOf = (error: unknown): string | null =>
-  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : null;
 
 /** An error of the engine. The server may quote values in its messages, so they are left out. */
 export function trouble(error: unknown, name: string): unknown {

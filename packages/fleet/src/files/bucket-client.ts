@@ -27,13 +27,8 @@ export const bucketWaits: BucketWaits = {
 export interface BucketObject {
   /** With its quotes. */
   readonly etag: string;
-  readonly bytes: number;
   /** Who wrote it: `x-amz-meta-claim`. */
   readonly claim: string | null;
-  /** SHA-256 that its writer stated, in hex. The server has compared it with the body it took. */
-  readonly sha256: string | null;
-  /** SHA-256 that the server itself keeps, in hex; null when it keeps none. */
-  readonly checksum: string | null;
 }
 
 /** A small object. */
@@ -127,9 +122,9 @@ export function openBucketClient(address: BucketAddress, waits: BucketWaits = bu
       };
     },
     async head(key) {
-      const headers = { 'x-amz-checksum-mode': 'ENABLED' };
-      const answer = await requests.ask({ method: 'HEAD', key, headers });
-      return answer && objectOf(answer, name);
+      const answer = await requests.ask({ method: 'HEAD', key });
+      const claim = answer?.headers['x-amz-meta-claim'];
+      return answer && { etag: etagOf(answer, name), claim: typeof claim === 'string' ? claim : null };
     },
     async download(key, take) {
       let at = 0;
@@ -258,21 +253,4 @@ export function etagOf({ headers }: BucketReply, name: string): string {
   throw new FleetError('target_unfit', `The server of ${name} sends no ETag with an object.`, {
     hint: 'Use a server that does, or another target.',
   });
-}
-
-function objectOf(answer: BucketReply, name: string): BucketObject {
-  const header = (name: string) => {
-    const value = answer.headers[name];
-    return typeof value === 'string' && value !== '' ? value : null;
-  };
-  const stated = header('x-amz-checksum-sha256');
-  // Of an object that was copied in parts the checksum ends with their number, and is not that of its bytes.
-  const isWhole = stated !== null && !stated.includes('-');
-  return {
-    etag: etagOf(answer, name),
-    bytes: Number(header('content-length') ?? Number.NaN),
-    claim: header('x-amz-meta-claim'),
-    sha256: header('x-amz-meta-sha256'),
-    checksum: isWhole ? Buffer.from(stated, 'base64').toString('hex') : null,
-  };
 }

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent, type IncomingHttpHeaders, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { Readable } from 'node:stream';
+import { codeOf } from '@call-attribution/core/errors';
 
 /** What is sent with a PUT. Opened again for each attempt. */
 export interface BucketBody {
@@ -46,7 +47,7 @@ export interface Sender {
   close(): void;
 }
 
-/** Responses that are kept in memory: plans, verdicts, lists of keys. */
+/** Responses that are kept in memory: receipts, lists of keys. */
 const mostBytes = 64 * 1024 * 1024;
 
 /**
@@ -69,11 +70,6 @@ export function openSender(endpoint: URL, idleMs: number): Sender {
     },
   };
 }
-
-const codeOf = (error: unknown): string => {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? code : 'UNKNOWN';
-};
 
 interface Sending {
   readonly agent: HttpAgent;
@@ -98,7 +94,7 @@ function send(
       signal,
     });
     const lost = (error: unknown) => {
-      reject(signal.aborted ? signal.reason : new NoAnswer(codeOf(error)));
+      reject(signal.aborted ? signal.reason : new NoAnswer(codeOf(error) ?? 'UNKNOWN'));
       request.destroy();
     };
     request.setTimeout(idleMs, () => lost({ code: 'ETIMEDOUT' }));

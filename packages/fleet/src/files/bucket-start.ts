@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import { FleetError } from '../errors.ts';
+import { FleetError, targetLocked } from '../errors.ts';
 import type { PlannedJob } from '../job.ts';
 import { markOf, markPath, readMark } from '../turn/months.ts';
 import { type BucketClient, inForm, mayPass } from './bucket-client.ts';
@@ -57,10 +57,7 @@ export async function lockBucket(
 ): Promise<() => Promise<void>> {
   const key = `${trialFolder}lock`;
   const text = () => JSON.stringify({ job, host: hostname(), pid: process.pid, nonce: randomUUID() });
-  const locked = () =>
-    new FleetError('target_locked', `Another process works on the job ${job} in ${client.name}.`, {
-      hint: 'Wait for it, or let several processes share the work: set CALLS_FLEET=postgres://user@host/name for all of them.',
-    });
+  const locked = () => targetLocked(`the job ${job} in ${client.name}`);
   const before = await client.head(key);
   if (before !== null) await setTimeout(beatMs * mostMissed);
   const now = before === null ? null : await client.head(key);

@@ -4,10 +4,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
 import { parseReceipt, type Receipt, receiptEnding } from '@call-attribution/node-stream/receipts';
-import { FleetError } from '../errors.ts';
+import { claimLost } from '../errors.ts';
 import type { PlannedJob } from '../job.ts';
 import { monthIn, monthPath } from '../turn/months.ts';
-import { heldOnce } from '../turn/target-lock.ts';
 import type { Target } from '../turn/turn.ts';
 import { type FilesPlace, type MonthWriting, turnIntoFiles } from '../turn/turn-into-files.ts';
 import { bucketAddress } from './bucket-address.ts';
@@ -40,7 +39,7 @@ export function openBucketTarget(into: string, options: BucketOptions = {}): Tar
   return {
     name: client.name,
     prepare: (job) => prepareBucket(client, job),
-    lock: heldOnce((job) => lockBucket(client, job.name, waits.beatMs)),
+    lock: (job) => lockBucket(client, job.name, waits.beatMs),
     turn: (work) => onDisk('the folder for temporary files', () => turnIntoFiles(place, work)),
     close,
     [Symbol.asyncDispose]: close,
@@ -141,6 +140,3 @@ class BucketPlace implements FilesPlace {
     this.#client.close();
   }
 }
-
-const claimLost = (): FleetError =>
-  new FleetError('claim_lost', 'Another worker has written the same since, and continues it.');

@@ -1,12 +1,13 @@
 import { mkdir, open, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { codeOf } from '@call-attribution/core/errors';
 import { syncFolder } from '@call-attribution/node-stream/files';
-import { FleetError } from '../errors.ts';
+import { claimLost, FleetError } from '../errors.ts';
 
 /** The code of an error of the file system, such as `ENOENT`; undefined for any other error. */
 export function errnoOf(error: unknown): string | undefined {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
+  const code = codeOf(error) ?? '';
+  return /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
 /** Passes errors on, those of the file system as `target_unavailable`: they have nothing to do with the records. */
@@ -33,16 +34,12 @@ const reasons: Readonly<Record<string, string>> = {
   ESTALE: `(ESTALE) ${gone}`,
 };
 
-/** The claim was moved away, so what was written under it does not count. */
-const folderClaimLost = (cause?: unknown): FleetError =>
-  new FleetError('claim_lost', 'Another worker has claimed the same since, and continues it.', { cause });
-
 /** Runs a step that needs the folder of a claim. Where that is gone, the claim was lost. */
 export async function claimed<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw errnoOf(error) === 'ENOENT' ? folderClaimLost(error) : error;
+    throw errnoOf(error) === 'ENOENT' ? claimLost(error) : error;
   }
 }
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { lockFile, syncFolder } from '@call-attribution/node-stream/files';
+import { syncFolder } from '@call-attribution/node-stream/files';
 import { type Receipt, readReceipt, receiptEnding } from '@call-attribution/node-stream/receipts';
 import type { PlannedJob } from '../job.ts';
 import { monthIn, monthPath } from '../turn/months.ts';
-import { heldOnce, lockedBy } from '../turn/target-lock.ts';
+import { lockTarget } from '../turn/target-lock.ts';
 import type { Target } from '../turn/turn.ts';
 import { type FilesPlace, type MonthWriting, turnIntoFiles } from '../turn/turn-into-files.ts';
 import { claimed, makeFolders, onDisk, orNull, sizeOf } from './folder-files.ts';
@@ -18,7 +18,7 @@ export function openFolderTarget(root: string): Target {
   return {
     name,
     prepare: (job) => onDisk(name, () => prepareFolder(name, root, job)),
-    lock: heldOnce(() => lockedBy(name, () => lockFile(join(root, '.fleet/lock')))),
+    lock: () => lockTarget(name, join(root, '.fleet/lock')),
     turn: (work) => onDisk(name, () => turnIntoFiles(place, work)),
     close: async () => {},
     [Symbol.asyncDispose]: async () => {},

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { lockFile } from '@call-attribution/node-stream/files';
 import { openStore, type Store, type StoreOptions } from '@call-attribution/store';
-import { FleetError } from '../errors.ts';
-import { heldOnce, lockedBy } from '../turn/target-lock.ts';
+import { targetLocked } from '../errors.ts';
+import { lockTarget } from '../turn/target-lock.ts';
 import type { Target } from '../turn/turn.ts';
 import { turnIntoStore } from '../turn/turn-into-store.ts';
 
@@ -20,11 +19,10 @@ function storeTarget(store: Store, into: string): Target {
       for (const { id } of await store.accounts()) known.add(id);
       await store.ping();
     },
-    lock: heldOnce((job) =>
+    lock: (job) =>
       into.startsWith('sqlite:')
-        ? lockedBy(store.name, () => lockFile(`${into.slice('sqlite:'.length)}.fleet.lock`))
+        ? lockTarget(store.name, `${into.slice('sqlite:'.length)}.fleet.lock`)
         : lockDatabase(into, store.name, job.name),
-    ),
     async turn(work) {
       const { id, name } = work.account;
       // An account that has a name keeps it when the job has none.
@@ -52,9 +50,7 @@ async function lockDatabase(url: string, name: string, job: string): Promise<() 
   const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS mine', [number.toString()]);
   if (rows[0]?.mine !== true) {
     await client.end();
-    throw new FleetError('target_locked', `Another process works on the job ${job} in ${name}.`, {
-      hint: 'Wait for it, or let several processes share the work: set CALLS_FLEET=postgres://user@host/name for all of them.',
-    });
+    throw targetLocked(`the job ${job} in ${name}`);
   }
   return () => client.end().catch(() => {});
 }

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import { hostname } from 'node:os';
 import { systemClock } from '@call-attribution/core';
 import { safeCaller } from '@call-attribution/core/tracing';
-import type { Engine, FleetFacts } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { WorkerCard } from '../engine/ticket.ts';
 import { FleetError } from '../errors.ts';
 import { slept } from '../turn/gate.ts';
@@ -17,8 +17,6 @@ import type { WorkerOptions } from './worker-options.ts';
 export interface WorkerEnd {
   /** `done`: nothing is left to do, but for what is set aside. */
   readonly reason: 'done' | 'left' | 'cancelled';
-  /** The job at that time; null when the engine did not answer. */
-  readonly facts: FleetFacts | null;
 }
 
 /** Reads and writes until the job is done. */
@@ -123,12 +121,10 @@ class FleetWorker implements Worker {
     try {
       const reason = await this.#work();
       await this.#turns.end();
-      await this.#quietly(() => engine.gone(this.#options.name));
-      let facts: FleetFacts | null = null;
-      await this.#quietly(async () => {
-        facts = await engine.look();
+      await engine.gone(this.#options.name).catch((error: unknown) => {
+        if (!(error instanceof FleetError)) throw error;
       });
-      return { reason, facts };
+      return { reason };
     } finally {
       this.#turns.drop();
       await this.#turns.end();
@@ -225,14 +221,6 @@ class FleetWorker implements Worker {
       this.#turns.engineIsAway();
       await slept(1_000, this.#leaving.signal).catch(() => {});
       return null;
-    }
-  }
-
-  async #quietly(work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof FleetError)) throw error;
     }
   }
 }
