@@ -1,4 +1,6 @@
 // The page of the MCP App as a string, which every installation has; and the prompts as Agent Skills.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const here = import.meta.dirname;
@@ -9,16 +11,28 @@ async function bundled(options) {
     absWorkingDir: here,
     bundle: true,
     write: false,
+    conditions: ['@call-attribution/source'],
     logLevel: 'warning',
     ...options,
   });
   return outputFiles?.[0]?.text ?? '';
 }
 
+/** What a module exports. @param {import('esbuild').BuildOptions} options */
+async function loaded(options) {
+  const code = await bundled({ format: 'esm', platform: 'node', ...options });
+  return import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`);
+}
+
 async function page() {
+  const contents = "export { chartStyle } from '@call-attribution/questions/chart';";
+  const { chartStyle } = await loaded({ stdin: { contents, resolveDir: here } });
   const [script, style] = await Promise.all([
     bundled({ entryPoints: ['browser/main.ts'], format: 'iife', target: 'es2022', minify: true }),
-    bundled({ entryPoints: ['browser/style.css'], minify: true }),
+    bundled({
+      stdin: { contents: chartStyle + readFileSync(join(here, 'browser/style.css'), 'utf8'), loader: 'css' },
+      minify: true,
+    }),
   ]);
   // Inside a script only this would end it.
   const safe = script.trim().replaceAll('</script', '<\\/script');
@@ -37,8 +51,7 @@ function quoted(text) {
 
 /** One skill per prompt: what the prompt says, with the names of its arguments where their values go. */
 async function skills() {
-  const code = await bundled({ entryPoints: ['src/prompts/prompts.ts'], format: 'esm', platform: 'node' });
-  const { prompts } = await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`);
+  const { prompts } = await loaded({ entryPoints: ['src/prompts/prompts.ts'] });
   return prompts.map(skill);
 }
 

@@ -1,21 +1,24 @@
+import type { Charted, ShownColumn } from '@call-attribution/questions/chart';
+
 /** A value of an answer. */
 export type Value = string | number | null;
 
-/** An answer of `analyze_calls`: groups first in each row, then measures. */
-export interface ShownAnswer {
+/** An answer of `analyze_calls`, as charts take it: groups first, then measures. */
+export interface ShownAnswer extends Charted {
   readonly summary: string;
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly Value[])[];
+  readonly rows: readonly Readonly<Record<string, Value>>[];
   readonly notes: readonly string[];
-  /** How many columns are groups. */
-  readonly groups: number;
-  /** The first group is a time, in its order. */
-  readonly isTime: boolean;
 }
 
 const measure =
   /^(?:calls|share|missed|missed_rate|talk_.*|callers|repeat_callers|first_time_callers|lag_median|first|last|(?:distinct|without|called_back_within)_.*|(?:count|share)\(.*|spend|cost_per_call|mean_.*|share_percent)(?:_before|_change)?$/;
-const time = /^(?:month|week|day|date|hour)$/;
+const time = /^(?:month|week|day|date|weekday|hour)$/;
+const units: readonly (readonly [RegExp, ShownColumn['unit']])[] = [
+  [/^(?:calls|missed|count\(.*|without_.*)(?:_before|_change)?$/, 'calls'],
+  [/^(?:share\(.*|share|missed_rate|called_back_within_.*)(?:_before|_change)?$/, 'share'],
+  [/^(?:talk_|lag_)/, 'minutes'],
+  [/^(?:first|last)$/, 'time'],
+];
 
 /** Reads what a tool returned. Null when it is not such an answer. */
 export function readAnswer(result: unknown): ShownAnswer | null {
@@ -25,14 +28,40 @@ export function readAnswer(result: unknown): ShownAnswer | null {
   const names = columns.map(String);
   const firstMeasure = names.findIndex((name) => measure.test(name));
   const groups = firstMeasure < 0 ? names.length : firstMeasure;
+  const cells = rows.map((row: unknown) => (Array.isArray(row) ? row.map(cellOf) : []));
   return {
     summary: String(data.summary ?? ''),
-    columns: names,
-    rows: rows.map((row: unknown) => (Array.isArray(row) ? row.map(cellOf) : [])),
+    columns: names.map((name, i) =>
+      i < groups
+        ? { name, kind: 'group', unit: time.test(name) ? 'time' : 'value' }
+        : {
+            name,
+            kind: kindOf(name),
+            unit: unitOf(
+              name,
+              cells.map((row) => row[i] ?? null),
+            ),
+          },
+    ),
+    rows: cells.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i] ?? null]))),
     notes: Array.isArray(data.notes) ? data.notes.map(String) : [],
-    groups,
-    isTime: groups > 0 && time.test(names[0] ?? ''),
+    parts: isObject(data.partial) ? mapped(data.partial) : {},
   };
+}
+
+const mapped = (texts: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, String(text)]));
+
+const kindOf = (name: string): ShownColumn['kind'] =>
+  name.endsWith('_change') ? 'change' : name.endsWith('_before') ? 'before' : 'measure';
+
+/** What a measure counts; of one that somebody has named, as its values look. */
+function unitOf(name: string, values: readonly Value[]): ShownColumn['unit'] {
+  const known = units.find(([names]) => names.test(name))?.[1];
+  if (known !== undefined) return known;
+  const numbers = values.filter((value) => typeof value === 'number');
+  if (numbers.every(Number.isInteger)) return 'count';
+  return numbers.every((value) => Math.abs(value) <= 1) ? 'share' : 'money';
 }
 
 /** The message of a call that failed. */
@@ -63,13 +92,4 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 function cellOf(value: unknown): Value {
   if (typeof value === 'number' || value === null) return value;
   return String(value).replace(/^«(.*)»$/s, '$1');
-}
-
-/** A value as people read it. */
-export function shown(value: Value | undefined, column: string): string {
-  if (value === null || value === undefined) return '–';
-  if (typeof value !== 'number') return value;
-  if (/^(?:share|missed_rate)|_change$/.test(column) && Math.abs(value) <= 1)
-    return `${(value * 100).toFixed(1)} %`;
-  return value.toLocaleString('en', { maximumFractionDigits: 2 });
 }

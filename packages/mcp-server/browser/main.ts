@@ -1,5 +1,13 @@
-import { failureIn, readAnswer, type ShownAnswer, shown, type Value } from './answer.ts';
-import { drawChart } from './chart.ts';
+import {
+  chartLegend,
+  chartSvg,
+  columnTitle,
+  formatValue,
+  judgeChange,
+  type ShownColumn,
+  withPart,
+} from '@call-attribution/questions/chart';
+import { failureIn, readAnswer, type ShownAnswer, type Value } from './answer.ts';
 import { html } from './dom.ts';
 import { connectHost, type HostContext } from './host.ts';
 
@@ -8,7 +16,9 @@ import { connectHost, type HostContext } from './host.ts';
 const page = document.body;
 
 function say(text: string): void {
-  page.replaceChildren(html('p', { class: 'summary' }, text));
+  const main = html('main');
+  main.append(html('p', { class: 'summary' }, text));
+  page.replaceChildren(main);
 }
 
 function applyContext({ theme, styles }: HostContext): void {
@@ -18,60 +28,77 @@ function applyContext({ theme, styles }: HostContext): void {
     if (name.startsWith('--') && typeof value === 'string') root.style.setProperty(name, value);
 }
 
+interface Order {
+  readonly column: ShownColumn;
+  readonly falling: boolean;
+}
+
 function show(answer: ShownAnswer): void {
-  const measures = answer.columns.slice(answer.groups);
-  let column = answer.groups;
-  let sorted: { column: number; falling: boolean } | null = null;
-  const chart = html('div', { class: 'chart' });
+  const measures = answer.columns.filter(({ kind, unit }) => kind !== 'group' && unit !== 'time');
+  let measure = measures[0]?.name ?? '';
+  let order: Order | null = null;
+  const groups = answer.columns.filter(({ kind }) => kind === 'group');
+  const title = html('h1');
+  const chart = html('div');
   const table = html('div', { class: 'table' });
 
-  const draw = (): void => {
-    const rows = sorted ? sortedBy(answer.rows, sorted) : answer.rows;
-    const drawing = drawChart(answer, rows, column);
-    drawing?.setAttribute(
-      'aria-label',
-      `${answer.columns[column]} by ${answer.columns.slice(0, answer.groups).join(', ')}`,
-    );
-    chart.replaceChildren(...(drawing ? [drawing] : []));
-    table.replaceChildren(tableOf(answer, rows, sorted, sort));
+  const drawPicture = (): void => {
+    const ordered = { ...answer, rows: sortedBy(answer.rows, order) };
+    const options = { measure, width: chart.clientWidth || 640, height: 240 };
+    const names = groups.map(({ name }) => columnTitle(name).toLowerCase());
+    title.textContent = [columnTitle(measure), names.join(' and ')]
+      .filter((text) => text !== '')
+      .join(' by ');
+    // The chart escapes the text of callers.
+    chart.innerHTML = chartSvg(ordered, options) + chartLegend(ordered, options);
   };
-  const sort = (by: number): void => {
-    const isNumber = by >= answer.groups;
-    sorted =
-      sorted?.column === by ? { column: by, falling: !sorted.falling } : { column: by, falling: isNumber };
+  const draw = (): void => {
+    drawPicture();
+    table.replaceChildren(tableOf(answer, sortedBy(answer.rows, order), order, sort));
+  };
+  const sort = (column: ShownColumn): void => {
+    order = { column, falling: order?.column === column ? !order.falling : column.kind !== 'group' };
     draw();
   };
 
-  const choice = html('select', { 'aria-label': 'Measure of the chart' });
-  for (const [i, name] of measures.entries())
-    choice.append(html('option', { value: answer.groups + i }, name));
+  const choice = html('select', { id: 'measure' });
+  for (const { name } of measures) choice.append(html('option', { value: name }, columnTitle(name)));
   choice.addEventListener('change', () => {
-    column = Number(choice.value);
-    draw();
+    measure = choice.value;
+    drawPicture();
   });
+  const label = html('label', { for: 'measure' }, 'Chart of ');
+  label.append(choice);
   const notes = html('details');
   notes.append(html('summary', {}, 'Notes'), ...answer.notes.map((note) => html('p', {}, note)));
-  page.replaceChildren(
+  const main = html('main');
+  main.append(
+    title,
     html('p', { class: 'summary' }, answer.summary),
-    ...(measures.length > 1 && answer.groups > 0 ? [choice] : []),
+    ...(measures.length > 1 && groups.length > 0 ? [label] : []),
     chart,
     table,
     ...(answer.notes.length > 0 ? [notes] : []),
   );
+  page.replaceChildren(main);
   draw();
+  let width = chart.clientWidth;
+  new ResizeObserver(() => {
+    if (chart.clientWidth !== width) drawPicture();
+    width = chart.clientWidth;
+  }).observe(chart);
 }
 
-function sortedBy(
-  rows: ShownAnswer['rows'],
-  { column, falling }: { column: number; falling: boolean },
-): ShownAnswer['rows'] {
+function sortedBy(rows: ShownAnswer['rows'], order: Order | null): ShownAnswer['rows'] {
+  if (order === null) return rows;
+  const { column, falling } = order;
   const compare = (a: Value, b: Value): number =>
     typeof a === 'number' && typeof b === 'number'
       ? a - b
       : String(a).localeCompare(String(b), 'en', { numeric: true });
   // What has no value comes last in either order.
   return [...rows].sort((a, b) => {
-    const [left = null, right = null] = [a[column], b[column]];
+    const [left = null, right = null] = [a[column.name], b[column.name]];
     if (left === null || right === null) return Number(left === null) - Number(right === null);
     return falling ? compare(right, left) : compare(left, right);
   });
@@ -80,40 +107,40 @@ function sortedBy(
 function tableOf(
   answer: ShownAnswer,
   rows: ShownAnswer['rows'],
-  sorted: { column: number; falling: boolean } | null,
-  sort: (column: number) => void,
+  order: Order | null,
+  sort: (column: ShownColumn) => void,
 ): HTMLTableElement {
   const table = html('table');
   const head = html('tr');
-  for (const [i, name] of answer.columns.entries()) {
-    const order = sorted?.column === i ? (sorted.falling ? 'descending' : 'ascending') : 'none';
-    const cell = html('th', {
-      scope: 'col',
-      'aria-sort': order,
-      ...(i < answer.groups ? {} : { class: 'number' }),
-    });
-    const button = html('button', { type: 'button' }, name);
-    button.addEventListener('click', () => sort(i));
+  const classOf = ({ kind }: ShownColumn) => (kind === 'group' ? {} : { class: 'number' });
+  for (const column of answer.columns) {
+    const sorted = order?.column === column ? (order.falling ? 'descending' : 'ascending') : 'none';
+    const cell = html('th', { scope: 'col', 'aria-sort': sorted, ...classOf(column) });
+    const button = html('button', { type: 'button' }, columnTitle(column.name));
+    button.addEventListener('click', () => sort(column));
     cell.append(button);
     head.append(cell);
   }
   const body = html('tbody');
   for (const row of rows) {
     const line = html('tr');
-    for (const [i, name] of answer.columns.entries())
-      line.append(
-        html(
-          'td',
-          i < answer.groups ? {} : { class: 'number' },
-          shown(row[i], i < answer.groups ? '' : name),
-        ),
-      );
+    for (const column of answer.columns) line.append(cellOf(answer, column, row[column.name] ?? null));
     body.append(line);
   }
   const top = html('thead');
   top.append(head);
   table.append(top, body);
   return table;
+}
+
+function cellOf({ parts = {} }: ShownAnswer, column: ShownColumn, value: Value): HTMLElement {
+  const text = formatValue(column, value);
+  if (column.kind === 'group')
+    return html('td', {}, column.unit === 'time' ? withPart(text, parts[text] ?? null) : text);
+  const judged = column.kind === 'change' ? judgeChange(column.name, Number(value)) : null;
+  if (judged === null) return html('td', { class: 'number' }, text);
+  const shown = `${Number(value) > 0 ? '▲' : '▼'} ${text}`;
+  return html('td', { class: `number chart-${judged}`, title: judged }, shown);
 }
 
 say('Waiting for the answer…');

@@ -1,6 +1,6 @@
+import { formatCount } from '@call-attribution/questions/chart';
 import type { Credentials } from './api.ts';
 import { byId, copyButton, el } from './dom.ts';
-import { grouped } from './text.ts';
 
 /** What the service says about itself. */
 export interface About {
@@ -31,7 +31,7 @@ export function chooseAccount(
     'select',
     { id: 'account-choice' },
     ...accounts.map((each) => {
-      const option = el('option', { value: each.id }, `${each.name} (${grouped(each.records)} calls)`);
+      const option = el('option', { value: each.id }, `${each.name} (${formatCount(each.records)} calls)`);
       option.selected = each === account;
       return option;
     }),

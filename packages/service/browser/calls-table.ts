@@ -1,8 +1,9 @@
 import { fields, isFinalStatus } from '@call-attribution/core/fields';
+import { columnTitle, formatCount } from '@call-attribution/questions/chart';
 import { type CallRecord, type Credentials, getJson, type Listed, messageOf } from './api.ts';
 import { byId, el, panelOf } from './dom.ts';
 import { type State, usualColumns } from './state.ts';
-import { fieldGroups, foreign, foreignText, grouped, titleOf } from './text.ts';
+import { fieldGroups, foreign, foreignText } from './text.ts';
 
 /** Calls on one page of the table. */
 export const rows = 25;
@@ -24,8 +25,8 @@ export function drawCalls({ total, calls }: Listed, state: State, open: (sid: st
     calls.length === 0
       ? total === 0 || total === null
         ? ''
-        : `No calls on this page; there are ${grouped(total)}`
-      : `${grouped(first)} to ${grouped(first + calls.length - 1)}${total === null ? '' : ` of ${grouped(total)}`}, newest first`;
+        : `No calls on this page; there are ${formatCount(total)}`
+      : `${formatCount(first)} to ${formatCount(first + calls.length - 1)}${total === null ? '' : ` of ${formatCount(total)}`}, newest first`;
   const last = total === null ? page : Math.max(0, Math.ceil(total / rows) - 1);
   const disable = (id: string, off: boolean) => {
     byId<HTMLButtonElement>(id).disabled = off;
@@ -40,7 +41,7 @@ export function drawCalls({ total, calls }: Listed, state: State, open: (sid: st
     return;
   }
   const heads = columns.map((name) =>
-    el('th', { scope: 'col', role: 'columnheader', class: classOf(name) }, titleOf(name)),
+    el('th', { scope: 'col', role: 'columnheader', class: classOf(name) }, columnTitle(name)),
   );
   const body = calls.map((call) =>
     el('tr', { role: 'row' }, ...columns.map((name, i) => cellOf(call, name, i === 0, open))),
@@ -61,7 +62,7 @@ const classOf = (name: string): string => (numeric.has(name) ? 'number' : mono.h
 function cellOf(call: CallRecord, name: string, isFirst: boolean, open: (sid: string) => void): HTMLElement {
   const value = call[name];
   const text = value === null || value === undefined ? '' : String(value);
-  const cell = el('td', { role: 'cell', class: classOf(name), 'data-title': titleOf(name) });
+  const cell = el('td', { role: 'cell', class: classOf(name), 'data-title': columnTitle(name) });
   if (text !== '') cell.title = foreignText(text);
   else cell.classList.add('empty');
   if (isFirst) {
@@ -70,7 +71,7 @@ function cellOf(call: CallRecord, name: string, isFirst: boolean, open: (sid: st
       {
         type: 'button',
         class: 'link',
-        'aria-label': `${titleOf(name)} ${foreignText(text)}, all fields of this call`,
+        'aria-label': `${columnTitle(name)} ${foreignText(text)}, all fields of this call`,
       },
       text === '' ? 'Open' : foreign(text),
     );
@@ -102,7 +103,7 @@ export function createColumnChoice(current: () => State, choose: (columns: reado
               if (next.length > 0) choose(next);
               else box.checked = true;
             });
-            return el('label', { class: 'option' }, box, el('span', {}, titleOf(name)));
+            return el('label', { class: 'option' }, box, el('span', {}, columnTitle(name)));
           }),
         ),
       ),

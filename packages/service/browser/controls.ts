@@ -1,3 +1,10 @@
+import {
+  columnTitle,
+  formatCount,
+  formatCounted,
+  formatDate,
+  formatDays,
+} from '@call-attribution/questions/chart';
 import type { Group, Summary } from './api.ts';
 import { button, byId, el, panelOf } from './dom.ts';
 import {
@@ -13,7 +20,7 @@ import {
   withMinutes,
   withValues,
 } from './state.ts';
-import { counted, dateText, foreign, foreignText, grouped, noValue, rangeText, titleOf } from './text.ts';
+import { foreign, foreignText, noValue } from './text.ts';
 
 /** The controls that write the filter, and show what it says. */
 export interface FilterControls {
@@ -39,7 +46,7 @@ export function createControls(current: () => State, change: (next: Partial<Stat
       extensions.checked = controls.extensions;
       extensions.disabled = state.version === 'v2';
       const left = found?.extensionsLeftOut ?? 0;
-      byId('extensions-note').textContent = left > 0 ? `${counted(left, 'call')} not included` : '';
+      byId('extensions-note').textContent = left > 0 ? `${formatCounted(left, 'call')} not included` : '';
       for (const picker of pickers) picker.show(state);
       drawChips(state, narrow);
     },
@@ -71,7 +78,7 @@ function periodPicker(
           { class: 'choice', 'aria-pressed': String(preset === name) },
           () => choose(name, dates),
         );
-        if (dates) item.append(el('small', {}, rangeText(dates.first, dates.last)));
+        if (dates) item.append(el('small', {}, formatDays(dates.first, dates.last)));
         return item;
       }),
     );
@@ -83,7 +90,7 @@ function periodPicker(
       input(id).setCustomValidity('');
     }
     byId('period-note').textContent =
-      latest === '' ? '' : `Presets count back from the latest call, on ${dateText(latest, true)}.`;
+      latest === '' ? '' : `Presets count back from the latest call, on ${formatDate(latest, true)}.`;
   });
   byId<HTMLFormElement>('period-form').addEventListener('submit', (event) => {
     event.preventDefault();
@@ -97,7 +104,7 @@ function periodPicker(
   return ({ preset, q, version }) => {
     const { days, otherTime } = controlsOf(q, version);
     const label = presets.find(([name]) => name === preset)?.[1];
-    const dates = days === null ? '' : rangeText(days.first, days.last);
+    const dates = days === null ? '' : formatDays(days.first, days.last);
     byId('period-text').textContent =
       otherTime !== null ? 'Times in the filter' : (label ?? (dates || 'All time'));
     byId('period-dates').textContent = label === undefined ? '' : dates;
@@ -162,7 +169,7 @@ function valuePicker(
   summary: () => Summary | null,
   change: (next: Partial<State>) => void,
 ): { place: HTMLElement; show(state: State): void } {
-  const title = titleOf(name);
+  const title = columnTitle(name);
   const label = el('span', {}, title);
   const opener = el('button', { type: 'button', class: 'picker' }, label);
   const search = searchIn(title);
@@ -193,7 +200,7 @@ function valuePicker(
     const listed = fitting.slice(0, mostListed);
     list.replaceChildren(...listed.map((group) => option(group, chosen.includes(group.value))));
     const hidden = (summary()?.values[name] ?? 0) - groups.length;
-    const rest = hidden > 0 ? `The ${groups.length} with most calls; ${grouped(hidden)} more.` : '';
+    const rest = hidden > 0 ? `The ${groups.length} with most calls; ${formatCount(hidden)} more.` : '';
     note.textContent = fitting.length === 0 ? 'No value has this in it.' : rest;
     clear.hidden = chosen.length === 0;
   };
@@ -225,7 +232,7 @@ function checkBox({ value, calls }: Group, isChosen: boolean, onChange: () => vo
   const box = el('input', { type: 'checkbox' });
   box.checked = isChosen;
   box.addEventListener('change', onChange);
-  return el('label', { class: 'option' }, box, shown(value), el('small', {}, grouped(calls)));
+  return el('label', { class: 'option' }, box, shown(value), el('small', {}, formatCount(calls)));
 }
 
 /** A value of a field, or that there is none. */
@@ -238,10 +245,10 @@ function drawChips({ only }: State, change: (next: Partial<State>) => void): voi
   const chips = dimensions.flatMap((name) =>
     (only[name] ?? []).map((value) => {
       const chip = button(
-        el('span', { class: 'chip-text' }, `${titleOf(name)}: `, shown(value)),
+        el('span', { class: 'chip-text' }, `${columnTitle(name)}: `, shown(value)),
         {
           class: 'chip',
-          'aria-label': `Remove ${titleOf(name)}: ${foreignText(value ?? noValue)}`,
+          'aria-label': `Remove ${columnTitle(name)}: ${foreignText(value ?? noValue)}`,
         },
         () => change({ only: toggled(only, name, value) }),
       );

@@ -1,4 +1,5 @@
 // The page at `/`. It sends requests to its own service only.
+import { formatCount, formatCounted, formatDays } from '@call-attribution/questions/chart';
 import { type About, chooseAccount, createSignIn, takeToken } from './account.ts';
 import {
   ApiError,
@@ -28,7 +29,6 @@ import {
   withDays,
   withMinutes,
 } from './state.ts';
-import { counted, grouped, rangeText } from './text.ts';
 
 let state: State = initial;
 let keys: Credentials | null = null;
@@ -157,15 +157,16 @@ function showNumbers(numbers: Summary): void {
 }
 
 function drawTimes(numbers: Summary): void {
-  drawChart(byId('days'), numbers, (days) =>
+  const { days } = controlsOf(state.q, state.version);
+  drawChart(byId('days'), numbers, days, (days) =>
     go({ q: withDays(state.q, days), preset: null, by: 'auto', page: 0 }),
   );
 }
 
 function say({ total, buckets }: Summary): void {
   const { days } = controlsOf(state.q, state.version);
-  const when = days === null ? '' : `, ${rangeText(days.first, days.last)}`;
-  announcement = `${counted(total.calls, 'call')}${when}. ${grouped(total.missed)} missed.`;
+  const when = days === null ? '' : `, ${formatDays(days.first, days.last)}`;
+  announcement = `${formatCounted(total.calls, 'call')}${when}. ${formatCount(total.missed)} missed.`;
   if (buckets.length === 0) announcement = `No calls match${when}.`;
   announce.soon();
 }

@@ -1,39 +1,51 @@
+import {
+  columnTitle,
+  formatCount,
+  formatDays,
+  formatShare,
+  judgeChange,
+} from '@call-attribution/questions/chart';
 import type { Measures, Summary } from './api.ts';
 import { shown } from './controls.ts';
 import { button, byId, el } from './dom.ts';
 import { type Dimension, dimensions, type State, toggled } from './state.ts';
-import { foreignText, grouped, noValue, percent, rangeText, titleOf } from './text.ts';
+import { foreignText, noValue } from './text.ts';
 
 /** Draws the four numbers on top, each against the period before. */
 export function drawNumbers({ total, before, comparedWith }: Summary, showMissed: () => void): void {
   const mean = (value: number | null) => (value === null ? '–' : `${value.toFixed(1)} min`);
   const share = ({ missed, calls }: Measures) => (calls === 0 ? 0 : missed / calls);
-  const missed = el('span', {}, `${percent(total.missed, total.calls)} of calls`);
+  const missed = el('span', {}, `${formatShare(share(total))} of calls`);
   if (total.missed > 0 && total.missed < total.calls)
     missed.append(
       ' · ',
       button('Show', { class: 'link', 'aria-label': 'Show missed calls only' }, showMissed),
     );
   byId('numbers').replaceChildren(
-    tile('Calls', grouped(total.calls), null, change(total.calls, before?.calls ?? null, 'relative')),
-    tile('Missed', grouped(total.missed), missed, before && change(share(total), share(before), 'points')),
+    tile('Calls', formatCount(total.calls), null, change('calls', total.calls, before?.calls ?? null)),
+    tile(
+      'Missed',
+      formatCount(total.missed),
+      missed,
+      change('missed_rate', share(total), before && share(before)),
+    ),
     tile(
       'Mean talk time',
       mean(total.talkMean),
       el('span', {}, 'missed calls included'),
-      change(total.talkMean ?? 0, before?.talkMean ?? null, 'relative'),
+      change('talk_mean', total.talkMean ?? 0, before?.talkMean ?? null),
     ),
     tile(
       'First-time callers',
-      grouped(total.firstTimeCallers),
+      formatCount(total.firstTimeCallers),
       el('span', {}, 'never called before'),
-      change(total.firstTimeCallers, before?.firstTimeCallers ?? null, 'relative'),
+      change('first_time_callers', total.firstTimeCallers, before?.firstTimeCallers ?? null),
     ),
   );
   byId('compared').textContent =
     comparedWith === null
       ? 'Choose a time to compare with the one before it.'
-      : `Compared with ${rangeText(comparedWith.first, comparedWith.last)}.`;
+      : `Compared with ${formatDays(comparedWith.first, comparedWith.last)}.`;
 }
 
 function tile(
@@ -56,20 +68,25 @@ function tile(
   );
 }
 
-/** The change since the period before: as a part of what it was, or in percentage points. */
-function change(now: number, was: number | null, kind: 'relative' | 'points'): HTMLElement | null {
-  if (was === null || (kind === 'relative' && was === 0)) return null;
-  const value = kind === 'points' ? (now - was) * 100 : ((now - was) / was) * 100;
+/** The change of a measure since the period before, and whether it is good: of a rate in percentage points, otherwise in percent. */
+function change(measure: string, now: number, was: number | null): HTMLElement | null {
+  const isRate = measure === 'missed_rate';
+  if (was === null || (!isRate && was === 0)) return null;
+  const value = (isRate ? now - was : (now - was) / was) * 100;
   const rounded = Math.abs(value) < 10 ? Number(value.toFixed(1)) : Math.round(value);
-  const size = grouped(Math.trunc(Math.abs(rounded))) + (String(Math.abs(rounded)).match(/\.\d/)?.[0] ?? '');
-  const [unit, words] = kind === 'points' ? [' pts', ' percentage points'] : ['%', '%'];
+  const size =
+    formatCount(Math.trunc(Math.abs(rounded))) + (String(Math.abs(rounded)).match(/\.\d/)?.[0] ?? '');
   if (rounded === 0) return el('span', { class: 'change' }, 'unchanged');
-  const isUp = rounded > 0;
+  const [unit, words] = isRate ? [' pts', ' percentage points'] : ['%', '%'];
+  const judged = judgeChange(measure, rounded);
+  // That fewer missed calls are better is said in a word too, since there the arrow points the other way.
+  const seen = `${rounded > 0 ? '▲' : '▼'} ${size}${unit}${isRate ? ` ${judged}` : ''}`;
+  const said = `${rounded > 0 ? 'up' : 'down'} ${size}${words} on the period before${judged === null ? '' : `, which is ${judged}`}`;
   return el(
     'span',
-    { class: `change ${isUp ? 'up' : 'down'}` },
-    el('span', { 'aria-hidden': 'true' }, `${isUp ? '▲' : '▼'} ${size}${unit}`),
-    el('span', { class: 'hidden' }, `${isUp ? 'up' : 'down'} ${size}${words} on the period before`),
+    { class: judged === null ? 'change' : `change chart-${judged}` },
+    el('span', { 'aria-hidden': 'true' }, seen),
+    el('span', { class: 'hidden' }, said),
   );
 }
 
@@ -85,7 +102,7 @@ export function drawBreakdowns(summary: Summary, state: State, narrow: (next: Pa
       const most = Math.max(1, ...groups.map(({ calls }) => calls));
       const chosen = state.only[name] ?? [];
       const rows = groups.slice(0, isOpen ? groups.length : few).map(({ value, calls, missed }) => {
-        const bar = el('span', { class: 'bar', 'aria-hidden': 'true' });
+        const bar = el('span', { class: value === null ? 'bar none' : 'bar', 'aria-hidden': 'true' });
         bar.style.setProperty('--part', String(calls / most));
         const row = button(
           el('span', { class: 'name' }, shown(value)),
@@ -97,11 +114,11 @@ export function drawBreakdowns(summary: Summary, state: State, narrow: (next: Pa
           () => narrow({ page: 0, only: toggled(state.only, name, value) }),
         );
         row.append(
-          el('span', { class: 'count' }, grouped(calls), el('span', { class: 'hidden' }, ' calls, ')),
+          el('span', { class: 'count' }, formatCount(calls), el('span', { class: 'hidden' }, ' calls, ')),
           el(
             'span',
             { class: 'rate muted' },
-            percent(missed, calls),
+            formatShare(calls === 0 ? 0 : missed / calls),
             el('span', { class: 'hidden' }, ' missed'),
           ),
           bar,
@@ -127,7 +144,7 @@ export function drawBreakdowns(summary: Summary, state: State, narrow: (next: Pa
         el(
           'div',
           { class: 'heads' },
-          el('h3', { id: `breakdown-${name}-title` }, titleOf(name)),
+          el('h3', { id: `breakdown-${name}-title` }, columnTitle(name)),
           el('span', { class: 'muted small', 'aria-hidden': 'true' }, 'Calls'),
           el('span', { class: 'muted small', 'aria-hidden': 'true' }, 'Missed'),
         ),

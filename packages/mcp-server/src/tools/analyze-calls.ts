@@ -1,4 +1,6 @@
+import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import type { Answer, AnswerValue, Question } from '@call-attribution/questions';
+import { covered, partOfBucket } from '@call-attribution/questions/chart';
 import * as z from 'zod';
 import { appMeta } from '../app/app.ts';
 import { type Chosen, choose } from '../arguments/selection.ts';
@@ -149,11 +151,29 @@ function resultOf(
     ...(groups === 0 ? {} : { totals }),
     calls: answer.calls,
     groups: answer.groups,
+    ...partialOf(answer, asOf),
     complete: said.incomplete === '',
     notes,
   });
   const words = estimateTokens(JSON.stringify(result(0))) + 60;
   return result(rows.length === 0 ? 0 : countThatFits(rows, [], context.budget - words));
+}
+
+/** The days, weeks or months that the period does not cover whole, with how much there is: nobody takes the last one for a drop. */
+function partialOf({ columns, rows, period }: Answer, asOf: string): { partial?: Record<string, string> } {
+  const { timeZone } = period;
+  const read = Date.parse(asOf);
+  const until = timeZone === null || Number.isNaN(read) ? null : formatNaive(naiveAt(read, timeZone));
+  const parts = columns.flatMap(({ name, kind }) =>
+    kind !== 'group'
+      ? []
+      : rows.flatMap((row) => {
+          const value = String(row[name] ?? '');
+          const part = partOfBucket(name, value, covered(period, until));
+          return part === null ? [] : [[value, part] as const];
+        }),
+  );
+  return parts.length === 0 ? {} : { partial: Object.fromEntries(parts) };
 }
 
 /** A click id comes out of an address that a visitor may have written. */

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { findChromium, launch } from '@call-attribution/test-tools';
+import { axeViolations } from '@call-attribution/test-tools/axe';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -84,11 +85,14 @@ describe.skipIf(chromium === null)('the app in a host of MCP Apps', () => {
 
   afterAll(() => browser?.close());
 
-  it('draws a line over days, and reports its height', () =>
+  it('draws a bar for each day, marks what is not whole, and reports its height', () =>
     app.run(async () => {
+      const part = await show({ group_by: ['day'], from: '2026-11-01 06:00:00', to: '2026-11-20' }, 'light');
+      expect(await part.locator('.part .bar').count()).toBeGreaterThan(0);
+      expect(await part.locator('tbody td').first().textContent()).toBe('2026-11-01 (18 of 24 hours)');
       const frame = await show({ group_by: ['day'] }, 'light');
-      expect(await frame.locator('polyline').count()).toBe(1);
-      expect(await frame.locator('circle').count()).toBe(20);
+      expect(await frame.locator('rect.bar').count()).toBe(20);
+      expect(await frame.locator('polyline').count()).toBe(0);
       expect(await frame.locator('tbody tr').count()).toBe(20);
       await expect
         .poll(() => page.evaluate(() => (globalThis as unknown as { heights: number[] }).heights.length))
@@ -98,14 +102,14 @@ describe.skipIf(chromium === null)('the app in a host of MCP Apps', () => {
   it('draws bars otherwise, sorts its table, and shows text as text', () =>
     app.run(async () => {
       const frame = await show({ group_by: ['ppc_campaign'] }, 'light');
-      expect(await frame.locator('rect').count()).toBe(3);
+      expect(await frame.locator('rect.bar').count()).toBe(3);
       const first = () => frame.locator('tbody tr').first().textContent();
-      await frame.getByRole('button', { name: 'calls', exact: true }).click();
-      await frame.getByRole('button', { name: 'ppc_campaign' }).click();
+      await frame.getByRole('button', { name: 'Calls', exact: true }).click();
+      await frame.getByRole('button', { name: 'Campaign' }).click();
       expect(await first()).toContain('<img src=x onerror=alert(1)>');
-      await frame.getByRole('button', { name: 'ppc_campaign' }).click();
+      await frame.getByRole('button', { name: 'Campaign' }).click();
       expect(await first()).toContain('Generic');
-      expect(await frame.locator('th[aria-sort="descending"]').textContent()).toBe('ppc_campaign');
+      expect(await frame.locator('th[aria-sort="descending"]').textContent()).toBe('Campaign');
       expect(await frame.locator('img').count()).toBe(0);
     }));
 
@@ -121,6 +125,18 @@ describe.skipIf(chromium === null)('the app in a host of MCP Apps', () => {
         ).bridge.setHostContext({ theme: 'light' }),
       );
       await expect.poll(() => ground(dark)).toBe('rgb(255, 255, 255)');
+    }));
+
+  it('draws lines where values do not add up, for the chosen measure, and axe finds nothing in light and dark', () =>
+    app.run(async () => {
+      const args = { group_by: ['day', 'ppc_campaign'], measures: ['calls', 'missed_rate'], limit: 200 };
+      for (const theme of ['light', 'dark'] as const) {
+        const frame = await show(args, theme);
+        expect(await frame.locator('polyline').count()).toBe(0);
+        expect(await axeViolations(frame)).toEqual([]);
+        await frame.getByLabel('Chart of').selectOption('Missed rate');
+        expect(await frame.locator('polyline').count()).toBe(3);
+      }
     }));
 
   it('says what failed, loads nothing, and shows nobody', () =>

@@ -13,6 +13,7 @@ interface Summary {
   readonly calls: number;
   readonly totals: Record<string, unknown>;
   readonly complete: boolean;
+  readonly partial?: Record<string, string>;
 }
 
 async function summarize(args: Record<string, unknown>, options: CallsMcpOptions = {}): Promise<Summary> {
@@ -63,6 +64,16 @@ describe('analyze_calls', () => {
     const result = await summarize({ group_by: 'day', from: '2023-12-30', to: '2024-01-10' });
     expect(result.rows).toHaveLength(12);
     expect(result.rows[0]).toEqual(['2023-12-30', 0, 0]);
+  });
+
+  it('says which days, weeks and months the period does not cover whole, and nothing where it does', async () => {
+    const period = { from: '2024-01-03', to: '2024-02-04' };
+    const weeks = await summarize({ group_by: 'week', ...period });
+    expect(weeks.partial).toEqual({ '2024-01-01': '5 of 7 days' });
+    const months = await summarize({ group_by: 'month', ...period });
+    expect(months.partial).toEqual({ '2024-01': '29 of 31 days', '2024-02': '4 of 29 days' });
+    for (const by of ['day', 'weekday', 'channel'])
+      expect(await summarize({ group_by: by, ...period })).not.toHaveProperty('partial');
   });
 
   it('ranks groups by their calls, and equal ones by their keys', async () => {

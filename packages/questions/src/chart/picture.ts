@@ -13,6 +13,8 @@ export interface Charted {
   readonly period?: Stretch;
   /** When the calls were read, in the time of the period: what comes later is not covered either. */
   readonly until?: string | null;
+  /** Instead of a period: how much there is of the days, weeks or months that are not whole, by their value. */
+  readonly parts?: Readonly<Record<string, string>>;
 }
 
 /** How a chart is drawn. */
@@ -206,10 +208,11 @@ function stacked(
   ];
 }
 
-function placeOf(name: string, key: AnswerValue, { period, until = null }: Charted): Place {
+function placeOf(name: string, key: AnswerValue, { period, until = null, parts = {} }: Charted): Place {
   if (key === null) return { label: shownValue(key), title: shownValue(key), part: null, isNone: true };
   const text = String(key);
-  const part = period === undefined ? null : partOfBucket(name, text, covered(period, until));
+  const part =
+    parts[text] ?? (period === undefined ? null : partOfBucket(name, text, covered(period, until)));
   return { label: shortTime(name, text), title: longTime(name, text), part, isNone: false };
 }
 
