@@ -3,7 +3,7 @@ import { fixtureCalls } from '@call-attribution/core/testing';
 import { hostileCalls } from '@call-attribution/test-tools/hostile-calls';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, expect, test } from 'vitest';
-import { cleanUp, testWarehouse } from './support.ts';
+import { cleanUp, rowsOf, testWarehouse } from './support.ts';
 
 afterAll(cleanUp);
 
@@ -39,4 +39,17 @@ test('any DuckDB reads the view calls of the file: what is not of its type is nu
     connection.closeSync();
     database.closeSync();
   }
+});
+
+test('no column of the tables is a word that SQL reserves, so that questions write their names as they are', async () => {
+  const { warehouse } = await testWarehouse();
+  const found = await rowsOf(
+    warehouse,
+    `select column_name as name, column_name in (select keyword_name from duckdb_keywords() where keyword_category <> 'unreserved') as reserved
+      from duckdb_columns() where table_name = 'records'`,
+  );
+  const names = found.map(({ name }) => String(name));
+  expect(names).toEqual(expect.arrayContaining(fields.map(({ name }) => name)));
+  expect(names.filter((name) => !/^[a-z][a-z0-9_]*$/.test(name))).toEqual([]);
+  expect(found.filter(({ reserved }) => reserved)).toEqual([]);
 });

@@ -10,7 +10,9 @@ import {
   type Value,
 } from '@call-attribution/questions';
 import type { Session } from '../file/session.ts';
-import { Parameters } from '../where/sql.ts';
+import { fn } from '../sql/functions.ts';
+import { type Printed, printQuery } from '../sql/print.ts';
+import { and, as, cast, column, isNotNull, isNull, type Query, type Sql } from '../sql/tree.ts';
 import { type AskedPlan, composeGroupCount, composeRows, composeTotal } from './compose.ts';
 import { fieldSql } from './fields.ts';
 import { checkAccounts, locate, type StoredPlan } from './select.ts';
@@ -56,8 +58,8 @@ async function bitmapOf(
   if (needsRepeated ? !inTotal || accounts !== 1 : !kinds.includes('callers')) return null;
   const { last } = await session.one('SELECT max(no) AS last FROM callers');
   if (last === null) return null;
-  const { sql, parameters } = composeGroupCount(plan);
-  const groups = inTotal ? 2 : Number((await session.one(sql, parameters.values)).n);
+  const { sql, values } = composeGroupCount(plan);
+  const groups = inTotal ? 2 : Number((await session.one(sql, values)).n);
   return (groups * Number(last)) / 8 <= mostBitmaps ? Number(last) : null;
 }
 
@@ -68,13 +70,9 @@ interface CountedRow {
   readonly groups: number;
 }
 
-async function* countedRows(
-  session: Session,
-  plan: AskedPlan,
-  { sql, parameters }: ReturnType<typeof composeRows>,
-) {
+async function* countedRows(session: Session, plan: AskedPlan, { sql, values: given }: Printed) {
   const keys = plan.groups.length;
-  for await (const chunk of session.column(sql, parameters.values)) {
+  for await (const chunk of session.column(sql, given)) {
     for (const json of chunk) {
       const [p, ...values]: [number, ...PartValue[]] = JSON.parse(json);
       const row: CountedRow = {
@@ -127,22 +125,15 @@ async function countLeftOut(
   session: Session,
   plan: StoredPlan,
 ): Promise<Pick<Counted, 'otherChannel' | 'noTime'>> {
-  const countOf = async (where: (parameters: Parameters) => string) => {
-    const parameters = new Parameters();
-    const sql = `SELECT count(*) AS n FROM records WHERE ${where(parameters)}`;
-    return Number((await session.one(sql, parameters.values)).n);
+  const countOf = async (where: Sql) => {
+    const query = { columns: [as(fn.count(), 'n')], source: { from: 'records' }, where };
+    const { sql, values } = printQuery(query);
+    return Number((await session.one(sql, values)).n);
   };
   const isOpen = plan.period.from === null && plan.period.to === null;
   return {
-    otherChannel:
-      plan.calls === 'all'
-        ? 0
-        : await countOf((parameters) => selected(plan, parameters, { channel: 'other' })),
-    noTime: isOpen
-      ? 0
-      : await countOf(
-          (parameters) => `${selected(plan, parameters, { period: null })} AND date_added IS NULL`,
-        ),
+    otherChannel: plan.calls === 'all' ? 0 : await countOf(selected(plan, { channel: 'other' })),
+    noTime: isOpen ? 0 : await countOf(and(selected(plan, { period: null }), isNull(column('date_added')))),
   };
 }
 
@@ -152,14 +143,26 @@ const mostValues = 20_000;
 async function valuesOf(session: Session, plan: StoredPlan): Promise<Counted['values']> {
   const found = new Map<string, ReadonlyMap<string, number>>();
   for (const name of comparedFields(plan)) {
-    const parameters = new Parameters();
-    const where = selected({ ...plan, conditions: [], calls: 'all' }, parameters, { period: null });
-    const sql = fieldSql(name, plan.time, plan.settings);
-    const statement = `SELECT json_array(v::VARCHAR, count(*))::VARCHAR FROM (SELECT ${sql} AS v FROM records WHERE ${where})
-      WHERE v IS NOT NULL GROUP BY v ORDER BY count(*) DESC, v LIMIT ${mostValues}`;
+    const v = column('v');
+    const all: Query = {
+      columns: [as(fieldSql(name, plan.time, plan.settings), 'v')],
+      source: { from: 'records' },
+      where: selected({ ...plan, conditions: [], calls: 'all' }, { period: null }),
+    };
+    const statement = printQuery({
+      columns: [as(cast(fn.jsonArray(cast(v, 'VARCHAR'), fn.count()), 'VARCHAR'), 'json')],
+      source: { from: all, as: 'every' },
+      where: isNotNull(v),
+      groupBy: [v],
+      sort: [
+        { by: fn.count(), descending: true },
+        { by: v, descending: false },
+      ],
+      limit: mostValues,
+    });
     const values = new Map<string, number>();
     // A string of its own would lose a byte order mark.
-    for await (const chunk of session.column(statement, parameters.values)) {
+    for await (const chunk of session.column(statement.sql, statement.values)) {
       for (const json of chunk) {
         const [value, count]: [string, number] = JSON.parse(json);
         values.set(value, count);

@@ -7,64 +7,79 @@ import {
   unmoved,
   weekShift,
 } from '@call-attribution/questions';
+import { filtered, fn, over } from '../sql/functions.ts';
+import { type Printed, printQuery } from '../sql/print.ts';
+import {
+  as,
+  cast,
+  column,
+  columnsOf,
+  isNull,
+  literal,
+  type Named,
+  type NamedQuery,
+  op,
+  or,
+  type Query,
+  type Sort,
+  type Source,
+  type Sql,
+} from '../sql/tree.ts';
 import { lagMillis, sequences } from '../tables/derived.ts';
-import { Parameters, printCondition } from '../where/sql.ts';
+import { conditionSql } from '../where/sql.ts';
+import { bitmapOf, bitsIn, repeated, repeatedInBitmaps } from './callers.ts';
 import { fieldSql, needsSequences, termsOf } from './fields.ts';
 import type { StoredPlan } from './select.ts';
 import { selected, usesSequences } from './selected.ts';
 
-/** A statement with its values. */
-export interface Statement {
-  readonly sql: string;
-  readonly parameters: Parameters;
-}
-
 /** A question at work: with the largest number of a caller, where callers are counted in a bitmap for each group. */
 export type AskedPlan = StoredPlan & { readonly bitmap: number | null };
 
-const list = (names: readonly string[]): string => names.map((name) => `${name}, `).join('');
 const keysOf = (plan: StoredPlan): string[] => plan.groups.map((_, i) => `k${i}`);
-const firstDay = "DATE '0001-01-01'";
+const zero = literal(0);
+const caller = column('caller_no');
 
 /** The key of a group as SQL: the numbers that questions give to buckets of time, otherwise the value. */
-function keySql(plan: StoredPlan, { name, isTime, type }: QuestionField, moved: Alignment): string {
+function keySql(plan: StoredPlan, { name, isTime, type }: QuestionField, moved: Alignment): Sql {
   const { settings } = plan;
   if (!isTime) {
     const sql = fieldSql(name, plan.time, settings);
-    return type === 'time' ? `epoch_ms(${sql})` : sql;
+    return type === 'time' ? fn.epochMs(sql) : sql;
   }
-  const time = moved.days === 0 ? plan.time : `(${plan.time} + INTERVAL (${moved.days}) DAY)`;
-  const days = `(CAST(${time} AS DATE) - ${firstDay})`;
+  const time = moved.days === 0 ? plan.time : op('+', plan.time, fn.toDays(moved.days));
+  const days = op('-', cast(time, 'DATE'), cast(literal('0001-01-01'), 'DATE'));
   switch (name) {
     case 'day':
       return days;
-    case 'week':
-      return `(${days} + ${weekShift(settings)}) // 7 + ${moved.week}`;
+    case 'week': {
+      const weeks = op('//', op('+', days, literal(weekShift(settings))), literal(7));
+      return op('+', weeks, literal(moved.week));
+    }
     case 'month':
-      return `year(${time}) * 12 + month(${time}) - 1 + ${moved.month}`;
+      return op('+', op('*', fn.year(time), literal(12)), fn.month(time), literal(moved.month - 1));
     case 'weekday':
-      return `isodow(${time})`;
+      return fn.isodow(time);
     default:
-      return `hour(${time})`;
+      return fn.hour(time);
   }
 }
 
 /** What a part needs of each call, as a column of `base`. */
-function inputSql(plan: StoredPlan, part: Part, parameters: Parameters): string | null {
+function inputSql(plan: StoredPlan, part: Part): Sql | null {
   switch (part.kind) {
     case 'distinct':
     case 'without':
       return fieldSql(plan.fields.get(part.field)?.name ?? part.field, plan.time, plan.settings);
     case 'holds':
     case 'judged':
-      return printCondition(part.condition, termsOf(plan, plan.time), parameters);
+      return conditionSql(part.condition, termsOf(plan, plan.time));
     default:
       return null;
   }
 }
 
 /** Needs a question the place of calls among those of their callers? Of its conditions `selected` takes care. */
-function sourceOf(plan: StoredPlan): string {
+function sourceOf(plan: StoredPlan): Source {
   const isNeeded =
     plan.groups.some(({ name }) => needsSequences(name)) ||
     plan.parts.some(
@@ -72,181 +87,165 @@ function sourceOf(plan: StoredPlan): string {
         ('condition' in part && usesSequences(plan, part.condition)) ||
         ('field' in part && needsSequences(plan.fields.get(part.field)?.name ?? part.field)),
     );
-  return isNeeded ? `${sequences} records` : 'records';
+  return isNeeded ? { from: sequences, as: 'records' } : { from: 'records' };
 }
 
 /** The calls of a period with their groups and what is counted of them, `p` 0 for the period and 1 for the one before. */
-function calls(plan: StoredPlan, period: Period, p: number, parameters: Parameters): string {
+function calls(plan: StoredPlan, period: Period, p: number): Query {
   const { groups, compared, settings } = plan;
   const moved = p === 1 && compared !== null ? alignmentOf(groups, plan.period, compared, settings) : unmoved;
-  const keys = groups.map((group, i) => `${keySql(plan, group, moved)} AS k${i}`);
-  const inputs = plan.parts.flatMap((part, i) => {
-    const sql = inputSql(plan, part, parameters);
-    return sql === null ? [] : [`${sql} AS d${i}`];
-  });
-  const columns = [
-    `${p} AS p`,
-    ...keys,
-    ...inputs,
-    'talk_minutes AS talk',
-    'is_first',
-    'is_extension',
-    'caller_no',
-    `${lagMillis} AS lag`,
-    `${plan.time} AS called`,
-  ];
-  return `SELECT ${columns.join(', ')} FROM ${sourceOf(plan)} WHERE ${selected(plan, parameters, { period })}`;
+  return {
+    columns: [
+      as(literal(p), 'p'),
+      ...groups.map((group, i) => as(keySql(plan, group, moved), `k${i}`)),
+      ...plan.parts.flatMap((part, i) => {
+        const sql = inputSql(plan, part);
+        return sql === null ? [] : [as(sql, `d${i}`)];
+      }),
+      as(column('talk_minutes'), 'talk'),
+      ...columnsOf('is_first', 'is_extension', 'caller_no'),
+      as(lagMillis, 'lag'),
+      as(plan.time, 'called'),
+    ],
+    source: sourceOf(plan),
+    where: selected(plan, { period }),
+  };
 }
 
-/** The period of a question, and the one to compare with. */
-const periodsOf = ({ period, compared }: StoredPlan): Period[] => (compared ? [period, compared] : [period]);
+/** The calls of the period of a question, and of the one to compare with. */
+function allCalls(plan: StoredPlan): Query {
+  const periods = plan.compared ? [plan.period, plan.compared] : [plan.period];
+  return { all: periods.map((period, p) => calls(plan, period, p)) };
+}
+
+const tenths = (talk: Sql): Sql => cast(op('*', talk, literal(10)), 'BIGINT');
+const countIf = (condition: Sql): Sql => filtered(fn.count(), condition);
 
 /** The aggregate of a part over the calls of a group; null for those over its callers. */
-function partSql(part: Part, i: number, type: string | undefined): string | null {
+function partSql(part: Part, i: number, type: string | undefined): Sql | null {
+  const [own, talk, lag, called] = [column(`d${i}`), column('talk'), column('lag'), column('called')];
   switch (part.kind) {
     case 'calls':
-      return 'count(*)';
+      return fn.count();
     case 'extensions':
-      return 'count(*) FILTER (WHERE is_extension)';
+      return countIf(column('is_extension'));
     case 'talked':
-      return 'count(talk)';
+      return fn.count(talk);
     case 'missed':
-      return 'count(*) FILTER (WHERE talk = 0)';
+      return countIf(op('=', talk, zero));
     case 'talk_sum':
-      return '(coalesce(sum(talk), 0) * 10)::BIGINT';
+      return tenths(fn.coalesce(fn.sum(talk), zero));
     case 'talk_rank':
       // One expression for both ranks: DuckDB then sorts the values once.
-      return `(quantile_disc(talk, [0.5, 0.9])[${part.part === 1 ? 1 : 2}] * 10)::BIGINT`;
+      return tenths(fn.listExtract(fn.quantilesDisc(talk, 0.5, 0.9), part.part === 1 ? 1 : 2));
     case 'with_caller':
-      return 'count(caller_no)';
+      return fn.count(caller);
     case 'first_time':
-      return 'count(*) FILTER (WHERE is_first)';
+      return countIf(column('is_first'));
     case 'with_lag':
-      return 'count(lag)';
+      return fn.count(lag);
     case 'lag_median':
-      return 'quantile_disc(lag, 0.5)';
+      return fn.quantileDisc(lag, 0.5);
     case 'first':
-      return 'epoch_ms(min(called))';
+      return fn.epochMs(fn.min(called));
     case 'last':
-      return 'epoch_ms(max(called))';
+      return fn.epochMs(fn.max(called));
     case 'distinct':
-      return `count(DISTINCT d${i})`;
+      return fn.countDistinct(own);
     case 'without':
-      return `count(*) FILTER (WHERE d${i} IS NULL${type === 'text' ? ` OR d${i} = ''` : ''})`;
+      return countIf(type === 'text' ? or(isNull(own), op('=', own, literal(''))) : isNull(own));
     case 'holds':
-      return `count(*) FILTER (WHERE d${i})`;
+      return countIf(own);
     case 'judged':
-      return `count(d${i})`;
+      return fn.count(own);
     case 'callers':
     case 'repeat_callers':
       return null;
   }
 }
 
-/** The same over the callers of a group: a row for each with its number of calls as `n`. */
-const callerSql = (part: Part): string =>
-  part.kind === 'callers' ? 'count(*)' : 'count(*) FILTER (WHERE n > 1)';
-
 /** One row for each group and period, with the parts as `m0`, `m1` and so on. */
-function groupRows(plan: AskedPlan, parameters: Parameters): string[] {
-  const { parts, fields } = plan;
+function groupRows(plan: AskedPlan): NamedQuery[] {
+  const { parts, fields, bitmap } = plan;
   const keys = ['p', ...keysOf(plan)];
-  const by = keys.join(', ');
+  const by = keys.map((key) => column(key));
   const needsCallers = parts.some(({ kind }) => kind === 'repeat_callers');
   const own = parts.map((part, i) => {
     const sql = partSql(part, i, 'field' in part ? fields.get(part.field)?.type : undefined);
-    if (sql !== null) return `${sql} AS m${i}`;
-    if (needsCallers) return null;
-    return plan.bitmap === null
-      ? `count(DISTINCT caller_no) AS m${i}`
-      : `coalesce(bit_count(bitstring_agg(caller_no, 0, ${plan.bitmap})), 0) AS m${i}`;
+    if (sql !== null || needsCallers) return sql;
+    return bitmap === null ? fn.countDistinct(caller) : bitsIn(bitmapOf(bitmap));
   });
-  const perCaller = parts.flatMap((part, i) => (own[i] === null ? [`${callerSql(part)} AS m${i}`] : []));
-  const branches = periodsOf(plan).map((each, p) => calls(plan, each, p, parameters));
-  const cells = parts.map((_, i) =>
-    own[i] === null ? `coalesce(callers.m${i}, 0) AS m${i}` : `main.m${i} AS m${i}`,
+  const cells = own.map((sql, i) =>
+    as(sql === null ? fn.coalesce(column(`m${i}`, 'callers'), zero) : column(`m${i}`, 'main'), `m${i}`),
   );
-  const same = keys.map((key) => `base.${key} IS NOT DISTINCT FROM main.${key}`).join(' AND ');
-  return [
-    `base AS NOT MATERIALIZED (${branches.join(' UNION ALL ')})`,
-    `main AS MATERIALIZED (SELECT ${list(keys)}${own.filter((sql) => sql !== null).join(', ')} FROM base GROUP BY ${by})`,
-    // Numbers for the groups: a row for each caller of each group is then two integers, and not the names of the group.
-    ...(needsCallers ? ['numbered AS MATERIALIZED (SELECT *, row_number() OVER () AS g FROM main)'] : []),
-    ...(needsCallers && plan.bitmap === null
-      ? [
-          `per_caller AS (SELECT main.g AS g, caller_no, count(*) AS n FROM base JOIN numbered AS main ON ${same} WHERE caller_no IS NOT NULL GROUP BY 1, 2)`,
-          `callers AS (SELECT g, ${perCaller.join(', ')} FROM per_caller GROUP BY 1)`,
-        ]
-      : []),
-    ...(needsCallers && plan.bitmap !== null ? repeatedInBitmaps(plan, plan.bitmap) : []),
-    `flat AS (SELECT ${keys.map((key) => `main.${key}, `).join('')}${cells.join(', ')}
-       FROM ${needsCallers ? 'numbered AS main LEFT JOIN callers USING (g)' : 'main'})`,
+  const flat = [...keys.map((key): Named => ({ sql: column(key, 'main'), as: null })), ...cells];
+  const counted: Query = {
+    columns: [...columnsOf(...keys), ...own.flatMap((sql, i) => (sql === null ? [] : [as(sql, `m${i}`)]))],
+    source: { from: 'base' },
+    groupBy: by,
+  };
+  const queries: NamedQuery[] = [
+    { name: 'base', query: allCalls(plan), materialized: false },
+    { name: 'main', query: counted, materialized: true },
   ];
-}
-
-/**
- * Callers of the totals of one account. A caller whose first call of all is counted, and another call too, is in both bitmaps;
- * only of callers whose first call is not counted do the calls have to be counted one by one.
- */
-function repeatedInBitmaps({ parts }: StoredPlan, last: number): string[] {
-  const bitmap = `bitstring_agg(caller_no, 0, ${last})`;
-  const cells = parts.flatMap(({ kind }, i) => {
-    if (kind === 'callers') return [`coalesce(bit_count(coalesce(f | r, f, r)), 0) AS m${i}`];
-    if (kind !== 'repeat_callers') return [];
-    const others = '(SELECT count(*) FROM others WHERE others.p = numbered.p)';
-    return [`coalesce(bit_count(f & r), 0) + ${others} AS m${i}`];
-  });
+  if (!needsCallers)
+    return [...queries, { name: 'flat', query: { columns: flat, source: { from: 'main' } } }];
+  // Numbers for the groups: a row for each caller of each group is then two integers, and not the names of the group.
+  const numbered = [...columnsOf('*'), as(over(fn.rowNumber()), 'g')];
+  const join = { how: 'LEFT JOIN', from: 'callers', on: ['g'] } as const;
   return [
-    `sets AS MATERIALIZED (SELECT p, ${bitmap} FILTER (is_first) AS f, ${bitmap} FILTER (NOT is_first) AS r FROM base GROUP BY p)`,
-    `others AS MATERIALIZED (SELECT p, caller_no FROM base JOIN sets USING (p)
-       WHERE NOT is_first AND caller_no IS NOT NULL AND coalesce(get_bit(f, caller_no::INTEGER) = 0, true)
-       GROUP BY p, caller_no HAVING count(*) > 1)`,
-    `callers AS (SELECT g, ${cells.join(', ')} FROM numbered JOIN sets USING (p))`,
+    ...queries,
+    { name: 'numbered', query: { columns: numbered, source: { from: 'main' } }, materialized: true },
+    ...(bitmap === null ? repeated(plan, keys) : repeatedInBitmaps(plan, bitmap)),
+    { name: 'flat', query: { columns: flat, source: { from: 'numbered', as: 'main' }, joins: [join] } },
   ];
 }
 
 /** The statement of the groups of a question. Each row is a JSON array: the period, the keys, the parts, and how many groups there are. */
-export function composeRows(plan: AskedPlan): Statement {
-  const parameters = new Parameters();
-  const rows = groupRows(plan, parameters);
-  const shown = ['p', ...keysOf(plan), ...plan.parts.map((_, i) => `m${i}`)];
+export function composeRows(plan: AskedPlan): Printed {
+  const shown = ['p', ...keysOf(plan), ...plan.parts.map((_, i) => `m${i}`)].map((name) => column(name));
   const first = firstRows(plan);
-  return {
-    parameters,
-    sql: `WITH ${rows.join(',\n')} SELECT json_array(${shown.join(', ')}, ${first === '' ? 0 : 'count(*) OVER ()'})::VARCHAR FROM flat ${first}`,
-  };
+  const json = fn.jsonArray(...shown, first === null ? zero : over(fn.count()));
+  return printQuery({
+    with: groupRows(plan),
+    columns: [as(cast(json, 'VARCHAR'), 'json')],
+    source: { from: 'flat' },
+    ...first,
+  });
 }
 
 /** Only the first groups, where the order follows from the parts and nothing else looks at the other groups. */
-function firstRows(plan: StoredPlan): string {
+function firstRows(plan: StoredPlan): Pick<Query, 'sort' | 'limit'> | null {
   const { groups, compared, having, topPer, spend, order, limit, measures } = plan;
   const isWhole = compared || having || topPer !== null || spend || groups.some(({ isTime }) => isTime);
-  if (isWhole || groups.length === 0) return '';
-  const columns = order.map(({ column, descending }) => {
-    const group = groups.findIndex(({ name }) => name === column);
-    const measure = measures.find((each) => each.column === column);
+  if (isWhole || groups.length === 0) return null;
+  const sort: Sort[] = [];
+  for (const { column: name, descending } of order) {
+    const group = groups.findIndex((each) => each.name === name);
+    const measure = measures.find((each) => each.column === name);
     const part = measure?.parts.length === 1 ? measure.parts[0] : undefined;
     const isSame = part !== undefined && plan.parts[part]?.kind !== 'lag_median';
-    const sql = group >= 0 ? `k${group}` : isSame ? `m${part}` : null;
-    return sql === null ? null : `${sql} ${descending ? 'DESC' : 'ASC'} NULLS LAST`;
-  });
-  if (columns.includes(null)) return '';
-  const ties = keysOf(plan).map((key) => `${key} ASC NULLS LAST`);
-  return `ORDER BY ${[...columns, ...ties].join(', ')} LIMIT ${limit}`;
+    if (group < 0 && !isSame) return null;
+    sort.push({ by: column(group >= 0 ? `k${group}` : `m${part}`), descending });
+  }
+  const ties = keysOf(plan).map((key) => ({ by: column(key), descending: false }));
+  return { sort: [...sort, ...ties], limit };
 }
 
 /** The statement that counts the groups of a question. */
-export function composeGroupCount(plan: StoredPlan): Statement {
-  const parameters = new Parameters();
-  const keys = ['p', ...keysOf(plan)].join(', ');
-  const branches = periodsOf(plan).map((period, p) => calls(plan, period, p, parameters));
-  return {
-    parameters,
-    sql: `SELECT count(*)::INTEGER AS n FROM (SELECT 1 FROM (${branches.join(' UNION ALL ')}) GROUP BY ${keys})`,
+export function composeGroupCount(plan: StoredPlan): Printed {
+  const groups: Query = {
+    columns: columnsOf('p'),
+    source: { from: allCalls(plan), as: 'base' },
+    groupBy: ['p', ...keysOf(plan)].map((key) => column(key)),
   };
+  return printQuery({
+    columns: [as(cast(fn.count(), 'INTEGER'), 'n')],
+    source: { from: groups, as: 'every' },
+  });
 }
 
 /** The statement of the totals: the same for each period as a whole. */
-export function composeTotal(plan: AskedPlan): Statement {
+export function composeTotal(plan: AskedPlan): Printed {
   return composeRows({ ...plan, groups: [], limit: 2, having: null, topPer: null, spend: null, order: [] });
 }

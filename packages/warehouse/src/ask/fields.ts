@@ -5,26 +5,24 @@ import {
   type QuestionField,
   type SelectionPlan,
 } from '@call-attribution/questions';
-import { quoted } from '../tables/columns.ts';
+import { column, type Sql } from '../sql/tree.ts';
 import { derivedSql, sequenceSql } from '../tables/derived.ts';
 import type { SqlTerms } from '../where/sql.ts';
 
-const rowFields = new Map<string, (time: string, settings: FieldSettings) => string>(
-  Object.entries(derivedSql),
-);
-const sequenceFields = new Map<string, string>(Object.entries(sequenceSql));
+const rowFields = new Map<string, (time: Sql, settings: FieldSettings) => Sql>(Object.entries(derivedSql));
+const sequenceFields = new Map<string, Sql>(Object.entries(sequenceSql));
 
 /** Needs a field the other calls of the caller in the database? Which call is the first is stored with each. */
 export const needsSequences = (name: string): boolean => sequenceFields.has(name);
 
 /** A field as SQL over a row of `records`; `time` is the expression of the time of the call. */
-export function fieldSql(name: string, time: string, settings: FieldSettings): string {
+export function fieldSql(name: string, time: Sql, settings: FieldSettings): Sql {
   if (name === 'date_added') return time;
-  return rowFields.get(name)?.(time, settings) ?? sequenceFields.get(name) ?? quoted(name);
+  return rowFields.get(name)?.(time, settings) ?? sequenceFields.get(name) ?? column(name);
 }
 
 /** The fields of a selection as SQL. */
-export function termsOf({ fields, settings }: SelectionPlan, time: string): SqlTerms {
+export function termsOf({ fields, settings }: SelectionPlan, time: Sql): SqlTerms {
   return (name) => {
     const term = fieldOf(fields, name);
     return { term, sql: fieldSql(term.name, time, settings) };

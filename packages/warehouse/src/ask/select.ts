@@ -10,13 +10,14 @@ import {
 } from '@call-attribution/questions';
 import { WarehouseError } from '../errors.ts';
 import type { Session } from '../file/session.ts';
+import type { Sql } from '../sql/tree.ts';
 import { accountStatuses } from './status.ts';
 import { type Shift, shiftedTime, shiftsBetween } from './zone-shift.ts';
 
 /** Where the times of a selection are in the database. */
 export interface Times {
   /** The time of a call as SQL, in the zone of the answer. */
-  readonly time: string;
+  readonly time: Sql;
   /** Most that a time is moved by the zone of the answer, in milliseconds. */
   readonly mostShift: number;
 }
@@ -38,7 +39,7 @@ export async function readSelection(selection: CallSelection, session: Session):
 export async function locate<P extends SelectionPlan>(plan: P, session: Session): Promise<P & Times> {
   const shifts = await shiftsOf(plan.zones, plan.period, session);
   const time = shiftedTime(shifts);
-  const mostShift = time === 'date_added' ? 0 : Math.max(...shifts.map(({ millis }) => Math.abs(millis)));
+  const mostShift = Math.max(0, ...shifts.map(({ millis }) => Math.abs(millis)));
   return { ...plan, time, mostShift };
 }
 

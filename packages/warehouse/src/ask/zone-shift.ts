@@ -1,4 +1,6 @@
 import { day, formatNaive, instantOf, naiveAt, offsetAt, second } from '@call-attribution/core/time';
+import { fn } from '../sql/functions.ts';
+import { cast, column, literal, op, type Sql, when } from '../sql/tree.ts';
 
 /** From this naive time on, times are shown this much later; up to the next one. */
 export interface Shift {
@@ -59,16 +61,13 @@ function transitions(zone: string, from: number, to: number): Transition[] {
 }
 
 /** The time of a call as SQL, moved by the shifts. */
-export function shiftedTime(shifts: readonly Shift[]): string {
-  if (shifts.every(({ millis }) => millis === 0)) return 'date_added';
-  const cases = shifts
-    .map(({ millis }, i) => {
-      const end = shifts[i + 1]?.from;
-      return end === undefined
-        ? `ELSE ${millis}`
-        : `WHEN date_added < TIMESTAMP '${formatNaive(end)}' THEN ${millis}`;
-    })
-    .join(' ');
-  const shift = shifts.length === 1 ? String(shifts[0]?.millis) : `CASE ${cases} END`;
-  return `(date_added + to_milliseconds(${shift}))`;
+export function shiftedTime(shifts: readonly Shift[]): Sql {
+  const added = column('date_added');
+  if (shifts.every(({ millis }) => millis === 0)) return added;
+  const last = literal(shifts.at(-1)?.millis ?? 0);
+  const whens = shifts.slice(0, -1).map(({ millis }, i) => {
+    const end = cast(literal(formatNaive(shifts[i + 1]?.from ?? latest)), 'TIMESTAMP');
+    return [op('<', added, end), literal(millis)] as const;
+  });
+  return op('+', added, fn.toMilliseconds(whens.length === 0 ? last : when(whens, last)));
 }

@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { WarehouseError } from '../errors.ts';
+import type { SqlValue } from '../sql/tree.ts';
 import { failureOf, sqlFailure } from './failure.ts';
 import { prepareReading } from './reading.ts';
-
-/** A value of a `$1` placeholder. Other types are written as strings and cast in the SQL. */
-export type SqlValue = string | number | boolean | null;
 
 /** One row, by column name. DuckDB's wide integers and decimals are strings. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -12,8 +12,8 @@ import { readSelection, type StoredSelection } from '../ask/select.ts';
 import { selected } from '../ask/selected.ts';
 import { isMemoryLimit } from '../errors.ts';
 import type { Session } from '../file/session.ts';
+import { type Printed, printSql } from '../sql/print.ts';
 import { callOf, callOfColumns, recordColumns, recordJson } from '../tables/row-reader.ts';
-import { Parameters } from '../where/sql.ts';
 
 const callsOptions = defineOptions({
   ...selectionOptions.entries,
@@ -51,25 +51,25 @@ export async function* readCalls(session: Session, query: CallsQuery): AsyncGene
   const sorted = [...order, { column: 'sid', descending: false }, { column: 'account', descending: false }]
     .map(
       ({ column, descending }) =>
-        `${fieldSql(fields.get(column)?.name ?? column, plan.time, settings)} ${descending ? 'DESC' : 'ASC'} NULLS LAST`,
+        `${printSql(fieldSql(fields.get(column)?.name ?? column, plan.time, settings)).sql} ${descending ? 'DESC' : 'ASC'} NULLS LAST`,
     )
     .join(', ');
   const { limit = null, offset = 0 } = query;
   const part = { offset, limit };
   const isCut = offset > 0 || limit !== null;
-  const byTime = order[0]?.column === 'date_added' && plan.time === 'date_added' && !isCut;
+  const byTime = order[0]?.column === 'date_added' && plan.mostShift === 0 && !isCut;
   const slices = byTime ? await slicesOf(session, plan, order[0]?.descending === true) : [null];
   for (const slice of slices) {
-    const parameters = new Parameters();
-    const where = [selected(plan, parameters), ...(slice === null ? [] : [slice])].join(' AND ');
-    yield* readPart(session, { where, sorted, values: parameters.values }, part);
+    const { sql, values } = printSql(selected(plan));
+    const where = slice === null ? sql : `(${sql}) AND ${slice}`;
+    yield* readPart(session, { where, sorted, values }, part);
   }
 }
 
 /** Calls in an order. */
 interface Sorted {
   readonly where: string;
-  readonly values: Parameters['values'];
+  readonly values: Printed['values'];
   readonly sorted: string;
 }
 
@@ -118,11 +118,11 @@ function partSql({ where, sorted }: Sorted, { offset, limit }: Part, columns = r
 
 /** Stretches of whole days with a fair number of calls each, as conditions: sorting all calls at once takes much memory. */
 async function slicesOf(session: Session, plan: StoredSelection, descending: boolean): Promise<string[]> {
-  const parameters = new Parameters();
+  const where = printSql(selected(plan));
   const days = await session.all(
     `SELECT CAST(date_added AS DATE)::VARCHAR AS day, count(*)::INTEGER AS n FROM records
-      WHERE ${selected(plan, parameters)} GROUP BY ALL ORDER BY 1 NULLS LAST`,
-    parameters.values,
+      WHERE ${where.sql} GROUP BY ALL ORDER BY 1 NULLS LAST`,
+    where.values,
   );
   const slices: { first: string; n: number }[] = [];
   for (const { day, n } of days) {

@@ -73,7 +73,7 @@ async function factsOf(
 ): Promise<ReceiptFacts> {
   const { from, to } = plan.period;
   const naive = (millis: number | null) => (millis === null ? null : formatNaive(millis));
-  const isOfTime = plan.time === 'date_added' && (from !== null || to !== null);
+  const isOfTime = plan.mostShift === 0 && (from !== null || to !== null);
   const period = isOfTime ? { from: naive(from), to: naive(to) } : periodOfFilter(q ?? '', 'v3');
   const accounts =
     plan.accounts ??

@@ -19,8 +19,8 @@ import { datasetFailure } from '../file/failure.ts';
 import { makeFolder } from '../file/gate.ts';
 import type { Session } from '../file/session.ts';
 import { readNotes } from '../load/removed.ts';
+import { type Printed, printSql } from '../sql/print.ts';
 import { columns, literal, quoted } from '../tables/columns.ts';
-import { Parameters } from '../where/sql.ts';
 import { type DatasetOrigin, isAsKnown, sha256Of, writeFolderReceipt } from './dataset-receipt.ts';
 import { lockName, type Manifest, manifestName, readManifest } from './manifest.ts';
 
@@ -109,11 +109,10 @@ async function writeDataset(
 ): Promise<ExportSummary> {
   const { partition, onFile, maxCalls, receipt } = exportOptions.fill(options);
   const plan = await readSelection(options, session);
-  const base = new Parameters();
-  const where = selected(plan, base);
-  const query = JSON.stringify([partition, maxCalls ?? null, where, base.values]);
+  const where = printSql(selected(plan));
+  const query = JSON.stringify([partition, maxCalls ?? null, where.sql, where.values]);
   const before = await readManifest(folder, query);
-  const parts = await partsOf(session, where, base, partition, maxCalls ?? 1_000_000);
+  const parts = await partsOf(session, where, partition, maxCalls ?? 1_000_000);
   const manifest: Manifest = { version: 1, query, files: {} };
   const files: ExportedFile[] = [];
   // Before anything is written or removed: a folder in between may be a link that leads elsewhere.
@@ -133,7 +132,7 @@ async function writeDataset(
     const path = join(folder, part.path);
     const known = before.files[part.path];
     const isUnchanged = known?.stamp === part.stamp && (await isAsKnown(path, known, receipt));
-    const bytes = isUnchanged ? known.bytes : await writePart(session, folder, part, where, base);
+    const bytes = isUnchanged ? known.bytes : await writePart(session, folder, part, where);
     const sha256 = isUnchanged ? known.sha256 : receipt ? await sha256Of(path) : undefined;
     const { calls, stamp } = part;
     manifest.files[part.path] = { calls, bytes, stamp, ...(sha256 === undefined ? {} : { sha256 }) };
@@ -167,8 +166,7 @@ interface Part {
 /** The files of an export: for each account and partition one, or several of whole days. */
 async function partsOf(
   session: Session,
-  where: string,
-  { values }: Parameters,
+  where: Printed,
   partition: 'month' | 'day',
   maxCalls: number,
 ): Promise<Part[]> {
@@ -176,8 +174,8 @@ async function partsOf(
     `SELECT account, CAST(date_added AS DATE)::VARCHAR AS day, (CAST(date_added AS DATE) + 1)::VARCHAR AS next,
         count(*)::INTEGER AS calls,
         concat(epoch_us(max(loaded_at)), '/', count(*) FILTER (WHERE is_first)) AS stamp
-       FROM records WHERE ${where} GROUP BY ALL ORDER BY account, day NULLS LAST`,
-    values,
+       FROM records WHERE ${where.sql} GROUP BY ALL ORDER BY account, day NULLS LAST`,
+    where.values,
   );
   interface Draft {
     account: string;
@@ -239,8 +237,7 @@ async function writePart(
   session: Session,
   folder: string,
   { path, account, days }: Part,
-  where: string,
-  { values }: Parameters,
+  where: Printed,
 ): Promise<number> {
   const file = join(folder, path);
   // One by one: on a full disk Node says of a recursive one that there is no such folder.
@@ -249,15 +246,14 @@ async function writePart(
     days === null
       ? 'date_added IS NULL'
       : `date_added >= DATE '${days[0]}' AND date_added < DATE '${days[1]}'`;
-  const parameters = new Parameters();
-  for (const value of values) parameters.put(value);
+  const values = [...where.values, account];
   const target = `${file}${partial}`;
   // DuckDB would follow a link at this name, and at that of a temporary file of its own.
   await (await createFile(target)).close();
   const copy = session.run(
-    `COPY (SELECT ${exported} FROM records WHERE ${where} AND account = ${parameters.put(account)} AND ${within})
+    `COPY (SELECT ${exported} FROM records WHERE (${where.sql}) AND account = $${values.length} AND ${within})
        TO ${literal(target)} (FORMAT parquet, COMPRESSION gzip, ROW_GROUP_SIZE 122880, USE_TMP_FILE false)`,
-    parameters.values,
+    values,
   );
   await copy.catch((error: WarehouseError) => {
     // DuckDB reads one file and writes another, and the session knows only the first.

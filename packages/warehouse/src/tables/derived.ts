@@ -7,61 +7,116 @@ import {
   weekdays,
   weekShift,
 } from '@call-attribution/questions';
+import { fn, over } from '../sql/functions.ts';
+import { printSql } from '../sql/print.ts';
+import {
+  and,
+  as,
+  cast,
+  column,
+  columnsOf,
+  isNotNull,
+  literal,
+  not,
+  op,
+  type Query,
+  type Sql,
+  textOf,
+  when,
+} from '../sql/tree.ts';
 
 // The places of a click id in a record, the likeliest first, with a character between that URLs do not have.
-const addresses = 'concat_ws(chr(1), first_touch, last_touch, url_tag, landing_page, conversion_page)';
+const addresses = fn.concatWs(
+  fn.chr(1),
+  ...['first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'].map((name) => column(name)),
+);
 // The length apart: an expression that counts to 511 takes longer to compile than thousands of rows to read.
-const isId = (id: string): string =>
-  `(regexp_full_match(${id}, '[A-Za-z0-9_][A-Za-z0-9_.|~:-]+') AND length(${id}) BETWEEN 3 AND 512)`;
-const ownId = `CASE WHEN ${isId('ppc_gclid')} THEN ppc_gclid END`;
-const found = (kind: string): string =>
-  `regexp_extract_all(${addresses}, '(?i)(?:^|[\\x01?&#;])${kind}=([^&#;\\s\\x01]+)', 1)`;
-const idIn = (kind: string): string =>
-  `list_filter(list_transform(${found(kind)}, lambda id: url_decode(id)), lambda id: ${isId('id')})[1]`;
-const firstKind = `CASE WHEN ${ownId} IS NOT NULL THEN 'gclid' ${clickKinds.map((kind) => `WHEN ${idIn(kind)} IS NOT NULL THEN '${kind}'`).join(' ')} END`;
+const isId = (id: Sql): Sql =>
+  and(
+    fn.regexpFullMatch(id, '[A-Za-z0-9_][A-Za-z0-9_.|~:-]+'),
+    op('>=', fn.length(id), literal(3)),
+    op('<=', fn.length(id), literal(512)),
+  );
+const gclid = column('ppc_gclid');
+const ownId = when([[isId(gclid), gclid]]);
+const idIn = (kind: string): Sql => {
+  const found = fn.regexpExtractAll(addresses, `(?i)(?:^|[\\x01?&#;])${kind}=([^&#;\\s\\x01]+)`);
+  return fn.listExtract(fn.listFilter(fn.listTransform(found, 'id', fn.urlDecode), 'id', isId), 1);
+};
+const firstKind = when([
+  [isNotNull(ownId), literal('gclid')],
+  ...clickKinds.map((kind) => [isNotNull(idIn(kind)), literal(kind)] as const),
+]);
+
+const [added, displayed] = [column('date_added'), column('displayed_timestamp')];
 
 /** Milliseconds from the first visit to the call. Null for call extensions and where the visit is not before the call. */
-export const lagMillis =
-  'CASE WHEN NOT is_extension AND displayed_timestamp <= date_added' +
-  ' THEN (epoch_us(date_added) - epoch_us(displayed_timestamp)) // 1000 END';
+export const lagMillis: Sql = when([
+  [
+    and(not(column('is_extension')), op('<=', displayed, added)),
+    op('//', op('-', fn.epochUs(added), fn.epochUs(displayed)), literal(1000)),
+  ],
+]);
 
 /** Derived fields that follow from one row of `records`. The others need the other calls of the caller. */
 type RowField = Exclude<DerivedName, 'caller_nth' | 'hours_since_previous_call' | 'hours_until_next_call'>;
 
-const week = (time: string, settings: FieldSettings): string =>
+const date = (time: Sql): Sql => cast(time, 'DATE');
+const week = (time: Sql, settings: FieldSettings): Sql =>
   weekShift(settings) === 0
-    ? `CAST(date_trunc('week', ${time}) AS DATE)`
-    : `CAST(date_trunc('week', ${time} + INTERVAL 1 DAY) AS DATE) - 1`;
+    ? date(fn.dateTrunc('week', time))
+    : op('-', date(fn.dateTrunc('week', op('+', time, fn.toDays(1)))), literal(1));
 
 /** The expression of each derived field over a row of `records`; `time` is that of the time of the call. */
-export const derivedSql: Readonly<Record<RowField, (time: string, settings: FieldSettings) => string>> = {
-  missed: () => '(talk_minutes = 0)',
-  caller_type: () => "CASE WHEN is_first THEN 'first' WHEN caller_key IS NOT NULL THEN 'returning' END",
-  lag_minutes: () => `((${lagMillis}) / 60000)`,
-  click_id: () => `coalesce(${ownId}, ${clickKinds.map(idIn).join(', ')})`,
+export const derivedSql: Readonly<Record<RowField, (time: Sql, settings: FieldSettings) => Sql>> = {
+  missed: () => op('=', column('talk_minutes'), literal(0)),
+  caller_type: () =>
+    when([
+      [column('is_first'), literal('first')],
+      [isNotNull(column('caller_key')), literal('returning')],
+    ]),
+  lag_minutes: () => op('/', lagMillis, literal(60_000)),
+  click_id: () => fn.coalesce(ownId, ...clickKinds.map(idIn)),
   click_kind: () => firstKind,
-  activity_type: () =>
-    `CASE activity_type_id ${activityTypes.map((text, i) => `WHEN ${i + 1} THEN '${text}'`).join(' ')} END`,
-  day: (time) => `CAST(${time} AS DATE)`,
+  activity_type: () => textOf(column('activity_type_id'), activityTypes),
+  day: date,
   week,
-  month: (time) => `CAST(date_trunc('month', ${time}) AS DATE)`,
-  weekday: (time) =>
-    `CASE isodow(${time}) ${weekdays.map((name, i) => `WHEN ${i + 1} THEN '${name}'`).join(' ')} END`,
-  hour: (time) => `CAST(hour(${time}) AS INTEGER)`,
+  month: (time) => date(fn.dateTrunc('month', time)),
+  weekday: (time) => textOf(fn.isodow(time), weekdays),
+  hour: (time) => cast(fn.hour(time), 'INTEGER'),
 };
+
+const hoursBetween = (from: string, to: string): Sql =>
+  op('/', op('-', fn.epochMs(column(to)), fn.epochMs(column(from))), literal(3_600_000));
 
 /** The same for fields that follow from the other calls of the caller: over a row of `sequences`. */
-export const sequenceSql: Readonly<Record<Exclude<DerivedName, RowField>, string>> = {
-  caller_nth: 'caller_nth',
-  hours_since_previous_call: '((epoch_ms(date_added) - epoch_ms(previous_call)) / 3600000)',
-  hours_until_next_call: '((epoch_ms(next_call) - epoch_ms(date_added)) / 3600000)',
+export const sequenceSql: Readonly<Record<Exclude<DerivedName, RowField>, Sql>> = {
+  caller_nth: column('caller_nth'),
+  hours_since_previous_call: hoursBetween('previous_call', 'date_added'),
+  hours_until_next_call: hoursBetween('date_added', 'next_call'),
 };
 
+const ofCaller = (sql: Sql): Sql => when([[isNotNull(column('caller_no')), sql]]);
+
 /** The calls with their place among those of their caller in the account. */
-export const sequences = `(SELECT *, CASE WHEN caller_no IS NOT NULL THEN row_number() OVER own END AS caller_nth,
-  CASE WHEN caller_no IS NOT NULL THEN lag(date_added) OVER own END AS previous_call,
-  CASE WHEN caller_no IS NOT NULL THEN lead(date_added) OVER own END AS next_call
-  FROM records WINDOW own AS (PARTITION BY account, caller_no ORDER BY date_added NULLS LAST, sid))`;
+export const sequences: Query = {
+  columns: [
+    ...columnsOf('*'),
+    as(ofCaller(over(fn.rowNumber(), 'own')), 'caller_nth'),
+    as(ofCaller(over(fn.lag(added), 'own')), 'previous_call'),
+    as(ofCaller(over(fn.lead(added), 'own')), 'next_call'),
+  ],
+  source: { from: 'records' },
+  windows: {
+    own: {
+      partitionBy: [column('account'), column('caller_no')],
+      sort: [
+        { by: added, descending: false },
+        { by: column('sid'), descending: false },
+      ],
+    },
+  },
+};
 
 /** Columns of the view `calls` that follow from the fields of a call. */
 export const derivedColumns: readonly {
@@ -69,7 +124,7 @@ export const derivedColumns: readonly {
   readonly sql: string;
   readonly meaning: string;
 }[] = derivedFields.flatMap(({ name, meaning }) =>
-  isRowField(name) ? [{ name, sql: derivedSql[name]('date_added', {}), meaning }] : [],
+  isRowField(name) ? [{ name, sql: printSql(derivedSql[name](added, {})).sql, meaning }] : [],
 );
 
 function isRowField(name: DerivedName): name is RowField {

@@ -8,114 +8,104 @@ import {
   type Term,
   type Test,
 } from '@call-attribution/questions';
-import type { SqlValue } from '../file/session.ts';
-
-/** Collects the values of placeholders. */
-export class Parameters {
-  readonly values: SqlValue[] = [];
-
-  /** The placeholder of a value. */
-  put(value: SqlValue): string {
-    this.values.push(value);
-    return `$${this.values.length}`;
-  }
-}
+import { fn } from '../sql/functions.ts';
+import { and, cast, isIn, isNull, literal, not, op, or, type Sql, value } from '../sql/tree.ts';
 
 /** A field of a condition, and its expression. Never made from what a caller wrote. */
 export interface SqlTerm {
   readonly term: Term;
-  readonly sql: string;
+  readonly sql: Sql;
 }
 
 /** Finds the fields of a condition. */
 export type SqlTerms = (field: string) => SqlTerm;
 
-/** A condition as SQL. Nothing that a caller wrote is in the text: names come from the vocabulary, values are parameters. */
-export function printCondition(condition: Condition, terms: SqlTerms, parameters: Parameters): string {
-  const print = (part: Condition): string => printCondition(part, terms, parameters);
+/** A condition as SQL. Nothing that a caller wrote is in the text: names come from the vocabulary, values go beside it. */
+export function conditionSql(condition: Condition, terms: SqlTerms): Sql {
   switch (condition.kind) {
     case 'and':
-    case 'or':
-      return condition.parts.length === 0
-        ? String(condition.kind === 'and')
-        : `(${condition.parts.map(print).join(condition.kind === 'and' ? ' AND ' : ' OR ')})`;
+    case 'or': {
+      const parts = condition.parts.map((part) => conditionSql(part, terms));
+      return condition.kind === 'and' ? and(...parts) : or(...parts);
+    }
     case 'not':
-      return `(NOT ${print(condition.part)})`;
+      return not(conditionSql(condition.part, terms));
     default:
-      return printTest(condition, terms(condition.field), parameters);
+      return testSql(condition, terms(condition.field));
   }
 }
 
-function printTest(test: Test, { term, sql }: SqlTerm, parameters: Parameters): string {
+function testSql(test: Test, { term, sql }: SqlTerm): Sql {
   switch (test.kind) {
     case 'flag':
       return sql;
     case 'null':
-      return `(${sql} IS NULL)`;
+      return isNull(sql);
     case 'like':
-      return `(lower(${sql}) LIKE ${parameters.put(fold(test.pattern))} ESCAPE '\\')`;
+      return fn.like(fn.lower(sql), value(fold(test.pattern)));
     case 'in': {
-      if (term.type === 'time')
-        return `(${test.values.map((value) => compare({ term, sql }, '=', value, parameters)).join(' OR ')})`;
+      if (term.type === 'time') return or(...test.values.map((each) => compare({ term, sql }, '=', each)));
       if (term.type === 'text' && test.exact !== true) {
-        const texts = test.values.flatMap((value) => (value.type === 'text' ? [fold(value.text)] : []));
-        return `(lower(${sql}) IN (${texts.map((text) => parameters.put(text)).join(', ')}))`;
+        const texts = test.values.flatMap((each) => (each.type === 'text' ? [fold(each.text)] : []));
+        return isIn(fn.lower(sql), texts.map(value));
       }
-      return `(${sql} IN (${test.values.map((value) => bind(term, value, parameters)).join(', ')}))`;
+      return isIn(
+        sql,
+        test.values.map((each) => bind(term, each)),
+      );
     }
     case 'compare':
-      return compare({ term, sql }, test.operator, test.value, parameters);
+      return compare({ term, sql }, test.operator, test.value);
   }
 }
 
-function compare({ term, sql }: SqlTerm, operator: Operator, value: Literal, parameters: Parameters): string {
-  if (value.type === 'time' && term.type === 'time' && value.isWholeDay)
-    return wholeDay(sql, operator, value.millis, parameters);
-  if (value.type === 'text' && (operator === '=' || operator === '<>'))
-    return `(lower(${sql}) ${operator} ${parameters.put(fold(value.text))})`;
-  return `(${sql} ${operator === '==' ? '=' : operator} ${bind(term, value, parameters)})`;
+function compare({ term, sql }: SqlTerm, operator: Operator, to: Literal): Sql {
+  if (to.type === 'time' && term.type === 'time' && to.isWholeDay) return wholeDay(sql, operator, to.millis);
+  if (to.type === 'text' && (operator === '=' || operator === '<>'))
+    return op(operator, fn.lower(sql), value(fold(to.text)));
+  return op(operator === '==' ? '=' : operator, sql, bind(term, to));
 }
 
 /** A comparison of a time with a day: the day is all of it, so `<= '2026-11-20'` takes in its evening. */
-function wholeDay(sql: string, operator: Operator, start: number, parameters: Parameters): string {
-  const from = () => time(start, parameters);
+function wholeDay(sql: Sql, operator: Operator, start: number): Sql {
+  const from = timeSql(start);
   const next = start + day;
-  const to = () => (next > latestTime ? "TIMESTAMP '10000-01-01'" : time(next, parameters));
+  const to = next > latestTime ? cast(literal('10000-01-01'), 'TIMESTAMP') : timeSql(next);
   switch (operator) {
     case '=':
     case '==':
-      return `(${sql} >= ${from()} AND ${sql} < ${to()})`;
+      return and(op('>=', sql, from), op('<', sql, to));
     case '<>':
-      return `(${sql} < ${from()} OR ${sql} >= ${to()})`;
+      return or(op('<', sql, from), op('>=', sql, to));
     case '<':
-      return `(${sql} < ${from()})`;
+      return op('<', sql, from);
     case '<=':
-      return `(${sql} < ${to()})`;
+      return op('<', sql, to);
     case '>':
-      return `(${sql} >= ${to()})`;
+      return op('>=', sql, to);
     case '>=':
-      return `(${sql} >= ${from()})`;
+      return op('>=', sql, from);
   }
 }
 
-/** A naive time in milliseconds as a parameter. */
-export function time(millis: number, parameters: Parameters): string {
+/** A naive time in milliseconds. */
+export function timeSql(millis: number): Sql {
   const fraction = ((millis % 1000) + 1000) % 1000;
-  return `${parameters.put(`${formatNaive(millis)}.${String(fraction).padStart(3, '0')}`)}::TIMESTAMP`;
+  return cast(value(`${formatNaive(millis)}.${String(fraction).padStart(3, '0')}`), 'TIMESTAMP');
 }
 
-function bind(term: Term, value: Literal, parameters: Parameters): string {
-  switch (value.type) {
+function bind(term: Term, to: Literal): Sql {
+  switch (to.type) {
     case 'text':
-      return parameters.put(value.text);
+      return value(to.text);
     case 'boolean':
-      return parameters.put(value.value);
+      return value(to.value);
     case 'time':
       return term.type === 'time'
-        ? time(value.millis, parameters)
-        : `${parameters.put(formatNaive(value.millis).slice(0, 10))}::DATE`;
+        ? timeSql(to.millis)
+        : cast(value(formatNaive(to.millis).slice(0, 10)), 'DATE');
     case 'number':
-      return `${parameters.put(value.text)}::${numberType(value.text, term)}`;
+      return cast(value(to.text), numberType(to.text, term));
   }
 }
 
