@@ -30,17 +30,22 @@ export type { KeptCall } from './engine/sequences.ts';
 export { QuestionError, type QuestionErrorCode } from './errors.ts';
 export { callerKey } from './fields/caller-key.ts';
 export { type ClickIdName, type ClickIds, clickIdsOf, clickKinds } from './fields/click-ids.ts';
-export type { Facts, ReadCall, Sequence } from './fields/facts.ts';
 export {
   activityTypes,
   type DerivedField,
   type DerivedName,
   derivedFields,
+  type Touch,
+  type TouchName,
+  touches,
+  weekdays,
+} from './fields/derived.ts';
+export type { Facts, ReadCall, Sequence } from './fields/facts.ts';
+export {
   type FieldSettings,
   parseCondition,
   type QuestionField,
   questionFields,
-  weekdays,
 } from './fields/vocabulary.ts';
 export { columnText, isStoredTime, isWellFormed } from './fields/wire-values.ts';
 export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut } from './question/answer.ts';

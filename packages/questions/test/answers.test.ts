@@ -197,6 +197,54 @@ describe('measures', () => {
       { caller_nth: 3, calls: 1 },
     ]);
   });
+
+  describe('the first and the last touch of a caller are those of all calls of the account', () => {
+    const touched = [
+      call('c', { date_added: '2026-10-03 10:00:00', ani: '5555550100', ppc_campaign: 'Last', referrer: '' }),
+      call('a', {
+        date_added: '2026-09-01 10:00:00',
+        ani: '15555550100',
+        ppc_campaign: 'First',
+        referrer: 'x.test',
+      }),
+      call('b', { date_added: '2026-10-02 10:00:00', ani: '5555550100', ppc_campaign: 'Between' }),
+      call('d', { date_added: '2026-10-02 10:00:00', ani: '5555550101', ppc_campaign: null }),
+      call('e', { date_added: '2026-10-02 10:00:00', ani: 'Anonymous', ppc_campaign: 'Nobody' }),
+    ];
+    test.each([
+      [
+        'in groups, whatever the period leaves',
+        { groupBy: ['caller_first_campaign', 'caller_last_campaign'], period: '2026-10' },
+        [
+          { caller_first_campaign: 'First', caller_last_campaign: 'Last', calls: 2 },
+          { caller_first_campaign: null, caller_last_campaign: null, calls: 2 },
+        ],
+      ],
+      [
+        'in conditions, whatever the others leave',
+        {
+          groupBy: ['campaign'],
+          where: "caller_first_source = 'x.test' and caller_last_source = ''",
+          order: 'campaign',
+        },
+        ['Between', 'First', 'Last'].map((ppc_campaign) => ({ ppc_campaign, calls: 1 })),
+      ],
+      [
+        'and only of callers with a number',
+        { groupBy: ['campaign'], where: 'caller_last_campaign is null', order: 'campaign' },
+        [
+          { ppc_campaign: 'Nobody', calls: 1 },
+          { ppc_campaign: null, calls: 1 },
+        ],
+      ],
+    ] as const)('%s', async (_, question, rows) => {
+      const [part, whole] = [createAnswer<Question>(question), createAnswer<Question>(question)];
+      for (const [i, each] of touched.entries()) (i % 2 === 0 ? part : whole).add(each);
+      whole.merge(JSON.parse(JSON.stringify(part.save())));
+      expect(whole.answer().rows).toEqual(rows);
+      expect((await answerQuestion<Question>(question, touched)).rows).toEqual(rows);
+    });
+  });
 });
 
 describe('rows', () => {

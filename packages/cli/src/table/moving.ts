@@ -115,7 +115,7 @@ export const movingCommands: readonly CommandSpec[] = [
     name: 'report',
     summary: 'measure calls by campaign, day and so on, as a table and charts',
     about:
-      'Groups are day, week, month, hour, weekday, caller_type or any field, by the name of the API or as people say it: campaign, ' +
+      'Groups are day, week, month, hour, weekday, caller_type, caller_first_campaign or any field, by the name of the API or as people say it: campaign, ' +
       'keyword, landing page, device. Measures are calls, share, missed, missed_rate, talk_sum, talk_mean, talk_median, talk_p90, callers, ' +
       'repeat_callers, first_time_callers, lag_median, distinct(field), without(field), count(condition), share(condition), ' +
       'called_back_within(hours). In a table and a page, one of two groups goes across: time, or the second. Several accounts are one ' +

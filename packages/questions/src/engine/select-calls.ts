@@ -53,7 +53,8 @@ export function selectCalls(
   const judges = judgesOf(plan);
   const names = new Map([...plan.fields].map(([name, field]) => [nameOf(name), field.name]));
   const sorts = readOrder(order, [...new Set(names.values())], 'a call', names);
-  const kept = new KeptCalls({ ...plan, groups: [], parts: [] }, new MemoryLimit(usualMemory, tooMuch));
+  const groups = sorts.flatMap(({ column }) => plan.fields.get(nameOf(column)) ?? []);
+  const kept = new KeptCalls({ ...plan, groups, parts: [] }, new MemoryLimit(usualMemory, tooMuch));
   let places: ReadonlyMap<string, Sequence | null> | null = null;
   const set = (call: Call, account: string): void => {
     facts.set(recordOf(call), account);

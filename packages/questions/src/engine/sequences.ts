@@ -1,6 +1,7 @@
 import { type MemoryLimit, NumberTable } from '@call-attribution/node-stream/accumulators';
 import { fieldsOf } from '../conditions/condition.ts';
 import { compareText } from '../conditions/fold.ts';
+import { touches } from '../fields/derived.ts';
 import type { Facts, Sequence } from '../fields/facts.ts';
 import type { Plan } from '../question/plan.ts';
 
@@ -15,6 +16,7 @@ const neededFor: Readonly<Record<string, readonly string[]>> = {
   click_id: ['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'],
   click_kind: ['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'],
   activity_type: ['activity_type_id'],
+  ...Object.fromEntries([...touches].map(([name, { field }]) => [name, [field]])),
 };
 const always = ['sid', 'date_added', 'channel', 'ani'];
 
@@ -57,6 +59,7 @@ export class KeptCalls {
   readonly #fields: readonly string[];
   readonly #columns: readonly unknown[][];
   readonly #memory: MemoryLimit;
+  readonly #hasTouches: boolean;
   readonly #accounts: string[] = [];
   readonly #callers: number[] = [];
   readonly #times: number[] = [];
@@ -69,6 +72,7 @@ export class KeptCalls {
     this.#fields = neededFields(plan);
     this.#columns = this.#fields.map(() => []);
     this.#memory = memory;
+    this.#hasTouches = namedFields(plan).some((name) => touches.has(name));
   }
 
   /** Keeps what is needed of a call. */
@@ -87,19 +91,22 @@ export class KeptCalls {
 
   /** What was kept, as plain JSON. */
   save(): KeptCall[] {
-    return this.#accounts.map((account, at) => {
-      const record: Record<string, unknown> = {};
-      for (const [i, name] of this.#fields.entries()) {
-        const value = this.#columns[i]?.[at];
-        if (value !== undefined) record[name] = value;
-      }
-      return [account, record];
-    });
+    return this.#accounts.map((account, at) => [account, this.#recordAt(at)]);
+  }
+
+  #recordAt(at: number): Fields {
+    const record: Record<string, unknown> = {};
+    for (const [i, name] of this.#fields.entries()) {
+      const value = this.#columns[i]?.[at];
+      if (value !== undefined) record[name] = value;
+    }
+    return record;
   }
 
   /** Goes through the calls with the place of each among those of its caller in its account; null without a caller number. */
   each(take: (record: Fields, account: string, sequence: Sequence | null) => void): void {
-    const { nth, before, after } = this.#places();
+    const { nth, before, after, first, last } = this.#places();
+    const [firsts, lasts] = [first, last].map((ends) => this.#records(ends));
     const times = this.#times;
     const apart = (from: number | undefined, to: number | undefined): number | null => {
       if (from === undefined || to === undefined || from < 0 || to < 0) return null;
@@ -115,9 +122,20 @@ export class KeptCalls {
       const sequence =
         place === 0
           ? null
-          : { nth: place, sincePrevious: apart(before[at], at), untilNext: apart(at, after[at]) };
+          : {
+              nth: place,
+              sincePrevious: apart(before[at], at),
+              untilNext: apart(at, after[at]),
+              first: firsts?.[this.#callers[at] ?? nobody] ?? null,
+              last: lasts?.[this.#callers[at] ?? nobody] ?? null,
+            };
       take(record, this.#accounts[at] ?? '', sequence);
     }
+  }
+
+  /** The records of some calls, in questions that ask for fields of the first or the last call. */
+  #records(calls: Int32Array): readonly Fields[] {
+    return this.#hasTouches ? Array.from(calls, (at) => this.#recordAt(at)) : [];
   }
 
   #numberOf(account: string, caller: number | string): number {
@@ -137,12 +155,13 @@ export class KeptCalls {
     return this.#met - 1;
   }
 
-  /** By call: which call of its caller it is, from 1, and which ones are before and after it. */
+  /** By call: which call of its caller it is, from 1, and which ones are before and after it. By caller: the first and the last one. */
   #places() {
     const size = this.#accounts.length;
     const nth = new Int32Array(size);
     const before = new Int32Array(size).fill(nobody);
     const after = new Int32Array(size).fill(nobody);
+    const first = new Int32Array(this.#met).fill(nobody);
     const last = new Int32Array(this.#met).fill(nobody);
     for (const at of this.#inOrder()) {
       const caller = this.#callers[at] ?? nobody;
@@ -150,10 +169,11 @@ export class KeptCalls {
       const previous = last[caller] ?? nobody;
       nth[at] = previous === nobody ? 1 : (nth[previous] ?? 0) + 1;
       before[at] = previous;
-      if (previous !== nobody) after[previous] = at;
+      if (previous === nobody) first[caller] = at;
+      else after[previous] = at;
       last[caller] = at;
     }
-    return { nth, before, after };
+    return { nth, before, after, first, last };
   }
 
   /** The calls by time and id, those without a time last. They mostly come in this order, or in the opposite one. */

@@ -11,6 +11,10 @@ export interface Sequence {
   readonly sincePrevious: number | null;
   /** The same until the call after it. */
   readonly untilNext: number | null;
+  /** What is known of the first call of the caller, in questions that ask for it. */
+  readonly first: Readonly<Record<string, unknown>> | null;
+  /** The same of the last call. */
+  readonly last: Readonly<Record<string, unknown>> | null;
 }
 
 /** A naive time of a record in milliseconds; null for what is none. */
@@ -111,7 +115,7 @@ export interface ReadCall {
 }
 
 // Of read calls nothing else is asked.
-const firstCall: Sequence = { nth: 1, sincePrevious: null, untilNext: null };
+const firstCall: Sequence = { nth: 1, sincePrevious: null, untilNext: null, first: null, last: null };
 
 /** What most questions sum up of a call. */
 export const plainSums = ['calls', 'extensions', 'talked', 'missed', 'talk_sum'] as const;

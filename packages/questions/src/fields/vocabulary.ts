@@ -4,7 +4,16 @@ import { day, hour, minute } from '@call-attribution/core/time';
 import type { Term } from '../conditions/condition.ts';
 import type { Value } from '../conditions/holds.ts';
 import { type ConditionResult, readCondition } from '../conditions/parse.ts';
-import { clickKinds, clickOf } from './click-ids.ts';
+import { clickOf } from './click-ids.ts';
+import {
+  activity,
+  activityTypes,
+  type DerivedName,
+  derivedFields,
+  type Touch,
+  type TouchName,
+  weekdays,
+} from './derived.ts';
 import { dayNumber, type Facts, startOfDay, timeOf } from './facts.ts';
 import { columnText } from './wire-values.ts';
 
@@ -27,85 +36,6 @@ export interface FieldSettings {
   /** The day that weeks begin with. Default Monday. */
   readonly weekStart?: 'monday' | 'sunday' | undefined;
 }
-
-/** Days of the week in the order of ISO 8601. */
-export const weekdays: readonly string[] = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
-
-const activity = fields.find(({ name }) => name === 'activity_type_id');
-
-/** The meanings of `activity_type_id`, in the order of its values. */
-export const activityTypes: readonly string[] = activity?.valueMeanings ?? [];
-
-/** Something that follows from the fields of a call. */
-export interface DerivedField extends Pick<Term, 'name' | 'type' | 'number' | 'values'> {
-  /** What it holds, in one sentence. */
-  readonly meaning: string;
-  /** Follows from the other calls of the caller. */
-  readonly needsSequence?: true;
-}
-
-/** All derived fields. A database has an expression for each. */
-export const derivedFields = [
-  {
-    name: 'missed',
-    type: 'boolean',
-    meaning: 'Nobody answered: the caller was never connected (talk_minutes is 0).',
-  },
-  {
-    name: 'caller_type',
-    type: 'text',
-    values: ['first', 'returning'],
-    meaning:
-      'first: no earlier call of the caller is in the account; returning: there is one. Null without a caller number.',
-    needsSequence: true,
-  },
-  {
-    name: 'lag_minutes',
-    type: 'number',
-    number: 'float',
-    meaning: 'Minutes from the first visit (displayed_timestamp) to the call. Null for call extensions.',
-  },
-  {
-    name: 'click_id',
-    type: 'text',
-    meaning: 'Click id of the ad: ppc_gclid, or the first one in the addresses of the visit.',
-  },
-  { name: 'click_kind', type: 'text', values: clickKinds, meaning: 'Which kind of click id click_id is.' },
-  { name: 'activity_type', type: 'text', values: activityTypes, meaning: 'What activity_type_id means.' },
-  { name: 'day', type: 'day', meaning: 'Day of date_added.' },
-  {
-    name: 'week',
-    type: 'week',
-    meaning: 'First day of the week of date_added, a Monday unless weeks begin on Sundays.',
-  },
-  { name: 'month', type: 'month', meaning: 'First day of the month of date_added.' },
-  { name: 'weekday', type: 'text', values: weekdays, meaning: 'Day of the week of date_added, Mon to Sun.' },
-  { name: 'hour', type: 'number', number: 'whole', meaning: 'Hour of the day of date_added, 0 to 23.' },
-  {
-    name: 'caller_nth',
-    type: 'number',
-    number: 'whole',
-    meaning: 'Which call of the caller to the account it is, from 1. Null without a caller number.',
-    needsSequence: true,
-  },
-  {
-    name: 'hours_since_previous_call',
-    type: 'number',
-    number: 'float',
-    meaning: 'Hours since the call of the caller before it. Null for a first call.',
-    needsSequence: true,
-  },
-  {
-    name: 'hours_until_next_call',
-    type: 'number',
-    number: 'float',
-    meaning: 'Hours until the next call of the caller. Null for a last call.',
-    needsSequence: true,
-  },
-] as const satisfies readonly DerivedField[];
-
-/** The name of a derived field. */
-export type DerivedName = (typeof derivedFields)[number]['name'];
 
 const timeBuckets: ReadonlySet<string> = new Set(['day', 'week', 'month', 'weekday', 'hour']);
 
@@ -145,7 +75,12 @@ const atTime =
 const inHours = (millis: number | null | undefined): number | null =>
   millis === null || millis === undefined ? null : millis / hour;
 
-function derivedReads(settings: FieldSettings): Readonly<Record<DerivedName, Read>> {
+const touchIn =
+  ({ end, field }: Touch): Read =>
+  ({ sequence }) =>
+    columnText('string', sequence?.[end]?.[field]);
+
+function derivedReads(settings: FieldSettings): Readonly<Record<Exclude<DerivedName, TouchName>, Read>> {
   return {
     missed: ({ talk }) => (talk === null ? null : talk === 0),
     caller_type: ({ sequence }) => (sequence === null ? null : sequence.nth === 1 ? 'first' : 'returning'),
@@ -239,7 +174,7 @@ export function questionFields(settings: FieldSettings = {}): ReadonlyMap<string
         ...(field.name === 'week' && settings.weekStart === 'sunday'
           ? { weekStart: settings.weekStart }
           : {}),
-        read: reads[field.name],
+        read: 'touch' in field ? touchIn(field.touch) : reads[field.name],
       }),
     ),
   ];

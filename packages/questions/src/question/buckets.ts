@@ -1,5 +1,6 @@
 import { addMonths, formatNaive } from '@call-attribution/core/time';
 import type { Value } from '../conditions/holds.ts';
+import { weekdays } from '../fields/derived.ts';
 import { dayNumber, type Facts, startOfDay } from '../fields/facts.ts';
 import {
   type FieldSettings,
@@ -7,7 +8,6 @@ import {
   monthStartOf,
   type QuestionField,
   weekdayOf,
-  weekdays,
   weekStartOf,
 } from '../fields/vocabulary.ts';
 import type { AnswerValue } from './answer.ts';

@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import type { DerivedName } from '../fields/vocabulary.ts';
+import type { DerivedName } from '../fields/derived.ts';
 import type { AnswerValue } from './answer.ts';
 import type { Question } from './question.ts';
 

@@ -14,7 +14,7 @@ import { fn } from '../sql/functions.ts';
 import { type Printed, printQuery } from '../sql/print.ts';
 import { and, as, cast, column, isNotNull, isNull, type Query, type Sql } from '../sql/tree.ts';
 import { type AskedPlan, composeGroupCount, composeRows, composeTotal } from './compose.ts';
-import { fieldSql } from './fields.ts';
+import { fieldSql, sourceOf } from './fields.ts';
 import { checkAccounts, locate, type StoredPlan } from './select.ts';
 import { selected } from './selected.ts';
 import { accountStatuses } from './status.ts';
@@ -146,7 +146,7 @@ async function valuesOf(session: Session, plan: StoredPlan): Promise<Counted['va
     const v = column('v');
     const all: Query = {
       columns: [as(fieldSql(name, plan.time, plan.settings), 'v')],
-      source: { from: 'records' },
+      source: sourceOf([name]),
       where: selected({ ...plan, conditions: [], calls: 'all' }, { period: null }),
     };
     const statement = printQuery({

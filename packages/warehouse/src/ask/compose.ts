@@ -22,15 +22,14 @@ import {
   or,
   type Query,
   type Sort,
-  type Source,
   type Sql,
 } from '../sql/tree.ts';
-import { lagMillis, sequences } from '../tables/derived.ts';
+import { lagMillis } from '../tables/derived.ts';
 import { conditionSql } from '../where/sql.ts';
 import { bitmapOf, bitsIn, repeated, repeatedInBitmaps } from './callers.ts';
-import { fieldSql, needsSequences, termsOf } from './fields.ts';
+import { fieldNames, fieldSql, sourceOf, termsOf } from './fields.ts';
 import type { StoredPlan } from './select.ts';
-import { selected, usesSequences } from './selected.ts';
+import { selected } from './selected.ts';
 
 /** A question at work: with the largest number of a caller, where callers are counted in a bitmap for each group. */
 export type AskedPlan = StoredPlan & { readonly bitmap: number | null };
@@ -78,16 +77,13 @@ function inputSql(plan: StoredPlan, part: Part): Sql | null {
   }
 }
 
-/** Needs a question the place of calls among those of their callers? Of its conditions `selected` takes care. */
-function sourceOf(plan: StoredPlan): Source {
-  const isNeeded =
-    plan.groups.some(({ name }) => needsSequences(name)) ||
-    plan.parts.some(
-      (part) =>
-        ('condition' in part && usesSequences(plan, part.condition)) ||
-        ('field' in part && needsSequences(plan.fields.get(part.field)?.name ?? part.field)),
-    );
-  return isNeeded ? { from: sequences, as: 'records' } : { from: 'records' };
+/** The fields of the groups and parts of a question. Of its conditions `selected` takes care. */
+function namedIn(plan: StoredPlan): string[] {
+  const parts = plan.parts.flatMap((part) => {
+    if ('condition' in part) return fieldNames(plan, part.condition);
+    return 'field' in part ? [plan.fields.get(part.field)?.name ?? part.field] : [];
+  });
+  return [...plan.groups.map(({ name }) => name), ...parts];
 }
 
 /** The calls of a period with their groups and what is counted of them, `p` 0 for the period and 1 for the one before. */
@@ -107,7 +103,7 @@ function calls(plan: StoredPlan, period: Period, p: number): Query {
       as(lagMillis, 'lag'),
       as(plan.time, 'called'),
     ],
-    source: sourceOf(plan),
+    source: sourceOf(namedIn(plan)),
     where: selected(plan, { period }),
   };
 }

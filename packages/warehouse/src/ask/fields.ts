@@ -5,8 +5,8 @@ import {
   type QuestionField,
   type SelectionPlan,
 } from '@call-attribution/questions';
-import { column, type Sql } from '../sql/tree.ts';
-import { derivedSql, sequenceSql } from '../tables/derived.ts';
+import { column, type Source, type Sql } from '../sql/tree.ts';
+import { derivedSql, sequenceSql, sequences } from '../tables/derived.ts';
 import type { SqlTerms } from '../where/sql.ts';
 
 const rowFields = new Map<string, (time: Sql, settings: FieldSettings) => Sql>(Object.entries(derivedSql));
@@ -14,6 +14,10 @@ const sequenceFields = new Map<string, Sql>(Object.entries(sequenceSql));
 
 /** Needs a field the other calls of the caller in the database? Which call is the first is stored with each. */
 export const needsSequences = (name: string): boolean => sequenceFields.has(name);
+
+/** Where the calls of a query come from: with the place of each among those of its caller, where one of its fields needs that. */
+export const sourceOf = (names: readonly string[]): Source =>
+  names.some(needsSequences) ? { from: sequences, as: 'records' } : { from: 'records' };
 
 /** A field as SQL over a row of `records`; `time` is the expression of the time of the call. */
 export function fieldSql(name: string, time: Sql, settings: FieldSettings): Sql {

@@ -1,9 +1,8 @@
-import type { Condition, Period, PlannedCondition } from '@call-attribution/questions';
+import type { Period, PlannedCondition } from '@call-attribution/questions';
 import { fn } from '../sql/functions.ts';
 import { and, column, isIn, not, op, type Sql, value } from '../sql/tree.ts';
-import { sequences } from '../tables/derived.ts';
 import { conditionSql, timeSql } from '../where/sql.ts';
-import { fieldNames, needsSequences, termsOf } from './fields.ts';
+import { fieldNames, needsSequences, sourceOf, termsOf } from './fields.ts';
 import type { StoredSelection } from './select.ts';
 
 /** The calls of a selection as a condition over `records`. */
@@ -24,14 +23,11 @@ export function selected(
 /** A condition over `records`. What follows from the other calls of a caller is looked up among all of them. */
 function meets(plan: StoredSelection, { condition, asSent }: PlannedCondition): Sql {
   const sql = conditionSql(condition, termsOf(plan, asSent ? column('date_added') : plan.time));
-  if (!usesSequences(plan, condition)) return sql;
+  const names = fieldNames(plan, condition);
+  if (!names.some(needsSequences)) return sql;
   const call = fn.row(column('account'), column('sid'));
-  return isIn(call, { columns: [{ sql: call, as: null }], source: { from: sequences }, where: sql });
+  return isIn(call, { columns: [{ sql: call, as: null }], source: sourceOf(names), where: sql });
 }
-
-/** Names a condition a field that follows from the other calls of a caller? */
-export const usesSequences = (plan: StoredSelection, condition: Condition): boolean =>
-  fieldNames(plan, condition).some(needsSequences);
 
 function within({ time, mostShift }: StoredSelection, { from, to }: Period): Sql[] {
   const parts: Sql[] = [];

@@ -68,6 +68,8 @@ export const fn = {
   rowNumber: (): Call => call('row_number'),
   lag: one('lag'),
   lead: one('lead'),
+  firstValue: one('first_value'),
+  lastValue: one('last_value'),
 };
 
 /** An aggregate over some of the rows. */

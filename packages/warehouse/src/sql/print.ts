@@ -41,10 +41,11 @@ class Printer {
     if (where !== undefined) clauses.push(`WHERE ${this.sql(where, depth)}`);
     if (groupBy.length > 0) clauses.push(`GROUP BY ${this.#list(groupBy, depth)}`);
     if (having !== undefined) clauses.push(`HAVING ${this.sql(having, depth)}`);
-    for (const [name, { partitionBy, sort }] of Object.entries(windows))
-      clauses.push(
-        `WINDOW ${name} AS (PARTITION BY ${this.#list(partitionBy, depth)} ${this.#sort(sort, depth)})`,
-      );
+    const named = Object.entries(windows).map(([name, { partitionBy, sort, isWhole }]) => {
+      const rows = isWhole ? ' ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING' : '';
+      return `${name} AS (PARTITION BY ${this.#list(partitionBy, depth)} ${this.#sort(sort, depth)}${rows})`;
+    });
+    if (named.length > 0) clauses.push(`WINDOW ${named.join(`,${margin(depth + 1)}`)}`);
     if (query.sort !== undefined && query.sort.length > 0) clauses.push(this.#sort(query.sort, depth));
     if (limit !== undefined) clauses.push(`LIMIT ${limit}`);
     return clauses.join(line);

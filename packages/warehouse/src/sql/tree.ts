@@ -70,6 +70,14 @@ export interface NamedQuery {
   readonly materialized?: boolean;
 }
 
+/** Which rows a function of a window sees. */
+export interface Window {
+  readonly partitionBy: readonly Sql[];
+  readonly sort: readonly Sort[];
+  /** All rows of the partition. Default: those up to the row. */
+  readonly isWhole?: boolean;
+}
+
 /** A query. */
 export interface Query {
   readonly with?: readonly NamedQuery[];
@@ -81,9 +89,7 @@ export interface Query {
   readonly where?: Sql | undefined;
   readonly groupBy?: readonly Sql[];
   readonly having?: Sql;
-  readonly windows?: Readonly<
-    Record<string, { readonly partitionBy: readonly Sql[]; readonly sort: readonly Sort[] }>
-  >;
+  readonly windows?: Readonly<Record<string, Window>>;
   readonly sort?: readonly Sort[];
   readonly limit?: number;
 }

@@ -4,6 +4,8 @@ import {
   type DerivedName,
   derivedFields,
   type FieldSettings,
+  type TouchName,
+  touches,
   weekdays,
   weekShift,
 } from '@call-attribution/questions';
@@ -59,7 +61,10 @@ export const lagMillis: Sql = when([
 ]);
 
 /** Derived fields that follow from one row of `records`. The others need the other calls of the caller. */
-type RowField = Exclude<DerivedName, 'caller_nth' | 'hours_since_previous_call' | 'hours_until_next_call'>;
+type RowField = Exclude<
+  DerivedName,
+  'caller_nth' | 'hours_since_previous_call' | 'hours_until_next_call' | TouchName
+>;
 
 const date = (time: Sql): Sql => cast(time, 'DATE');
 const week = (time: Sql, settings: FieldSettings): Sql =>
@@ -90,13 +95,22 @@ const hoursBetween = (from: string, to: string): Sql =>
   op('/', op('-', fn.epochMs(column(to)), fn.epochMs(column(from))), literal(3_600_000));
 
 /** The same for fields that follow from the other calls of the caller: over a row of `sequences`. */
-export const sequenceSql: Readonly<Record<Exclude<DerivedName, RowField>, Sql>> = {
+export const sequenceSql: Readonly<Record<string, Sql>> = {
+  ...Object.fromEntries([...touches.keys()].map((name) => [name, column(name)])),
   caller_nth: column('caller_nth'),
   hours_since_previous_call: hoursBetween('previous_call', 'date_added'),
   hours_until_next_call: hoursBetween('date_added', 'next_call'),
 };
 
 const ofCaller = (sql: Sql): Sql => when([[isNotNull(column('caller_no')), sql]]);
+
+const inOrder = {
+  partitionBy: [column('account'), column('caller_no')],
+  sort: [
+    { by: added, descending: false },
+    { by: column('sid'), descending: false },
+  ],
+};
 
 /** The calls with their place among those of their caller in the account. */
 export const sequences: Query = {
@@ -105,17 +119,14 @@ export const sequences: Query = {
     as(ofCaller(over(fn.rowNumber(), 'own')), 'caller_nth'),
     as(ofCaller(over(fn.lag(added), 'own')), 'previous_call'),
     as(ofCaller(over(fn.lead(added), 'own')), 'next_call'),
+    // DuckDB works out only those that are read.
+    ...[...touches].map(([name, { end, field }]) => {
+      const value = end === 'first' ? fn.firstValue : fn.lastValue;
+      return as(ofCaller(over(value(column(field)), 'whole')), name);
+    }),
   ],
   source: { from: 'records' },
-  windows: {
-    own: {
-      partitionBy: [column('account'), column('caller_no')],
-      sort: [
-        { by: added, descending: false },
-        { by: column('sid'), descending: false },
-      ],
-    },
-  },
+  windows: { own: inOrder, whole: { ...inOrder, isWhole: true } },
 };
 
 /** Columns of the view `calls` that follow from the fields of a call. */

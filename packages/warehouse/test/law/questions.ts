@@ -79,7 +79,15 @@ const record = fc.record({
 });
 
 const fields = {
-  text: ['state', 'ppc_campaign', 'landing_page', 'click_id', 'caller_type'],
+  text: [
+    'state',
+    'ppc_campaign',
+    'landing_page',
+    'click_id',
+    'caller_type',
+    'caller_first_campaign',
+    'caller_last_source',
+  ],
   number: [
     'talk_minutes',
     'lag_minutes',
@@ -112,7 +120,11 @@ const leaf = fc.oneof(
     .tuple(pick(...fields.number), operators, numbers)
     .map(([field, operator, to]) => `${field} ${operator} ${to}`),
   fc
-    .tuple(pick('state', 'ppc_campaign', 'landing_page', 'click_id'), fc.oneof(operators, pick('==')), texts)
+    .tuple(
+      pick('state', 'ppc_campaign', 'landing_page', 'click_id', 'caller_last_campaign'),
+      fc.oneof(operators, pick('==')),
+      texts,
+    )
     .map(([field, operator, to]) => `${field} ${operator} ${quote(to)}`),
   fc
     .tuple(
@@ -203,6 +215,8 @@ export const lawGroups = [
   'is_extension',
   'talk_minutes',
   'caller_nth',
+  'caller_first_campaign',
+  'caller_last_campaign',
   'displayed_timestamp',
 ];
 const question: fc.Arbitrary<Question> = fc
