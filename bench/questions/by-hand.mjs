@@ -97,6 +97,9 @@ export const byHand = {
       count(days, call.date_added.slice(0, 10), isMissed);
       for (let i = 0; i < dimensions.length; i += 1) count(groups[i], call[dimensions[i]], isMissed);
     }
-    return [[total.calls, 1], ...[days, ...groups].map((map) => [total.calls, map.size])];
+    // Some days, such as holidays, have no call; an answer has a row for them.
+    const dates = [...days.keys()].sort();
+    const allDays = (Date.parse(dates.at(-1)) - Date.parse(dates[0])) / 86_400_000 + 1;
+    return [1, allDays, ...groups.map(({ size }) => size)].map((size) => [total.calls, size]);
   },
 };
