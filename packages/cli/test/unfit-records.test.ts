@@ -157,6 +157,41 @@ test('an import names the line that is nested too deep, and keeps those before i
   expect(await countIn('sqlite:calls.db', cwd)).toBe(1);
 });
 
+describe('half of a surrogate pair in a field', () => {
+  const serveHalf = () => {
+    serve();
+    calls[3] = { ...(fixtures[3] as (typeof calls)[0]), ppc_keywords: 'odd \ud800' } as (typeof calls)[0];
+    return `column ppc_keywords in call ${fixtures[3]?.sid} has half of a surrogate pair`;
+  };
+
+  test.each([
+    ['export', '-o', 'calls.csv'],
+    ['export', '-o', 'calls.parquet'],
+    ['export', '--format', 'csv', '-o', '-'],
+    ['list', '--format', 'csv', '--limit', '40'],
+  ])('ends %s %s %s with its call, its column and a way out', async (...args) => {
+    const said = serveHalf();
+    const cwd = stage.folder();
+    const { code, stderr } = await stage.quick(args, { cwd, env });
+    expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
+    expect(stderr).toMatch(/→ --format ndjson writes any value as it is/);
+    expect(stderr).not.toMatch(/unexpected|stack|mapCalls/);
+  });
+
+  test('is kept in JSON, and CSV is written without the field', async () => {
+    serveHalf();
+    const cwd = stage.folder();
+    const json = await stage.quick(['export', '-o', 'calls.ndjson'], { cwd, env });
+    const lines = readFileSync(join(cwd, 'calls.ndjson'), 'utf8').trimEnd().split('\n');
+    expect([json.code, lines.map((line) => JSON.parse(line).ppc_keywords)]).toEqual([
+      0,
+      expect.arrayContaining(['odd \ud800']),
+    ]);
+    const csv = await stage.quick(['export', '-o', 'calls.csv', '--fields', 'sid'], { cwd, env });
+    expect([csv.code, readFileSync(join(cwd, 'calls.csv'), 'utf8').split('\r\n').length]).toEqual([0, 42]);
+  });
+});
+
 // Windows has no limit on the size of the files of a process.
 describe.skipIf(process.platform === 'win32')('a full disk', () => {
   test('a file of bad records keeps whole lines and says so, and gets the others when there is space', async () => {

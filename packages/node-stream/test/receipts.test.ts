@@ -48,7 +48,6 @@ const odd = [
   '\uFEFFmark',
   '=1+1',
   'é 電話 🎉',
-  'half \ud83c',
   '"',
 ];
 const calls = fixtureCalls(40, 7).map((call, at) => ({
@@ -111,6 +110,17 @@ const forms: Record<string, { encode: () => Encoding<(typeof calls)[0]>; form: F
 };
 
 describe('the receipt of a file', () => {
+  it.each(['ndjson', 'a JSON array'])('tells of half of a surrogate pair in %s', async (name) => {
+    const { encode, form } = forms[name] as (typeof forms)[string];
+    const half = calls.slice(0, 3).map((call) => ({ ...call, ppc_keywords: 'half \ud83c' }));
+    await pipeline(Readable.from(half), fileSink(file('x'), { encode: encode(), receipt: true }));
+    const { digest } = (await receiptIn(file('x'))).rows;
+    expect(await readFileContents(file('x'), form)).toMatchObject({
+      fault: null,
+      rows: { count: 3, digest },
+    });
+  });
+
   it.each(Object.entries(forms))('tells what is read back from %s', async (_, { encode, form }) => {
     const path = file('calls');
     await pipeline(Readable.from(calls), fileSink(path, { encode: encode(), receipt: true }));

@@ -193,6 +193,12 @@ function isBadRecord(error: unknown): boolean {
 
 /** An error about one record names the way out; any other error stays what it is. */
 export async function withWayOut(error: unknown): Promise<unknown> {
+  if (error instanceof Error && systemCode(error) === 'unfit_value')
+    // What comes after the semicolon is for programs.
+    return new CliError(error.message.split(';')[0] ?? '', {
+      cause: error,
+      hints: ['--format ndjson writes any value as it is', '--fields chooses the fields'],
+    });
   if (!isBadRecord(error)) return error;
   const { message } = await explain(error);
   return new CliError(message, {

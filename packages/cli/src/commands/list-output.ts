@@ -1,4 +1,5 @@
 import type { Call, FieldSpec, Version } from '@call-attribution/core';
+import { CliError } from '../errors.ts';
 import { type Io, show, write } from '../io.ts';
 import type { OutputFormat } from '../output/rows.ts';
 import { cellText, fieldsNamed, fieldsOf, pickFields, valueOfField } from '../reading/fields.ts';
@@ -96,6 +97,15 @@ function columnOf({ name, type, isId, mask }: FieldSpec, rank: number): Column {
   };
 }
 
+const isOdd = (cell: unknown): boolean => typeof cell === 'string' && !cell.isWellFormed();
+
+/** Text that would be another one in the file. */
+const halfPair = ({ sid }: Call, field: FieldSpec | undefined): CliError =>
+  new CliError(
+    `column ${field?.name} in call ${sid} has half of a surrogate pair, which CSV has no form for`,
+    { hints: ['--format ndjson writes any value as it is', '--fields chooses the fields'] },
+  );
+
 function dataOutput(
   format: Exclude<OutputFormat, 'table'>,
   { fields, versions, several }: Omit<ListForm, 'format'>,
@@ -118,7 +128,9 @@ function dataOutput(
       const record = { ...(several ? { account } : {}), ...(fields ? pickFields(call, fields) : call) };
       if (format === 'csv') {
         const cells = chosen.map((field) => valueOfField(call, field));
-        await write(io.stdout, csvLine(several ? [account, ...cells] : cells));
+        const line = csvLine(several ? [account, ...cells] : cells);
+        if (!line.isWellFormed()) throw halfPair(call, chosen[cells.findIndex(isOdd)]);
+        await write(io.stdout, line);
       } else if (format === 'ndjson') await write(io.stdout, `${JSON.stringify(record)}\n`);
       else await write(io.stdout, `${written === 0 ? '' : ','}\n${JSON.stringify(record)}`);
       written++;

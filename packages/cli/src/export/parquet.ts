@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
 import { lockFile, readLines, strangeFile, writeWholeFile } from '@call-attribution/node-stream/files';
 import { fileSink } from '@call-attribution/node-stream/sinks';
+import { withWayOut } from '../bad-records/policy.ts';
 import { CliError, Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
@@ -85,7 +86,7 @@ async function convert(
     );
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted([hint]);
-    const { message, exitCode, detail, hints } = await explain(fileError(error, shown));
+    const { message, exitCode, detail, hints } = await explain(await withWayOut(fileError(error, shown)));
     throw new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: error });
   }
 }

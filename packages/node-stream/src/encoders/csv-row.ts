@@ -1,5 +1,6 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+import { halfPair, jsonOf } from './unfit.ts';
 
 /** The options of lines of CSV. */
 export const csvDialectOptions = defineOptions({
@@ -26,11 +27,13 @@ const plainNumber = /^[+-]?\d+(?:\.\d+)?$/;
 
 const special = { ',': /[",\r\n]/, ';': /[";\r\n]/, '\t': /["\t\r\n]/, '|': /["|\r\n]/ } as const;
 
-/** Makes the function that gives the text of a cell before it is quoted; null for an empty one. */
-export function csvText({ safe }: Pick<CsvForm, 'safe'>): (value: unknown) => string | null {
-  return (value) => {
+/** Makes the function that gives the text of a cell of an item before it is quoted; null for an empty one. */
+export function csvText({
+  safe,
+}: Pick<CsvForm, 'safe'>): (value: unknown, item: unknown, column: string) => string | null {
+  return (value, item, column) => {
     if (value === null || value === undefined) return null;
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    const text = typeof value === 'object' ? (jsonOf(value, item, column) ?? '') : String(value);
     return safe && typeof value === 'string' && isFormula(text) ? `'${text}` : text;
   };
 }
@@ -38,29 +41,32 @@ export function csvText({ safe }: Pick<CsvForm, 'safe'>): (value: unknown) => st
 const isFormula = (text: string): boolean => formula.test(text) && !plainNumber.test(text);
 
 /** Makes the function that writes one cell: nothing for null, `""` for an empty string, quotes where they are needed. */
-function csvCell({ delimiter, safe }: CsvForm): (value: unknown) => string {
+function csvCell({ delimiter, safe }: CsvForm): (value: unknown, item: unknown, column: string) => string {
   const needsQuotes = special[delimiter];
-  const plain = (value: unknown): string => {
+  const plain = (value: unknown, item: unknown, column: string): string => {
     if (value === null || value === undefined) return '';
     // No field is documented as an object, but one that comes is not lost.
-    if (typeof value === 'object') return plain(JSON.stringify(value));
+    if (typeof value === 'object') return plain(jsonOf(value, item, column), item, column);
     if (typeof value !== 'string') return String(value);
     if (value === '') return '""';
     return needsQuotes.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
   };
   if (!safe) return plain;
-  return (value) => plain(typeof value === 'string' && isFormula(value) ? `'${value}` : value);
+  return (value, item, column) =>
+    plain(typeof value === 'string' && isFormula(value) ? `'${value}` : value, item, column);
 }
 
 /**
- * One line of CSV with its line end. Null is an empty cell, an empty string is `""`, an object is its JSON.
+ * One line of CSV with its line end. Null is an empty cell, an empty string is `""`, an object is its JSON. Half of a surrogate pair stays
+ * in the string, but is lost where that becomes bytes: `toCsv` refuses it.
  *
  * @example
  * csvLine(['sid', 'a "quoted" word', null, '']); // 'sid,"a ""quoted"" word",,""\r\n'
  */
 export function csvLine(cells: readonly unknown[], dialect: CsvDialect = {}): string {
   const form = csvDialectOptions.read(dialect);
-  return cells.map(csvCell(form)).join(form.delimiter) + form.newline;
+  const cell = csvCell(form);
+  return cells.map((value, at) => cell(value, null, String(at + 1))).join(form.delimiter) + form.newline;
 }
 
 /** A column of your own. */
@@ -68,7 +74,7 @@ export interface CsvColumn<T> {
   /** Its name in the header line. */
   header: string;
   /** What the cell of a record holds. */
-  value: (item: T) => string | number | boolean | null | undefined;
+  value: (item: T) => string | number | bigint | boolean | null | undefined;
 }
 
 /** With fewer columns, looking each field up is as fast as walking the record. */
@@ -94,7 +100,7 @@ export function csvRow<T>(
   const cell = csvCell(form);
   const cells = new Array<string>(columns.length).fill('');
   const own = columns.flatMap((column, at) =>
-    typeof column === 'string' ? [] : [{ at, value: column.value }],
+    typeof column === 'string' ? [] : [{ at, name: column.header, value: column.value }],
   );
   const named = columns.flatMap((column, at) => (typeof column === 'string' ? [{ at, name: column }] : []));
   const places = new Map<string, number>(named.map(({ name, at }) => [name, at]));
@@ -107,13 +113,13 @@ export function csvRow<T>(
     for (const key in item) {
       if (key !== keys[index]) return false;
       const place = at[index] ?? -1;
-      if (place >= 0) cells[place] = cell(item[key]);
+      if (place >= 0) cells[place] = cell(item[key], item, key);
       index += 1;
     }
     return index === keys.length;
   };
   const lookUp = (item: T): void => {
-    for (const column of named) cells[column.at] = cell(item[column.name]);
+    for (const column of named) cells[column.at] = cell(item[column.name], item, column.name);
   };
   const plan = (item: T): void => {
     plans -= 1;
@@ -126,7 +132,10 @@ export function csvRow<T>(
       lookUp(item);
       if (plans > 0) plan(item);
     }
-    for (const column of own) cells[column.at] = cell(column.value(item));
-    return cells.join(delimiter) + newline;
+    for (const column of own) cells[column.at] = cell(column.value(item), item, column.name);
+    const line = cells.join(delimiter) + newline;
+    if (line.isWellFormed()) return line;
+    const odd = [...named, ...own].find(({ at }) => cells[at]?.isWellFormed() === false);
+    throw halfPair(odd?.name ?? '', item, 'CSV');
   };
 }

@@ -60,6 +60,8 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
       },
       lines(found) {
         const all = (found as readonly (keyof T & string)[] | null) ?? columns;
+        const odd = titlesOf(all).find((title) => !title.isWellFormed());
+        if (odd !== undefined) throw oddName(odd);
         const line = header ? csvLine(titlesOf(all), { delimiter, newline, safe }) : '';
         return {
           head: `${bom ? '\uFEFF' : ''}${line}`,
@@ -72,7 +74,7 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
         csv: { delimiter, header },
         text(item) {
           if (named === undefined && !isCall(item)) throw unnamed();
-          return texts(readers.map((read) => cell(read(item))));
+          return texts(readers.map((read, at) => cell(read(item), item, titles[at] ?? '')));
         },
       },
     },
@@ -95,6 +97,12 @@ const callColumns = <T>() => fields.map(({ name }) => name) as (keyof T & string
 
 const titlesOf = <T>(columns: readonly (string | CsvColumn<T>)[]): string[] =>
   columns.map((column) => (typeof column === 'string' ? column : column.header));
+
+const oddName = (title: string): ConfigurationError =>
+  new ConfigurationError(
+    'invalid_option',
+    `the name of column ${title.toWellFormed()} has half of a surrogate pair, which CSV has no form for; give it another with { header, value } in the option columns`,
+  );
 
 const isCall = (item: unknown): boolean => typeof item === 'object' && item !== null && 'sid' in item;
 

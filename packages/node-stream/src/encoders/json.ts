@@ -1,8 +1,8 @@
-import { inCall } from '../accumulators/decimal.ts';
 import { ItemError } from '../errors.ts';
 import type { Operator } from '../operators/forms.ts';
 import { recordTexts } from './row-text.ts';
 import { type TextOptions, textEncoder, textOptions } from './text-chunks.ts';
+import { jsonOf } from './unfit.ts';
 
 /**
  * Writes one JSON object per line, in UTF-8. `createCallByteStream` gives the lines exactly as the API sent them, at a
@@ -14,7 +14,7 @@ import { type TextOptions, textEncoder, textOptions } from './text-chunks.ts';
 export function toNdjson<T = unknown>(options: TextOptions = {}): Operator<T, Uint8Array> {
   const rows = { format: 'ndjson', fields: null, text: recordTexts() } as const;
   return textEncoder<T>(
-    { name: 'toNdjson', rows, lines: () => ({ item: (item) => `${jsonOf(item)}\n` }) },
+    { name: 'toNdjson', rows, lines: () => ({ item: (item) => `${textOf(item)}\n` }) },
     textOptions.read(options),
   );
 }
@@ -30,27 +30,15 @@ export function toJsonArray<T = unknown>(options: TextOptions = {}): Operator<T,
     {
       name: 'toJsonArray',
       rows: { format: 'json', fields: null, text: recordTexts() },
-      lines: () => ({ item: (item, isFirst) => `${isFirst ? '[' : ','}\n${jsonOf(item)}` }),
+      lines: () => ({ item: (item, isFirst) => `${isFirst ? '[' : ','}\n${textOf(item)}` }),
       end: (isEmpty) => (isEmpty ? '[]\n' : '\n]\n'),
     },
     textOptions.read(options),
   );
 }
 
-/** The JSON of an item. What JSON has no form for is refused with the name of its column. */
-function jsonOf(item: unknown): string {
-  try {
-    const text = JSON.stringify(item);
-    if (text !== undefined) return text;
-  } catch (cause) {
-    const entries = typeof item === 'object' && item !== null ? Object.entries(item) : [];
-    const [column] = entries.find(([, value]) => typeof value === 'bigint') ?? [];
-    if (column === undefined) throw cause;
-    throw new ItemError(
-      'unfit_value',
-      `column ${column}${inCall(item)} is a bigint, which JSON has no form for; turn it into a string first: mapCalls((row) => ({ ...row, ${column}: String(row.${column}) }))`,
-      { cause },
-    );
-  }
+function textOf(item: unknown): string {
+  const text = jsonOf(item, item, null);
+  if (text !== undefined) return text;
   throw new ItemError('unfit_value', `an item is ${typeof item}, which JSON has no form for; leave it out`);
 }

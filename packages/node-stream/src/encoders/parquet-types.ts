@@ -2,6 +2,7 @@ import { ConfigurationError } from '@call-attribution/core/errors';
 import { day, parseNaive } from '@call-attribution/core/time';
 import { numberOf } from '../accumulators/decimal.ts';
 import type { Cell } from './row-text.ts';
+import { halfPair } from './unfit.ts';
 
 /**
  * The type of a Parquet column. `decimal` is a floating-point number; `decimal(9,1)` keeps every digit: nine of them here,
@@ -36,7 +37,11 @@ const upToMillis = 'YYYY-MM-DD HH:MM:SS.SSS'.length;
 const types: Readonly<Record<string, StoredType>> = {
   string: {
     element: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
-    store: (wire) => (typeof wire === 'string' ? wire : String(wire)),
+    store(wire, name, item) {
+      const text = typeof wire === 'string' ? wire : String(wire);
+      if (!text.isWellFormed()) throw halfPair(name, item, 'Parquet');
+      return text;
+    },
   },
   integer: {
     element: { type: 'INT64' },

@@ -1,4 +1,4 @@
-import { toUSVString } from 'node:util';
+import { jsonOf } from './unfit.ts';
 
 /** What a cell of a table holds: in Parquet as it is stored, in CSV as text. */
 export type Cell = string | number | bigint | boolean | null | undefined;
@@ -12,7 +12,7 @@ export function recordTexts(): (record: unknown) => string {
   let order: { readonly key: string; readonly at: number }[] = [];
   return (record) => {
     if (typeof record !== 'object' || record === null || Array.isArray(record))
-      return JSON.stringify(record) ?? 'null';
+      return jsonOf(record, record, null) ?? 'null';
     const names = Object.keys(record);
     // Records come with the same names again and again.
     if (names.length !== known.length || names.some((name, at) => name !== known[at])) {
@@ -22,7 +22,7 @@ export function recordTexts(): (record: unknown) => string {
     const values: readonly unknown[] = Object.values(record);
     let text = '';
     for (const { key, at } of order) {
-      const value = JSON.stringify(values[at]);
+      const value = jsonOf(values[at], record, known[at] ?? null);
       if (value !== undefined && value !== 'null') text += `${key}${value},`;
     }
     return text;
@@ -31,14 +31,13 @@ export function recordTexts(): (record: unknown) => string {
 
 /** Makes the function that gives the text of a row of a table with these columns: in the order of their names, without empty cells. */
 export function cellTexts(titles: readonly string[]): (cells: readonly Cell[]) => string {
-  const order = inOrder(titles.map(toUSVString));
+  const order = inOrder(titles);
   return (cells) => {
     let text = '';
     for (const { key, at } of order) {
       const cell = cells[at];
-      // UTF-8 has no half of a surrogate pair, so what is read back is well formed.
       if (cell !== null && cell !== undefined)
-        text += `${key}${typeof cell === 'string' ? JSON.stringify(toUSVString(cell)) : String(cell)},`;
+        text += `${key}${typeof cell === 'string' ? JSON.stringify(cell) : String(cell)},`;
     }
     return text;
   };
