@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type Call, fields } from '@call-attribution/core';
 import { describe, expect, it } from 'vitest';
 import { createRecordMask } from '../src/privacy/mask-record.ts';
@@ -43,6 +44,13 @@ describe('text of a visitor', () => {
     ['the key kunde', 'kunde=Schmidt', 'Schmidt'],
     ['an e-mail address in words', 'mail j.doe at example dot org please', 'j.doe at'],
     ['an entity with a name', 'K&oacute;walczyk', 'walczyk'],
+    ['an entity of a letter with a stroke', 'Kowa&lstrok;czyk', 'czyk'],
+    ['an entity of a whole letter of its own', 'An&aring;stasia', 'stasia'],
+    ['the domain of an address in words', 'mail j.doe at example dot org please', 'example dot org'],
+    ['the whole street in other letters', '31 MAPLE COURT', 'MAPLE'],
+    ['a number in base64 for addresses', `s=${Buffer.from('6125550147').toString('base64url')}`, 'NjEyNTU1'],
+    ['an address in hexadecimal capitals', hex(email).toUpperCase(), hex(email).toUpperCase()],
+    ['the key kunde with an encoded name', 'kunde=J%C3%BCrgen', 'rgen'],
     ['Cyrillic letters that look like Latin ones', 'Аnаstаsiа', 'Аnаstаsiа'],
   ])('hides %s', (_what, text, secret) => {
     expect(text).toContain(secret);
@@ -58,6 +66,20 @@ describe('text of a visitor', () => {
     '0f8fad5b-d9cb-469f-a165-70867728950e',
   ])('keeps %s', (text) => {
     expect(masked(text)).toBe(text);
+  });
+
+  it.each<[what: string, text: string, said: string]>([
+    ['quoted-printable', 'Kowalcz=79k', 'quoted-printable (`J=C3=BCrgen`)'],
+    [
+      'a number in words of another language',
+      'seis uno dos cinco cinco cinco',
+      'numbers in words of other languages',
+    ],
+    ['a name of nobody in the record', 'ask for Maria', '("ask for Maria")'],
+  ])('shows %s, as the page on privacy says', (_what, text, said) => {
+    expect(masked(text)).toBe(text);
+    const page = readFileSync(new URL('../../../docs/mcp-privacy-and-security.md', import.meta.url), 'utf8');
+    expect(page).toContain(said);
   });
 
   it('keeps what is revealed', () => {

@@ -1,5 +1,4 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
-import { day } from '@call-attribution/core/time';
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { type Answer, type CallSelection, type Question, selectCalls } from '@call-attribution/questions';
 import type { Warehouse } from '@call-attribution/warehouse';
@@ -21,6 +20,7 @@ import type {
 } from '../source/source.ts';
 import { ToolError } from '../text/failures.ts';
 import { type CopyState, incompleteNote, loadingNote } from '../text/mirror.ts';
+import { farNotes } from '../text/notes.ts';
 import { copyFailure } from './copy-failure.ts';
 import type { Copy, Mirror } from './mirror.ts';
 
@@ -173,7 +173,7 @@ async function countIn(
   const answer = await copies[0].warehouse.count({ ...selection, accounts, signal, timeLimit });
   const { notes, leftOut, calls, extensions } = answer;
   const said = leftOut.flatMap(({ code, message }) => (code === 'no_time' ? [message] : []));
-  const kept = farNotes(notes, selection, copies);
+  const kept = farNotes(notes, selection.to ?? null, endsOf(copies).last);
   const origin = originOf(answer, copies);
   return {
     ...origin,
@@ -263,23 +263,9 @@ function originOf(answer: Pick<Answer, 'asOf'>, copies: readonly Ready[]): Pick<
   };
 }
 
-/** The last call of a period is usually some time before its end. */
-function farNotes(
-  notes: readonly string[],
-  { to }: { readonly to?: string | undefined | null },
-  copies: readonly Ready[],
-): readonly string[] {
-  const { last } = endsOf(copies);
-  const isNear = to == null || last === null || Date.parse(`${to}Z`) - Date.parse(`${last}Z`) < day;
-  const hidden = isNear
-    ? /^Days and hours are|^No sync of account|^The last call is/
-    : /^Days and hours are|^No sync of account/;
-  return notes.filter((note) => !hidden.test(note));
-}
-
 const withoutFar = (answer: Answer, copies: readonly Ready[]): Answer => ({
   ...answer,
-  notes: farNotes(answer.notes, { to: answer.period.to }, copies),
+  notes: farNotes(answer.notes, answer.period.to, endsOf(copies).last),
 });
 
 function withNote<T>(result: T, state: CopyState | null): T {

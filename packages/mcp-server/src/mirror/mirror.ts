@@ -163,7 +163,8 @@ export class Mirror {
   async #openFile(): Promise<Opened> {
     const library = await loadLibrary();
     const account = this.#host.account ?? (await accountOf(await this.#host.client(), this.#stopped.signal));
-    return { library, warehouse: await library.openWarehouse(this.#options.file, { batch }), account };
+    const { clock } = this.#host;
+    return { library, warehouse: await library.openWarehouse(this.#options.file, { batch, clock }), account };
   }
 
   /** `isUrgent`: a question waits, so records that may have changed long ago are left to the next run. */
@@ -195,6 +196,7 @@ export class Mirror {
           onError: 'skip',
           ...(isUrgent ? { maxRechecks: 0 } : {}),
           signal,
+          clock: this.#host.clock,
           onProgress: (progress) => {
             this.#progress = progress;
           },

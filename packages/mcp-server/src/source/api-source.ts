@@ -1,6 +1,14 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
-import { type CallSelection, planQuestion, planSelection, type Question } from '@call-attribution/questions';
+import {
+  type AccountStatus,
+  type Answer,
+  type CallSelection,
+  planQuestion,
+  planSelection,
+  type Question,
+} from '@call-attribution/questions';
+import { farNotes } from '../text/notes.ts';
 import { countOf, edgeOf, factsOf, sampleOf } from './api-looks.ts';
 import { filterOf, type Stretch } from './api-reads.ts';
 import { type ApiAccount, type ApiSettings, namedPeriod, originOf, readAll, stretchesOf } from './parts.ts';
@@ -48,9 +56,30 @@ export class ApiSource implements CallSource {
     const [first, ...others] = parts;
     const whole = others.length === 0 && first ? first.tally : new QuestionTally(question, now);
     if (others.length > 0) for (const { tally } of parts) whole.merge(tally.save());
-    const accounts = this.accounts.map((account) => ({ account, ...nothingKnown }));
-    const answer = whole.running.answer(accounts);
-    return { ...originOf(parts, notes), answer };
+    const origin = originOf(parts, notes);
+    const answer = whole.running.answer(this.accounts.map((account) => ({ account, ...nothingKnown })));
+    if (origin.unfinished !== undefined || !hasEmptyTimes(answer)) return { ...origin, answer };
+    // Nothing in a time of the period: whether there was nothing, or the data does not reach so far, is worth two requests.
+    const statuses = await this.#statuses(run);
+    const told = whole.running.answer(statuses);
+    const last =
+      statuses
+        .flatMap((status) => status.last ?? [])
+        .sort()
+        .at(-1) ?? null;
+    return { ...origin, answer: { ...told, notes: farNotes(told.notes, told.period.to, last) } };
+  }
+
+  /** Of when the first and the last calls of the accounts are. */
+  #statuses(run: ReadRun): Promise<AccountStatus[]> {
+    return Promise.all(
+      this.#accounts.map(async (account) => {
+        const { total, times } = await sampleOf(account, run);
+        const sorted = times.toSorted();
+        const [first = null] = sorted;
+        return { account: account.name, ...nothingKnown, calls: total, first, last: sorted.at(-1) ?? null };
+      }),
+    );
   }
 
   async count(selection: CallSelection, run: ReadRun): Promise<Counted> {
@@ -185,5 +214,15 @@ export class ApiSource implements CallSource {
     return new Date(this.#settings.clock.now()).toISOString();
   }
 }
+
+/** Whether a day, week or month of the period has no calls, or the time that it is compared with. Hours without calls say nothing. */
+const hasEmptyTimes = ({ columns, rows, total, calls, period }: Answer): boolean =>
+  calls > 0 &&
+  (period.from !== null || period.to !== null) &&
+  columns.some(
+    ({ kind, unit, name }) =>
+      kind === 'before' || (kind === 'group' && unit === 'time' && name !== 'hour' && name !== 'weekday'),
+  ) &&
+  [total, ...rows].some((row) => columns.some(({ name }) => row[name] === 0 || row[name] === null));
 
 const nothingKnown = { calls: 0, first: null, last: null, storedAt: null, syncedAt: null };

@@ -1,4 +1,5 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
+import { day } from '@call-attribution/core/time';
 import { isRevealed, maskingOf, type Reveal } from '../privacy/masking.ts';
 import { fenceNote } from '../privacy/untrusted.ts';
 
@@ -96,4 +97,17 @@ export function tableNotes(table: ShownColumns, specs: readonly FieldSpec[], con
     notes.push(`Left out to save space: ${table.leftOut.join(', ')}. Request them with fields.`);
   if (table.emptyColumns.length > 0) notes.push(`Null everywhere: ${table.emptyColumns.join(', ')}.`);
   return notes;
+}
+
+/** The notes of an answer, without what is said elsewhere. The last call of a period is usually some time before its end. */
+export function farNotes(
+  notes: readonly string[],
+  to: string | null,
+  last: string | null,
+): readonly string[] {
+  const isNear = to === null || last === null || Date.parse(`${to}Z`) - Date.parse(`${last}Z`) < day;
+  const hidden = isNear
+    ? /^Days and hours are|^No sync of account|^The last call is/
+    : /^Days and hours are|^No sync of account/;
+  return notes.filter((note) => !hidden.test(note));
 }

@@ -66,6 +66,25 @@ describe('an answer of zero says why', () => {
     );
   });
 
+  it('of months before the first call and after the last one', async () => {
+    const notes = await notesOf('analyze_calls', {
+      calls: 'all',
+      from: '2023-06-01',
+      to: '2026-01-31',
+      group_by: ['month'],
+      measures: ['calls'],
+    });
+    expect(notes).toContain(`The first call is from ${first}: nothing is known of the period before it.`);
+    expect(notes).toContain(`The last call is from ${last}: nothing is known of the period after it.`);
+  });
+
+  it('of nothing more when every month has calls', async () => {
+    const args = { calls: 'all', from: first.slice(0, 10), to: last.slice(0, 10), measures: ['calls'] };
+    expect(await notesOf('analyze_calls', { ...args, group_by: ['month'] })).not.toContain(
+      'nothing is known',
+    );
+  });
+
   it('of calls that all came through ads', async () => {
     const only = createServer(fakeClient(calls.filter(isCallExtension), { leavesExtensions: true }));
     const { structuredContent } = await callTool(only, 'count_calls', {});

@@ -38,8 +38,11 @@ export interface SinkHost {
 /** Calls staged at once when they come one by one. */
 const pageSize = 1000;
 
-/** Milliseconds after which staged calls are stored even when they are few. */
-const storeEvery = 60_000;
+/**
+ * Milliseconds after which staged calls are stored even when they are few: soon at first, so that the first ones can be asked, and later
+ * an eighth of the time that the load has taken.
+ */
+const storeEvery = { least: 2000, most: 60_000 };
 
 /** The folder of staged files next to a database file. */
 export const stagingFolder = (path: string): string => `${path}.staged`;
@@ -54,6 +57,7 @@ export class WarehouseSink implements UpsertSink {
   readonly #staging: Staging;
   #unlock: (() => Promise<void>) | null = null;
   #storedAt: number;
+  readonly #begunAt: number;
   #merged = nothingMerged;
   #removals: Removals | null = null;
 
@@ -61,7 +65,8 @@ export class WarehouseSink implements UpsertSink {
     this.#host = host;
     this.#account = account;
     this.#staging = new Staging(stagingFolder(host.path), account);
-    this.#storedAt = host.clock.now();
+    this.#begunAt = host.clock.now();
+    this.#storedAt = this.#begunAt;
   }
 
   /** Where the sync is. Takes the account for this process; what an earlier process left staged is stored first. */
@@ -151,7 +156,9 @@ export class WarehouseSink implements UpsertSink {
     const { isHeavy } = this.#staging;
     const { records } = this.#staging.staged;
     const { batch } = this.#host;
-    const isDue = isHeavy || records >= batch || this.#host.clock.now() - this.#storedAt >= storeEvery;
+    const now = this.#host.clock.now();
+    const pause = Math.min(Math.max((now - this.#begunAt) / 8, storeEvery.least), storeEvery.most);
+    const isDue = isHeavy || records >= batch || now - this.#storedAt >= pause;
     if (isDue) await this.#tryFlush(isHeavy || records >= 4 * batch);
   }
 
