@@ -336,6 +336,7 @@ test('a page says whether a change is good, and what is missing is not the stron
   expect(page).toContain('<td class="chart-worse" title="worse">▼ -2</td>');
   expect(page).toContain('<td class="chart-better" title="better">▲ +1</td>');
   expect(page).toMatch(/\(none\)<\/text><rect class="bar none"/);
+  expect(page).toContain('<div class="scroll" role="region"');
 });
 
 test('the report of a whole year has one line for each group', () => {

@@ -40,8 +40,7 @@ async function makeReport({ format, page, output }: ReportTarget, args: Args, io
       title: args.text('title') ?? shown.title,
       head: headOf(question, main, place.accounts, now),
       incomplete,
-      // Whoever is passed a page has no options.
-      facts: remarks(answers, false, extensionsSentence).map(sentenceOf),
+      facts: remarks(answers, false, saidToReaders).map(sentenceOf),
       counted: ends.map(sentenceOf),
     };
     await saveLines(page, [reportPage(shown, text)], io);
@@ -71,6 +70,10 @@ function remarks(answers: readonly Answer[], isData: boolean, extensionsOf = cou
   ];
   return [...new Set(sentences)].filter((sentence) => sentence !== '');
 }
+
+/** Whoever is passed a page has neither options nor the API. */
+const saidToReaders = (extensions: Answer['extensions']): string =>
+  extensionsSentence(extensions).replace(/; the API .*/, '.');
 
 const sentenceOf = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;

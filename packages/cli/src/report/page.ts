@@ -16,13 +16,14 @@ h1 { font-size: 26px; line-height: 1.25; margin: 0 0 6px; } p { margin: 4px 0; c
 p.incomplete { margin: 10px 0; padding: 6px 12px; border-left: 4px solid var(--chart-worse); color: var(--chart-ink); font-weight: 700; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 16px; margin: 10px 0; } dt { color: var(--chart-muted); } dd { margin: 0; }
 .narrow { display: none; } .chart { margin: 22px 0 8px; }
-table { border-collapse: collapse; width: 100%; margin-top: 24px; font-variant-numeric: tabular-nums; }
+.scroll { overflow-x: auto; margin-top: 24px; } details .scroll { margin-top: 8px; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: 6px; }
 th, td { padding: 7px 10px; border-bottom: 1px solid var(--chart-line); text-align: right; }
-thead th { color: var(--chart-muted); font-weight: 600; vertical-align: bottom; } tbody th { font-weight: 400; }
+td { white-space: nowrap; } thead th { color: var(--chart-muted); font-weight: 600; vertical-align: bottom; } tbody th { font-weight: 400; }
 th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; min-width: 104px; max-width: 420px; padding-left: 0; }
 tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
-summary { cursor: pointer; margin-top: 12px; color: var(--chart-muted); } details table { margin-top: 8px; }
+summary { cursor: pointer; margin-top: 12px; color: var(--chart-muted); }
 footer { margin-top: 28px; padding-top: 10px; border-top: 1px solid var(--chart-line); font-size: 13px; }
 @media screen and (max-width: 600px) { body { padding: 16px 16px 32px; } .wide { display: none; } .narrow { display: block; }
   table { font-size: 13px; } th, td { padding: 7px 4px; } th:first-child, td:first-child { max-width: 150px; } }
@@ -121,10 +122,12 @@ function table(
       .map((text, at) => cell(text, at + 1))
       .join('')}</tr>`;
   return [
+    `<div class="scroll" role="region" aria-label="${markup(caption)}, table" tabindex="0">`,
     `<table><caption>${markup(caption)}</caption>`,
     `<thead><tr>${columns.map(({ title }) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
     `<tbody>${rows.map(({ cells }) => row(cells)).join('\n')}</tbody>`,
     ...(total === null ? [] : [`<tfoot>${row(total)}</tfoot>`]),
     '</table>',
+    '</div>',
   ].join('\n');
 }
