@@ -42,7 +42,7 @@ export function recordsOf(batch: Batch<RawPage>, read: ReadRecord): Call[] {
 }
 
 /** The records of a batch before one that cannot be parsed, and the error of that one. */
-export interface Cut {
+interface Cut {
   readonly records: readonly Call[];
   /** The batch with these records alone. */
   readonly batch: Batch<RawPage>;
