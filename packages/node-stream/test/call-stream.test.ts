@@ -53,3 +53,26 @@ describe('createCallByteStream', () => {
     expect(lines).toEqual(server.records.map((record) => JSON.stringify(record)));
   });
 });
+
+test.each([
+  ['before it is made', true],
+  ['while its sink is opened', false],
+] as const)('a signal that aborts %s fails the write, and not the process', async (_, isEarly) => {
+  const reason = new Error('somebody else does it');
+  const abort = new AbortController();
+  if (isEarly) abort.abort(reason);
+  const stream = createCallStream(new FakeServer(fakeRecords(500)), { clock: { now }, signal: abort.signal });
+  const closed = new Promise((resolve) => stream.on('close', resolve));
+  const written: unknown[] = [];
+  const writing = stream.into<object>({
+    async write(source) {
+      abort.abort(reason);
+      // By now the stream has said that it failed.
+      await closed;
+      for await (const call of source) written.push(call);
+      return {};
+    },
+  });
+  await expect(writing).rejects.toMatchObject({ cause: reason });
+  expect(written).toEqual([]);
+});

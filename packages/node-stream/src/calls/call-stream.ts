@@ -94,10 +94,13 @@ class RecordStream extends SessionStream {
 
   // biome-ignore lint/suspicious/noExplicitAny: the types of neighbors are checked by the interface.
   through(...operators: readonly Operator<any, any>[]): Chain<never> {
+    // Errors reach the reader of the chain, which may begin to read later than the signal aborts.
+    this.on('error', () => {});
     return through(this, ...operators) as Chain<never>;
   }
 
   into<W extends object>(sink: Sink<Call, W>): Promise<Done<W>> {
+    this.on('error', () => {});
     return through<Call>(this).into(sink);
   }
 
