@@ -2,6 +2,7 @@ import type { Call } from '@call-attribution/core';
 import { describe, expect, test } from 'vitest';
 import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
 import { type CallStreamOptions, createCallStream } from '../src/calls/call-stream.ts';
+import { defineSink } from '../src/sinks/sink.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 
 const now = () => Date.UTC(2026, 5, 1);
@@ -64,15 +65,14 @@ test.each([
   const stream = createCallStream(new FakeServer(fakeRecords(500)), { clock: { now }, signal: abort.signal });
   const closed = new Promise((resolve) => stream.on('close', resolve));
   const written: unknown[] = [];
-  const writing = stream.into<object>({
-    async write(source) {
-      abort.abort(reason);
-      // By now the stream has said that it failed.
-      await closed;
-      for await (const call of source) written.push(call);
-      return {};
-    },
+  const sink = defineSink<Call, object>(async (chain) => {
+    abort.abort(reason);
+    // By now the stream has said that it failed.
+    await closed;
+    for await (const call of chain) written.push(call);
+    return {};
   });
+  const writing = stream.into(sink);
   await expect(writing).rejects.toMatchObject({ cause: reason });
   expect(written).toEqual([]);
 });

@@ -237,7 +237,7 @@ test('the work of a dead worker goes on within 20 seconds', async () => {
 
 test('a first read that is cut into a hundred turns ends', { timeout: 900_000 }, async () => {
   await tally.run(async () => {
-    await using long = await openSource({ accounts: 1, records: 11_000, days: 400 });
+    await using long = await openSource({ accounts: 1, records: 14_000, days: 400 });
     // Pages of a hundred calls: many turns, of few calls.
     long.sandbox.faults.set('*', 'clamp=100');
     const read = async (isWanted: boolean) => {
