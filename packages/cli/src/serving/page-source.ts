@@ -1,5 +1,4 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { propertyOf } from '@call-attribution/core/errors';
 import type { Settings } from '@call-attribution/core/settings';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { CallSelection } from '@call-attribution/questions';
@@ -53,29 +52,15 @@ export function warehousePage(
     async *summary(_account, question, by) {
       yield await pageNumbers(warehouse, question, by);
     },
-    async calls(_account, question, { fields, offset, limit }) {
+    async calls(_account, question, { offset, limit }) {
       const selection = selectionOf(question);
       const { calls } = await warehouse.count(selection);
       const isAll = offset === 0 && limit >= calls;
       const cut = isAll ? {} : { limit, offset };
-      const found = warehouse.calls({ ...selection, ...cut, order: 'date_added desc' });
-      return { total: calls, rows: valuesOf(found, fields) };
+      return { total: calls, calls: warehouse.calls({ ...selection, ...cut, order: 'date_added desc' }) };
     },
     call: (_account, sid) => warehouse.get(sid),
   };
-}
-
-const rowsAtOnce = 500;
-
-async function* valuesOf(calls: AsyncIterable<object>, fields: readonly string[]) {
-  let rows: unknown[][] = [];
-  for await (const call of calls) {
-    rows.push(fields.map((name) => propertyOf(call, name) ?? null));
-    if (rows.length < rowsAtOnce) continue;
-    yield rows;
-    rows = [];
-  }
-  yield rows;
 }
 
 /** The selection of a question. */

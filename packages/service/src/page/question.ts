@@ -86,14 +86,12 @@ export interface PageSummary {
 export interface PageCalls {
   /** All calls that match; null where the numbers of the page say it, and counting them again would take as long. */
   readonly total: number | null;
-  /** Some calls at a time, each with the values of the requested fields. */
-  readonly rows: AsyncIterable<readonly (readonly unknown[])[]>;
+  /** The calls, as records. */
+  readonly calls: AsyncIterable<object> | Iterable<object>;
 }
 
 /** A part of the calls, newest first. */
 export interface PageCut {
-  /** The fields of each call, in this order. */
-  readonly fields: readonly string[];
   /** Calls to skip. */
   readonly offset: number;
   /** Calls at most. */

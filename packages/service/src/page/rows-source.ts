@@ -1,4 +1,3 @@
-import { propertyOf } from '@call-attribution/core/errors';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { Answer, Question, ReadAnswers, ReadCall } from '@call-attribution/questions';
 import {
@@ -26,8 +25,8 @@ import {
 
 /** Answers that are remembered until the calls of their account change. */
 const mostKept = 64;
-/** Calls of the table that are given at a time. */
-const rowsAtOnce = 500;
+/** Most calls that are turned around in memory. */
+const mostTurned = 500;
 
 /**
  * A store as the source of the page: each question is one scan of an index, in which all numbers are counted together. Nothing of the
@@ -58,10 +57,10 @@ export function rowsSource(store: Store): PageSource {
       keep(key, counted, summary);
       if (summary.before !== null) yield { before: summary.before };
     },
-    async calls(account, { selection, only }, { fields, offset, limit }) {
-      if (only.size > 0 || limit > rowsAtOnce) {
+    async calls(account, { selection, only }, { offset, limit }) {
+      if (only.size > 0 || limit > mostTurned) {
         const part = { offset, limit, newestFirst: true, only };
-        return { total: null, rows: someAtATime(store.calls(account, selection, part), fields) };
+        return { total: null, calls: store.calls(account, selection, part) };
       }
       // The counts find a page of the table as fast as any other.
       const total = await store.count(account, selection);
@@ -69,27 +68,13 @@ export function rowsSource(store: Store): PageSource {
       const part = { offset: Math.max(0, end - limit), limit: Math.min(limit, end) };
       const calls: object[] = [];
       if (part.limit > 0) for await (const call of store.calls(account, selection, part)) calls.unshift(call);
-      return { total, rows: someAtATime(calls, fields) };
+      return { total, calls };
     },
     async call(account, sid) {
       const document = await store.document(account, sid, 'v3');
       return document === null ? null : (JSON.parse(String(document)) as object);
     },
   };
-}
-
-async function* someAtATime(
-  calls: AsyncIterable<object> | Iterable<object>,
-  fields: readonly string[],
-): AsyncGenerator<unknown[][]> {
-  let rows: unknown[][] = [];
-  for await (const call of calls) {
-    rows.push(fields.map((name) => propertyOf(call, name) ?? null));
-    if (rows.length < rowsAtOnce) continue;
-    yield rows;
-    rows = [];
-  }
-  yield rows;
 }
 
 /** The measures of all calls. */
