@@ -88,7 +88,7 @@ test('a server that stops responding ends with status 5 after CALLS_TIMEOUT', as
 test('a store that cannot be opened is reported in one line', async () => {
   for (const [store, status] of [
     ['nosuch:x', 2],
-    ['sqlite:/nowhere/calls.db', 1],
+    ['sqlite:/nowhere/calls.db', 7],
     ['postgres://nobody@127.0.0.1:1/calls', 1],
   ] as const) {
     const { code, stdout, stderr } = await stage.quick(['sync', '--store', store]);

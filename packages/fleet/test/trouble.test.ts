@@ -97,6 +97,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ...ofStore(
       'disk_full',
       'store_unavailable',
+      'not_writable',
       'store_damaged',
       'store_busy',
       'store_version',

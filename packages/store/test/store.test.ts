@@ -577,7 +577,7 @@ test.each([
   ['mysql://u:hidden@h/db', 'store_url'],
   ['calls.db', 'store_url'],
   ['sqlite:', 'store_url'],
-  ['sqlite:/no/such/folder/calls.db', 'store_unavailable'],
+  ['sqlite:/no/such/folder/calls.db', 'not_writable'],
   ['sqlite:/etc/passwd', 'store_unavailable'],
   ['postgres://u:hidden@127.0.0.1:1/db', 'store_unavailable'],
 ])('%s is refused in words that hold no password', async (url, code) => {

@@ -88,7 +88,7 @@ function storeFailure(error: CallsError): CliError {
     });
   if (code === 'invalid_sql' || code === 'store_missing')
     return new UsageError(summary, { hints: hint === undefined ? [] : [hint], cause: error });
-  const isOutput = code === 'disk_full' || code === 'store_damaged';
+  const isOutput = code === 'disk_full' || code === 'not_writable' || code === 'store_damaged';
   return new CliError(message, { exitCode: isOutput ? exitCodes.output : exitCodes.failed, cause: error });
 }
 

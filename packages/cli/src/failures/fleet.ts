@@ -54,6 +54,8 @@ const ofStore: Readonly<Record<string, number>> = {
   store_version: exitCodes.usage,
   store_unavailable: exitCodes.unreachable,
   store_busy: exitCodes.unreachable,
+  disk_full: exitCodes.output,
+  not_writable: exitCodes.output,
 };
 
 /** The error of a fleet as the command line shows it. */

@@ -53,6 +53,7 @@ const kinds: Readonly<Partial<Record<KnownErrorCode, TroubleKind>>> = {
   store_version: 'target',
   store_missing: 'target',
   store_unavailable: 'target',
+  not_writable: 'target',
   store_damaged: 'target',
   store_busy: 'target',
   disk_full: 'target',

@@ -20,6 +20,8 @@ const storeErrors = codeTable({
   store_version: 'The tables of the store are of another version. Fill a new store, as the message says.',
   store_unavailable:
     'The store cannot be opened or reached, or has been closed. Check the path or the server, and its permissions.',
+  not_writable:
+    'The database file, or its folder, is not there or may not be written to. Check the path, its permissions and the disk.',
   store_damaged:
     'The database file is damaged, or was removed, replaced or cut while the store was open. Restore a copy and start again.',
   store_busy: 'Another process keeps the database busy. Try again.',

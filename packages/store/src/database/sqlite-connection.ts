@@ -54,7 +54,7 @@ export function connect(
       for (const pragma of pragmas) connection.set(pragma);
     } catch (error) {
       connection.close();
-      throw fromSqlite(error, file);
+      throw fromSqlite(error, file, isReadOnly);
     }
     return connection;
   });

@@ -13,8 +13,8 @@ export function isBusy(error: unknown): boolean {
   return /^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error instanceof StoreError ? error.cause : error));
 }
 
-/** The error of the store for one of SQLite. */
-export function fromSqlite(cause: unknown, file: string): StoreError {
+/** The error of the store for one of SQLite, which was to be read, or written as well. */
+export function fromSqlite(cause: unknown, file: string, isReadOnly = true): StoreError {
   if (cause instanceof StoreError) return cause;
   const code = codeOf(cause);
   // SQLite cannot enlarge the shared memory or a journal: in practice the disk is full.
@@ -48,8 +48,9 @@ export function fromSqlite(cause: unknown, file: string): StoreError {
   }
   // The driver gives a file that cannot be opened no code.
   if (code === '' || /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|IOERR)/.test(code)) {
+    const isWrite = !isReadOnly || /^SQLITE_(?:READONLY|PERM)/.test(code);
     return new StoreError(
-      'store_unavailable',
+      isWrite ? 'not_writable' : 'store_unavailable',
       `The database file ${file} cannot be read or written${code && ` (${code})`}: the file and its folder must exist and be writable.`,
       { cause },
     );
