@@ -53,10 +53,7 @@ export class CellTable {
   add(facts: Facts): void {
     const groups = this.#groups;
     let cell = 0;
-    for (let i = 0; i < groups.length; i += 1) {
-      const place = this.#axes[i]?.at(groups[i]?.read(facts) ?? null) ?? 0;
-      cell = i === 0 ? place : (this.#pairs[i - 1]?.at(cell, place) ?? 0);
-    }
+    for (let i = 0; i < groups.length; i += 1) cell = this.#next(cell, i, groups[i]?.read(facts) ?? null);
     if (cell === this.#keys.length) this.#create(groups.map(({ read }) => read(facts)));
     const plain = this.#plain;
     const counts = this.#counts;
@@ -128,12 +125,15 @@ export class CellTable {
 
   #at(key: readonly Value[]): number {
     let cell = 0;
-    for (const [i, value] of key.entries()) {
-      const place = this.#axes[i]?.at(value) ?? 0;
-      cell = i === 0 ? place : (this.#pairs[i - 1]?.at(cell, place) ?? 0);
-    }
+    for (const [i, value] of key.entries()) cell = this.#next(cell, i, value);
     if (cell === this.#keys.length) this.#create(key);
     return cell;
+  }
+
+  /** The cell of a value of group `i`, among those of a cell of the groups before it. */
+  #next(cell: number, i: number, value: Value): number {
+    const place = this.#axes[i]?.at(value) ?? 0;
+    return i === 0 ? place : (this.#pairs[i - 1]?.at(cell, place) ?? 0);
   }
 
   #create(key: readonly Value[]): void {

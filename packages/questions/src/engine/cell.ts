@@ -1,4 +1,11 @@
-import { Distinct, type MemoryLimit, Percentiles } from '@call-attribution/node-stream/accumulators';
+import {
+  type Accumulator,
+  Distinct,
+  Largest,
+  type MemoryLimit,
+  Percentiles,
+  Smallest,
+} from '@call-attribution/node-stream/accumulators';
 import type { Condition } from '../conditions/condition.ts';
 import { compileCondition, type Judge, type Value } from '../conditions/holds.ts';
 import { QuestionError } from '../errors.ts';
@@ -45,52 +52,20 @@ const counter = (counts: (facts: Facts) => boolean): PartCounter => ({
   plain: -1,
 });
 
-/** The first time, or the last one. */
-class Extreme implements PartState {
-  readonly #sign: 1 | -1;
-  #best: number | null = null;
+/** What an accumulator makes of something that is read of each call. */
+class Accumulated<V> implements PartState {
+  readonly #read: (facts: Facts) => V | null;
+  readonly #values: Accumulator<V, unknown, unknown>;
+  readonly #result: () => PartValue;
 
-  constructor(sign: 1 | -1) {
-    this.#sign = sign;
-  }
-
-  add({ time }: Facts): void {
-    this.#put(time);
-  }
-
-  result(): number | null {
-    return this.#best;
-  }
-
-  save(): number | null {
-    return this.#best;
-  }
-
-  merge(saved: unknown): void {
-    this.#put(saved === null ? null : numberIn(saved));
-  }
-
-  absorb(other: PartState): void {
-    this.merge(other.save());
-  }
-
-  #put(time: number | null): void {
-    if (time !== null && (this.#best === null || (time - this.#best) * this.#sign > 0)) this.#best = time;
-  }
-}
-
-/** A value by its rank. */
-class Ranked implements PartState {
-  readonly #read: (facts: Facts) => number | null;
-  readonly #values: Percentiles;
-  readonly #part: number;
-  readonly #of: number;
-
-  constructor(read: (facts: Facts) => number | null, memory: MemoryLimit, part: number, of: number) {
+  constructor(
+    read: (facts: Facts) => V | null,
+    values: Accumulator<V, unknown, unknown>,
+    result: () => PartValue,
+  ) {
     this.#read = read;
-    this.#values = new Percentiles(memory);
-    this.#part = part;
-    this.#of = of;
+    this.#values = values;
+    this.#result = result;
   }
 
   add(facts: Facts): void {
@@ -98,8 +73,8 @@ class Ranked implements PartState {
     if (value !== null) this.#values.add(value);
   }
 
-  result(): number | null {
-    return this.#values.at(this.#part, this.#of);
+  result(): PartValue {
+    return this.#result();
   }
 
   save(): unknown {
@@ -107,60 +82,52 @@ class Ranked implements PartState {
   }
 
   merge(saved: unknown): void {
-    this.#values.merge(saved as never);
+    // Accumulators check what they are given.
+    this.#values.merge(saved);
   }
 
   absorb(other: PartState): void {
-    this.merge(other.save());
-  }
-}
-
-/** Different values. */
-class Different implements PartState {
-  readonly #read: (facts: Facts) => Value;
-  readonly #values: Distinct;
-  readonly #least: number;
-
-  constructor(read: (facts: Facts) => Value, memory: MemoryLimit, least: number) {
-    this.#read = read;
-    this.#values = new Distinct(memory);
-    this.#least = least;
-  }
-
-  add(facts: Facts): void {
-    const value = this.#read(facts);
-    if (value !== null) this.#values.add(value);
-  }
-
-  result(): number {
-    return this.#least === 1 ? this.#values.result() : this.#values.atLeast(this.#least);
-  }
-
-  save(): unknown {
-    return this.#values.save();
-  }
-
-  merge(saved: unknown): void {
-    this.#values.merge(saved as never);
-  }
-
-  absorb(other: PartState): void {
-    if (other instanceof Different) this.#values.merge(other.#values);
+    const isDistinct = other instanceof Accumulated && other.#values instanceof Distinct;
+    // Different values are many: they are not copied.
+    this.merge(isDistinct ? other.#values : other.save());
   }
 }
 
 /** How many different values occur, or occur at least so often. */
 const different = (read: (facts: Facts) => Value, memory: MemoryLimit, least = 1): PartCounter => ({
   kind: 'state',
-  make: () => new Different(read, memory, least),
+  make: () => {
+    const values = new Distinct(memory);
+    return new Accumulated(read, values, () => (least === 1 ? values.result() : values.atLeast(least)));
+  },
 });
 
+/** A value by its rank. */
 const ranked = (
   read: (facts: Facts) => number | null,
   memory: MemoryLimit,
   part: number,
   of: number,
-): PartCounter => ({ kind: 'state', make: () => new Ranked(read, memory, part, of) });
+): PartCounter => ({
+  kind: 'state',
+  make: () => {
+    const values = new Percentiles(memory);
+    return new Accumulated(read, values, () => values.at(part, of));
+  },
+});
+
+/** The first time, or the last one. */
+const extreme = (make: () => Smallest | Largest): PartCounter => ({
+  kind: 'state',
+  make: () => {
+    const values = make();
+    return new Accumulated(
+      ({ time }) => time,
+      values,
+      () => values.result(),
+    );
+  },
+});
 
 const caller = ({ caller }: Facts): Value => caller;
 
@@ -206,9 +173,9 @@ function counterOf(
     case 'lag_median':
       return ranked(({ lag }) => lag, memory, 1, 2);
     case 'first':
-      return { kind: 'state', make: () => new Extreme(-1) };
+      return extreme(() => new Smallest());
     case 'last':
-      return { kind: 'state', make: () => new Extreme(1) };
+      return extreme(() => new Largest());
     case 'distinct':
       return different(readerOf(part.field), memory);
     case 'without': {
