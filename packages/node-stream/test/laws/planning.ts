@@ -9,17 +9,21 @@ export function playHistories(
 ): void {
   const at = regimes.indexOf(of);
   let complete = 0;
+  let cutOff = 0;
   for (let i = 0; i < count; i += 1) {
     const seed = i * regimes.length + at;
     const history = playHistory(seed);
     onHistory(history);
-    const { violations, isComplete } = history;
+    const { violations, isComplete, runs } = history;
     if (violations.length > 0) throw new Error(`history ${seed}, ${of}: ${violations.join('; ')}`);
     if (isComplete) complete += 1;
+    // One history in some hundred thousand has a request that fails for good in each of its twenty runs.
+    if (runs.every(({ failure }) => failure?.kind === 'request')) cutOff += 1;
   }
   const [least, most] = completeParts[of];
-  expect(complete / count).toBeGreaterThanOrEqual(least);
-  expect(complete / count).toBeLessThanOrEqual(most);
+  const part = complete / (count - cutOff);
+  expect(part).toBeGreaterThanOrEqual(least);
+  expect(part).toBeLessThanOrEqual(most);
 }
 
 /** A reader that gives up would keep the laws as well: where a read can be completed, it is. */
