@@ -30,7 +30,7 @@ const screens = {
   doctor: {
     command: 'calls doctor',
     columns: 100,
-    own: { CALLS_STORE: 'duckdb:calls.duckdb', CALLS_TIMEZONE: 'America/New_York' },
+    own: { CALLS_STORE: 'duckdb:calls.duckdb', CALLS_TIME_ZONE: 'America/New_York' },
   },
   'fleet-work': {
     command: 'calls fleet work job.json --keys keys',
