@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 const allowed: Readonly<Record<string, string>> = {
   'packages/cli/src/commands/list-output.ts': 'the columns of a table that fits a terminal',
   'packages/cli/src/commands/watch.ts': 'the columns of a line for each call',
+  'packages/questions/src/chart/words.ts': 'what people call a few fields',
   'packages/questions/src/fields/click-ids.ts': 'the order in which URLs are searched for a click id',
   'packages/questions/src/conditions/names.ts': 'words that people use for several fields',
   'packages/questions/src/engine/sequences.ts': 'the fields that a derived field is made of',
@@ -23,7 +24,6 @@ const allowed: Readonly<Record<string, string>> = {
     'a generated value for each field; a test proves that none is missing',
   'packages/sandbox/src/generate/people.ts': 'the parts of a generated device',
   'packages/service/browser/state.ts': 'the columns that people see before they choose others',
-  'packages/service/browser/text.ts': 'what people call a few fields',
   'packages/service/src/page/question.ts': 'the fields that people break calls down by',
   'packages/store/src/database/own-columns.ts':
     'the fields of text that have a column of their own, since people group and search by them',

@@ -29,7 +29,7 @@ export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export type { KeptCall } from './engine/sequences.ts';
 export { QuestionError, type QuestionErrorCode } from './errors.ts';
 export { callerKey } from './fields/caller-key.ts';
-export { type ClickIdName, type ClickIds, clickIdsOf, clickKinds } from './fields/click-ids.ts';
+export { type ClickIdName, type ClickIds, clickIdsOf, clickKinds, clickPlaces } from './fields/click-ids.ts';
 export {
   activityTypes,
   type DerivedField,

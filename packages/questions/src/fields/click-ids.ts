@@ -10,7 +10,13 @@ export const clickKinds = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
 export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
 
 /** URLs of a visit that may carry an id, the likeliest first. */
-const places = ['first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'] as const;
+export const clickPlaces = [
+  'first_touch',
+  'last_touch',
+  'url_tag',
+  'landing_page',
+  'conversion_page',
+] as const;
 
 const names = ['gclid', 'gbraid', 'wbraid', 'msclkid', 'k_clickid', 'mkwid', 'pcrid'] as const;
 const parameter = new RegExp(`(?:^|[?&#;])(${names.join('|')})=([^&#;\\s]+)`, 'gi');
@@ -32,12 +38,12 @@ export function clickOf(call: VisitAddresses): { readonly kind: string; readonly
 }
 
 /** Where a call may carry ids. */
-export type VisitAddresses = Readonly<Partial<Record<(typeof places)[number] | 'ppc_gclid', unknown>>>;
+export type VisitAddresses = Readonly<Partial<Record<(typeof clickPlaces)[number] | 'ppc_gclid', unknown>>>;
 
 function idsIn(call: VisitAddresses, accepts: (id: string) => boolean): ClickIds {
   const ids: Partial<Record<ClickIdName, string>> = {};
   if (isId(call.ppc_gclid) && accepts(call.ppc_gclid)) ids.gclid = call.ppc_gclid;
-  for (const place of places) {
+  for (const place of clickPlaces) {
     const url = call[place];
     if (typeof url !== 'string') continue;
     for (const [, name = '', encoded = ''] of url.matchAll(parameter)) {

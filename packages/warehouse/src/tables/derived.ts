@@ -1,6 +1,7 @@
 import {
   activityTypes,
   clickKinds,
+  clickPlaces,
   type DerivedName,
   derivedFields,
   type FieldSettings,
@@ -27,11 +28,8 @@ import {
   when,
 } from '../sql/tree.ts';
 
-// The places of a click id in a record, the likeliest first, with a character between that URLs do not have.
-const addresses = fn.concatWs(
-  fn.chr(1),
-  ...['first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'].map((name) => column(name)),
-);
+// The places of a click id in a record, with a character between that URLs do not have.
+const addresses = fn.concatWs(fn.chr(1), ...clickPlaces.map((name) => column(name)));
 // The length apart: an expression that counts to 511 takes longer to compile than thousands of rows to read.
 const isId = (id: Sql): Sql =>
   and(
