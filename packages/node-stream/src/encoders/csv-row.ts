@@ -133,8 +133,9 @@ export function csvRow<T>(
       if (plans > 0) plan(item);
     }
     for (const column of own) cells[column.at] = cell(column.value(item), item, column.name);
-    const line = cells.join(delimiter) + newline;
-    if (line.isWellFormed()) return line;
+    // Without the line end, which would have to be copied together with the rest before it can be looked at.
+    const line = cells.join(delimiter);
+    if (line.isWellFormed()) return line + newline;
     const odd = [...named, ...own].find(({ at }) => cells[at]?.isWellFormed() === false);
     throw halfPair(odd?.name ?? '', item, 'CSV');
   };
