@@ -70,7 +70,8 @@ const limits = [
 const held = limits.map(([, value, sign, limit]) => (sign === '<=' ? value <= limit : value >= limit));
 
 const figure = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(2));
-const text = `# node-stream: last results
+const text = `<!-- Made by \`pnpm bench node-stream\`. Do not edit. -->
+# node-stream: last results
 
 ${new Date().toISOString().slice(0, 10)}, Node ${process.version.slice(1)}, ${cpus().length} x ${cpus()[0].model.trim()}. Command: \`pnpm bench node-stream\`, ${rounds} interleaved rounds, load average ${loadavg()[2].toFixed(1)}: wall times suffer from other work on the machine, CPU times little.
 Records of ${Math.round(bytesPerRecord)} bytes, two in five with text outside ASCII; pages of 1000; the server is a process of its own and is not counted.
