@@ -1,7 +1,7 @@
 // Packages as npm gets them. `node scripts/pack.mjs <folder> [package ...]` packs what is built into a folder, installs the tarballs
 // there with plain npm, and prints their paths as JSON. For tests that need packages as users have them.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { packages, scope } from './workspace.mjs';
 
@@ -10,23 +10,26 @@ import { packages, scope } from './workspace.mjs';
  * @param {{ dir: string }} pkg @param {string} folder
  */
 export function pack({ dir }, folder) {
-  const before = new Set(readdirSync(folder));
+  /** @type {{ name: string, version: string }} */
+  const { name, version } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'));
+  const tarball = join(folder, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
+  rmSync(tarball, { force: true });
   execFileSync('pnpm', ['pack', '--pack-destination', folder], {
     cwd: dir,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const made = readdirSync(folder).find((file) => file.endsWith('.tgz') && !before.has(file));
-  if (made === undefined) throw new Error(`pnpm pack made no tarball of ${dir}`);
-  return join(folder, made);
+  if (!existsSync(tarball)) throw new Error(`pnpm pack made no ${tarball}`);
+  return tarball;
 }
 
 /**
- * Installs tarballs and packages into a folder that nothing else has been installed into.
+ * Installs tarballs and packages into a folder, next to what it has.
  * @param {string} folder @param {readonly string[]} what
  */
 export function install(folder, what) {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  const manifest = join(folder, 'package.json');
+  if (!existsSync(manifest)) writeFileSync(manifest, '{"private":true,"type":"module"}');
   execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...what], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],

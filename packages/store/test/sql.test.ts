@@ -125,6 +125,9 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
       code: 'invalid_sql',
       message: expect.stringMatching(/^The SQL has a mistake: .*ppc_campain.*\./),
     });
+    await expect(rowsOf(url, 'select ppc_campaing from calls')).rejects.toMatchObject({
+      hint: expect.stringContaining('ppc_campaign'),
+    });
     await expect(rowsOf(url, 'select from where')).rejects.toMatchObject({ code: 'invalid_sql' });
   });
 

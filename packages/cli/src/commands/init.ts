@@ -142,20 +142,42 @@ async function askFor(
   for (;;) {
     const typed = await ask(question, offered, io);
     const read = plainSettings[name].read(typed, 'the answer');
-    if ('value' in read) return typed;
+    if ('value' in read) {
+      if (name !== 'baseUrl') return typed;
+      const problem = await problemOfUrl(typed);
+      if (problem === null) return typed;
+      say(io, problem);
+      continue;
+    }
     say(io, `${read.message}${read.hint === undefined ? '' : `; ${read.hint}`}`);
+  }
+}
+
+/** What a client says of a URL; null when it takes it. */
+async function problemOfUrl(baseUrl: string): Promise<string | null> {
+  try {
+    await createClient({ baseUrl, auth: apiKeys('none', 'none') }).close();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 
 async function askSecret(name: SecretName, io: Io): Promise<Secret> {
   for (;;) {
-    const question = `Command that prints the ${words[name]}, or Enter to type it`;
-    const command = await ask(question, '', io);
-    const value =
-      command === ''
-        ? await askHidden(`${words[name].replace(/^./, (first) => first.toUpperCase())} (not shown)`, io)
-        : secretCommand(command, `the command of the ${words[name]}`)().value;
-    if (value !== '') return { value, command: command === '' ? null : command };
+    const title = words[name].replace(/^./, (first) => first.toUpperCase());
+    const typed = await askHidden(`${title} (not shown), or Enter to name a command that prints it`, io);
+    if (typed !== '') return { value: typed, command: null };
+    const command = await ask(`Command that prints the ${words[name]}, or Enter to type it`, '', io);
+    if (command === '') continue;
+    try {
+      const { value } = secretCommand(command, `the command of the ${words[name]}`)();
+      if (value !== '') return { value, command };
+      say(io, 'the command prints nothing');
+    } catch (error) {
+      if (io.signal.aborted) throw error;
+      await report(error, io, { debug: false });
+    }
   }
 }
 

@@ -64,7 +64,9 @@ async function serveSandbox({ args, io, section, feeds }: Serving): Promise<numb
         return { id, accessKey, secretKey, bearerToken };
       }),
     });
-    notify(`sandbox with ${count(records)} generated calls on ${url}; Ctrl-C stops it`);
+    notify(
+      `sandbox with ${count(records)} generated calls on ${url} (a web page in a browser); Ctrl-C stops it`,
+    );
     for (const account of accounts) {
       notify('');
       notify(`${account.name} (account ${account.id}). Paste into another terminal:`);

@@ -54,6 +54,8 @@ export const verify: Handler = async (args, io) => {
     const noun = isRows ? 'account' : 'file';
     const proved = checks.filter((check) => check.verdict === 'proved').length;
     if (checks.length > 1) say(io, `${proved} of ${plural(checks.length, noun)} proved`);
+    const isBare = checks.some(({ findings }) => findings.some(({ code }) => code === 'no_receipt'));
+    if (isBare && !ask.againstApi) say(io, '→ --against-api compares what has no receipt with the API');
   }
   return verdict === 'proved' ? exitCodes.ok : exitCodes.incomplete;
 };

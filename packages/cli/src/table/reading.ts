@@ -143,7 +143,7 @@ export const readingCommands: readonly CommandSpec[] = [
     ],
     examples: [
       { line: 'calls watch', text: 'time, caller, minutes, campaign and number of each call' },
-      { line: "calls watch --q 'ppc_campaign:*' --json | jq .sid", text: 'for another program' },
+      { line: 'calls watch --min-talk 2m --json | jq .sid', text: 'for another program' },
     ],
     load: async () => (await import('../commands/watch.ts')).watchCalls,
   },

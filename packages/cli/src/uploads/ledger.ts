@@ -84,7 +84,7 @@ function explained(error: unknown, shown: string): unknown {
     return new UsageError(error.message, {
       cause: error,
       hints:
-        error.code === 'in_the_way'
+        error.code === 'in_the_way' && !/\d{4}-\d{2}-\d{2}/.test(shown)
           ? ['a name with {date} is another one each day: -o clicks-{date}.csv']
           : [],
     });

@@ -71,7 +71,7 @@ class StoreCheck {
       throw new UsageError('--write-receipt: the store is not a file, so there is no place for its receipt');
     const found = path === null || isWriting ? null : await readReceipt(path);
     const receipt = found?.receipt ?? null;
-    if (!isWriting) this.#findings.push(...receiptProblem(found));
+    if (!isWriting && (found !== null || !againstApi)) this.#findings.push(...receiptProblem(found));
     const accounts = await this.#accounts(receipt);
     if (againstApi) refuseOneApi(accounts, this.#ask);
     const counted: AccountRows[] = [];

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { propertyOf } from '@call-attribution/core/errors';
+import { fields } from '@call-attribution/core/record';
+import { nearest } from '@call-attribution/query-dsl';
 import Database from 'libsql/promise';
 import { noStore, StoreError } from './errors.ts';
 import { inMemory, readOnlyUri } from './sqlite-connection.ts';
@@ -170,11 +172,15 @@ function sqlError(cause: unknown, file: string): StoreError {
   const code = String(propertyOf(cause, 'code') ?? '');
   if (code !== 'SQLITE_ERROR') return fromSqlite(cause, file);
   const message = String(propertyOf(cause, 'message') ?? '').split('\n')[0] ?? '';
+  const [, unknown] = /^no such column: "?(?:\w+\.)?(\w+)/.exec(message) ?? [];
+  const near = unknown && nearest(unknown, ['account', ...fields.map(({ name }) => name)]);
   return new StoreError(
     'invalid_sql',
     {
       message: `The SQL has a mistake: ${message}.`,
-      hint: 'The view calls has a column for each field: calls fields lists them.',
+      hint: !near
+        ? 'The view calls has a column for each field: calls fields lists them.'
+        : `Did you mean ${near}?`,
     },
     { cause },
   );
