@@ -490,6 +490,31 @@ test('a PostgreSQL connection that ends between two statements is replaced, and 
   expect(stores.length).toBeGreaterThan(0);
 });
 
+test('a load into PostgreSQL looks calls up, and does not read the account for each batch', async () => {
+  for (const { newUrl } of stores.filter(({ kind }) => kind === 'postgres')) {
+    const url = await newUrl();
+    const many = fixtureCalls(8000) as Call[];
+    {
+      await using store = await openStore(url);
+      await store.putAccount({ id: '101', name: 'One' });
+      for (let at = 0; at < many.length; at += 500) await store.upsert('101', many.slice(at, at + 500));
+    }
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const used = async () => {
+      const { rows } = await client.query(
+        `SELECT n_tup_ins::int AS written, (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int AS read
+           FROM pg_stat_user_tables WHERE relname = 'records'`,
+      );
+      return rows[0];
+    };
+    await expect.poll(async () => (await used())?.written).toBe(many.length);
+    expect((await used()).read).toBeLessThan(many.length);
+    await client.end();
+  }
+  expect(stores.length).toBeGreaterThan(0);
+});
+
 test('a SQLite store waits for the writer of another process, also with a single statement', async () => {
   const url = (await stores[0]?.newUrl()) as string;
   const store = await openStore(url);

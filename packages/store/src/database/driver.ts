@@ -36,9 +36,9 @@ export interface Dialect {
   readonly clustered: string;
   /** A condition: `column` is in the list bound to `placeholder`. */
   isIn(column: string, placeholder: string): string;
-  /** The list bound to `placeholder` as a table `list` with the column `value`. */
-  listAsTable(placeholder: string): string;
-  /** A list in the form that `isIn` and `listAsTable` take. */
+  /** Selects columns of calls by the account, `$1`, and a list of sids, `$2`. Each is looked up, whatever the planner knows of the table. */
+  lookUp(columns: string): string;
+  /** A list in the form that `isIn` and `lookUp` take. */
   list(values: readonly string[]): Value;
   /** What tells a row from others on one snapshot, as a number. */
   readonly rowId: string;

@@ -14,7 +14,9 @@ const dialect: Dialect = {
   schema: '',
   clustered: '',
   isIn: (column, placeholder) => `${column} = ANY(${placeholder})`,
-  listAsTable: (placeholder) => `unnest(${placeholder}::text[]) AS list(value)`,
+  // Without OFFSET, a server that has not analyzed the table yet reads all calls of the account.
+  lookUp: (columns) => `SELECT found.* FROM unnest($2::text[]) AS list(value) CROSS JOIN LATERAL
+      (SELECT ${columns} FROM records WHERE account = $1 AND sid = list.value OFFSET 0) AS found`,
   list: (values) => values,
   rowId,
   jsonOf: (columns) => `json_agg(json_build_array(${columns.join(', ')}))::text`,

@@ -24,7 +24,9 @@ const dialect: Dialect = {
   schema: 'store.',
   clustered: 'WITHOUT ROWID',
   isIn: (column, placeholder) => `${column} IN (SELECT value FROM json_each(${placeholder}))`,
-  listAsTable: (placeholder) => `json_each(${placeholder}) AS list`,
+  // Without CROSS JOIN, SQLite reads all calls of the account.
+  lookUp: (columns) =>
+    `SELECT ${columns} FROM json_each($2) AS list CROSS JOIN records WHERE account = $1 AND sid = list.value`,
   list: (values) => JSON.stringify(values),
   rowId: 'rowid',
   jsonOf: (columns) => `json_group_array(json_array(${columns.join(', ')}))`,

@@ -152,12 +152,10 @@ async function rowsOf(
   account: string,
   keys: readonly string[],
 ): Promise<Map<string, Before>> {
-  // CROSS JOIN makes SQLite look each key up. Without it, SQLite reads all calls of the account.
-  const rows = await session.all(
-    `SELECT sid, at, talk, extension, ${document}
-       FROM ${driver.dialect.listAsTable('$2')} CROSS JOIN records WHERE account = $1 AND sid = list.value`,
-    [account, driver.dialect.list(keys)],
-  );
+  const rows = await session.all(driver.dialect.lookUp(`sid, at, talk, extension, ${document}`), [
+    account,
+    driver.dialect.list(keys),
+  ]);
   return new Map(
     rows.map((row) => [
       String(row.sid),
