@@ -504,7 +504,7 @@ test('a load into PostgreSQL looks calls up, and does not read the account for e
     const used = async () => {
       const { rows } = await client.query(
         `SELECT n_tup_ins::int AS written, (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int AS read
-           FROM pg_stat_user_tables WHERE relname = 'records'`,
+           FROM pg_stat_user_tables WHERE relid = 'records'::regclass`,
       );
       return rows[0];
     };
