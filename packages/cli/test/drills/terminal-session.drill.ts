@@ -108,9 +108,12 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
   test('calls init asks until the server accepts the keys, and keeps a command that prints one', async () => {
     const { CALLS_ACCESS_KEY: key = '', CALLS_SECRET_KEY: secret = '', CALLS_BASE_URL: url = '' } = stage.env;
     const keys = (typed: string): [RegExp, string][] => [
+      [/Access key \(not shown\), or Enter[^\n]*: $/, '\r'],
+      [/prints the access key, or Enter to type it: $/, 'false\r'],
+      // A command that fails is asked for again.
+      [/ended with status 1\n[^\n]*\nAccess key \(not shown\), or Enter[^\n]*: $/, '\r'],
       [/prints the access key, or Enter to type it: $/, `echo ${key}\r`],
-      [/prints the secret key, or Enter to type it: $/, '\r'],
-      [/Secret key \(not shown\): $/, `${typed}\r`],
+      [/Secret key \(not shown\), or Enter[^\n]*: $/, `${typed}\r`],
       [/Time zone of the account's times \[.+\]: $/, 'America/New_York\r'],
     ];
     const env = { CALLS_BASE_URL: '', CALLS_ACCESS_KEY: '', CALLS_SECRET_KEY: '', CALLS_TIME_ZONE: '' };
