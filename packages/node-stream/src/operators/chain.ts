@@ -80,6 +80,9 @@ class OperatorChain<T> implements Chain<T> {
   }
 }
 
+/** Nobody waits. A function made where somebody did would keep the items that came while the next ones are read. */
+const nobody = (): void => {};
+
 /** One read of a chain, item by item or page by page. */
 class Reading<T> implements AsyncIterator<T, undefined, undefined> {
   readonly #run: Run<unknown, T>;
@@ -90,7 +93,7 @@ class Reading<T> implements AsyncIterator<T, undefined, undefined> {
   #at = 0;
   #isLeft = false;
   /** Ends a wait for items that may never come. */
-  #leave: () => void = () => {};
+  #leave: (items: null) => void = nobody;
 
   constructor(
     source: ChainSource<unknown>,
@@ -183,13 +186,22 @@ class Reading<T> implements AsyncIterator<T, undefined, undefined> {
   #next(): Promise<readonly T[] | null> {
     if (this.#isLeft) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
-      this.#leave = () => resolve(null);
-      this.#run.next().then(resolve, reject);
+      this.#leave = resolve;
+      this.#run.next().then(
+        (items) => {
+          this.#leave = nobody;
+          resolve(items);
+        },
+        (error: unknown) => {
+          this.#leave = nobody;
+          reject(error);
+        },
+      );
     });
   }
 
   async #close(): Promise<void> {
-    this.#leave();
+    this.#leave(null);
     this.#abort.abort();
     await this.#run.close();
   }
