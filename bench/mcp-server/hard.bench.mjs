@@ -1,7 +1,6 @@
 // Twelve hard questions over the API, without a local copy, to a sandbox with 400,000 calls: how many calls of tools and how many tokens
 // each takes until it has its exact numbers. `node hard.bench.mjs [calls]`.
-import { rmSync } from 'node:fs';
-import { build } from 'esbuild';
+import { bundled } from '../bundled.mjs';
 
 const records = Number(process.argv[2] ?? 400_000);
 const limits = { calls: 8, tokens: 1500 };
@@ -22,40 +21,17 @@ const questions = [
   { period: '2026-10', compare: 'previous', group_by: 'campaign', measures: ['calls', 'missed_rate'] },
 ].map((question) => ({ calls: 'all', ...question }));
 
-/** The server, the sandbox and how tokens are counted, bundled for plain Node. */
-async function sources() {
-  const folder = new URL('../../packages/mcp-server/', import.meta.url);
-  // The drivers of databases are native and stay where they are installed.
-  const outfile = new URL(`../store/node_modules/.bench-hard-${process.pid}.mjs`, folder).pathname;
-  await build({
-    stdin: {
-      contents: `
-        export { apiKeys, createClient } from '@call-attribution/core';
-        export { startSandbox } from '@call-attribution/sandbox';
-        export { callTool, createServer } from './src/index.ts';
-        export { estimateTokens } from './src/results/table.ts';`,
-      resolveDir: folder.pathname,
-      loader: 'ts',
-    },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['@call-attribution/source'],
-    external: ['@call-attribution/warehouse', 'libsql', 'pg', 'pg-*'],
-    banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-    },
-    logLevel: 'error',
-  });
-  try {
-    return await import(outfile);
-  } finally {
-    rmSync(outfile);
-  }
-}
-
-const { apiKeys, createClient, startSandbox, callTool, createServer, estimateTokens } = await sources();
+// The drivers of databases are native and stay where they are installed.
+const packages = new URL('../../packages/', import.meta.url);
+const { apiKeys, createClient, startSandbox, callTool, createServer, estimateTokens } = await bundled(
+  `
+    export { apiKeys, createClient } from '@call-attribution/core';
+    export { startSandbox } from '@call-attribution/sandbox';
+    export { callTool, createServer } from './src/index.ts';
+    export { estimateTokens } from './src/results/table.ts';`,
+  new URL('mcp-server/', packages),
+  { external: ['@call-attribution/warehouse', 'libsql', 'pg', 'pg-*'], beside: new URL('store/', packages) },
+);
 const sandbox = await startSandbox({ records, to: '2026-11-01 00:00:00' });
 const [account] = sandbox.accounts;
 const client = createClient({

@@ -1,44 +1,19 @@
 // What it costs to mask a record for the copy that assistants ask, against the bare JSON copy of the same record (parse and stringify).
 // Calls come in pages, as a load brings them: only the masking and the copying are measured, as CPU time, in turns.
-import { rmSync } from 'node:fs';
-import { build } from 'esbuild';
+import { bundled } from '../bundled.mjs';
 
 const pages = 40;
 const perPage = 1000;
 const limits = { microseconds: 100, ratio: 6 };
 
-/** The function that masks, which is not exported, and the generator, bundled for plain Node. */
-async function sources() {
-  const folder = new URL('../../packages/mcp-server/', import.meta.url);
-  const outfile = new URL(`node_modules/.bench-mask-${process.pid}.mjs`, folder).pathname;
-  await build({
-    stdin: {
-      contents: `
-        export { fields } from '@call-attribution/core';
-        export { generate } from '../sandbox/src/index.ts';
-        export { createRecordMask } from './src/privacy/mask-record.ts';
-        export { createMasks } from './src/privacy/masking.ts';`,
-      resolveDir: folder.pathname,
-      loader: 'ts',
-    },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['@call-attribution/source'],
-    banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-    },
-    logLevel: 'silent',
-  });
-  try {
-    return await import(outfile);
-  } finally {
-    rmSync(outfile);
-  }
-}
-
-const { fields, generate, createRecordMask, createMasks } = await sources();
+const { fields, generate, createRecordMask, createMasks } = await bundled(
+  `
+    export { fields } from '@call-attribution/core';
+    export { generate } from '../sandbox/src/index.ts';
+    export { createRecordMask } from './src/privacy/mask-record.ts';
+    export { createMasks } from './src/privacy/masking.ts';`,
+  new URL('../../packages/mcp-server/', import.meta.url),
+);
 const mask = createRecordMask(fields, { reveal: new Set(), masks: createMasks('a key') });
 const texts = [];
 let page = [];

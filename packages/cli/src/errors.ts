@@ -61,6 +61,13 @@ export function systemCode(error: unknown): string | null {
   return typeof error.code === 'string' ? error.code : null;
 }
 
+/** A value that the format of the output has no form for. */
+export const unfitValue = (message: string, cause?: unknown): CliError =>
+  new CliError(message, {
+    cause,
+    hints: ['--format ndjson writes any value as it is', '--fields chooses the fields'],
+  });
+
 /** Is it an error of a store? Recognized by its name, because the package that has the class loads the database drivers. */
 export function isStoreError(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && error.name === 'StoreError';

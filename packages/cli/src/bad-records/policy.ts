@@ -12,7 +12,7 @@ import {
 import { withoutRecords } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Args } from '../args/command.ts';
-import { CliError, systemCode, UsageError } from '../errors.ts';
+import { CliError, systemCode, UsageError, unfitValue } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
 import { fileError, type Io, isSpecial, say } from '../io.ts';
@@ -195,10 +195,7 @@ function isBadRecord(error: unknown): boolean {
 export async function withWayOut(error: unknown): Promise<unknown> {
   if (error instanceof Error && systemCode(error) === 'unfit_value')
     // What comes after the semicolon is for programs.
-    return new CliError(error.message.split(';')[0] ?? '', {
-      cause: error,
-      hints: ['--format ndjson writes any value as it is', '--fields chooses the fields'],
-    });
+    return unfitValue(error.message.split(';')[0] ?? '', error);
   if (!isBadRecord(error)) return error;
   const { message } = await explain(error);
   return new CliError(message, {

@@ -1,5 +1,5 @@
 import type { Call, FieldSpec, Version } from '@call-attribution/core';
-import { CliError } from '../errors.ts';
+import { type CliError, unfitValue } from '../errors.ts';
 import { type Io, show, write } from '../io.ts';
 import type { OutputFormat } from '../output/rows.ts';
 import { cellText, fieldsNamed, fieldsOf, pickFields, valueOfField } from '../reading/fields.ts';
@@ -101,10 +101,7 @@ const isOdd = (cell: unknown): boolean => typeof cell === 'string' && !cell.isWe
 
 /** Text that would be another one in the file. */
 const halfPair = ({ sid }: Call, field: FieldSpec | undefined): CliError =>
-  new CliError(
-    `column ${field?.name} in call ${sid} has half of a surrogate pair, which CSV has no form for`,
-    { hints: ['--format ndjson writes any value as it is', '--fields chooses the fields'] },
-  );
+  unfitValue(`column ${field?.name} in call ${sid} has half of a surrogate pair, which CSV has no form for`);
 
 function dataOutput(
   format: Exclude<OutputFormat, 'table'>,
