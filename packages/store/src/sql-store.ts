@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call, Clock } from '@call-attribution/core';
 import { copyVerdict } from '@call-attribution/node-stream/copies';
 import {
@@ -15,12 +16,12 @@ import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { openJournal } from './journal.ts';
 import type { StoreSettings } from './options.ts';
-import { callOfLine, type DocumentRow, document, documentIn, printed } from './rows/documents.ts';
+import { type DocumentRow, document, documentIn, printed } from './rows/documents.ts';
 import { eachCall } from './rows/each-call.ts';
 import { readPage } from './rows/pages.ts';
 import { positionOf } from './rows/position.ts';
 import { countCalls } from './rows/pyramid.ts';
-import { type CallRow, toRow } from './rows/record.ts';
+import { type CallRow, rowOfLine, toRow } from './rows/record.ts';
 import { keyOf } from './rows/record-key.ts';
 import { readRemovals } from './rows/removed.ts';
 import { scanCalls } from './rows/scan.ts';
@@ -74,11 +75,8 @@ const accountMethods = (driver: Driver) =>
   }) satisfies Partial<Store>;
 
 function writeMethods(driver: Driver, clock: Pick<Clock, 'now'>) {
-  const rowOf = (given: CallInput): CallRow => {
-    if (typeof given !== 'string' && !(given instanceof Uint8Array)) return toRow(given);
-    const { call, line } = callOfLine(given);
-    return toRow(call, line);
-  };
+  const rowOf = (given: CallInput): CallRow =>
+    typeof given === 'string' || given instanceof Uint8Array ? rowOfLine(given) : toRow(given);
   const rowsOf = (calls: readonly CallInput[]): CallRow[] => {
     const rows: CallRow[] = [];
     const refused: number[] = [];
@@ -183,6 +181,9 @@ const upkeepMethods = (driver: Driver) =>
     },
   }) satisfies Partial<Store>;
 
+/** Calls are read for about so long at a time while others are written. */
+const busyMs = 2;
+
 /** The rows of calls, some at a time. When a call cannot be read, the rows before it still come. */
 async function* inBatches(
   calls: Iterable<CallInput> | AsyncIterable<CallInput>,
@@ -202,8 +203,14 @@ async function* inBatches(
       return null;
     }
   };
+  let since = performance.now();
   try {
     for (let row = await next(); row !== null; row = await next()) {
+      // What comes from memory would not let a server be sent anything until all of a batch is read.
+      if (performance.now() - since > busyMs) {
+        await nextTurn();
+        since = performance.now();
+      }
       if (rows.push(row) < size) continue;
       yield rows;
       rows = [];

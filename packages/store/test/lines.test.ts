@@ -48,13 +48,14 @@ const batch = fc.record({
     (record: object) => JSON.stringify(Object.fromEntries(Object.entries(record).reverse())),
     (record: object) => JSON.stringify(record).replaceAll('\\ud800', '\ud800'),
     (record: object) => JSON.stringify(record).replace('{', '{"ppc_campaign":"twice",'),
-    (record: object) => JSON.stringify(record).replace(/"date_added":[^,]*,/, ''),
+    (record: object) => JSON.stringify({ ...record, date_added: undefined }),
   ),
 });
 
 describe.each(testStores())('a $kind store', ({ newUrl }) => {
   test('it returns the bytes of records as it did before, however their lines were written and passed', async () => {
-    const store = await openStore(await newUrl());
+    // All calls of a page come in one piece.
+    const store = await openStore(await newUrl(), { sliceRows: 10_000 });
     await store.putAccount({ id: 'bytes', name: 'bytes' });
     await store.putAccount({ id: 'strings', name: 'strings' });
     await store.putAccount({ id: 'calls', name: 'calls' });
@@ -98,6 +99,16 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
       { numRuns: runs },
     );
     expect(await store.check()).toEqual([]);
+    await store.close();
+  });
+
+  test('a line that would be one of ours, but for a control character in a text, is no JSON and refused', async () => {
+    const store = await openStore(await newUrl());
+    await store.putAccount({ id: '1', name: 'One' });
+    const line = (browser: string) =>
+      JSON.stringify(fromCall({ ...(patterns[0] as Call), browser }, 'v3')).replace('*', '\t');
+    await expect(store.upsert('1', [line('a*b')])).rejects.toMatchObject({ code: 'unfit_record' });
+    expect(await store.upsert('1', [line('ab')])).toMatchObject({ added: 1 });
     await store.close();
   });
 

@@ -35,7 +35,8 @@ export async function replaceSms(
     await session.run('DELETE FROM sms_numbers WHERE account = $1', [account]);
     await session.many(
       { into: 'sms_numbers', columns: ['account', 'number', 'sms_enabled', 'url'] },
-      numbers.map(({ number, smsEnabled, url }) => [account, number, smsEnabled, url]),
+      numbers,
+      ({ number, smsEnabled, url }) => [account, number, smsEnabled, url],
     );
   });
 }

@@ -1,7 +1,7 @@
 import type { Erasure } from '@call-attribution/node-stream/copies';
 
 /** A parameter of a statement. Lists go through {@link Dialect.list}. */
-export type Value = string | number | null | readonly string[];
+export type Value = string | number | null | readonly (string | null)[];
 
 /** One row as the driver returns it, by column name. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Insert {
   /** The table. */
   readonly into: string;
-  /** Its columns, in the order of the values. */
+  /** Its columns, in the order of the values. With `otherwise`, a column has whole numbers or texts. */
   readonly columns: readonly string[];
   /** What follows the values, such as `ON CONFLICT ...`. Without it none of the rows may exist. */
   readonly otherwise?: string;
@@ -22,8 +22,8 @@ export interface Session {
   all(sql: string, values?: readonly Value[]): Promise<Row[]>;
   /** Runs a statement and returns the number of changed rows. */
   run(sql: string, values?: readonly Value[]): Promise<number>;
-  /** Inserts rows and returns the number of inserted or changed rows. */
-  many(insert: Insert, rows: readonly (readonly Value[])[]): Promise<number>;
+  /** Inserts rows, whose values are asked for when they are sent, and returns the number of inserted or changed rows. */
+  many<T>(insert: Insert, rows: readonly T[], valuesOf: (row: T) => readonly Value[]): Promise<number>;
 }
 
 /** The few points in which the SQL of the two databases differs. */

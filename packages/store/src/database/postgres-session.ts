@@ -1,11 +1,9 @@
 import type pg from 'pg';
-import type { Session, Value } from './driver.ts';
+import type { Insert, Session, Value } from './driver.ts';
 import { copyRows } from './postgres-copy.ts';
 import { fromPostgres } from './postgres-errors.ts';
 
-/** One statement carries at most this many rows, well under the protocol's 65,535 parameters. */
-const rowsAtOnce = 500;
-/** From this many rows on COPY is cheaper than INSERT. */
+/** From this many rows on COPY, or lists, are cheaper than values. */
 const worthCopying = 10;
 
 /** Statements on a connection. One that takes longer than the limit fails, even when the server is frozen. */
@@ -26,34 +24,49 @@ export function sessionOf(client: pg.PoolClient, limitMs: number): Session {
   return {
     all: async (sql, values) => (await query(sql, values)).rows,
     run: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
-    async many(insert, rows) {
+    async many(insert, rows, valuesOf) {
+      if (rows.length === 0) return 0;
       if (insert.otherwise === undefined && rows.length >= worthCopying) {
-        await copyRows(client, insert, rows, limitMs).catch((cause: unknown) => {
+        await copyRows(client, insert, rows, { valuesOf, limitMs }).catch((cause: unknown) => {
           throw fromPostgres(cause);
         });
         return rows.length;
       }
-      let touched = 0;
-      for (let at = 0; at < rows.length; at += rowsAtOnce) {
-        const values: Value[] = [];
-        // Numbers are written out and equal strings of a column are sent once: parameters cost more than the rest of such an insert.
-        const marks = insert.columns.map(() => new Map<Value, string>());
-        const mark = (value: Value, column: number): string => {
-          if (typeof value === 'number') return String(value);
-          if (value === null) return 'NULL';
-          const known = marks[column]?.get(value) ?? `$${values.push(value)}`;
-          marks[column]?.set(value, known);
-          return known;
-        };
-        const list = rows.slice(at, at + rowsAtOnce).map((row) => `(${row.map(mark).join(',')})`);
-        const { rowCount } = await query(
-          `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) VALUES ${list.join(',')} ${insert.otherwise ?? ''}`,
-          values,
-        );
-        touched += rowCount ?? 0;
-      }
-      return touched;
+      const cells = rows.map(valuesOf);
+      const { from, values } = rows.length < worthCopying ? oneByOne(cells) : inLists(insert, cells);
+      const { rowCount } = await query(
+        `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) ${from} ${insert.otherwise ?? ''}`,
+        values,
+      );
+      return rowCount ?? 0;
     },
+  };
+}
+
+/** What rows are inserted from, and its parameters. */
+interface Source {
+  readonly from: string;
+  readonly values: readonly Value[];
+}
+
+/** A few rows. */
+function oneByOne(rows: readonly (readonly Value[])[]): Source {
+  const values: Value[] = [];
+  const list = rows.map((row) => `(${row.map((value) => `$${values.push(value)}`).join(', ')})`);
+  return { from: `VALUES ${list.join(', ')}`, values };
+}
+
+/** Many rows, a list for each column: to read a statement with a value for each cell costs the server as much as to run it. */
+function inLists({ columns }: Insert, rows: readonly (readonly Value[])[]): Source {
+  const lists = columns.map((_, column) => {
+    const cells = rows.map((row) => row[column] ?? null);
+    return cells.every(Number.isSafeInteger)
+      ? { type: 'bigint[]', value: `{${cells.join(',')}}` }
+      : { type: 'text[]', value: cells.map((cell) => (cell === null ? null : String(cell))) };
+  });
+  return {
+    from: `SELECT * FROM unnest(${lists.map(({ type }, i) => `$${i + 1}::${type}`).join(', ')})`,
+    values: lists.map(({ value }) => value),
   };
 }
 

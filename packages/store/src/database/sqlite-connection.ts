@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
-import type { Insert, Row, Session, Value } from './driver.ts';
+import type { Row, Session, Value } from './driver.ts';
 import { fromSqlite, isBusy } from './sqlite-errors.ts';
 
 /** The name of a database in memory. */
@@ -88,7 +88,7 @@ function sessionOf(connection: Database.Database, prepared: Map<string, Database
   return {
     all: async (sql, values = []) => statement(sql).all(values as Value[]) as Row[],
     run: async (sql, values = []) => statement(sql).run(values as Value[]).changes,
-    many: async (insert: Insert, rows) => {
+    many: async (insert, rows, valuesOf) => {
       const width = insert.columns.length;
       const into = (count: number): Database.Statement => {
         const marks = (row: number) => insert.columns.map((_, i) => `$${row * width + i + 1}`);
@@ -101,16 +101,17 @@ function sessionOf(connection: Database.Database, prepared: Map<string, Database
       let at = 0;
       // A call of the driver costs about as much as inserting a row.
       for (const some = into(rowsAtOnce); at + rowsAtOnce <= rows.length; at += rowsAtOnce)
-        touched += some.run(flat(rows, at, at + rowsAtOnce)).changes;
-      for (const one = into(1); at < rows.length; at += 1) touched += one.run(rows[at] as Value[]).changes;
+        touched += some.run(flat(rows.slice(at, at + rowsAtOnce), valuesOf)).changes;
+      const one = into(1);
+      for (const row of rows.slice(at)) touched += one.run(flat([row], valuesOf)).changes;
       return touched;
     },
   };
 }
 
 /** The values of some rows, one after the other. Array.flat is several times slower. */
-function flat(rows: readonly (readonly Value[])[], from: number, to: number): Value[] {
+function flat<T>(rows: readonly T[], valuesOf: (row: T) => readonly Value[]): Value[] {
   const values: Value[] = [];
-  for (let i = from; i < to; i += 1) for (const value of rows[i] as readonly Value[]) values.push(value);
+  for (const row of rows) for (const value of valuesOf(row)) values.push(value);
   return values;
 }

@@ -1,7 +1,5 @@
-import { isAscii } from 'node:buffer';
-import { type Call, fromCall, toCall } from '@call-attribution/core/record';
+import { type Call, fromCall } from '@call-attribution/core/record';
 import type { Row } from '../database/driver.ts';
-import { StoreError } from '../database/errors.ts';
 import type { Versions } from './record.ts';
 
 /** What a call is printed from, in a statement on `records`. */
@@ -29,29 +27,4 @@ export function printed({ text, versions, v3Length }: DocumentRow, version: 'v2'
   if (version === 'v3' && versions === 'v3') return text;
   if (version === 'v3' && v3Length !== null) return `${text.slice(0, v3Length)}}`;
   return JSON.stringify(fromCall(JSON.parse(text) as Call, version));
-}
-
-/** Of plain ASCII, latin1 is the same text, sooner. */
-const decoded = (bytes: Uint8Array): string => {
-  const { buffer, byteOffset, byteLength } = bytes;
-  return Buffer.from(buffer, byteOffset, byteLength).toString(isAscii(bytes) ? 'latin1' : 'utf8');
-};
-
-/** A call and the JSON that it was read from. */
-export interface CallOfLine {
-  readonly call: Call;
-  readonly line: string;
-}
-
-/** The call of a line of JSON: of a record of either version, or of a neutral call. Throws `unfit_record` when it is none. */
-export function callOfLine(given: string | Uint8Array): CallOfLine {
-  try {
-    const line = typeof given === 'string' ? given : decoded(given);
-    const record: unknown = JSON.parse(line);
-    const isV2 = typeof record === 'object' && record !== null && Object.hasOwn(record, 'baseuri');
-    return { call: toCall(record, isV2 ? 'v2' : 'v3', { records: 'off' }), line };
-  } catch {
-    // The cause may quote the line, and with it a caller's data.
-    throw new StoreError('unfit_record', 'A record is not the JSON of a call, so it cannot be stored.');
-  }
 }

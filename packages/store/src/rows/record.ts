@@ -9,6 +9,7 @@ import {
 import type { Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { ownColumns } from '../database/own-columns.ts';
+import { callOfLine, fieldsOfOwnForm, textOfLine } from './lines.ts';
 import { plainText } from './plain-text.ts';
 import { keyOf } from './record-key.ts';
 import type { TallyKey } from './tally.ts';
@@ -49,12 +50,8 @@ const hasAny = (call: Fields, names: readonly string[]) => names.some((name) => 
 /**
  * A call as a row. One without a sid is refused, because it could not be told from others, and so is one nested too deep. A value
  * that cannot be filtered by exactly is kept, and no filter on its field finds the call.
- *
- * @param line the JSON that the call was read from, if there is one.
  */
-export function toRow(call: Call, line?: string): CallRow {
-  // Such a line is what would be written: there is nothing to look for in it, and nothing to write again.
-  if (line !== undefined && isOwnForm(line)) return rowOf(call as unknown as Fields, 'v3', false, line);
+export function toRow(call: Call): CallRow {
   const given = call as unknown as Fields;
   let isDeep = false;
   for (const name in given) {
@@ -72,6 +69,13 @@ export function toRow(call: Call, line?: string): CallRow {
   return rowOf(given, versions, isDeep);
 }
 
+/** The call of a line of JSON as a row. */
+export function rowOfLine(given: string | Uint8Array): CallRow {
+  const line = textOfLine(given);
+  const own = fieldsOfOwnForm(line);
+  return own === null ? toRow(callOfLine(line)) : rowOf(own, 'v3', false, line);
+}
+
 /**
  * The row of a call that was read again. What only the other version has stays as it was: fields of its own, and unknown ones. What
  * was read with the same version alone is replaced.
@@ -85,18 +89,6 @@ export function mergedRow(
   const both = { ...(JSON.parse(was.text) as Fields), ...(JSON.parse(now.text) as Fields) };
   return rowOf(both, versions, true);
 }
-
-/** A text as JSON.stringify writes it, without \\u, a whole number of few digits, a truth value or null. */
-const plainValue = String.raw`(?:"[^"\\\ud800-\udfff]*(?:\\["\\bfnrt][^"\\\ud800-\udfff]*)*"|null|-?[1-9]\d{0,14}|0|true|false)`;
-const ownForm = new RegExp(
-  `^\\{${fields.flatMap(({ name, v3 }) => (v3 === null ? [] : [`"${name}":${plainValue}`])).join(',')}\\}$`,
-);
-
-/**
- * Is a line what `JSON.stringify` writes of a record of v3: all of its fields in their order, no others and none twice, no spaces, nothing
- * nested and no escapes that SQL could not read? Then reading and writing it would give the same text, in five times the time.
- */
-const isOwnForm = (line: string): boolean => ownForm.test(line);
 
 /** SQLite reads JSON of at most 1,000 levels. */
 const mostLevels = 900;

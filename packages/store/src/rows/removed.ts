@@ -42,7 +42,8 @@ export async function addErased(
       columns: ['account', 'made_with', 'caller'],
       otherwise: 'ON CONFLICT (account, made_with, caller) DO NOTHING',
     },
-    erased.flatMap(({ key, callers }) => callers.map((caller) => [account, key, caller])),
+    erased.flatMap(({ key, callers }) => callers.map((caller) => ({ key, caller }))),
+    ({ key, caller }) => [account, key, caller],
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Removals } from '@call-attribution/node-stream/copies';
-import type { Driver, Insert, Session, Value } from '../database/driver.ts';
+import type { Driver, Insert, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { type DocumentRow, document, documentIn } from './documents.ts';
 import { moveOn } from './position.ts';
@@ -78,10 +78,7 @@ export async function writeCalls(
     // A call that is the same as before is not written again.
     if (now.text !== was.text || now.versions !== was.versions) changed.push({ was, now });
   }
-  await session.many(
-    intoRecords,
-    added.map((row) => [account, ...row.values()]),
-  );
+  await session.many(intoRecords, added, (row) => [account, ...row.values()]);
   for (const { now } of changed) await session.run(update, [account, ...now.values()]);
   const written = [...added, ...changed.map(({ now }) => now)];
   const replaced = changed.map(({ was }) => was);
@@ -172,6 +169,7 @@ async function addCells(session: Session, account: string, cells: readonly Cell[
       otherwise:
         'ON CONFLICT (account, level, extension, talk, bucket) DO UPDATE SET n = tally.n + excluded.n',
     },
-    cells.map((c): Value[] => [account, c.level, c.extension, c.talk, c.bucket, c.n]),
+    cells,
+    (c) => [account, c.level, c.extension, c.talk, c.bucket, c.n],
   );
 }
