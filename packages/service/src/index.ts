@@ -25,23 +25,24 @@ export {
   listenOptions,
   type ServiceOptions,
 } from './options.ts';
-export type { PageAccount, PageOptions } from './page/page-options.ts';
 export {
   keptValues,
-  mostGroups,
-  type PageBucket,
-  type PageCalls,
-  type PageCut,
-  type PageDay,
-  type PageDimension,
-  type PageGroup,
-  type PageMeasures,
-  type PageQuestion,
-  type PageSource,
-  type PageSummary,
-  pageDimensions,
-  perDimension,
+  pageMeasures,
+  pageQuestions,
+  pageSummary,
+  pageTotals,
   periodBefore,
-  summaryOfTime,
+} from './page/numbers.ts';
+export type { PageAccount, PageOptions } from './page/page-options.ts';
+export type {
+  PageBucket,
+  PageCalls,
+  PageCut,
+  PageDimension,
+  PageGroup,
+  PageMeasures,
+  PageQuestion,
+  PageSource,
+  PageSummary,
 } from './page/question.ts';
 export { createService, type Listening, type Service } from './service.ts';

@@ -13,7 +13,7 @@ import {
   type Question,
   type QuestionLimits,
 } from '@call-attribution/questions';
-import { analyze } from './ask/analyze.ts';
+import { analyze, analyzeAll } from './ask/analyze.ts';
 import { accountStatuses, readVerdict } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
 import { type Gate, gateOf, memorySession, type OpenOptions, watchFile } from './file/gate.ts';
@@ -93,6 +93,18 @@ export interface Warehouse extends AsyncDisposable {
    * });
    */
   analyze(question: Question): Promise<Answer>;
+  /**
+   * Answers several questions, each as `analyze` does. Those about the same calls cost less together. The first `signal` and the
+   * first `timeLimit` among them hold for all.
+   *
+   * @example
+   * const period = 'last month';
+   * const [days, campaigns] = await warehouse.analyzeAll([
+   *   { groupBy: ['day'], period },
+   *   { groupBy: ['ppc_campaign'], measures: ['calls', 'missed_rate'], period },
+   * ]);
+   */
+  analyzeAll(questions: readonly Question[]): Promise<Answer[]>;
   /** How many calls a selection has. */
   count(selection?: CallSelection & QuestionLimits): Promise<Count>;
   /** The calls of a selection exactly as the API sent them. The file is open until the loop ends. */
@@ -256,6 +268,12 @@ function questionMethods(gate: Gate, opening: OpenOptions, ask: Ask) {
     async analyze(question) {
       const limits = checkQuestion(question);
       return ask((session) => analyze(session, question), limits);
+    },
+    async analyzeAll(questions) {
+      const all = questions.map(checkQuestion);
+      const { signal } = all.find((limits) => limits.signal !== undefined) ?? {};
+      const { timeLimit } = all.find((limits) => limits.timeLimit !== undefined) ?? {};
+      return ask((session) => analyzeAll(session, questions), { signal, timeLimit });
     },
     async count(selection = {}) {
       const limits = checkCount(selection);

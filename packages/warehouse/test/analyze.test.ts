@@ -1,7 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { InvalidCondition, type Question } from '@call-attribution/questions';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Warehouse } from '../src/index.ts';
 import { call, cleanUp, testWarehouse } from './support.ts';
 
@@ -383,6 +384,55 @@ const wrong: readonly (readonly [Question, string, string])[] = [
     'q: There is no field "talk_minuts" to filter by. Did you mean "talk_minutes"?',
   ],
 ];
+
+describe('questions together', () => {
+  const where = "state IN ('TX', 'CA')";
+  const compared = { from: '2026-10-03', to: '2026-10-03', compare: 'previous' } as const;
+  const together: Question[] = [
+    { groupBy: ['day'], measures: ['calls'] },
+    { measures: ['talk_mean', 'callers', 'repeat_callers', 'talk_median'] },
+    { groupBy: ['ppc_campaign'], measures: ['missed', 'callers'], limit: 1 },
+    { groupBy: ['ppc_campaign', 'state'], measures: ['missed_rate'], where },
+    { groupBy: ['hour'], measures: ['calls', 'distinct(state)'], where },
+    { measures: ['distinct(week)'], weekStart: 'monday' },
+    { measures: ['distinct(week)', 'calls'], weekStart: 'sunday' },
+    { groupBy: ['state'], ...compared },
+    { measures: ['missed', 'calls'], ...compared },
+    { measures: ['calls'], calls: 'website' },
+    { groupBy: ['weekday'], measures: ['calls'], calls: 'website' },
+    { groupBy: ['state'], measures: ['calls'], where: "state = 'Texas'" },
+    { measures: ['missed'], where: "state = 'Texas'" },
+  ];
+
+  test('each gets the answer that it gets alone', async () => {
+    const alone: unknown[] = [];
+    for (const question of together) alone.push(await warehouse.analyze(question));
+    expect(await warehouse.analyzeAll(together)).toEqual(alone);
+    expect(await warehouse.analyzeAll([])).toEqual([]);
+  });
+
+  test('what they ask of the same calls as a whole is counted once', async () => {
+    const run = vi.spyOn(DuckDBConnection.prototype, 'stream');
+    await warehouse.analyzeAll([
+      { measures: ['calls', 'talk_mean'] },
+      { groupBy: ['state'], measures: ['missed'] },
+      { groupBy: ['day'], measures: ['calls'] },
+    ]);
+    // The totals, and the groups of two questions.
+    expect(run).toHaveBeenCalledTimes(3);
+    run.mockRestore();
+  });
+
+  test('the first limit holds for all, and a mistake in one is an error', async () => {
+    const signal = AbortSignal.abort();
+    await expect(warehouse.analyzeAll([{}, { signal }])).rejects.toMatchObject({ code: 'aborted' });
+    const wrong = warehouse.analyzeAll([{}, { groupBy: ['campagin'] }]);
+    await expect(wrong).rejects.toMatchObject({ code: 'unknown_name' });
+    await expect(warehouse.analyzeAll([{}, { accounts: ['other'] }])).rejects.toMatchObject({
+      code: 'unknown_account',
+    });
+  });
+});
 
 describe('a question with a mistake', () => {
   test.each(wrong.map(([question, code, message]) => ({ question, code, message })))(

@@ -1,10 +1,20 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Settings } from '@call-attribution/core/settings';
+import { formatNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
-import type { CallSelection } from '@call-attribution/questions';
-import { keptValues, type PageQuestion, type PageSource } from '@call-attribution/service';
+import type { AccountStatus, CallSelection, Question } from '@call-attribution/questions';
+import {
+  keptValues,
+  type PageQuestion,
+  type PageSource,
+  type PageSummary,
+  pageMeasures,
+  pageQuestions,
+  pageSummary,
+  pageTotals,
+  periodBefore,
+} from '@call-attribution/service';
 import type { Warehouse } from '@call-attribution/warehouse';
-import { pageNumbers } from './page-numbers.ts';
 
 /** Who may see the page of a warehouse. */
 export interface PageAccess {
@@ -49,8 +59,13 @@ export function warehousePage(
 ): PageSource {
   return {
     findAccount,
-    async *summary(_account, question, by) {
-      yield await pageNumbers(warehouse, question, by);
+    async *summary(_account, question, by, signal) {
+      const past = pastTotals(question);
+      const q = printFilter(question.filter);
+      const now = pageQuestions(question).map((each) => ({ ...each, q, signal }));
+      const answers = await warehouse.analyzeAll([...now, ...past]);
+      const summary = pageSummary(question, by, answers, allCalls(answers[0]?.accounts ?? []));
+      yield { ...summary, before: past.length === 0 ? null : pageMeasures(answers.at(-1)) };
     },
     async calls(_account, question, { offset, limit }) {
       const selection = selectionOf(question);
@@ -60,6 +75,30 @@ export function warehousePage(
       return { total: calls, calls: warehouse.calls({ ...selection, ...cut, order: 'date_added desc' }) };
     },
     call: (_account, sid) => warehouse.get(sid),
+  };
+}
+
+/** The totals of the period before, where there is one. */
+function pastTotals(question: PageQuestion): Question[] {
+  const period = periodBefore(question);
+  if (period === null) return [];
+  const clauses = question.filter.clauses.filter(
+    (clause) => clause.kind !== 'range' || clause.field !== 'date_added',
+  );
+  const [from, to] = [formatNaive(period.from), formatNaive(period.to)];
+  return [{ ...pageTotals(question), q: printFilter({ clauses }), from, to }];
+}
+
+/** All calls of some accounts, whatever is selected. */
+function allCalls(accounts: readonly AccountStatus[]): Pick<PageSummary, 'all' | 'earliest' | 'latest'> {
+  return {
+    all: accounts.reduce((sum, { calls }) => sum + calls, 0),
+    earliest: accounts.flatMap(({ first }) => first ?? []).sort()[0] ?? null,
+    latest:
+      accounts
+        .flatMap(({ last }) => last ?? [])
+        .sort()
+        .at(-1) ?? null,
   };
 }
 

@@ -1,27 +1,14 @@
 import { printFilter } from '@call-attribution/query-dsl';
-import type { Answer, Question, ReadAnswers, ReadCall } from '@call-attribution/questions';
+import type { ReadAnswers, ReadCall } from '@call-attribution/questions';
 import {
   type GroupedField,
   groupedFields,
   type ScannedCall,
   type ScanPart,
-  type ScanStart,
   type Store,
 } from '@call-attribution/store';
-import {
-  keptValues,
-  mostGroups,
-  type PageBucket,
-  type PageGroup,
-  type PageMeasures,
-  type PageQuestion,
-  type PageSource,
-  type PageSummary,
-  pageDimensions,
-  perDimension,
-  periodBefore,
-  summaryOfTime,
-} from './question.ts';
+import { pageMeasures, pageQuestions, pageSummary, pageTotals, periodBefore } from './numbers.ts';
+import type { PageBucket, PageQuestion, PageSource, PageSummary } from './question.ts';
 
 /** Answers that are remembered until the calls of their account change. */
 const mostKept = 64;
@@ -77,35 +64,6 @@ export function rowsSource(store: Store): PageSource {
   };
 }
 
-/** The measures of all calls. */
-const totalQuestion = ({ selection, only }: PageQuestion): Question => ({
-  measures: ['calls', 'missed', 'talk_mean', 'first_time_callers'],
-  calls: selection.extensions ? 'all' : 'website',
-  ...whereOf(keptValues(only)),
-});
-
-const whereOf = (where: Question['where'] | null): Pick<Question, 'where'> =>
-  where == null ? {} : { where };
-
-/** All questions of the page about one period, which the scan is of. */
-function questionsOf(question: PageQuestion): Question[] {
-  const { selection, only } = question;
-  const measures = ['calls', 'missed'];
-  const calls: Question['calls'] = selection.extensions ? 'all' : 'website';
-  return [
-    totalQuestion(question),
-    { groupBy: ['day'], measures, calls, limit: 1_000_000, ...whereOf(keptValues(only)) },
-    // The values to keep of a field do not apply to its own groups.
-    ...pageDimensions.map((name) => ({
-      groupBy: [name],
-      measures,
-      calls,
-      limit: mostGroups,
-      ...whereOf(keptValues(only, name)),
-    })),
-  ];
-}
-
 interface Counted {
   readonly summary: PageSummary;
   readonly position: number;
@@ -134,7 +92,7 @@ async function countCalls(
     parts,
     (start) => {
       const counters = parts.map(({ fields }, i) => {
-        const questions = i === 0 ? questionsOf(question) : [totalQuestion(question)];
+        const questions = i === 0 ? pageQuestions(question) : [pageTotals(question)];
         return counterOf(answersOfRead(questions, fields, { account }), fields);
       });
       return {
@@ -142,10 +100,13 @@ async function countCalls(
         end(part) {
           const answers = counters[part]?.answers() ?? [];
           if (part === 0) {
-            known = { summary: summaryOf(question, by, answers, start), position: start.position };
+            known = {
+              summary: pageSummary(question, by, answers, { ...start, all: start.calls }),
+              position: start.position,
+            };
             tell(known);
           } else if (known !== undefined)
-            known = { ...known, summary: { ...known.summary, before: measuresOf(answers[0]) } };
+            known = { ...known, summary: { ...known.summary, before: pageMeasures(answers[0]) } };
         },
       };
     },
@@ -177,46 +138,4 @@ function counterOf({ add, answers }: ReadAnswers, names: readonly GroupedField[]
       }
     },
   };
-}
-
-function summaryOf(
-  question: PageQuestion,
-  by: PageBucket | 'auto',
-  [total, days, ...groups]: readonly Answer[],
-  { calls: all, earliest, latest }: ScanStart,
-): PageSummary {
-  const perDay = (days?.rows ?? []).flatMap((row) =>
-    typeof row.day === 'string' ? [{ day: row.day, ...countsOf(row) }] : [],
-  );
-  return {
-    total: measuresOf(total),
-    before: null,
-    extensionsLeftOut: total?.extensions.leftOut ?? 0,
-    ...summaryOfTime(question, by, earliest, latest, perDay),
-    groups: perDimension((i) => groupsOf(groups[i], i)),
-    values: perDimension((i) => groups[i]?.groups ?? 0),
-    ...{ all, earliest, latest },
-  };
-}
-
-const countsOf = (row: Answer['total']) => ({
-  calls: Number(row.calls ?? 0),
-  missed: Number(row.missed ?? 0),
-});
-
-function measuresOf(answer: Answer | undefined): PageMeasures {
-  const { talk_mean: mean, first_time_callers: first, ...counts } = answer?.total ?? {};
-  return {
-    ...countsOf(counts),
-    talkMean: typeof mean === 'number' ? mean : null,
-    firstTimeCallers: Number(first ?? 0),
-  };
-}
-
-function groupsOf(answer: Answer | undefined, dimension: number): PageGroup[] {
-  const name = pageDimensions[dimension] ?? '';
-  return (answer?.rows ?? []).map((row) => {
-    const value = row[name];
-    return { value: value === null || value === undefined ? null : String(value), ...countsOf(row) };
-  });
 }

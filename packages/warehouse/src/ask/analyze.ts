@@ -1,10 +1,12 @@
 import {
+  type AccountStatus,
   type Answer,
   type Counted,
   type CountedGroup,
   comparedFields,
   finishAnswer,
   type PartValue,
+  type Plan,
   planQuestion,
   type Question,
   type Value,
@@ -13,7 +15,7 @@ import type { Session } from '../file/session.ts';
 import { fn } from '../sql/functions.ts';
 import { type Printed, printQuery } from '../sql/print.ts';
 import { and, as, cast, column, isNotNull, isNull, type Query, type Sql } from '../sql/tree.ts';
-import { type AskedPlan, composeGroupCount, composeRows, composeTotal } from './compose.ts';
+import { type AskedPlan, composeCalls, composeGroupCount, composeRows, composeTotal } from './compose.ts';
 import { fieldSql, sourceOf } from './fields.ts';
 import { checkAccounts, locate, type StoredPlan } from './select.ts';
 import { selected } from './selected.ts';
@@ -23,22 +25,76 @@ import { accountStatuses } from './status.ts';
 export async function analyze(session: Session, question: Question): Promise<Answer> {
   const asked = planQuestion(question);
   const known = await accountStatuses(session);
+  const plan = await readPlan(session, asked, known);
+  return answerTo(session, plan, known, await countWhole(session, plan, [plan], known));
+}
+
+/** Answers several questions. What they ask of the same calls as a whole is counted together. */
+export async function analyzeAll(session: Session, questions: readonly Question[]): Promise<Answer[]> {
+  const asked = questions.map((question) => planQuestion(question));
+  const known = await accountStatuses(session);
+  const plans: { readonly plan: StoredPlan; readonly calls: string }[] = [];
+  for (const each of asked) {
+    const plan = await readPlan(session, each, known);
+    plans.push({ plan, calls: callsOf(plan) });
+  }
+  const wholes = new Map<string, Whole>();
+  const answers: Answer[] = [];
+  for (const { plan, calls } of plans) {
+    const same = plans.flatMap((other) => (other.calls === calls ? [other.plan] : []));
+    const whole = wholes.get(calls) ?? (await countWhole(session, plan, same, known));
+    wholes.set(calls, whole);
+    answers.push(await answerTo(session, plan, known, whole));
+  }
+  return answers;
+}
+
+async function readPlan(session: Session, asked: Plan, known: readonly AccountStatus[]): Promise<StoredPlan> {
   checkAccounts(asked.accounts, known);
-  const accounts = known.filter(({ account }) => asked.accounts?.includes(account) ?? true);
-  const plan = await locate(asked, session);
-  const forTotals = await bitmapOf(session, plan, { inTotal: true, accounts: accounts.length });
-  const total = await readTotals(session, { ...plan, bitmap: forTotals });
-  const rows =
-    plan.groups.length === 0
-      ? { groups: [], groupCount: 1 }
-      : await readGroups(session, { ...plan, bitmap: await bitmapOf(session, plan) });
-  return finishAnswer(plan, {
-    total,
-    ...rows,
+  return locate(asked, session);
+}
+
+/** What tells the calls of a question, and the values of their fields, from those of others. */
+const callsOf = (plan: StoredPlan): string => JSON.stringify([composeCalls(plan), plan.settings]);
+
+const accountsOf = ({ accounts }: StoredPlan, known: readonly AccountStatus[]) =>
+  known.filter(({ account }) => accounts?.includes(account) ?? true);
+
+async function answerTo(
+  session: Session,
+  plan: StoredPlan,
+  known: readonly AccountStatus[],
+  { totalOf, ...whole }: Whole,
+): Promise<Answer> {
+  const rows = await readGroups(session, plan);
+  return finishAnswer(plan, { ...whole, ...rows, total: totalOf(plan), accounts: accountsOf(plan, known) });
+}
+
+/** What was counted of the calls of some questions as a whole. */
+interface Whole extends Pick<Counted, 'otherChannel' | 'noTime' | 'values'> {
+  /** The parts of one of the questions. */
+  totalOf(plan: Plan): Counted['total'];
+}
+
+/** Counts the calls of a question as a whole, for all questions about the same calls. */
+async function countWhole(
+  session: Session,
+  one: StoredPlan,
+  same: readonly StoredPlan[],
+  known: readonly AccountStatus[],
+): Promise<Whole> {
+  const parts = new Map(same.flatMap((each) => each.parts.map((part) => [JSON.stringify(part), part])));
+  const plan = { ...one, parts: [...parts.values()] };
+  const bitmap = await bitmapOf(session, plan, { inTotal: true, accounts: accountsOf(plan, known).length });
+  const { now, past } = await readTotals(session, { ...plan, bitmap });
+  const places = new Map([...parts.keys()].map((part, at) => [part, at]));
+  const pick = (own: Plan, values: readonly PartValue[]) =>
+    own.parts.map((part) => values[places.get(JSON.stringify(part)) ?? -1] ?? null);
+  return {
+    totalOf: (own) => ({ now: pick(own, now), past: past && pick(own, past) }),
     ...(await countLeftOut(session, plan)),
-    values: total.now[0] === 0 ? await valuesOf(session, plan) : new Map(),
-    accounts,
-  });
+    values: now[0] === 0 ? await valuesOf(session, plan) : new Map(),
+  };
 }
 
 // Bytes that the bitmaps of all groups may take together.
@@ -99,8 +155,10 @@ async function readTotals(session: Session, plan: AskedPlan): Promise<Counted['t
 
 async function readGroups(
   session: Session,
-  plan: AskedPlan,
+  stored: StoredPlan,
 ): Promise<Pick<Counted, 'groups' | 'groupCount'>> {
+  if (stored.groups.length === 0) return { groups: [], groupCount: 1 };
+  const plan = { ...stored, bitmap: await bitmapOf(session, stored) };
   const found: CountedGroup[] = [];
   const places = new Map<string, number>();
   let groupCount = 0;

@@ -51,6 +51,8 @@ export const fn = {
 
   // Aggregates.
   count: (of: Sql = column('*')): Call => call('count', of),
+  /** The same as a count with a filter, and faster. */
+  countIf: one('count_if'),
   countDistinct: (of: Sql): Call => ({ ...call('count', of), distinct: true }),
   sum: one('sum'),
   min: one('min'),
