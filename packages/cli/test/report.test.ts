@@ -346,3 +346,16 @@ test('the report of a whole year has one line for each group', () => {
   const lines = reportLines(shown('campaign,day', 10, year), { width: 80, style });
   expect(lines.filter((line) => line.startsWith('Brand'))).toHaveLength(1);
 });
+
+test('a narrow terminal shows whole figures, and says which of a comparison are left out', () => {
+  const compared = { measures: ['calls', 'missed_rate'], period: '2026-11', compare: 'previous' } as const;
+  const report = shown('campaign', 10, calls, compared);
+  const lines = (width: number) => reportLines(report, { width, style });
+  const [head, ...rows] = lines(100);
+  expect(head?.split(/ {2,}/).slice(1)).toEqual(['Calls', 'before', 'change', 'Missed rate', 'before', 'change']);
+  expect(rows).toContainEqual(expect.stringMatching(/^All calls +2 +2 +0 +0\.0% +0\.0% +0\.0%$/));
+  const narrow = lines(61);
+  expect(narrow).toContainEqual(expect.stringMatching(/^All calls +2 +0 +0\.0% +0\.0%$/));
+  expect(narrow.at(-1)).toBe('Not enough width for Calls before, Missed rate before; --json has all.');
+  for (const line of [...rows, ...narrow]) expect(line).not.toContain('…');
+});

@@ -112,7 +112,7 @@ function table(
   const cell = (text: string, at: number): string => {
     const column = columns[at];
     const judged =
-      column?.isChange === true ? judgeChange(column.name, Number(text.replace(/[,%]/g, ''))) : null;
+      column?.kind === 'change' ? judgeChange(column.name, Number(text.replace(/[,%]/g, ''))) : null;
     if (judged === null) return `<td>${markup(text)}</td>`;
     return `<td class="chart-${judged}" title="${judged}">${text.startsWith('-') ? '▼' : '▲'} ${markup(text)}</td>`;
   };

@@ -1,13 +1,14 @@
 import { bar, sparkline, squeeze } from '../term/chart.ts';
 import { count } from '../term/numbers.ts';
 import type { Style } from '../term/style.ts';
-import { fitTable } from '../term/table.ts';
+import { type Column, fitTable } from '../term/table.ts';
 import { textWidth } from '../term/width.ts';
-import type { Report, ReportRow } from './view.ts';
+import type { Report, ReportColumn, ReportRow } from './view.ts';
 
 /** The report as lines for a terminal: figures, and for each row a bar or its development along the group that goes across. */
 export function reportLines(report: Report, options: { width: number | null; style: Style }): string[] {
-  const { columns, rows, total, hidden } = report;
+  const { rows, total, hidden } = report;
+  const columns = report.columns.map(columnOf);
   const width = options.width ?? 100;
   const most = Math.max(...rows.map(({ value }) => value), 0);
   // Labels and figures come first. The picture gets the rest, up to a width that the eye can follow.
@@ -19,13 +20,28 @@ export function reportLines(report: Report, options: { width: number | null; sty
   const picture = Math.max(10, Math.min(60, width - taken));
   const table = fitTable(
     [
-      ...columns.map((column, at) => ({ ...column, min: at === 0 ? 10 : 4 })),
-      { title: pictureTitle(report), min: Math.min(picture, 10) },
+      ...columns,
+      { title: pictureTitle(report), name: '', min: 10, rank: Number.POSITIVE_INFINITY },
     ],
     [...rows.map((row) => [...row.cells, drawing(report, row, most, picture)]), [...total, '']],
     { width: options.width, style: options.style },
   );
-  return [...table.lines, ...hidden.map((line) => options.style.dim(line))];
+  const dropped = table.dropped.filter((name) => name !== '').join(', ');
+  const missing = dropped === '' ? [] : [`Not enough width for ${dropped}; --json has all.`];
+  return [...table.lines, ...[...missing, ...hidden].map((line) => options.style.dim(line))];
+}
+
+// A part of a figure is another figure: such a column is left out rather than narrowed, first the figures of the period compared with.
+function columnOf({ title, kind }: ReportColumn, at: number): Column {
+  if (kind === 'group') return { title, min: 24, rank: -1 };
+  const isCompared = kind !== 'measure';
+  return {
+    title: isCompared ? kind : title,
+    name: title,
+    align: 'right',
+    min: Number.POSITIVE_INFINITY,
+    rank: at + (kind === 'before' ? 2_000 : isCompared ? 1_000 : 0),
+  };
 }
 
 function pictureTitle({ across }: Report): string {

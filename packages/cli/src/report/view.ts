@@ -1,4 +1,4 @@
-import { type Answer, type AnswerValue, shownValue } from '@call-attribution/questions';
+import { type Answer, type AnswerColumn, type AnswerValue, shownValue } from '@call-attribution/questions';
 import {
   type Charted,
   columnTitle,
@@ -34,9 +34,7 @@ export interface Report {
 export interface ReportColumn {
   readonly name: string;
   readonly title: string;
-  readonly align: 'left' | 'right';
-  /** The change since the period compared with. */
-  readonly isChange: boolean;
+  readonly kind: AnswerColumn['kind'];
 }
 
 /** A row of the table. */
@@ -85,8 +83,7 @@ export function reportOf(
     columns: columns.map(({ name, kind }) => ({
       name,
       title: columnTitle(name),
-      align: kind === 'group' ? 'left' : 'right',
-      isChange: kind === 'change',
+      kind,
     })),
     rows: rows.map((row) => ({
       name: groups.map(({ name }) => shownValue(row[name])).join(', '),

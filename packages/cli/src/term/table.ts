@@ -4,6 +4,8 @@ import { fit, pad, printable, textWidth } from './width.ts';
 /** One column of a table. */
 export interface Column {
   readonly title: string;
+  /** What it is called where it does not stand below its head. Default: the title. */
+  readonly name?: string;
   /** Default: left. */
   readonly align?: 'left' | 'right';
   /** The least width; when it does not fit, columns are dropped. Default 6. */
@@ -12,7 +14,7 @@ export interface Column {
   readonly rank?: number;
 }
 
-/** A finished table, and the titles of the columns that did not fit. */
+/** A finished table, and the names of the columns that did not fit. */
 export interface RenderedTable {
   readonly lines: readonly string[];
   readonly dropped: readonly string[];
@@ -32,14 +34,14 @@ export function fitTable(
   const table = renderTable(columns, rows, options);
   const { width, style } = options;
   if (width === null || width >= narrow || table.dropped.length === 0) return table;
-  const names = Math.min(18, Math.max(...columns.map(({ title }) => textWidth(title))));
-  const lines = rows.flatMap((row, at) => [
-    ...(at > 0 ? [''] : []),
-    ...columns.flatMap(({ title }, column) => {
-      const cell = printable(row[column] ?? '').trim();
+  const names = Math.min(18, Math.max(...columns.map((column) => textWidth(nameOf(column)))));
+  const lines = rows.flatMap((cells, row) => [
+    ...(row > 0 ? [''] : []),
+    ...columns.flatMap((column, at) => {
+      const cell = printable(cells[at] ?? '').trim();
       if (cell === '') return [];
       return [
-        `${style.bold(pad(fit(title, names), names))}${' '.repeat(gap)}${fit(cell, width - names - gap)}`,
+        `${style.bold(pad(fit(nameOf(column), names), names))}${' '.repeat(gap)}${fit(cell, width - names - gap)}`,
       ];
     }),
   ]);
@@ -78,7 +80,7 @@ export function renderTable(
       ),
       ...cells.map((row) => line(row)),
     ],
-    dropped: given.flatMap(({ title }, at) => (kept.has(at) ? [] : [title])),
+    dropped: given.flatMap((column, at) => (kept.has(at) ? [] : [nameOf(column)])),
   };
 }
 
@@ -111,6 +113,8 @@ function keptColumns(
   }
   return kept;
 }
+
+const nameOf = ({ name, title }: Column): string => name ?? title;
 
 const rankOf = (columns: readonly Column[], at: number): number => columns[at]?.rank ?? at;
 
