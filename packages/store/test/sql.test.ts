@@ -104,7 +104,11 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
     [''],
   ])('what does more than read is refused, and nothing is changed: %s', async (sql) => {
     const url = await filled();
-    await expect(rowsOf(url, sql)).rejects.toMatchObject({ name: 'StoreError', code: 'invalid_sql' });
+    await expect(rowsOf(url, sql)).rejects.toMatchObject({
+      name: 'StoreError',
+      code: 'invalid_sql',
+      hint: expect.stringContaining(/^(delete|drop|set)/.test(sql) ? 'calls store purge' : ''),
+    });
     expect(await rowsOf(url, 'select count(*) as n from calls')).toEqual([{ n: 400 }]);
   });
 
@@ -125,8 +129,16 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
       code: 'invalid_sql',
       message: expect.stringMatching(/^The SQL has a mistake: .*ppc_campain.*\./),
     });
-    await expect(rowsOf(url, 'select ppc_campaing from calls')).rejects.toMatchObject({
-      hint: expect.stringContaining('ppc_campaign'),
+    for (const [column, meant] of [
+      ['ppc_campaing', 'ppc_campaign'],
+      ['campaign', 'ppc_campaign'],
+      ['calls.keywrod', 'ppc_keywords'],
+    ])
+      await expect(rowsOf(url, `select ${column} from calls`)).rejects.toMatchObject({
+        hint: expect.stringMatching(new RegExp(`^Did you mean .*\\b${meant}\\b`)),
+      });
+    await expect(rowsOf(url, 'select zebra from calls')).rejects.toMatchObject({
+      hint: 'The view calls has a column for each field: calls fields lists them.',
     });
     await expect(rowsOf(url, 'select from where')).rejects.toMatchObject({ code: 'invalid_sql' });
   });

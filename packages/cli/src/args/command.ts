@@ -24,6 +24,8 @@ export interface OptionSpec {
   readonly otherNames?: readonly string[];
   /** What completion offers for the value; fields, groups and measures are lists with commas. */
   readonly completes?: 'file' | 'folder' | 'fields' | 'groups' | 'measures';
+  /** What is replaced in the name of a file that is written: {account}, {date}. Other words in braces are refused. */
+  readonly replaces?: readonly string[];
   /** Heading in the help. Default: Options. */
   readonly group?: string;
 }

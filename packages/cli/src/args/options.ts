@@ -205,6 +205,7 @@ export const outputOption: OptionSpec = {
   value: 'FILE',
   text: 'file to write; its extension selects the format',
   completes: 'file',
+  replaces: [],
   otherNames: ['out', 'file', 'save'],
   group: 'Output',
 };

@@ -85,7 +85,21 @@ function readOption(
   const value = typed ?? next ?? '';
   if (spec.choices && !spec.choices.includes(value))
     throw notAChoice(`--${spec.name}`, value, spec.choices, options);
+  checkBraces(value, spec, command);
   return { spec, value, length: typed === null ? 2 : 1 };
+}
+
+/** A word in braces that nothing replaces would be the name of the file. */
+function checkBraces(value: string, { name, replaces }: OptionSpec, command: CommandSpec): void {
+  const word = value.match(/\{\w+\}/g)?.find((each) => !replaces?.includes(each));
+  if (replaces === undefined || word === undefined) return;
+  throw new UsageError(`--${name} ${value}: calls ${command.name} does not replace ${word} in it`, {
+    hints: [
+      replaces.length > 0
+        ? `what it replaces is ${replaces.join(' and ')}`
+        : "write the name itself; the shell's $(date +%F) is the day",
+    ],
+  });
 }
 
 /** The option that is typed so, such as `--limit` or `-n`. */

@@ -48,8 +48,13 @@ export type Planner = (args: Args, settings: Settings, context: FilterContext, i
 /** Writes the calls of each chosen account: of one into the file, of several into a file of its own for each. */
 export async function exportEach(plan: Planner, args: Args, io: Io): Promise<number> {
   const accounts = await chooseAccounts(args, io);
-  if (accounts.every(({ name }) => name === null))
+  if (accounts.every(({ name }) => name === null)) {
+    if (outputOf(args).includes(account))
+      throw new UsageError(`--output ${outputOf(args)}: no account is chosen whose name ${account} could be`, {
+        hints: ['--all-accounts writes a file for each account of the configuration; --account NAME chooses'],
+      });
     return eachAccount(accounts, args, io, (account) => exportAccount(account, plan, args, io));
+  }
   const planned = await planEach(accounts, ({ name }) => argsOfAccount(args, name ?? ''));
   return eachAccount(planned, args, io, (account) => exportAccount(account, plan, account.plan, io));
 }

@@ -99,6 +99,7 @@ export const convertingCommands: readonly CommandSpec[] = [
       {
         ...outputOption,
         text: 'file to write, or - for stdout; {date} in the name is the day',
+        replaces: ['{account}', '{date}'],
         group: 'Options',
       },
       conversionName,
@@ -107,12 +108,14 @@ export const convertingCommands: readonly CommandSpec[] = [
         value: 'FILE',
         text: 'remembers what was written: a file, or sqlite:calls.db, postgres://user@host/name or duckdb:calls.duckdb',
         completes: 'file',
+        replaces: ['{account}', '{date}'],
       },
       {
         name: 'left-out',
         value: 'FILE',
         text: 'CSV file to write, with each call that is left out and the reason',
         completes: 'file',
+        replaces: ['{account}', '{date}'],
       },
       dryRun,
       ...ruleOptions,

@@ -24,7 +24,11 @@ export const movingCommands: readonly CommandSpec[] = [
       'compresses it. The file appears under its name only when it is complete. After an interruption, the same command ' +
       'with --resume continues. The exit status is 3 when the server did not return all the calls that it counted.',
     options: [
-      { ...outputOption, text: 'file to write, or - for stdout' },
+      {
+        ...outputOption,
+        text: 'file to write, or - for stdout; {account} and {date} in the name are replaced',
+        replaces: ['{account}', '{date}'],
+      },
       {
         name: 'format',
         value: 'FORMAT',

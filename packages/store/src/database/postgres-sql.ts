@@ -3,6 +3,7 @@ import pg from 'pg';
 import { noStore, StoreError } from './errors.ts';
 import { fromPostgres } from './postgres-errors.ts';
 import {
+  columnHint,
   differentNames,
   exactNumber,
   type OpenRows,
@@ -178,19 +179,17 @@ function parserOf(type: number): (text: string) => SqlRow[string] {
 function sqlError(cause: unknown): StoreError {
   if (!(cause instanceof pg.DatabaseError)) return fromPostgres(cause);
   const { code = '', message } = cause;
-  // Not one statement, one that writes, or one that is no query.
-  if (code.startsWith('25') || message.includes('multiple commands') || message.includes('data-modifying'))
-    return onlyReads();
+  // Not one statement, one that writes, or one that is no query: then its first word is the mistake.
+  const refused =
+    /multiple commands|data-modifying|near "(?:insert|update|delete|merge|truncate|create|alter|drop|begin|set)"/i;
+  if (code.startsWith('25') || refused.test(message)) return onlyReads();
   if (!/^(?:42|22|21|0A|54|2F|34|44)/.test(code)) return fromPostgres(cause);
   const said =
     code.startsWith('42') || code.startsWith('0A') || code.startsWith('21') ? message : dataMistake(code);
-  const hint = propertyOf(cause, 'hint');
+  const [, unknown] = /^column "?(?:\w+\.)?(\w+)"? does not exist/.exec(message) ?? [];
   return new StoreError('invalid_sql', {
     message: `The SQL has a mistake: ${said}.`,
-    hint:
-      typeof hint === 'string' && code === '42703'
-        ? hint
-        : 'The view calls has a column for each field: calls fields lists them.',
+    hint: columnHint(unknown),
   });
 }
 

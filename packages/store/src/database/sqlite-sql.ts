@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { propertyOf } from '@call-attribution/core/errors';
-import { fields } from '@call-attribution/core/record';
-import { nearest } from '@call-attribution/query-dsl';
 import Database from 'libsql/promise';
 import { noStore, StoreError } from './errors.ts';
 import { inMemory, readOnlyUri } from './sqlite-connection.ts';
 import { fromSqlite } from './sqlite-errors.ts';
 import { realPath, tidyUp } from './sqlite-file.ts';
 import {
+  columnHint,
   differentNames,
   type OpenRows,
   onlyReads,
@@ -173,15 +172,9 @@ function sqlError(cause: unknown, file: string): StoreError {
   if (code !== 'SQLITE_ERROR') return fromSqlite(cause, file);
   const message = String(propertyOf(cause, 'message') ?? '').split('\n')[0] ?? '';
   const [, unknown] = /^no such column: "?(?:\w+\.)?(\w+)/.exec(message) ?? [];
-  const near = unknown && nearest(unknown, ['account', ...fields.map(({ name }) => name)]);
   return new StoreError(
     'invalid_sql',
-    {
-      message: `The SQL has a mistake: ${message}.`,
-      hint: !near
-        ? 'The view calls has a column for each field: calls fields lists them.'
-        : `Did you mean ${near}?`,
-    },
+    { message: `The SQL has a mistake: ${message}.`, hint: columnHint(unknown) },
     { cause },
   );
 }

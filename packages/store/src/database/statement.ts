@@ -1,4 +1,6 @@
+import { fields } from '@call-attribution/core/record';
 import type { ParquetType } from '@call-attribution/node-stream/encoders';
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { StoreError } from './errors.ts';
 
 /** A column of the rows of a statement. */
@@ -56,10 +58,25 @@ export const onlyReads = (cause?: unknown): StoreError =>
     'invalid_sql',
     {
       message: 'The SQL was refused. It has to be one statement that reads: SELECT, WITH, VALUES or EXPLAIN.',
-      hint: 'The view calls has a column for each field: calls fields lists them.',
+      hint: 'It cannot change calls: calls sync brings them, calls store purge and calls store erase delete them.',
     },
     { cause },
   );
+
+const columns = ['account', ...fields.map(({ name }) => name)];
+
+/** What to type instead of a column that the view `calls` does not have: for `campaing` and `campaign`, `ppc_campaign`. */
+export function columnHint(unknown: string | undefined): string {
+  const near = unknown && nearest(unknown, [...columns, ...columns.flatMap((name) => name.split('_'))]);
+  // The names that people use, campaign and keyword, are words of several columns; that of the ad is meant most.
+  const having = columns.filter((name) => near && name.split('_').some((word) => word.startsWith(near)));
+  const meant = columns.filter((name) => name === near);
+  if (meant.length === 0)
+    meant.push(...having.filter((name) => /^ppc_/.test(name)), ...having.filter((name) => !/^ppc_/.test(name)));
+  return meant.length > 0
+    ? `Did you mean ${meant.slice(0, 3).join(' or ')}?`
+    : 'The view calls has a column for each field: calls fields lists them.';
+}
 
 /** Names of columns, each different. */
 export function differentNames(names: readonly string[]): string[] {
