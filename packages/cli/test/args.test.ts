@@ -217,6 +217,8 @@ test.each<[string[], string | null, string[]]>([
 
 test.each<[string[], RegExp, RegExp]>([
   [['lst'], /calls has no command "lst"/, /did you mean calls list\?/],
+  [['missed'], /calls has no command "missed"/, /did you mean calls report --measures missed\?/],
+  [['delete'], /calls has no command "delete"/, /did you mean calls store purge\?/],
   [['fleet', 'wrok'], /calls fleet has no command "wrok"/, /did you mean calls fleet work\?/],
   [
     ['store', 'accounts', 'lits'],

@@ -229,6 +229,9 @@ test('calls fields searches names and meanings without a server', async () => {
   );
   expect(names).toContain('date_added');
   expect(await stage.quick(['fields', 'zzz'], { env })).toMatchObject({ code: 6, stdout: '' });
+  expect((await stage.quick(['fields', 'missed'], { env })).stderr).toMatch(
+    /missed is a measure of calls report: .*\n.*missed is a group or condition of calls report: /,
+  );
   expect((await stage.quick(['fields', 'campaing'], { env })).stderr).toContain('did you mean campaign?');
 });
 

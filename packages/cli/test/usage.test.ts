@@ -51,6 +51,11 @@ const typed: [string, string[], RegExp[]][] = [
     ['list', '--fields', 'campaign'],
     [/no field "campaign"/, /did you mean ppc_campaign\?/],
   ],
+  [
+    'an option for the missed calls',
+    ['list', '--missed'],
+    [/no option --missed/, /--q 'talk_minutes:\[0 TO 0\]' chooses missed calls/, /--where/],
+  ],
   ['a mistyped name of a field', ['list', '--fields', 'talk_minuts'], [/did you mean talk_minutes\?/]],
   ['another word for a field', ['list', '--fields', 'keywrds'], [/did you mean ppc_keywords\?/]],
   [

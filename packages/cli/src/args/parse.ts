@@ -145,7 +145,7 @@ function unknown(
     setting !== null
       ? [setting]
       : meant === undefined
-        ? elsewhere(name, all)
+        ? [...elsewhere(name, all), ...choosing(options)]
         : meant.isSpelling
           ? [`did you mean --${meant.option.name}?`]
           : [
@@ -155,6 +155,12 @@ function unknown(
     hints: [...hints, `calls ${command} --help lists all options`],
   });
 }
+
+/** How a command that reads calls is told which, for those who look for an option of their own for it. */
+const choosing = (options: readonly OptionSpec[]): string[] =>
+  options.some(({ name }) => name === 'where')
+    ? [`--q 'talk_minutes:[0 TO 0]' chooses missed calls; in a copy, --where "campaign = 'Brand' and missed"`]
+    : [];
 
 /** The option with a similar name, or with a name in other programs that is similar. */
 function nearestOption(

@@ -83,8 +83,11 @@ const otherNames: Readonly<Record<string, string>> = {
   check: 'doctor',
   config: 'init',
   configure: 'init',
+  delete: 'store purge',
   download: 'export',
   login: 'init',
+  missed: 'report --measures missed',
+  remove: 'store purge',
   setup: 'init',
   show: 'get',
 };

@@ -21,7 +21,7 @@ export const fields: Handler = async (args, io) => {
   if (found.length === 0) {
     throw new CliError(`no field has ${JSON.stringify(args.words[0])} in its name or meaning`, {
       exitCode: exitCodes.notFound,
-      hints: [...nearField(word), 'calls fields lists all of them'],
+      hints: [...(await inReports(word)), ...nearField(word), 'calls fields lists all of them'],
     });
   }
   const format = formatOf(args);
@@ -59,6 +59,17 @@ export const fields: Handler = async (args, io) => {
   await show(io, lines);
   return exitCodes.ok;
 };
+
+/** What has the name in reports and conditions, and is no field of a record: `missed`. */
+async function inReports(word: string): Promise<string[]> {
+  const { derivedFields, measureSpecs } = await import('@call-attribution/questions');
+  const name = word.trim().replace(/[ -]+/g, '_');
+  const of = (kind: string, found: string | undefined, meaning: string | undefined): string[] =>
+    meaning === undefined ? [] : [`${found} is ${kind} of calls report: ${meaning}`];
+  const derived = derivedFields.find((each) => each.name.includes(name));
+  const [measure, spec] = Object.entries(measureSpecs).find(([each]) => each.includes(name)) ?? [];
+  return [...of('a measure', measure, spec?.meaning), ...of('a group or condition', derived?.name, derived?.meaning)];
+}
 
 /** The field that was probably meant: by its name or a word of it, such as `campaing`. */
 function nearField(word: string): string[] {
