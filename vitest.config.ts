@@ -17,9 +17,9 @@ const shared = {
 
 // Generous, since no test is about time: a busy machine must not turn a right result into a failure.
 const patience = {
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
-  expect: { poll: { timeout: 60_000 } },
+  testTimeout: 1_800_000,
+  hookTimeout: 1_800_000,
+  expect: { poll: { timeout: 600_000 } },
 };
 
 const unit = {
@@ -55,7 +55,6 @@ const drills = {
   ...shared,
   test: {
     ...patience,
-    ...(length === 'long' ? { testTimeout: 1_800_000 } : {}),
     name: 'drills',
     include: ['packages/*/test/drills/**/*.drill.ts'],
     env: { CALLS_DRILLS: length, CALLS_LAW_RUNS: length === 'long' ? '80' : '8' },

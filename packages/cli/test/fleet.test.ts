@@ -95,6 +95,11 @@ test('a damaged file, a file that is gone and rows that are gone are found, and 
   // Work writes anew what is gone.
   expect((await fleet(folder, ['work', 'job.json', '--keys', 'keys'])).code).toBe(0);
   expect(files(folder)).toContain(second);
+  // So is a file in the format that the job had before: a reader of the folder would count its calls twice.
+  writeFileSync(join(folder, 'out', second.replace('.ndjson.gz', '.parquet')), 'PAR1');
+  const other = await stage.quick(['verify', 'job.json'], { cwd: folder });
+  expect(other.code).toBe(3);
+  expect(other.stdout).toMatch(/\.parquet: DIFFERS\n +the job writes ndjson\.gz now; remove this file/);
 
   const rows = jobFolder({ into: 'sqlite:calls.db', format: undefined });
   await fleet(rows, ['work', 'job.json', '--keys', 'keys']);

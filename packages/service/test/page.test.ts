@@ -233,7 +233,7 @@ describe('the numbers of the page', () => {
     }
   });
 
-  test('a client that leaves ends the scan for it', { timeout: 20_000 }, async () => {
+  test('a client that leaves ends the scan for it', async () => {
     const client = new AbortController();
     let ended: (why: string) => void = () => {};
     const left = new Promise<string>((done) => {

@@ -176,6 +176,22 @@ describe('the sink of a sync', () => {
     ]);
   });
 
+  test('what was stored while more calls could come leaves no file behind, however long it took', async () => {
+    let now = Date.UTC(2026, 0, 1);
+    const clock = { now: () => (now += 61_000) };
+    const { warehouse, path } = await testWarehouse({ clock });
+    const staged = () => readdirSync(`${path}.staged`).filter((name) => name !== 'main.lock');
+    expect(await warehouse.load('main', [call('a'), call('b')])).toMatchObject({ added: 2 });
+    expect(staged()).toEqual([]);
+    const sink = warehouse.sink('main');
+    await sink.load();
+    await sink.commit({ calls: [call('c')], ...running });
+    expect(await sids(warehouse)).toEqual(['a', 'b', 'c']);
+    expect(staged()).toContain('main.lines');
+    await warehouse.close();
+    expect(staged()).toEqual([]);
+  });
+
   test('one account is filled by one sync at a time', async () => {
     const { warehouse, path } = await testWarehouse();
     await warehouse.sink('main').load();

@@ -167,13 +167,18 @@ async function* checkFiles(of: JobAsk, accounts: readonly PlannedAccount[]): Asy
   await using reader = await openFilesReader(job, { root, env: io.env, now: io.clock.now() });
   for (const planned of accounts) {
     const { id: account } = planned;
-    const { names, missing } = await reader.files(account);
+    const { names, missing, otherFormat } = await reader.files(account);
     if (names.length === 0)
       yield nothingIn(`${job.into}/account=${account}`, { code: 'no_file', text: 'nothing of it is there' });
     for (const month of missing)
       yield nothingIn(`${job.into}/account=${account}`, {
         code: 'no_file',
         text: `the file of ${month} is not there`,
+      });
+    for (const name of otherFormat)
+      yield nothingIn(`${job.into}/${name}`, {
+        code: 'other_format',
+        text: `the job writes ${job.format ?? 'parquet'} now; remove this file, or readers of the folder count its calls twice`,
       });
     const api = apiOf(of, planned);
     try {

@@ -31,6 +31,7 @@ export interface Finding {
     | 'contents'
     | 'fields'
     | 'not_in_receipt'
+    | 'other_format'
     | 'stored_counts'
     | 'removed_since'
     | 'not_whole'

@@ -16,6 +16,8 @@ export interface AccountFiles {
   readonly names: readonly string[];
   /** Months of the job's period that have no file. */
   readonly missing: readonly string[];
+  /** Months in the format that the job once had: who reads the whole folder counts their calls twice. */
+  readonly otherFormat: readonly string[];
 }
 
 /** Reads what a job has written. */
@@ -91,12 +93,15 @@ export async function openFilesReader(
 
 function aboutOf(job: PlannedJob, account: string, keys: readonly string[], now: number): AccountFiles {
   const plain = keys.map((key) => (key.endsWith(receiptEnding) ? key.slice(0, -receiptEnding.length) : key));
-  const names = [...new Set(plain)].filter((name) => monthIn(name, account, job) !== null).sort();
+  const paths = [...new Set(plain)].sort();
+  const names = paths.filter((name) => monthIn(name, account, job) !== null);
+  const other = { format: job.format === 'ndjson.gz' ? 'parquet' : 'ndjson.gz' } as const;
+  const otherFormat = paths.filter((name) => monthIn(name, account, other) !== null);
   const held = new Set(names.map((name) => monthIn(name, account, job)));
   const [first] = [...held].sort();
   const last = [...held].sort().at(-1) ?? '';
   // Up to the last one that is there, or that the job ends with: the month of today may still come.
   const months = first == null ? [] : monthsOf(job, first, now).map(({ name }) => name);
   const missing = months.filter((name) => !held.has(name) && (job.until !== null || name <= last));
-  return { names, missing };
+  return { names, missing, otherFormat };
 }

@@ -40,8 +40,8 @@ describe('over a local copy that is not whole', () => {
       mirror: { file },
       log: (line) => void lines.push(line),
     });
-    await vi.waitFor(() => expect(lines.join('\n')).toContain('The copy is INCOMPLETE: short'), 100_000);
-  }, 110_000);
+    await vi.waitFor(() => expect(lines.join('\n')).toContain('The copy is INCOMPLETE: short'), 600_000);
+  });
   afterAll(async () => {
     await server.close();
     rmSync(folder, { recursive: true });

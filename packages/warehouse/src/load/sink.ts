@@ -165,7 +165,10 @@ export class WarehouseSink implements UpsertSink {
   /** Stores all that is staged. `more`: further calls follow soon. */
   async flush({ wait, more = false }: { wait?: number | undefined; more?: boolean } = {}): Promise<void> {
     const { staged } = this.#staging;
-    if (staged.records === 0 && staged.commit === undefined) return;
+    if (staged.records === 0 && staged.commit === undefined) {
+      if (!more) await this.#staging.removeWritten();
+      return;
+    }
     const now = this.#host.clock.now();
     await this.#staging.finish();
     const merged = await this.#merge(staged, now, wait);

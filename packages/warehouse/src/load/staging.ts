@@ -171,6 +171,11 @@ export class Staging {
     }
   }
 
+  /** Removes the files that this process has kept for more calls, which did not come. Nothing in them counts any more. */
+  async removeWritten(): Promise<void> {
+    if (this.#files !== null) await this.clear();
+  }
+
   /**
    * Everything staged is stored: the files go. With `more` they stay for what comes next: writing over the blocks of a
    * file takes less work than giving them back and getting new ones.
