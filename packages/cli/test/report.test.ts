@@ -352,7 +352,14 @@ test('a narrow terminal shows whole figures, and says which of a comparison are 
   const report = shown('campaign', 10, calls, compared);
   const lines = (width: number) => reportLines(report, { width, style });
   const [head, ...rows] = lines(100);
-  expect(head?.split(/ {2,}/).slice(1)).toEqual(['Calls', 'before', 'change', 'Missed rate', 'before', 'change']);
+  expect(head?.split(/ {2,}/).slice(1)).toEqual([
+    'Calls',
+    'before',
+    'change',
+    'Missed rate',
+    'before',
+    'change',
+  ]);
   expect(rows).toContainEqual(expect.stringMatching(/^All calls +2 +2 +0 +0\.0% +0\.0% +0\.0%$/));
   const narrow = lines(61);
   expect(narrow).toContainEqual(expect.stringMatching(/^All calls +2 +0 +0\.0% +0\.0%$/));

@@ -68,7 +68,10 @@ async function inReports(word: string): Promise<string[]> {
     meaning === undefined ? [] : [`${found} is ${kind} of calls report: ${meaning}`];
   const derived = derivedFields.find((each) => each.name.includes(name));
   const [measure, spec] = Object.entries(measureSpecs).find(([each]) => each.includes(name)) ?? [];
-  return [...of('a measure', measure, spec?.meaning), ...of('a group or condition', derived?.name, derived?.meaning)];
+  return [
+    ...of('a measure', measure, spec?.meaning),
+    ...of('a group or condition', derived?.name, derived?.meaning),
+  ];
 }
 
 /** The field that was probably meant: by its name or a word of it, such as `campaing`. */

@@ -50,9 +50,14 @@ export async function exportEach(plan: Planner, args: Args, io: Io): Promise<num
   const accounts = await chooseAccounts(args, io);
   if (accounts.every(({ name }) => name === null)) {
     if (outputOf(args).includes(account))
-      throw new UsageError(`--output ${outputOf(args)}: no account is chosen whose name ${account} could be`, {
-        hints: ['--all-accounts writes a file for each account of the configuration; --account NAME chooses'],
-      });
+      throw new UsageError(
+        `--output ${outputOf(args)}: no account is chosen whose name ${account} could be`,
+        {
+          hints: [
+            '--all-accounts writes a file for each account of the configuration; --account NAME chooses',
+          ],
+        },
+      );
     return eachAccount(accounts, args, io, (account) => exportAccount(account, plan, args, io));
   }
   const planned = await planEach(accounts, ({ name }) => argsOfAccount(args, name ?? ''));

@@ -19,10 +19,7 @@ export function reportLines(report: Report, options: { width: number | null; sty
   );
   const picture = Math.max(10, Math.min(60, width - taken));
   const table = fitTable(
-    [
-      ...columns,
-      { title: pictureTitle(report), name: '', min: 10, rank: Number.POSITIVE_INFINITY },
-    ],
+    [...columns, { title: pictureTitle(report), name: '', min: 10, rank: Number.POSITIVE_INFINITY }],
     [...rows.map((row) => [...row.cells, drawing(report, row, most, picture)]), [...total, '']],
     { width: options.width, style: options.style },
   );

@@ -72,7 +72,10 @@ export function columnHint(unknown: string | undefined): string {
   const having = columns.filter((name) => near && name.split('_').some((word) => word.startsWith(near)));
   const meant = columns.filter((name) => name === near);
   if (meant.length === 0)
-    meant.push(...having.filter((name) => /^ppc_/.test(name)), ...having.filter((name) => !/^ppc_/.test(name)));
+    meant.push(
+      ...having.filter((name) => /^ppc_/.test(name)),
+      ...having.filter((name) => !/^ppc_/.test(name)),
+    );
   return meant.length > 0
     ? `Did you mean ${meant.slice(0, 3).join(' or ')}?`
     : 'The view calls has a column for each field: calls fields lists them.';
