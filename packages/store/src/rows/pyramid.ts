@@ -52,25 +52,26 @@ async function counted(
   const { values, put } = parameters();
   const owner = put(account);
   const { sum, only } = cellsOf(selection);
-  const parts = runs.map(({ level, from, to }, run) => {
-    if (level === edge) {
+  const parts = runs.flatMap(({ level, from, to }, run) => {
+    if (level === edge)
       return `SELECT ${run} AS run, 0 AS bucket, count(*) AS n FROM records
         WHERE account = ${owner} AND at >= ${put(from)} AND at < ${put(to)}${otherConditions(selection, put)}`;
-    }
-    return `SELECT ${run} AS run, bucket, ${sum} AS n FROM tally
-      WHERE account = ${owner} AND level = ${level} AND ${only}
-        AND bucket >= ${put(from / width(level))} AND bucket < ${put(to / width(level))} GROUP BY bucket`;
+    const [first, end] = [put(from / width(level)), put(to / width(level))];
+    return only.map(
+      (cells) => `SELECT ${run} AS run, bucket, ${sum} AS n FROM tally
+        WHERE account = ${owner} AND level = ${level} AND ${cells} AND bucket >= ${first} AND bucket < ${end} GROUP BY bucket`,
+    );
   });
-  const rows = await session.all(parts.join(' UNION ALL '), values);
-  const found = rows.map((row): Counted & { run: number } => {
-    const run = Number(row.run);
-    const whole = runs[run] as Run;
-    const start = Number(row.bucket) * width(whole.level);
-    const span =
-      whole.level === edge ? whole : { level: whole.level, from: start, to: start + width(whole.level) };
-    return { ...span, run, n: Number(row.n) };
-  });
-  return found.sort((a, b) => a.run - b.run || a.from - b.from);
+  const found = new Map<number, Counted>();
+  for (const row of await session.all(parts.join(' UNION ALL '), values)) {
+    const run = runs[Number(row.run)];
+    if (run === undefined) continue;
+    const { level } = run;
+    const start = Number(row.bucket) * width(level);
+    const span = level === edge ? run : { level, from: start, to: start + width(level) };
+    found.set(span.from, { ...span, n: (found.get(span.from)?.n ?? 0) + Number(row.n) });
+  }
+  return [...found.values()].sort((a, b) => a.from - b.from);
 }
 
 /** The number of calls in a selection. It costs the same for a day and for ten years. */

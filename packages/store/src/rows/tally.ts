@@ -64,22 +64,27 @@ export function isWide({ talk }: NumericFilter): boolean {
 }
 
 /**
- * Which cells of a bucket to add up. A few talk values are listed; for many, those outside are subtracted from all calls. The
- * key is then read at exactly the cells that matter, however many buckets there are.
+ * Which cells of a bucket to add up, as conditions of which no cell meets two. A few talk values are listed; for many, those outside
+ * are subtracted from all calls. The key is then read at exactly the cells that matter, however many buckets there are: also by a
+ * PostgreSQL that has not analyzed the table yet, for which a list of two flags would be a reason to read all cells of a level.
  */
-export function cellsOf({ talk, extensions }: NumericFilter): { sum: string; only: string } {
-  const flag = `extension ${extensions ? 'IN (0, 1)' : '= 0'}`;
-  if (talk === null) return { sum: 'sum(n)', only: `${flag} AND talk = ${anyTalk}` };
+export function cellsOf({ talk, extensions }: NumericFilter): { sum: string; only: readonly string[] } {
+  const { sum, only } = talkCells(talk);
+  return { sum, only: (extensions ? [0, 1] : [0]).map((flag) => `extension = ${flag} AND ${only}`) };
+}
+
+function talkCells(talk: NumericFilter['talk']): { sum: string; only: string } {
+  if (talk === null) return { sum: 'sum(n)', only: `talk = ${anyTalk}` };
   const { from, to } = talk;
   // These numbers are part of the statement's text, so that the database can plan with them.
   if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0) {
     throw new StoreError('unfit_filter', 'A talk range must be in whole tenths of a minute, 0 or more.');
   }
-  if (from > mostNamed) return { sum: 'sum(n)', only: `${flag} AND talk >= ${from} AND talk <= ${to}` };
-  if (to <= mostNamed) return { sum: 'sum(n)', only: `${flag} AND talk IN (${named(from, to)})` };
+  if (from > mostNamed) return { sum: 'sum(n)', only: `talk >= ${from} AND talk <= ${to}` };
+  if (to <= mostNamed) return { sum: 'sum(n)', only: `talk IN (${named(from, to)})` };
   const shorter = `talk IN (${named(anyTalk, from - 1)})`;
   const outside = to >= mostTenths ? shorter : `(${shorter} OR talk > ${to})`;
-  return { sum: `sum(CASE WHEN talk = ${anyTalk} THEN n ELSE -n END)`, only: `${flag} AND ${outside}` };
+  return { sum: `sum(CASE WHEN talk = ${anyTalk} THEN n ELSE -n END)`, only: outside };
 }
 
 function named(first: number, last: number): string {
