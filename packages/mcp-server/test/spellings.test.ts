@@ -82,6 +82,13 @@ describe('text of a visitor', () => {
     expect(page).toContain(said);
   });
 
+  it('does not take the digits of a time for the number of the caller', () => {
+    const call = { ...base, ani: '2026080308', date_added: '2026-08-03 08:30:35' } as Call;
+    expect(mask.whole(call).date_added).toBe('2026-08-03 08:30:35');
+    const odd = { ...base, ani: '6125050104', date_added: '6125-05-01 04:07:00' } as Call;
+    expect(mask.whole(odd).date_added).not.toContain('6125-05-01 04');
+  });
+
   it('keeps what is revealed', () => {
     const reveal = new Set(['text'] as const);
     expect(isRevealed(reveal, 'text')).toBe(true);

@@ -3,6 +3,7 @@
 
 import { plainDigits } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
+import { remember } from './remember.ts';
 
 /** A string in its plain spelling, and where each of its characters came from. */
 export interface Folded {
@@ -44,13 +45,13 @@ const sameStart = (index: number): number => index;
 const sameEnd = (index: number): number => index + 1;
 const neverEncoded = (): boolean => false;
 
-/** A string that is in its plain spelling but for capital letters, without them. `letters` are its digits, when it has no letters. */
-export const foldedInPlace = (text: string, letters?: string): Folded => ({
+/** A string that is in its plain spelling but for capital letters, without them. */
+const foldedInPlace = (text: string): Folded => ({
   text,
   startOf: sameStart,
   endOf: sameEnd,
   wasEncoded: neverEncoded,
-  extracts: letters === undefined ? {} : { digits: letters, letters },
+  extracts: {},
 });
 
 /** Brings a string into its plain spelling. Takes time in proportion to its length. */
@@ -92,7 +93,7 @@ function compose(next: Trail, before: Trail): Trail {
 }
 
 /** Collects characters, and where they came from. */
-function collector(text: string, isTracked: boolean) {
+function collector(text: string) {
   const parts: string[] = [];
   const from: number[] = [];
   const to: number[] = [];
@@ -100,7 +101,7 @@ function collector(text: string, isTracked: boolean) {
     /** Characters that all come from one stretch of the source. */
     put(plain: string, start: number, end: number): void {
       parts.push(plain);
-      for (let i = 0; isTracked && i < plain.length; i += 1) {
+      for (let i = 0; i < plain.length; i += 1) {
         from.push(start);
         to.push(end);
       }
@@ -108,7 +109,7 @@ function collector(text: string, isTracked: boolean) {
     /** Characters as they are. */
     copy(start: number, end: number): void {
       parts.push(text.slice(start, end));
-      for (let index = start; isTracked && index < end; index += 1) {
+      for (let index = start; index < end; index += 1) {
         from.push(index);
         to.push(index + 1);
       }
@@ -134,7 +135,8 @@ const accented = /^([a-z])(?:acute|grave|circ|tilde|uml|cedil|caron|ring|breve|m
 
 /** Removes one layer of encoding. */
 function decodeLayer(text: string, isTracked: boolean): Trail {
-  const { put, copy, trail } = collector(text, isTracked);
+  if (!isTracked) return { text: text.replace(escapes, decodeRun), from: [], to: [] };
+  const { put, copy, trail } = collector(text);
   let done = 0;
   for (const { 0: run, index } of text.matchAll(escapes)) {
     copy(done, index);
@@ -148,6 +150,15 @@ function decodeLayer(text: string, isTracked: boolean): Trail {
   }
   copy(done, text.length);
   return trail();
+}
+
+function decodeRun(run: string): string {
+  if (!/^%[0-9a-f]/i.test(run)) return decodeOne(run) ?? run;
+  let plain = '';
+  putBytes(run, 0, (part) => {
+    plain += part;
+  });
+  return plain;
 }
 
 /** Decodes `%C3%A9` and the like. Bytes that are not UTF-8 are read as Latin-1, which old forms send. */
@@ -182,8 +193,11 @@ function decodeOne(written: string): string | undefined {
 
 /** Folds each character for itself, so that the trail stays exact. */
 function plainCharacters(text: string, isTracked: boolean): Trail {
-  if (!isTracked && isAscii.test(text)) return { text: text.toLowerCase(), from: [], to: [] };
-  const { put, trail } = collector(text, isTracked);
+  if (!isTracked) {
+    const plain = isAscii.test(text) ? text.toLowerCase() : text.replace(notPlain, plainOf);
+    return { text: plain, from: [], to: [] };
+  }
+  const { put, trail } = collector(text);
   let index = 0;
   for (const character of text) {
     put(plainOf(character), index, index + character.length);
@@ -192,17 +206,12 @@ function plainCharacters(text: string, isTracked: boolean): Trail {
   return trail();
 }
 
-const remembered = new Map<string, string>();
+const notPlain = /[A-Z]+|[^\0-\x7F]/gu;
 
-function plainOf(character: string): string {
-  if (character <= '\x7F') return character >= 'A' && character <= 'Z' ? character.toLowerCase() : character;
-  const found = remembered.get(character);
-  if (found !== undefined) return found;
-  const plain = writePlain(character);
-  if (remembered.size >= 5000) remembered.clear();
-  remembered.set(character, plain);
-  return plain;
-}
+const plainOf = (characters: string): string =>
+  characters <= '\x7F' ? characters.toLowerCase() : plainOther(characters);
+
+const plainOther = remember(2500, writePlain);
 
 const otherLetters: Readonly<Record<string, string>> = {
   ł: 'l',

@@ -1,6 +1,7 @@
 import { phoneKey } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
 import { type Folded, type Passage, plainSpellings } from './fold.ts';
+import { rememberByKind } from './remember.ts';
 
 /** A personal value that must not show up in other text of the same record. */
 export interface KnownValue {
@@ -97,8 +98,7 @@ interface Spellings {
 }
 
 const digitWords = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
-const spoken = (digits: string): string =>
-  [...digits].map((digit) => digitWords[Number(digit)] ?? '').join('');
+const spoken = (digits: string): string => digits.replace(/\d/g, (digit) => digitWords[Number(digit)] ?? '');
 
 /**
  * By what a phone number is recognized: all of its digits, also backwards and in words, and without the country when that is not North
@@ -139,34 +139,29 @@ function wordForms(kind: string, value: string): readonly string[] {
 const isLong = (part: string): boolean => part.length >= 4;
 
 /** Ids are made of random characters, in which a short name or a zip code would be found by chance. */
-const isTelling = ({ kind, value }: KnownValue): boolean =>
+const isTelling = (kind: string, value: string): boolean =>
   kind === 'phone' || kind === 'ip' || (kind !== 'zip' && value.length >= 5);
 
 /** What to look for, by the kind and the value: building it costs more than looking. */
-const forms = new Map<string, Map<string, Wanted>>();
-const mostForms = 5000;
-
-function formsOf(known: KnownValue): Wanted {
-  const { kind, value } = known;
-  const ofKind = forms.get(kind) ?? new Map<string, Wanted>();
-  forms.set(kind, ofKind);
-  const found = ofKind.get(value);
-  if (found !== undefined) return found;
-  if (ofKind.size >= mostForms) ofKind.clear();
+const formsOf = rememberByKind((kind, value): Wanted => {
   const isPhone = kind === 'phone' && /\p{Nd}/u.test(value);
   const { digits, letters } = isPhone
     ? phoneForms(value)
     : { digits: [], letters: wordForms(kind, value.slice(0, 300)) };
-  const toForm = (text: string): Form => ({ text, kind, isTelling: isTelling(known) });
-  const made = { digits: digits.map(toForm), letters: letters.map(toForm) };
-  ofKind.set(value, made);
-  return made;
-}
+  const toForm = (text: string): Form => ({ text, kind, isTelling: isTelling(kind, value) });
+  return { digits: digits.map(toForm), letters: letters.map(toForm) };
+});
 
 /** How known values may be written. */
 export function wantedOf(known: readonly KnownValue[]): Wanted {
-  const all = known.map(formsOf);
-  return { digits: all.flatMap(({ digits }) => digits), letters: all.flatMap(({ letters }) => letters) };
+  const digits: Form[] = [];
+  const letters: Form[] = [];
+  for (const { kind, value } of known) {
+    const forms = formsOf(kind, value);
+    digits.push(...forms.digits);
+    letters.push(...forms.letters);
+  }
+  return { digits, letters };
 }
 
 /** What to look for in ids. */
@@ -180,14 +175,19 @@ export function wantedIn(texts: Iterable<Folded>, { digits, letters }: Wanted): 
   let allDigits = '';
   let allLetters = '';
   for (const folded of texts) {
-    if (digits.length > 0) allDigits += `${digitsIn(folded)}\n`;
+    if (folded.text.length >= fewestDigits) allDigits += `${digitsIn(folded)}\n`;
     allLetters += `${lettersIn(folded)}\n`;
   }
-  return {
-    digits: digits.filter(({ text }) => allDigits.includes(text)),
-    letters: letters.filter(({ text }) => allLetters.includes(text)),
-  };
+  return { digits: formsIn(allDigits, digits), letters: formsIn(allLetters, letters) };
 }
+
+function formsIn(text: string, forms: readonly Form[]): readonly Form[] {
+  return forms.some((form) => text.includes(form.text))
+    ? forms.filter((form) => text.includes(form.text))
+    : none;
+}
+
+const none: readonly Form[] = [];
 
 /** Finds values that are known, however they are spelled. Takes time in proportion to the text and the number of values. */
 export function findKnown(folded: Folded, { digits, letters }: Wanted): Passage[] {
@@ -200,9 +200,12 @@ export function findKnown(folded: Folded, { digits, letters }: Wanted): Passage[
 
 /** The digits of a text, when they can be a phone number. */
 function digitsIn(folded: Folded): string {
-  folded.extracts.digits ??= folded.text.length < 7 ? '' : digitsOf(folded.text);
+  folded.extracts.digits ??= folded.text.length < fewestDigits ? '' : digitsOf(folded.text);
   return folded.extracts.digits;
 }
+
+/** What a phone number has at least, to be looked for. */
+const fewestDigits = 7;
 
 function lettersIn(folded: Folded): string {
   folded.extracts.letters ??= lettersOf(folded.text);

@@ -1,9 +1,9 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
-import { foldedInPlace } from './fold.ts';
 import { type KnownValue, tellingOf, type Wanted, wantedOf } from './known.ts';
 import { isRevealed, type Masks, maskingOf, type Reveal } from './masking.ts';
 import { LookedAt, replaceIn, replaceWanted, wantedInside } from './patterns.ts';
+import { remember } from './remember.ts';
 import { cleanText } from './untrusted.ts';
 
 // The one place where a record is masked. Everything else, the engines of questions included, gets records that went through here.
@@ -56,39 +56,32 @@ const forms: Readonly<Partial<Record<FieldSpec['type'], (text: string) => boolea
   'datetime-tenths': isDateTime,
 };
 
-const isShortNumber = (hasForm: (text: string) => boolean, value: unknown): boolean => {
-  const text = String(value);
-  return text.length < shortestNumber && hasForm(text);
-};
+/** Has a value of its form too few digits for a phone number, or is it a time of these centuries? */
+const isHarmless = (text: string): boolean => text.length < shortestNumber || /^(?:19|20)\d\d-/.test(text);
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Values in plain text, as they were looked at: the same addresses and names of campaigns come again and again. */
-const looked = new Map<string, LookedAt>();
-const mostLooked = 5000;
+/** Values in plain text, as they were looked at. */
+const lookAgain = remember(3000, (sent: string) => new LookedAt(cleanText(sent)));
 const longestKept = 2000;
 
-function lookAt(sent: string): LookedAt {
-  const known = looked.get(sent);
-  if (known !== undefined) return known;
-  const found = new LookedAt(cleanText(sent));
-  if (sent.length > longestKept) return found;
-  if (looked.size >= mostLooked) looked.clear();
-  looked.set(sent, found);
-  return found;
-}
-
-/** A number or a time, which hardly ever comes again. */
-const lookAtNumber = (text: string): LookedAt =>
-  new LookedAt(text, foldedInPlace(text, text.replace(/\D+/g, '')));
+const lookAt = (sent: string): LookedAt =>
+  sent.length > longestKept ? new LookedAt(cleanText(sent)) : lookAgain(sent);
 
 /** A value in which the personal values of its record are to be looked for. */
-interface Text {
+class Text {
+  readonly name: string;
   readonly value: unknown;
   readonly looked: LookedAt;
   /** An id, a number or a time: only values that are known to be personal are replaced. */
   readonly isExact: boolean;
-  readonly isCut: boolean;
+
+  constructor(name: string, value: unknown, looked: LookedAt, isExact: boolean) {
+    this.name = name;
+    this.value = value;
+    this.looked = looked;
+    this.isExact = isExact;
+  }
 }
 
 /** What to look for in the texts of a record, and in its ids. */
@@ -99,34 +92,30 @@ interface Sought {
 
 const soughtOf = (inText: Wanted): Sought => ({ inText, inIds: tellingOf(inText) });
 
-/** What stands in the place of a value, or the text in which personal values are to be looked for. */
-type Read = { readonly done: unknown } | Text;
+/** Reads a value for itself, without the rest of its record: what stands in its place, or a `Text`. */
+type Read = (value: unknown) => unknown;
 
-const nothing: Read = { done: null };
-
-/** Reads the value of a field for itself, without the rest of its record. `kinds` are the personal fields, `reveal` what is shown. */
-function read(spec: FieldSpec, value: unknown, kinds: Kinds, { reveal, masks }: MaskSettings): Read {
-  // Assistants see one kind of nothing.
-  if (value === null || value === undefined || value === '') return nothing;
-  const form = forms[spec.type];
-  if (form !== undefined && !spec.personal && isShortNumber(form, value)) return { done: value };
-  // A server may send a number where the table says string; that changes nothing about what may be seen.
-  const sent = String(value).slice(0, longestRead);
-  const kind = kinds.get(spec.name);
-  if (kind !== undefined) return { done: masks.ofField(kind, sent) };
-  if (spec.personal || isRevealed(reveal, 'text')) return { done: value };
-  if (form?.(sent) === true)
-    return sent.length < shortestNumber
-      ? { done: value }
-      : { value, looked: lookAtNumber(sent), isExact: true, isCut: false };
-  const looked = lookAt(sent);
-  const { text } = looked;
-  if (spec.values?.includes(text)) return { done: value };
-  const hasForm = form?.(text) === true;
-  if (hasForm && text.length < shortestNumber) return { done: value };
+/** Makes what reads a field. `kind` is how its values are masked, if they are. */
+function readerOf(spec: FieldSpec, kind: string | undefined, { reveal, masks }: MaskSettings): Read {
+  if (kind !== undefined) return (value) => masks.ofField(kind, String(value).slice(0, longestRead));
+  if (spec.personal || isRevealed(reveal, 'text')) return (value) => value;
+  const hasForm = forms[spec.type];
   // The id of the record and the account's own number are needed as they are.
-  if (neededAsTheyAre.has(spec.name) && idForm.test(text)) return { done: value };
-  return { value, looked, isExact: hasForm || isCode(spec, text), isCut: sent.length >= longestRead };
+  const isNeeded = neededAsTheyAre.has(spec.name);
+  return (value) => {
+    // A server may send a number where the table says string; that changes nothing about what may be seen.
+    const sent = String(value).slice(0, longestRead);
+    const isFormed = hasForm?.(sent) === true;
+    if ((isFormed && isHarmless(sent)) || (isNeeded && idForm.test(sent))) return value;
+    if (isFormed) return new Text(spec.name, value, new LookedAt(sent), true);
+    const looked = lookAt(sent);
+    const { text } = looked;
+    if (spec.values?.includes(text) || (isNeeded && idForm.test(text))) return value;
+    const isClean = text === sent;
+    const becomesFormed = !isClean && hasForm?.(text) === true;
+    if (becomesFormed && isHarmless(text)) return value;
+    return new Text(spec.name, value, looked, becomesFormed || isCode(spec, text));
+  };
 }
 
 /** The names of the personal fields that are not revealed, and the kinds of their masks. */
@@ -153,40 +142,37 @@ export function createRecordMask(all: readonly FieldSpec[], settings: MaskSettin
       return spec.personal && !isRevealed(reveal, revealedBy) ? [[spec.name, kind] as const] : [];
     }),
   );
+  const readers = all.map((spec) => [spec.name, readerOf(spec, kinds.get(spec.name), settings)] as const);
+  const nothing = Object.fromEntries(all.map(({ name }): [string, unknown] => [name, null]));
 
-  const write = ({ value, looked, isExact, isCut }: Text, { inText, inIds }: Sought): unknown => {
+  const write = ({ value, looked, isExact }: Text, { inText, inIds }: Sought): unknown => {
     const safe = isExact
       ? replaceWanted(looked, inIds, masks.ofText)
       : replaceIn(looked, inText, masks.ofText);
-    return safe === looked.text && !isCut ? value : safe;
-  };
-
-  const maskOf = (spec: FieldSpec, value: unknown, sought: () => Sought): unknown => {
-    const found = read(spec, value, kinds, settings);
-    return 'done' in found ? found.done : write(found, sought());
+    return safe === looked.text && String(value).length < longestRead ? value : safe;
   };
 
   return {
-    view: viewsOf(all, maskOf, (call) => soughtOf(wantedFor(call, kinds, reveal))),
+    view: viewsOf(readers, write, (call) => soughtOf(wantedFor(call, kinds, reveal))),
     whole(call) {
       const fields = call as unknown as Fields;
-      const own: Record<string, unknown> = {};
-      const texts: [name: string, text: Text][] = [];
-      for (const spec of all) {
-        const value = fields[spec.name];
-        if (value === undefined) continue;
-        const found = read(spec, value, kinds, settings);
-        if ('done' in found) own[spec.name] = found.done;
+      const own = { ...nothing };
+      const texts: Text[] = [];
+      for (const [name, read] of readers) {
+        const value = fields[name];
+        // Assistants see one kind of nothing.
+        if (value === null || value === '') continue;
+        if (value === undefined) delete own[name];
         else {
-          // Its place among the others.
-          own[spec.name] = null;
-          texts.push([spec.name, found]);
+          const found = read(value);
+          if (found instanceof Text) texts.push(found);
+          else own[name] = found;
         }
       }
       // Many of them are equal, and most hold nothing of what is wanted: they are searched together.
-      const different = new Set(texts.map(([, { looked }]) => looked));
+      const different = new Set(texts.map(({ looked }) => looked));
       const sought = soughtOf(wantedInside(different, wantedFor(fields, kinds, reveal)));
-      for (const [name, text] of texts) own[name] = write(text, sought);
+      for (const text of texts) own[text.name] = write(text, sought);
       return own as unknown as MaskedCall;
     },
   };
@@ -194,8 +180,8 @@ export function createRecordMask(all: readonly FieldSpec[], settings: MaskSettin
 
 /** Makes views of records whose fields are masked when they are read. */
 function viewsOf(
-  all: readonly FieldSpec[],
-  maskOf: (spec: FieldSpec, value: unknown, sought: () => Sought) => unknown,
+  readers: readonly (readonly [name: string, read: Read])[],
+  write: (text: Text, sought: Sought) => unknown,
   soughtIn: (call: Fields) => Sought,
 ): RecordMask['view'] {
   class View {
@@ -206,17 +192,19 @@ function viewsOf(
       this.#call = call;
     }
 
-    static read(view: View, spec: FieldSpec): unknown {
-      return maskOf(spec, view.#call[spec.name], () => {
-        view.#sought ??= soughtIn(view.#call);
-        return view.#sought;
-      });
+    static read(view: View, name: string, read: Read): unknown {
+      const value = view.#call[name];
+      if (value === null || value === undefined || value === '') return null;
+      const found = read(value);
+      if (!(found instanceof Text)) return found;
+      view.#sought ??= soughtIn(view.#call);
+      return write(found, view.#sought);
     }
   }
-  for (const spec of all)
-    Object.defineProperty(View.prototype, spec.name, {
+  for (const [name, read] of readers)
+    Object.defineProperty(View.prototype, name, {
       get(this: View) {
-        return View.read(this, spec);
+        return View.read(this, name, read);
       },
     });
   return (call) => new View(call as unknown as Fields) as unknown as MaskedCall;

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { type FieldSpec, phoneKey, type revealChoices } from '@call-attribution/core';
 import { callerKey } from '@call-attribution/questions';
+import { rememberByKind } from './remember.ts';
 
 /** What a user may reveal; `all` reveals every class. */
 export type Reveal = (typeof revealChoices)[number];
@@ -45,7 +46,6 @@ const textKinds = /^(?:phone|name|street|zip|ip|recording|masked|email|card|numb
 const letterOf = (digit: string): string => 'abcdefghij'.charAt(Number(digit));
 
 const modulus = 10n ** 12n;
-const mostRemembered = 10_000;
 
 /**
  * Makes a key for pseudonyms from a credential of the API, so that an account keeps its pseudonyms after a restart.
@@ -58,42 +58,23 @@ export function pseudonymKeyFrom(credential: string): string {
 }
 
 /**
- * Makes pseudonyms with a key, by default a random one. Without the key nobody can find a value by trying all phone
- * numbers. With a million distinct callers the chance that any two share a pseudonym is under a half.
+ * Makes masks with a key, by default a random one. Without the key nobody can find a value by trying all phone numbers. With a million
+ * distinct callers the chance that any two share a mask is under a half.
  */
-function createPseudonymizer(givenKey?: string | Uint8Array): (kind: string, value: string) => string {
-  let key = givenKey;
-  const byKind = new Map<string, Map<string, string>>();
-  return (kind, value) => {
-    const known = byKind.get(kind) ?? new Map<string, string>();
-    byKind.set(kind, known);
-    const found = known.get(value);
-    if (found !== undefined) return found;
-    key ??= randomBytes(32);
-    const digest = createHmac('sha256', key).update(`${kind}\n${value}`).digest();
-    const digits = (digest.readBigUInt64BE() % modulus).toString().padStart(12, '0');
+export function createMasks(key: string | Uint8Array = randomBytes(32)): Masks {
+  const pseudonym = (kind: string, value: string): string => {
+    const digest = createHmac('sha256', key).update(`${kind}\n${value}`).digest('hex');
+    const digits = (BigInt(`0x${digest.slice(0, 16)}`) % modulus).toString().padStart(12, '0');
     // Digits, since they cost a model the fewest tokens.
-    const pseudonym = `${kind}-${digits}`;
-    if (known.size >= mostRemembered) known.clear();
-    known.set(value, pseudonym);
-    return pseudonym;
+    return `${kind}-${digits}`;
   };
-}
-
-/** Makes masks with a key, by default a random one. */
-export function createMasks(key?: string | Uint8Array): Masks {
-  const pseudonymize = createPseudonymizer(key);
-  return {
-    ofField(kind, value) {
-      const mask = pseudonymize(kind, canonical(kind, value));
-      // Who calls without a number is no caller that can be counted: such a mask is no number either.
-      return kind === 'phone' && callerKey(value) === null ? mask.replace(/\d/g, letterOf) : mask;
-    },
-    ofText(kind, value) {
-      const known = textKinds.test(kind) ? kind : 'value';
-      return pseudonymize(`${known}-in-text`, canonical(known, value));
-    },
-  };
+  const ofField = rememberByKind((kind, value) => {
+    const mask = pseudonym(kind, canonical(kind, value));
+    // Who calls without a number is no caller that can be counted: such a mask is no number either.
+    return kind === 'phone' && callerKey(value) === null ? mask.replace(/\d/g, letterOf) : mask;
+  });
+  const ofText = rememberByKind((kind, value) => pseudonym(`${kind}-in-text`, canonical(kind, value)));
+  return { ofField, ofText: (kind, value) => ofText(textKinds.test(kind) ? kind : 'value', value) };
 }
 
 /** What a mask of a field looks like. Of a caller without a number it has letters. */

@@ -31,7 +31,7 @@ const datesAndIds = new RegExp(
 );
 
 /** What every one of these has. */
-const mayHaveDate = /\d[-/.:]\d|[0-9a-f]{4}-[0-9a-f]{4}-/;
+const mayHaveDate = /\d[-/.:]\d|-[0-9a-f]{4}-/;
 
 const contactWord =
   /(?<![a-z])(?:tel|(?:tele)?phone|telefono?|mobile?|movil|cell|handy|fax|call|sms|whatsapp|dial|ani|caller)(?:\s?(?:number|no|nr))?[\s.:=#(+-]{0,4}$/;
@@ -59,6 +59,7 @@ export function findNumbers(text: string): Passage[] {
 }
 
 function groupsOf(run: string, offset: number): Group[] {
+  if (/^\d+$/.test(run)) return [{ digits: run, from: offset, to: offset + run.length, gap: '' }];
   const groups: Group[] = [];
   let end = 0;
   for (const match of run.matchAll(/\d+/g)) {

@@ -1,4 +1,5 @@
 import type { Folded, Passage } from './fold.ts';
+import { rememberByKind } from './remember.ts';
 
 // Values whose name says that they are personal: `billing_name=Bob Smith`, `"email": "..."`.
 
@@ -58,7 +59,7 @@ export function isInClickId(text: string, from: number): boolean {
 
 /** Is this the name of an id, a time or an amount, whose digits are not a phone number? */
 export function isIdKey(key: string): boolean {
-  if (key === '' || kindOf(key, '=') !== undefined) return false;
+  if (key === '' || kindOf('=', key).kind !== undefined) return false;
   return (
     /(?:id|ids|clid|braid|campaign|adgroup|creative|placement|target|content|timestamp|time|date|price|amount|version)$/.test(
       key,
@@ -71,20 +72,9 @@ export function isIdKey(key: string): boolean {
 
 type KeyKind = 'person' | 'value' | undefined;
 
-/** What keys mean: the same ones come again and again. */
-const kinds = { '=': new Map<string, KeyKind>(), ':': new Map<string, KeyKind>() };
-const mostKinds = 2000;
+const kindOf = rememberByKind((sign, key) => ({ kind: readKind(key, sign) }));
 
-function kindOf(key: string, sign: '=' | ':'): KeyKind {
-  const known = kinds[sign];
-  if (known.has(key)) return known.get(key);
-  const kind = readKind(key, sign);
-  if (known.size >= mostKinds) known.clear();
-  known.set(key, kind);
-  return kind;
-}
-
-function readKind(key: string, sign: '=' | ':'): KeyKind {
+function readKind(key: string, sign: string): KeyKind {
   let name = key.replace(/[[\].-]+/g, '_').replace(/^_+|_+$/g, '');
   const isKnown = (): boolean => personal.has(lastWord(name)) || personalAlone.has(name);
   for (let i = 0; i < 3 && !isKnown() && ending.test(name); i += 1) name = name.replace(ending, '');
@@ -109,7 +99,7 @@ export function findParameters(folded: Folded): Passage[] {
   for (const { 0: sign, index } of text.matchAll(/[=:]/g)) {
     if (index < (spans.at(-1)?.to ?? 0)) continue;
     const key = keyAt(text, index);
-    const kind = key === '' ? undefined : kindOf(key, sign === '=' ? '=' : ':');
+    const kind = key === '' ? undefined : kindOf(sign, key).kind;
     if (kind === undefined) continue;
     const from = index + 1 + (/^ ?["']?/.exec(text.slice(index + 1, index + 3))?.[0].length ?? 0);
     const to = endOf(folded, from, kind, folded.wasEncoded(index));

@@ -111,9 +111,7 @@ export function wantedInside(texts: Iterable<LookedAt>, wanted: Wanted): Wanted 
 /** Replaces what is wanted, and what looks personal. */
 export function replaceIn(looked: LookedAt, wanted: Wanted, replace: Replace): string {
   const known = knownIn(looked, wanted);
-  const { patterns } = looked;
-  if (known.length === 0 && patterns.length === 0) return looked.text;
-  return splice(looked, [...known, ...patterns], replace);
+  return splice(looked, known.length === 0 ? looked.patterns : [...known, ...looked.patterns], replace);
 }
 
 /** Replaces only what is wanted. */
@@ -121,7 +119,10 @@ export function replaceWanted(looked: LookedAt, wanted: Wanted, replace: Replace
   return splice(looked, knownIn(looked, wanted), replace);
 }
 
+const none: readonly Passage[] = [];
+
 function knownIn({ folded, encoded }: LookedAt, wanted: Wanted): readonly Passage[] {
+  if (encoded.length === 0 && wanted.digits.length === 0 && wanted.letters.length === 0) return none;
   const known = findKnown(folded, wanted);
   for (const { from, to, inside } of encoded)
     if (inside.patterns.length > 0 || findKnown(inside.folded, wanted).length > 0)
