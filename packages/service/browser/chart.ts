@@ -1,4 +1,4 @@
-import { addDays } from '@call-attribution/core/time';
+import { addDays, day, hour, parseNaive } from '@call-attribution/core/time';
 import {
   type Charted,
   chartLegend,
@@ -18,7 +18,7 @@ interface Days {
   readonly last: string;
 }
 
-type Numbers = Pick<Summary, 'buckets' | 'by'>;
+type Numbers = Pick<Summary, 'buckets' | 'by' | 'latest'>;
 
 const periodOf = (days: Days | null) => ({
   from: days === null ? null : `${days.first} 00:00:00`,
@@ -27,8 +27,22 @@ const periodOf = (days: Days | null) => ({
 
 const keyOf = ({ by }: Numbers, from: string): string => (by === 'month' ? from.slice(0, 7) : from);
 
+/** How much there is of the columns that are not whole: the period begins or ends in them, or the day is not over. */
+function partsOf(numbers: Numbers, period: Days | null): Record<string, string> {
+  const { by, buckets, latest } = numbers;
+  const keys = buckets.map(({ from }) => keyOf(numbers, from));
+  const parts = keys.flatMap((key) => {
+    const part = partOfBucket(by, key, periodOf(period));
+    return part === null ? [] : [[key, part] as const];
+  });
+  // The page knows no time zone: the last one in which it is still this day is twelve hours behind UTC.
+  const today = latest?.slice(0, 10) ?? '';
+  const isRunning = by === 'day' && Date.now() < parseNaive(`${today} 00:00:00`) + day + 12 * hour;
+  return Object.fromEntries([...parts, ...(isRunning ? [[today, `until ${latest?.slice(11, 16)}`]] : [])]);
+}
+
 /** The columns of the page as an answer. */
-function answerOf(numbers: Numbers, period: Days | null): Charted {
+function answerOf(numbers: Numbers, parts: Readonly<Record<string, string>>): Charted {
   const { by, buckets } = numbers;
   return {
     columns: [
@@ -37,7 +51,7 @@ function answerOf(numbers: Numbers, period: Days | null): Charted {
       { name: 'missed', kind: 'measure', unit: 'calls' },
     ],
     rows: buckets.map(({ from, calls, missed }) => ({ [by]: keyOf(numbers, from), calls, missed })),
-    period: periodOf(period),
+    parts,
   };
 }
 
@@ -57,7 +71,8 @@ export function drawChart(
     place.replaceChildren(el('p', { class: 'muted' }, 'No days to show.'));
     return;
   }
-  const answer = answerOf(numbers, period);
+  const parts = partsOf(numbers, period);
+  const answer = answerOf(numbers, parts);
   // Next to the breakdowns of a wide screen there is space.
   const height = innerWidth >= 1600 ? 480 : 240;
   const drawing = el('div');
@@ -70,7 +85,7 @@ export function drawChart(
     const days = daysOfBucket(by, keyOf(numbers, buckets[at]?.from ?? ''));
     if (days !== null) narrow(within(days, period));
   });
-  place.replaceChildren(drawing, tip, asTable(numbers, period));
+  place.replaceChildren(drawing, tip, asTable(numbers, parts));
 }
 
 function within({ first, last }: Days, period: Days | null): Days {
@@ -134,7 +149,7 @@ function showTip(tip: HTMLElement, drawing: HTMLElement, column: SVGGElement): v
   tip.style.left = `${Math.max(0, Math.min(middle, all.width - tip.offsetWidth))}px`;
 }
 
-function asTable(numbers: Numbers, period: Days | null): HTMLElement {
+function asTable(numbers: Numbers, parts: Readonly<Record<string, string>>): HTMLElement {
   const { by, buckets } = numbers;
   const cell = (value: number) => el('td', { class: 'number' }, formatCount(value));
   const title = by.charAt(0).toUpperCase() + by.slice(1);
@@ -155,7 +170,7 @@ function asTable(numbers: Numbers, period: Days | null): HTMLElement {
     body.append(
       ...buckets.map(({ from, calls, missed }) => {
         const key = keyOf(numbers, from);
-        const name = withPart(longTime(by, key), partOfBucket(by, key, periodOf(period)));
+        const name = withPart(longTime(by, key), parts[key] ?? null);
         return el('tr', {}, el('th', { scope: 'row' }, name), cell(calls), cell(missed));
       }),
     );

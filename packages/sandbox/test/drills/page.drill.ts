@@ -514,6 +514,10 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       expect(await follow.getAttribute('aria-pressed')).toBe('true');
       await expect.poll(total, { timeout: 20_000 }).toBeGreaterThan(before + 50);
       expect(await range(page).textContent()).toMatch(/^1 to /);
+      // The day of the newest call is not over.
+      expect(await page.locator('#days .column').last().getAttribute('data-name')).toMatch(
+        / \(until \d\d:\d\d\)$/,
+      );
     } finally {
       // The page is closed before its server, because it requests new calls as long as it is open.
       await leave();
