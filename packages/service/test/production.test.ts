@@ -207,8 +207,8 @@ describe('a request', () => {
     socket.write(
       `GET ${list} HTTP/1.1\r\nHost: x\r\naccess_key: ${keys.access_key}\r\nsecret_key: ${keys.secret_key}\r\n\r\n`,
     );
+    await expect.poll(() => read).toBeGreaterThan(0);
     await new Promise((done) => setTimeout(done, 300));
-    expect(read).toBeGreaterThan(0);
     expect(read).toBeLessThan(200);
     socket.destroy();
   });

@@ -479,8 +479,11 @@ test('a PostgreSQL connection that ends between two statements is replaced, and 
     const pids = driver.write(async (session) => {
       runs += 1;
       const [row] = await session.all('SELECT pg_backend_pid() AS pid');
-      if (runs === 1) await driver.all('SELECT pg_terminate_backend($1)', [Number(row?.pid)]);
-      await new Promise((done) => setTimeout(done, 100));
+      const pid = [Number(row?.pid)];
+      if (runs === 1) {
+        await driver.all('SELECT pg_terminate_backend($1)', pid);
+        while ((await driver.all('SELECT 1 FROM pg_stat_activity WHERE pid = $1', pid)).length > 0);
+      }
       return session.all('SELECT 1 AS one');
     });
     expect([await pids, runs]).toEqual([[{ one: 1 }], 2]);
