@@ -48,10 +48,41 @@ describe('the gate of a turn', () => {
       rest: async (ms) => {
         rested.push(ms);
       },
+      isOver: () => false,
       ...owner,
     });
     return { gate, rested };
   };
+
+  test('asks for nothing more while the page is written with which the turn ends', async () => {
+    const { gate } = gateWith({ isOver: () => true }, new Rate(null));
+    const cut = new AbortController();
+    const quiet = new Promise<void>((resolve) => {
+      gate.onQuiet = resolve;
+    });
+    await gate.acquire();
+    // The page has come: the next one is asked for before it is written.
+    gate.release();
+    const next = gate.acquire(cut.signal);
+    await gate.during(async () => {
+      await new Promise((done) => setImmediate(() => setImmediate(done)));
+      gate.close();
+    });
+    await quiet;
+    expect(gate.started).toBe(1);
+    cut.abort(new Error('over'));
+    await expect(next).rejects.toThrow('over');
+    gate.end();
+  });
+
+  test('a turn that is over and has nothing to write asks for more', async () => {
+    const { gate } = gateWith({ isOver: () => true }, new Rate(null));
+    await gate.acquire();
+    gate.release();
+    await gate.acquire();
+    expect(gate.started).toBe(2);
+    gate.end();
+  });
 
   test('is closed by a wait that ends the turn, and says so once all has come', async () => {
     const { gate } = gateWith({});

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Limiter } from '@call-attribution/core';
 import type { TicketNote } from '../engine/ticket.ts';
 
@@ -69,6 +70,8 @@ export interface GateOwner {
   onWait(ms: number, what: WaitFor): 'end' | 'stay';
   /** Waits without a slot. */
   rest(ms: number, signal: AbortSignal): Promise<void>;
+  /** Whether the turn is to end with the next page that is written. */
+  isOver(): boolean;
   readonly now: () => number;
 }
 
@@ -91,6 +94,7 @@ export class Gate implements Limiter {
   #isClosed = false;
   #isHeld = false;
   #quiet: NodeJS.Timeout | undefined;
+  #onWritten = (): void => {};
   /** Called once it is closed and all is quiet. */
   onQuiet = (): void => {};
   /** Requests that have started. */
@@ -141,6 +145,7 @@ export class Gate implements Limiter {
       return await work();
     } finally {
       this.#working -= 1;
+      if (this.#working === 0) this.#onWritten();
       this.#stir();
     }
   }
@@ -154,6 +159,7 @@ export class Gate implements Limiter {
   async #pass(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();
+      if (this.#owner.isOver() && !this.#isHeld) await this.#written();
       if (this.#isClosed) {
         this.#stir();
         await aborted(signal);
@@ -170,6 +176,15 @@ export class Gate implements Limiter {
     this.#rate.started(this.#owner.now());
     this.#running += 1;
     this.started += 1;
+  }
+
+  /** Once the loop has turned, a page that came is on its way to the target: the turn may be over with it. */
+  async #written(): Promise<void> {
+    await nextTurn();
+    while (this.#working > 0)
+      await new Promise<void>((resolve) => {
+        this.#onWritten = resolve;
+      });
   }
 
   #stir(): void {

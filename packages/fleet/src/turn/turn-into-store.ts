@@ -5,8 +5,8 @@ import { mirrorSink, type Store } from '@call-attribution/store';
 import type { TicketNote } from '../engine/ticket.ts';
 import type { TurnEnd, TurnWork } from './turn.ts';
 
-/** Pages that a turn may hold. */
-const prefetch = { pages: 4, bytes: 16 * 1024 * 1024 };
+/** Bytes that a turn may hold. */
+const mostBytes = 16 * 1024 * 1024;
 
 /**
  * A sync of an account for a while: it ends at a page border, and the next turn goes on there. The state is committed with the
@@ -23,7 +23,8 @@ export async function turnIntoStore(store: Store, work: TurnWork): Promise<TurnE
       lookback: job.lookback,
       settle: job.settle,
       onError: job.skip ? 'skip' : 'fail',
-      ...{ prefetch, signal },
+      prefetch: { pages: work.ahead, bytes: mostBytes },
+      signal,
       onProgress: (progress) => {
         total = progress.total;
       },

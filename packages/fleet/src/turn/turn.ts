@@ -33,6 +33,8 @@ export interface TurnWork {
   readonly holder: string;
   /** Whether it is time to give others a turn, at a page border. */
   readonly isOver: () => boolean;
+  /** Pages to fetch ahead. */
+  readonly ahead: number;
   /** The time, in milliseconds since 1970. */
   readonly now: () => number;
   /** How far it is. */

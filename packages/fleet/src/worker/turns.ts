@@ -1,5 +1,4 @@
-import type { Engine, Turn } from '../engine/engine.ts';
-import { silenceMs } from '../engine/engine.ts';
+import { type Engine, silenceMs, type Turn } from '../engine/engine.ts';
 import type { Ticket, WorkerCard } from '../engine/ticket.ts';
 import type { PlannedAccount, PlannedJob } from '../job.ts';
 import { Gate, Rate, slept, type WaitFor } from '../turn/gate.ts';
@@ -23,6 +22,8 @@ export interface TurnsOwner {
 
 /** Shortest and longest turn into a store: the longest when nobody else waits. */
 const [shortest, longest] = [1_000, 60_000];
+/** Pages that a turn fetches ahead, and all slots together while others wait: those ahead are written before a turn can end. */
+const [mostAhead, mostAheadOfAll] = [4, 8];
 /** A wait that is longer than this is not worth half a file. */
 const longWait = 300_000;
 /** Turns that are open for each slot: those that wait have given theirs away. */
@@ -101,12 +102,8 @@ export class Turns {
     const [stop, cut] = [new AbortController(), new AbortController()];
     const open: Open = {
       ...{ turn, stop, cut, startedAt, rate },
-      calls: 0,
-      requests: () => 0,
-      heldUntil: null,
-      held: null,
-      waited: { rate: 0, server: 0 },
-      done: Promise.resolve(),
+      ...{ calls: 0, requests: () => 0, heldUntil: null, held: null },
+      ...{ waited: { rate: 0, server: 0 }, done: Promise.resolve() },
     };
     this.#open.set(turn.id, open);
     this.#slots.take();
@@ -152,6 +149,10 @@ export class Turns {
     const { now, job, isLeaving } = this.#owner;
     const signal = AbortSignal.any([stop.signal, cut.signal]);
     const isFiles = job().format !== null;
+    const isOver = (): boolean => {
+      const age = now() - open.startedAt;
+      return isLeaving() || age >= longest || (age >= shortest && this.#isWanted);
+    };
     const gate = new Gate(rate, {
       now,
       onWait: (ms, what) => {
@@ -166,6 +167,7 @@ export class Turns {
         open.held = null;
         open.heldUntil = null;
       },
+      isOver: () => !isFiles && isOver(),
     });
     gate.onQuiet = () => cut.abort(new Error('the turn is over'));
     open.requests = () => gate.started;
@@ -177,10 +179,8 @@ export class Turns {
         job: job(),
         cut: cut.signal,
         holder: this.#name,
-        isOver: () => {
-          const age = now() - open.startedAt;
-          return isLeaving() || age >= longest || (age >= shortest && this.#isWanted);
-        },
+        isOver,
+        ahead: this.#isWanted ? Math.min(mostAhead, Math.ceil(mostAheadOfAll / this.#slots.all)) : mostAhead,
         onCalls: (calls) => {
           open.calls += calls;
           this.#pace.add({ at: now(), calls, requests: 0 });
@@ -257,8 +257,7 @@ export class Turns {
   leave(graceMs: number): void {
     clearTimeout(this.#grace);
     if (graceMs <= 0) this.drop();
-    else this.#grace = setTimeout(() => this.drop(), graceMs);
-    this.#grace?.unref();
+    else this.#grace = setTimeout(() => this.drop(), graceMs).unref();
   }
 
   /** Waits until all turns have ended. */
