@@ -11,7 +11,15 @@ import {
 import { farNotes } from '../text/notes.ts';
 import { countOf, edgeOf, factsOf, sampleOf } from './api-looks.ts';
 import { filterOf, type Stretch } from './api-reads.ts';
-import { type ApiAccount, type ApiSettings, namedPeriod, originOf, readAll, stretchesOf } from './parts.ts';
+import {
+  type ApiAccount,
+  type ApiSettings,
+  namedPeriod,
+  originOf,
+  readAll,
+  stretchesOf,
+  wholeOf,
+} from './parts.ts';
 import { clausesOf, coversAll } from './push-down.ts';
 import type {
   Analysis,
@@ -53,9 +61,7 @@ export class ApiSource implements CallSource {
       () => new QuestionTally(question, now),
       run,
     );
-    const [first, ...others] = parts;
-    const whole = others.length === 0 && first ? first.tally : new QuestionTally(question, now);
-    if (others.length > 0) for (const { tally } of parts) whole.merge(tally.save());
+    const whole = wholeOf(parts, () => new QuestionTally(question, now));
     const origin = originOf(parts, notes);
     const answer = whole.running.answer(this.accounts.map((account) => ({ account, ...nothingKnown })));
     if (origin.unfinished !== undefined || !hasEmptyTimes(answer)) return { ...origin, answer };
@@ -121,19 +127,12 @@ export class ApiSource implements CallSource {
       if (page !== null) return page;
     }
     const stretches = stretchesOf([period], clausesOf(all));
-    const { parts, notes } = await readAll(
-      this.#accounts,
-      this.#settings,
-      stretches,
-      () => new ListTally(selection, part, now),
-      run,
-    );
-    const whole = new ListTally(selection, part, now);
-    for (const { tally } of parts) whole.merge(tally.save());
+    const make = () => new ListTally(selection, part, now);
+    const { parts, notes } = await readAll(this.#accounts, this.#settings, stretches, make, run);
+    const whole = wholeOf(parts, make);
     return {
       ...originOf(parts, notes),
-      calls: whole.from(part.offset),
-      first: part.offset + 1,
+      ...whole.found(),
       total: whole.total,
       extensionsLeftOut: selection.calls === 'website' ? whole.others : 0,
     };

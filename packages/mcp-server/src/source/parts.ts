@@ -141,6 +141,15 @@ async function readPart<T extends Tally>(
   return part(read, checkpoint);
 }
 
+/** All parts as one. */
+export function wholeOf<T extends Tally>(parts: readonly PartRead<T>[], make: () => T): T {
+  const [only, ...others] = parts;
+  if (only && others.length === 0) return only.tally;
+  const whole = make();
+  for (const { tally } of parts) whole.merge(tally.save());
+  return whole;
+}
+
 /** What all parts together say of where they come from. */
 export function originOf(parts: readonly PartRead<Tally>[], notes: readonly string[]): Origin {
   const asOf = new Date(Math.min(...parts.map((part) => part.asOf))).toISOString();

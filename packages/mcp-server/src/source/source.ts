@@ -25,11 +25,16 @@ export interface Analysis extends Origin {
   readonly answer: Answer;
 }
 
+/** What a call of a list is sorted by: where a list goes on, far from its beginning. */
+export type ListKey = readonly (string | number | boolean | null)[];
+
 /** Which part of a list to give, in which order. */
 export interface Part {
   readonly order?: string | undefined;
   readonly offset: number;
   readonly limit: number;
+  /** The key of the call before: with it, `offset` is not used. */
+  readonly after?: ListKey | undefined;
 }
 
 /** A call, and the account that it belongs to. */
@@ -46,6 +51,8 @@ export interface Found extends Origin {
   /** How many calls the list has; null when the server does not say. */
   readonly total: number | null;
   readonly extensionsLeftOut: number | null;
+  /** Gives the key of one of these calls, for `after`; left out where the next part is found by its offset. */
+  readonly keyAt?: ((index: number) => ListKey | undefined) | undefined;
 }
 
 /** What is known of one field. */

@@ -63,11 +63,6 @@ const failures: { readonly [C in Code]: (problem: ProblemOf<C>) => Failure } = {
     ),
   no_call: (problem) => invalid(`There is no call "${quotable(problem.sid)}".`, noCall),
   two_periods: () => invalid('period cannot be combined with from and to.', 'Give period, or from and to.'),
-  long_list: (problem) =>
-    invalid(
-      `A list over the API ends after ${problem.most} calls.`,
-      'Narrow the period, or ask analyze_calls for totals.',
-    ),
   invalid_question: (problem) => invalid(quotable(problem.message, 400), ''),
   masked_field: (problem) =>
     invalid(

@@ -11,7 +11,6 @@ export type Problem =
     }
   | { readonly code: 'two_periods' }
   | { readonly code: 'no_call'; readonly sid: string }
-  | { readonly code: 'long_list'; readonly most: number }
   | { readonly code: 'not_an_object'; readonly tool: string; readonly accepted: readonly string[] }
   | {
       readonly code: 'unknown_argument';

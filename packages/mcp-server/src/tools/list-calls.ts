@@ -5,7 +5,7 @@ import { fieldGroups, selectFields } from '../fields/select.ts';
 import { showRecord } from '../fields/view.ts';
 import { type CursorScope, type Position, readCursor, writeCursor } from '../results/cursor.ts';
 import { estimateTokens, makeTable } from '../results/table.ts';
-import type { Found } from '../source/source.ts';
+import type { Found, ListKey } from '../source/source.ts';
 import { fieldNotes, tableNotes } from '../text/notes.ts';
 import { changedNote, listSummary, scopeSentence } from '../text/summaries.ts';
 import { explainZero } from './explain-zero.ts';
@@ -15,24 +15,29 @@ import { defineTool, readsApi } from './tool.ts';
 const name = 'list_calls';
 const defaultRows = 25;
 
+const input = z.object({
+  ...selectionShape,
+  caller: z.string().max(60).optional(),
+  fields: z
+    .array(z.string().max(60))
+    .max(100)
+    .optional()
+    .describe(`Names or groups: ${fieldGroups.join(', ').replace('summary', 'summary (default)')}`),
+  order: z.string().max(200).optional().describe('talk_minutes desc'),
+  rows: z.number().int().min(1).max(500).optional().describe(`Default ${defaultRows}`),
+  cursor: z.string().max(80).optional().describe('Repeat the other arguments'),
+});
+
+/** Far from the beginning of a list, a cursor knows the call before. */
+type Given = z.infer<typeof input> & { readonly after?: ListKey };
+
 /** Lists calls in column form, page by page. */
 export const listCalls = defineTool({
   name,
   title: 'List calls',
   description:
     'Call records, oldest first. The summary says how many match and how to get more. caller: the calls of one phone-…',
-  input: z.object({
-    ...selectionShape,
-    caller: z.string().max(60).optional(),
-    fields: z
-      .array(z.string().max(60))
-      .max(100)
-      .optional()
-      .describe(`Names or groups: ${fieldGroups.join(', ').replace('summary', 'summary (default)')}`),
-    order: z.string().max(200).optional().describe('talk_minutes desc'),
-    rows: z.number().int().min(1).max(500).optional().describe(`Default ${defaultRows}`),
-    cursor: z.string().max(80).optional().describe('Repeat the other arguments'),
-  }),
+  input,
   output: z.object({
     summary: z.string(),
     columns: z.array(z.string()),
@@ -45,7 +50,7 @@ export const listCalls = defineTool({
   }),
   annotations: readsApi,
   async run(given, context) {
-    const { args, saved } = resumed(name, given, context);
+    const { args, saved } = resumed<Given>(name, given, context);
     const chosen = choose(args, context);
     const specs = selectFields(context.fields, context.version, args.fields);
     const scope: CursorScope = {
@@ -55,7 +60,17 @@ export const listCalls = defineTool({
       filter: `${chosen.text}${args.order ?? ''}`,
     };
     const position = positionOf(scope, args);
-    const part = { offset: position.start * position.rows, limit: position.rows, order: args.order };
+    const cursorOf = (next: Position, after: ListKey | undefined): string => {
+      if (after === undefined) return writeCursor(scope, next);
+      const rest = { ...args, cursor: undefined, rows: position.rows, after };
+      return context.unfinished.keep({ tool: name, args: rest, saved: undefined });
+    };
+    const part = {
+      offset: position.start * position.rows,
+      limit: position.rows,
+      order: args.order,
+      after: args.after,
+    };
     const source = await context.source();
     const page = await source.list(chosen.selection, part, { ...context, saved });
     const more = goOn(name, args, page, context);
@@ -80,13 +95,19 @@ export const listCalls = defineTool({
     const first = page.first + position.skip;
     const shown = table.rows.length;
     const next = nextPosition(position, page, shown);
-    const cursor = next && writeCursor(scope, next);
+    const cursor = next && cursorOf(next, page.keyAt?.(position.skip + shown - 1));
     const total = page.total ?? undefined;
     return {
       summary: [
         ...(more ? [more.sentence] : []),
         ...(total === undefined ? [] : [scopeSentence(total, chosen.scope, page)]),
-        listSummary({ shown, first, total, cursor, isLaterPage: position.start > 0 }),
+        listSummary({
+          shown,
+          first,
+          total,
+          cursor,
+          isLaterPage: position.start > 0 || args.after !== undefined,
+        }),
       ].join(' '),
       columns: table.columns,
       rows: table.rows,

@@ -53,10 +53,6 @@ const wrong: readonly [Problem, text: string][] = [
   ],
   [{ code: 'two_periods' }, 'period cannot be combined with from and to. Give period, or from and to.'],
   [
-    { code: 'long_list', most: 10_000 },
-    'A list over the API ends after 10000 calls. Narrow the period, or ask analyze_calls for totals.',
-  ],
-  [
     { code: 'no_call', sid: 'S1' },
     'There is no call "S1". Look the sid up with list_calls; calls of other accounts cannot be read.',
   ],

@@ -1,12 +1,21 @@
+import { createHmac } from 'node:crypto';
 import { type Call, fields } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
+import { writeCursor } from '../../src/results/cursor.ts';
 import { estimateTokens } from '../../src/results/table.ts';
 import { fakeClient } from '../support/fake-client.ts';
 import { list, pagingReturnsEveryCallOnce } from '../support/laws.ts';
 
 const calls = fixtureCalls(137);
+
+/** By city, Z first and none last; calls of a city by their `sid`. */
+const byCityDown = (a: Call, b: Call): number => {
+  if (a.city === b.city) return a.sid < b.sid ? -1 : 1;
+  if (a.city === null || b.city === null) return a.city === null ? 1 : -1;
+  return a.city < b.city ? 1 : -1;
+};
 
 describe('list_calls', () => {
   it('returns every call once and in order, whatever the page size and the budget', () =>
@@ -37,6 +46,54 @@ describe('list_calls', () => {
     expect(JSON.stringify(page.rows)).toContain('…(+');
     expect(page.notes.join()).toContain('Left out to save space');
     expect(estimateTokens(JSON.stringify(page))).toBeLessThanOrEqual(1000);
+  });
+
+  it.each([3, 50, 200])('gives the first %i calls of an order, whichever comes first', async (rows) => {
+    // The longest is the last of as many as the page has.
+    const tens = fixtureCalls(600).map((call, i) => ({
+      ...call,
+      talk_minutes: `${(1198 + rows - i) % 600}.0`,
+    }));
+    const page = await list(createServer(fakeClient(tens as Call[])), {
+      rows,
+      order: 'talk_minutes desc',
+      fields: 'talk_minutes',
+      calls: 'all',
+    });
+    expect(page.rows.map(([, minutes]) => minutes)).toEqual(Array.from({ length: rows }, (_, i) => 599 - i));
+  });
+
+  it('goes on beyond 10,000 calls over the API, each once and in order, also after a kill', async () => {
+    const many = fixtureCalls(10_330);
+    const sorted = many.toSorted(byCityDown);
+    const args = { where: "channel != 'none'", calls: 'all', fields: 'sid', order: 'city desc' };
+    const open = () =>
+      createServer(fakeClient(many, { maxRows: 1000 }), {
+        pseudonymKey: 'a key',
+        summaryLimits: { maxCalls: 6000 },
+      });
+    const scope = {
+      tool: 'list_calls',
+      version: 'v3',
+      key: createHmac('sha256', 'a key').update('cursors').digest(),
+      filter: `${JSON.stringify([null, null, 'all', args.where, null, null])}${args.order}`,
+    } as const;
+    const far = writeCursor(scope, { rows: 200, start: 49, skip: 0, total: null });
+    const seen: unknown[] = [];
+    const firsts: number[] = [];
+    let next: Record<string, unknown> | undefined = { ...args, cursor: far };
+    while (next !== undefined) {
+      const page: Awaited<ReturnType<typeof list>> = await list(open(), next);
+      const goOn = /\{"cursor":"(u_[\w-]{22})"\}/.exec(page.summary)?.[1];
+      const cursor = goOn ?? page.next_cursor;
+      next = cursor === undefined ? undefined : { cursor };
+      if (goOn !== undefined) continue;
+      expect(page.total).toBe(10_330);
+      firsts.push(page.first);
+      seen.push(...page.rows.flat());
+    }
+    expect(firsts).toEqual([9801, 10_001, 10_201]);
+    expect(seen).toEqual(sorted.slice(9800).map(({ sid }) => sid));
   });
 
   it('says that no calls match', async () => {
