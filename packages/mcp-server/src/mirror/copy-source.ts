@@ -70,6 +70,8 @@ export class CopySource implements CallSource {
 
   list(selection: CallSelection, part: Part, run: ReadRun): Promise<Found> {
     const overApi = () => this.#api.list(selection, part, run);
+    // Such a part goes on with a list that was begun over the API.
+    if (part.after !== undefined) return overApi();
     return this.#over(periodOf(selection), run, overApi, async (copies) => {
       const counted = await countIn(copies, selection, run);
       const calls = await listIn(copies, selection, part, run);

@@ -6,8 +6,8 @@ import type { CustomTool } from '../tools/custom-tool.ts';
 const summaryOptions = defineOptions({
   /** Most calls. Default 100,000. */
   maxCalls: option.whole(1).default(100_000),
-  /** Longest time. Default `20s`. */
-  maxTime: option.duration().default('20s'),
+  /** Longest time. Default `30s`. */
+  maxTime: option.duration().default('30s'),
 });
 
 /** How much one tool call reads over the API at most. A question that needs more is continued by the next one. */
@@ -35,7 +35,7 @@ export const serverOptions = defineOptions({
    * the end.
    */
   mirror: option.table<MirrorOptions, MirrorSettings>(mirrorOptions),
-  /** How much one tool call reads over the API at most. Default 100,000 calls (`maxCalls`) or 20 seconds (`maxTime`). */
+  /** How much one tool call reads over the API at most. Default 100,000 calls (`maxCalls`) or 30 seconds (`maxTime`). */
   summaryLimits: option.table<SummaryLimits, SummarySettings>(summaryOptions).default({}),
   /**
    * A folder for files of rows, for a host on the same machine: `list_calls` and `analyze_calls` then take `to_file`. Default: none.

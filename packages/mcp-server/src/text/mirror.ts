@@ -12,13 +12,13 @@ export type CopyState =
     }
   | { readonly code: 'failed'; readonly reason: string };
 
-/** How far the first load is, or why there is no copy. */
+/** How far the first load is, or why there is no copy. What is older than it has counted so far comes on top. */
 export function stateOfCopy(state: CopyState): string {
   if (state.code === 'failed') return `the local copy cannot be used: ${state.reason.replace(/\.$/, '')}`;
   const { done, total, seconds } = state;
   if (total === null) return 'the local copy is still loading';
-  const left = seconds === null ? '' : `, about ${count(Math.max(1, seconds))} s left`;
-  return `the local copy is loading (${count(done)} of ${count(total)} calls${left})`;
+  const left = seconds === null ? '' : `, at least ${count(Math.max(1, seconds))} s left`;
+  return `the local copy is loading (${count(done)} of at least ${count(total)} calls${left})`;
 }
 
 /** The note of an answer that came from the API because of that. */

@@ -92,7 +92,7 @@ const wrong: readonly [Problem, text: string][] = [
       what: 'where',
       state: { code: 'loading', done: 12_000, total: 60_000, seconds: 9 },
     },
-    'where needs all calls, and the local copy is loading (12,000 of 60,000 calls, about 9 s left). Repeat the call then, or ask without it.',
+    'where needs all calls, and the local copy is loading (12,000 of at least 60,000 calls, at least 9 s left). Repeat the call then, or ask without it.',
   ],
   [
     { code: 'mirror_not_ready', what: 'where', state: { code: 'failed', reason: 'The disk is full.' } },

@@ -99,7 +99,7 @@ describe('while a local copy is loaded for the first time', () => {
     const { notes, total } = Object(await ask({ calls: 'all', from: '2026-06-01', to: '2026-06-30' }));
     expect(total).toBe(calls.filter(({ date_added: at }) => at.startsWith('2026-06')).length);
     expect(notes.join()).toMatch(
-      /The local copy is loading \(.* of .* calls.*\); this was read from the API/,
+      /The local copy is loading \([\d,]+ of at least [\d,]+ calls.*\); this was read from the API/,
     );
     open();
     await expect.poll(() => lines).toContain('The copy is complete: 3000 calls.');
