@@ -133,9 +133,11 @@ describe('a tool call that takes too long', () => {
     hostile.next(faults.silence());
     const seen = hostile.abortSeen();
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 50);
-    const result = await callTool(createServer(client), 'list_calls', {}, { signal: controller.signal });
-    expectUsable(result);
+    const before = hostile.requests.length;
+    const result = callTool(createServer(client), 'list_calls', {}, { signal: controller.signal });
+    await expect.poll(() => hostile.requests.length).toBeGreaterThan(before);
+    controller.abort();
+    expectUsable(await result);
     expect((await seen).aborted).toBe(true);
   });
 });
