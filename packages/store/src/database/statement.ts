@@ -69,15 +69,13 @@ const columns = ['account', ...fields.map(({ name }) => name)];
 export function columnHint(unknown: string | undefined): string {
   const near = unknown && nearest(unknown, [...columns, ...columns.flatMap((name) => name.split('_'))]);
   // The names that people use, campaign and keyword, are words of several columns; that of the ad is meant most.
-  const having = columns.filter((name) => near && name.split('_').some((word) => word.startsWith(near)));
-  const meant = columns.filter((name) => name === near);
-  if (meant.length === 0)
-    meant.push(
-      ...having.filter((name) => /^ppc_/.test(name)),
-      ...having.filter((name) => !/^ppc_/.test(name)),
-    );
+  const rank = (name: string) => (name === near ? 0 : name.startsWith('ppc_') ? name.length : 100);
+  const meant = columns
+    .filter((name) => name === near || (near && name.split('_').some((word) => word.startsWith(near))))
+    .sort((a, b) => rank(a) - rank(b))
+    .slice(0, near && columns.includes(near) ? 1 : 3);
   return meant.length > 0
-    ? `Did you mean ${meant.slice(0, 3).join(' or ')}?`
+    ? `Did you mean ${meant.join(' or ')}?`
     : 'The view calls has a column for each field: calls fields lists them.';
 }
 
