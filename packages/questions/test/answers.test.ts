@@ -314,11 +314,29 @@ test('parts that are saved and merged give the answer of the whole; another ques
   expect(() => createAnswer<Question>(question).merge(JSON.parse('{}'))).toThrow('damaged');
 });
 
+test.each([
+  ['no account', (kept: unknown[]) => [null, ...kept.slice(1)]],
+  ['a text for a time', (kept: unknown[]) => kept.toSpliced(2, 1, '2026-10-01 10:00:00')],
+  ['a caller that is none', (kept: unknown[]) => kept.toSpliced(5, 1, { number: 1 })],
+  ['no fields', (kept: unknown[]) => kept.toSpliced(6, 1, null)],
+  ['no call', () => 'call'],
+])('a saved call with %s is refused', (_, spoil) => {
+  const question: Question = { measures: ['first_time_callers'] };
+  const saved = createAnswer<Question>(question);
+  for (const each of calls) saved.add(each);
+  const state = JSON.parse(JSON.stringify(saved.save()));
+  state.counts.kept[1] = spoil(state.counts.kept[1]);
+  expect(() => createAnswer<Question>(question).merge(state)).toThrow('damaged');
+});
+
 test('what needs more memory than it may use is refused', async () => {
   const many = Array.from({ length: 500 }, (_, i) => call(`S${i}`, { city: `City ${i}` }));
   await expect(answerQuestion({ groupBy: ['city'] }, many, { memory: 20_000 })).rejects.toThrow(
     'The exact answer needs more than the 0 MB that it may use.',
   );
+  await expect(
+    answerQuestion({ measures: ['first_time_callers'] }, many, { memory: 20_000 }),
+  ).rejects.toThrow('The exact answer needs more');
 });
 
 test('one sentence says how call extensions are counted', async () => {

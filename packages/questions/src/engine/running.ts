@@ -4,7 +4,7 @@ import type { Counted, CountedGroup } from '../answer/counted.ts';
 import { comparedFields } from '../answer/nothing-found.ts';
 import type { Judge, Value } from '../conditions/holds.ts';
 import { QuestionError } from '../errors.ts';
-import { Facts } from '../fields/facts.ts';
+import type { Facts } from '../fields/facts.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import { alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
 import type { Plan } from '../question/plan.ts';
@@ -155,11 +155,7 @@ export class Running {
     try {
       this.#now.merge(saved.now);
       this.#past?.merge(saved.past);
-      const facts = new Facts();
-      for (const [account, record] of saved.kept) {
-        facts.set(record, account);
-        this.#kept?.add(facts);
-      }
+      for (const call of saved.kept) this.#kept?.restore(call);
       this.#otherChannel += saved.otherChannel;
       this.#noTime += saved.noTime;
       this.#matched ||= saved.matched;
@@ -209,11 +205,7 @@ export class Running {
   /** Counts the calls that were kept. They stay, so that more can come. */
   #countedLate(kept: KeptCalls, accounts: readonly AccountStatus[] | undefined, facts: Facts): Counted {
     const late = new Running({ ...this.plan, needsSequence: false }, this.#memory.bytes);
-    kept.each((record, account, sequence) => {
-      facts.set(record, account);
-      facts.sequence = sequence;
-      late.add(facts);
-    });
+    kept.each(facts, (each) => late.add(each));
     facts.sequence = null;
     return late.counted(accounts ?? this.#statuses(), facts);
   }

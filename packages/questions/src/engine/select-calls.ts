@@ -107,7 +107,9 @@ const idOf = (account: string, sid: unknown): string => `${account} ${String(sid
 
 function placesOf(kept: KeptCalls): ReadonlyMap<string, Sequence | null> {
   const places = new Map<string, Sequence | null>();
-  kept.each(({ sid }, account, sequence) => places.set(idOf(account, sid), sequence));
+  kept.each(new Facts(), ({ account, sequence }, sid) =>
+    places.set(idOf(account, sid), sequence && { ...sequence }),
+  );
   return places;
 }
 

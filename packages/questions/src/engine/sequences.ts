@@ -2,23 +2,43 @@ import { type MemoryLimit, NumberTable } from '@call-attribution/node-stream/acc
 import { fieldsOf } from '../conditions/condition.ts';
 import { compareText } from '../conditions/fold.ts';
 import { touches } from '../fields/derived.ts';
-import type { Facts, Sequence } from '../fields/facts.ts';
+import { Facts, firstOfAll, type Sequence } from '../fields/facts.ts';
 import type { Plan } from '../question/plan.ts';
+import { invalidState } from './cell.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there: what it needs of each is kept.
 
-/** What is kept of a call: its account, and the fields that the question needs. */
-export type KeptCall = readonly [account: string, record: Readonly<Record<string, unknown>>];
+/** What is kept of a call: what was read of it, and the fields that the question needs besides. */
+export type KeptCall = readonly [
+  account: string,
+  sid: string,
+  sentAt: number | null,
+  talk: number | null,
+  isExtension: boolean,
+  caller: number | string | null,
+  fields: Fields,
+];
 
+const clickFields = ['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'];
 const neededFor: Readonly<Record<string, readonly string[]>> = {
-  missed: ['talk_minutes'],
   lag_minutes: ['displayed_timestamp'],
-  click_id: ['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'],
-  click_kind: ['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'],
+  click_id: clickFields,
+  click_kind: clickFields,
   activity_type: ['activity_type_id'],
   ...Object.fromEntries([...touches].map(([name, { field }]) => [name, [field]])),
 };
-const always = ['sid', 'date_added', 'channel', 'ani'];
+/** What follows from what is kept of each call. */
+const kept = ['date_added', 'talk_minutes', 'missed', 'is_extension', 'account', 'caller_type', 'caller_nth'];
+const keptToo = [
+  'hours_since_previous_call',
+  'hours_until_next_call',
+  'day',
+  'week',
+  'month',
+  'weekday',
+  'hour',
+];
+const alwaysKept: ReadonlySet<string> = new Set([...kept, ...keptToo]);
 
 /** What decides which fields are needed. */
 type Needs = Pick<Plan, 'groups' | 'conditions' | 'parts' | 'fields'>;
@@ -40,7 +60,8 @@ export function namedFields({ groups, conditions, parts, fields }: Needs): reado
 
 /** The fields of a record that a question needs. */
 function neededFields(plan: Needs): readonly string[] {
-  return [...new Set([...always, ...namedFields(plan).flatMap((name) => neededFor[name] ?? [name])])];
+  const named = namedFields(plan).filter((name) => !alwaysKept.has(name));
+  return [...new Set(named.flatMap((name) => neededFor[name] ?? [name]))];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -61,12 +82,21 @@ export class KeptCalls {
   readonly #memory: MemoryLimit;
   readonly #hasTouches: boolean;
   readonly #accounts: string[] = [];
+  readonly #sids: string[] = [];
+  /** The place of the caller of each call. */
   readonly #callers: number[] = [];
+  /** The callers by their places. */
+  readonly #keys: (number | string)[] = [];
   readonly #times: number[] = [];
+  readonly #talks: number[] = [];
+  readonly #extensions: boolean[] = [];
   /** By account, the place of each caller among all. */
   readonly #known = new Map<string, Callers>();
   #last: { readonly account: string; readonly known: Callers } | null = null;
-  #met = 0;
+  readonly #restored = new Facts();
+  /** So far the calls have come in their order, or in the opposite one. */
+  #isRising = true;
+  #isFalling = true;
 
   constructor(plan: Needs, memory: MemoryLimit) {
     this.#fields = neededFields(plan);
@@ -76,8 +106,26 @@ export class KeptCalls {
   }
 
   /** Keeps what is needed of a call. */
-  add({ record, account, caller, sentAt }: Pick<Facts, 'record' | 'account' | 'caller' | 'sentAt'>): void {
-    let bytes = 24;
+  add(facts: Facts): void {
+    this.#keep(facts, String(facts.record.sid));
+  }
+
+  /** Keeps a call of another one of the same question. */
+  restore(saved: KeptCall): void {
+    const [account, sid, sentAt, talk, isExtension, caller, fields] = saved;
+    const isWhole =
+      [account, sid].every((text) => typeof text === 'string') &&
+      [sentAt, talk].every((number) => number === null || Number.isFinite(number)) &&
+      (caller === null || typeof caller === 'string' || NumberTable.fits(caller)) &&
+      typeof fields === 'object' &&
+      fields !== null;
+    if (!isWhole) throw invalidState();
+    this.#restored.setKnown(fields, account, sentAt, talk, isExtension === true, caller);
+    this.#keep(this.#restored, sid);
+  }
+
+  #keep({ record, account, caller, sentAt, talk, isExtension }: Facts, sid: string): void {
+    let bytes = bytesOfCall + sid.length;
     for (let i = 0; i < this.#fields.length; i += 1) {
       const value = record[this.#fields[i] ?? ''];
       this.#columns[i]?.push(value);
@@ -85,15 +133,46 @@ export class KeptCalls {
     }
     this.#memory.take(bytes);
     this.#accounts.push(account);
-    this.#times.push(sentAt ?? noTime);
-    this.#callers.push(caller === null ? nobody : this.#numberOf(account, caller));
+    this.#sids.push(sid);
+    this.#times.push(sentAt ?? none);
+    this.#talks.push(talk ?? none);
+    this.#extensions.push(isExtension);
+    this.#callers.push(caller === null ? nobody : this.#placeOf(account, caller));
+    const last = this.#times.length - 1;
+    const step = last === 0 ? 0 : this.#compare(last - 1, last);
+    if (step > 0) this.#isRising = false;
+    else if (step < 0) this.#isFalling = false;
   }
 
   /** What was kept, as plain JSON. */
   save(): KeptCall[] {
-    return this.#accounts.map((account, at) => [account, this.#recordAt(at)]);
+    const saved: KeptCall[] = [];
+    const facts = new Facts();
+    for (let at = 0; at < this.#times.length; at += 1) {
+      this.#set(facts, this.#recordAt(at), at);
+      const { account, sentAt, talk, isExtension, caller, record } = facts;
+      saved.push([account, this.#sids[at] ?? '', sentAt, talk, isExtension, caller, record]);
+    }
+    return saved;
   }
 
+  /** Sets facts to what was kept of a call. */
+  #set(facts: Facts, record: Fields, at: number): void {
+    // Not as one list: this runs for each call.
+    const time = this.#times[at] ?? none;
+    const talk = this.#talks[at] ?? none;
+    const caller = this.#callers[at] ?? nobody;
+    facts.setKnown(
+      record,
+      this.#accounts[at] ?? '',
+      time === none ? null : time,
+      talk === none ? null : talk,
+      this.#extensions[at] ?? false,
+      caller === nobody ? null : (this.#keys[caller] ?? null),
+    );
+  }
+
+  /** The fields that were kept of a call. */
   #recordAt(at: number): Fields {
     const record: Record<string, unknown> = {};
     for (const [i, name] of this.#fields.entries()) {
@@ -103,33 +182,34 @@ export class KeptCalls {
     return record;
   }
 
-  /** Goes through the calls with the place of each among those of its caller in its account; null without a caller number. */
-  each(take: (record: Fields, account: string, sequence: Sequence | null) => void): void {
+  /** Sets `facts` to one call after the other, with the place of each among those of its caller in its account. */
+  each(facts: Facts, take: (facts: Facts, sid: string) => void): void {
     const { nth, before, after, first, last } = this.#places();
     const [firsts, lasts] = [first, last].map((ends) => this.#records(ends));
     const times = this.#times;
-    const apart = (from: number | undefined, to: number | undefined): number | null => {
-      if (from === undefined || to === undefined || from < 0 || to < 0) return null;
-      const [start = noTime, end = noTime] = [times[from], times[to]];
-      return start === noTime || end === noTime ? null : end - start;
+    const apart = (from: number, to: number): number | null => {
+      if (from === nobody || to === nobody) return null;
+      const start = times[from] ?? none;
+      const end = times[to] ?? none;
+      return start === none || end === none ? null : end - start;
     };
-    // One object for all calls: only the values of its fields change.
+    // One object for all calls, and one for their places: only the values of their fields change.
     const record: Record<string, unknown> = {};
+    const sequence: { -readonly [K in keyof Sequence]: Sequence[K] } = { ...firstOfAll };
     const fields = this.#fields;
-    for (let at = 0; at < this.#accounts.length; at += 1) {
+    for (let at = 0; at < times.length; at += 1) {
       for (let i = 0; i < fields.length; i += 1) record[fields[i] ?? ''] = this.#columns[i]?.[at];
-      const place = nth[at] ?? 0;
-      const sequence =
-        place === 0
-          ? null
-          : {
-              nth: place,
-              sincePrevious: apart(before[at], at),
-              untilNext: apart(at, after[at]),
-              first: firsts?.[this.#callers[at] ?? nobody] ?? null,
-              last: lasts?.[this.#callers[at] ?? nobody] ?? null,
-            };
-      take(record, this.#accounts[at] ?? '', sequence);
+      this.#set(facts, record, at);
+      const caller = this.#callers[at] ?? nobody;
+      sequence.nth = nth[at] ?? 0;
+      sequence.sincePrevious = apart(before[at] ?? nobody, at);
+      sequence.untilNext = apart(at, after[at] ?? nobody);
+      if (this.#hasTouches) {
+        sequence.first = firsts?.[caller] ?? null;
+        sequence.last = lasts?.[caller] ?? null;
+      }
+      facts.sequence = caller === nobody ? null : sequence;
+      take(facts, this.#sids[at] ?? '');
     }
   }
 
@@ -138,7 +218,7 @@ export class KeptCalls {
     return this.#hasTouches ? Array.from(calls, (at) => this.#recordAt(at)) : [];
   }
 
-  #numberOf(account: string, caller: number | string): number {
+  #placeOf(account: string, caller: number | string): number {
     if (this.#last?.account !== account) {
       const known = this.#known.get(account) ?? { numbers: new NumberTable(), others: new Map() };
       this.#known.set(account, known);
@@ -149,20 +229,20 @@ export class KeptCalls {
     const found = isNumber ? numbers.get(caller) : (others.get(caller) ?? 0);
     if (found > 0) return found - 1;
     this.#memory.take(bytesOfCaller);
-    this.#met += 1;
-    if (isNumber) numbers.put(caller, this.#met);
-    else others.set(caller, this.#met);
-    return this.#met - 1;
+    const met = this.#keys.push(caller);
+    if (isNumber) numbers.put(caller, met);
+    else others.set(caller, met);
+    return met - 1;
   }
 
   /** By call: which call of its caller it is, from 1, and which ones are before and after it. By caller: the first and the last one. */
   #places() {
-    const size = this.#accounts.length;
+    const size = this.#times.length;
     const nth = new Int32Array(size);
     const before = new Int32Array(size).fill(nobody);
     const after = new Int32Array(size).fill(nobody);
-    const first = new Int32Array(this.#met).fill(nobody);
-    const last = new Int32Array(this.#met).fill(nobody);
+    const first = new Int32Array(this.#keys.length).fill(nobody);
+    const last = new Int32Array(this.#keys.length).fill(nobody);
     for (const at of this.#inOrder()) {
       const caller = this.#callers[at] ?? nobody;
       if (caller === nobody) continue;
@@ -178,21 +258,21 @@ export class KeptCalls {
 
   /** The calls by time and id, those without a time last. They mostly come in this order, or in the opposite one. */
   #inOrder(): Uint32Array {
-    const order = Uint32Array.from(this.#accounts, (_, at) => at);
-    const sids = this.#columns[this.#fields.indexOf('sid')] ?? [];
-    const times = this.#times;
-    const compare = (a: number, b: number): number =>
-      (times[a] ?? noTime) - (times[b] ?? noTime) || compareText(String(sids[a]), String(sids[b]));
-    const [first, end] = [times[0] ?? noTime, times.at(-1) ?? noTime];
-    if (end < first) order.reverse();
-    for (let i = 1; i < order.length; i += 1)
-      if (compare(order[i - 1] ?? 0, order[i] ?? 0) > 0) return order.sort(compare);
-    return order;
+    const order = new Uint32Array(this.#times.length);
+    for (let at = 0; at < order.length; at += 1) order[at] = at;
+    if (this.#isRising) return order;
+    return this.#isFalling ? order.reverse() : order.sort((a, b) => this.#compare(a, b));
+  }
+
+  #compare(a: number, b: number): number {
+    const apart = (this.#times[a] ?? none) - (this.#times[b] ?? none);
+    return apart === 0 ? compareText(this.#sids[a] ?? '', this.#sids[b] ?? '') : apart;
   }
 }
 
-/** The time of a call without one, after all others. */
-const noTime = Number.MAX_VALUE;
+/** Stands for no time, after all others, and for no talk time. */
+const none = Number.MAX_VALUE;
 /** Stands for no caller, and for no call. */
 const nobody = -1;
-const bytesOfCaller = 48;
+const bytesOfCall = 80;
+const bytesOfCaller = 72;

@@ -114,8 +114,8 @@ export interface ReadCall {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-// Of read calls nothing else is asked.
-const firstCall: Sequence = { nth: 1, sincePrevious: null, untilNext: null, first: null, last: null };
+/** Of the first call of its caller, and of no other known one. Of read calls nothing else is asked. */
+export const firstOfAll: Sequence = { nth: 1, sincePrevious: null, untilNext: null, first: null, last: null };
 
 /** What most questions sum up of a call. */
 export const plainSums = ['calls', 'extensions', 'talked', 'missed', 'talk_sum'] as const;
@@ -148,28 +148,34 @@ export class Facts {
 
   /** Looks at another call. */
   set(record: Readonly<Record<string, unknown>>, account: string): void {
+    const { date_added: added, channel, talk_minutes: talk } = record;
+    const isExtension = typeof channel === 'string' && isExtensionChannel(channel);
+    this.setKnown(record, account, timeOf(added), tenthsOf(talk), isExtension);
+  }
+
+  /** Looks at a call of which this is known. The caller is read of the record unless it is given. */
+  setKnown(
+    record: Facts['record'],
+    account: string,
+    sentAt: number | null,
+    talk: number | null,
+    isExtension: boolean,
+    caller?: Facts['caller'],
+  ): void {
     this.record = record;
     this.account = account;
-    this.#caller = undefined;
-    const { date_added: added, channel } = record;
-    this.sentAt = timeOf(added);
-    this.time = this.sentAt === null || this.#shift === null ? this.sentAt : this.#shift(this.sentAt);
-    this.isExtension = typeof channel === 'string' && isExtensionChannel(channel);
-    this.talk = tenthsOf(record.talk_minutes);
+    this.#caller = caller;
+    this.sentAt = sentAt;
+    this.time = sentAt === null || this.#shift === null ? sentAt : this.#shift(sentAt);
+    this.talk = talk;
+    this.isExtension = isExtension;
     this.#sum();
   }
 
   /** Looks at another call that was read already. */
   setRead({ time, talk, isExtension, isFirst, fields }: ReadCall, account: string): void {
-    this.record = fields;
-    this.account = account;
-    this.#caller = undefined;
-    this.sentAt = time;
-    this.time = time === null || this.#shift === null ? time : this.#shift(time);
-    this.isExtension = isExtension;
-    this.talk = talk;
-    this.sequence = isFirst ? firstCall : null;
-    this.#sum();
+    this.setKnown(fields, account, time, talk, isExtension);
+    this.sequence = isFirst ? firstOfAll : null;
   }
 
   #sum(): void {

@@ -130,8 +130,8 @@ const mistakes: readonly (readonly [what: string, file: string, right: string, w
   [
     "the place of a call among its caller's",
     'questions/src/engine/sequences.ts',
-    'compareText(String(sids[a]), String(sids[b]))',
-    'compareText(String(sids[b]), String(sids[a]))',
+    "compareText(this.#sids[a] ?? '', this.#sids[b] ?? '')",
+    "compareText(this.#sids[b] ?? '', this.#sids[a] ?? '')",
   ],
   ['time from visit to call', 'questions/src/fields/facts.ts', 'seen > this.sentAt', 'seen >= this.sentAt'],
 ];
@@ -140,24 +140,32 @@ const folder = mkdtempSync(join(tmpdir(), 'planted-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const source = new URL('../fixtures/planted-law.ts', import.meta.url).href;
 
+/** A mistake has to be found within so many sets of calls, each with 50 questions; it is the same ones each time, however long they take. */
+const mostSets = 40;
+/** Only a program that hangs takes longer, on the busiest machine. */
+const patience = 4 * 3_600_000;
+
 /** Whether the law finds a difference within so many sets of calls, and after how many questions. */
 async function checked(
   program: string,
   name: string,
   sets: number,
 ): Promise<{ differs: boolean; asked: number }> {
+  tally.add({ runs: 1 });
   const own = join(folder, name);
   mkdirSync(own);
   const args = [program, own, String(sets)];
   return JSON.parse((await promisify(execFile)(process.execPath, args)).stdout);
 }
 
-test('without a mistake nothing is found', async () => {
-  const program = await builtFile(source);
-  await tally.run(async () => {
+test(
+  'without a mistake nothing is found',
+  async () => {
+    const program = await builtFile(source);
     expect(await checked(program, 'right', 2)).toEqual({ differs: false, asked: 100 });
-  }, 600_000);
-}, 900_000);
+  },
+  patience,
+);
 
 test.each(mistakes)(
   '%s: %s',
@@ -174,16 +182,10 @@ test.each(mistakes)(
         },
       },
     ]);
-    await tally.run(async () => {
-      const { differs, asked } = await checked(
-        program,
-        `${mistakes.findIndex((each) => each[3] === wrong)}`,
-        40,
-      );
-      expect(differs, what).toBe(true);
-      tally.happened('mistakes found');
-      expect(asked).toBeLessThan(2000);
-    }, 600_000);
+    const name = `${mistakes.findIndex((each) => each[3] === wrong)}`;
+    const { differs, asked } = await checked(program, name, mostSets);
+    expect(differs, `${what}, in ${asked} questions`).toBe(true);
+    tally.happened('mistakes found');
   },
-  900_000,
+  patience,
 );
