@@ -55,7 +55,7 @@ async function skills() {
   return prompts.map(skill);
 }
 
-/** @param {{ name: string, title: string, description: string, arguments: readonly { name: string, description: string, required: boolean }[], write(args: Record<string, string>, hasMirror: boolean): string }} prompt */
+/** @param {{ name: string, title: string, description: string, arguments: readonly { name: string, description: string, required: boolean }[], write(args: Record<string, string>): string }} prompt */
 function skill({ name, title, description, arguments: args, write }) {
   const values = Object.fromEntries(
     args.filter(({ required }) => required).map((each) => [each.name, `<${each.name}>`]),
@@ -76,7 +76,7 @@ ${lines.join('\n')}
 
 Then do this, with the tools of the call-attribution MCP server:
 
-${write(values, false).trim()}
+${write(values).trim()}
 `;
   return { path: `packages/mcp-server/skills/${name.replaceAll('_', '-')}/SKILL.md`, text };
 }

@@ -2,15 +2,11 @@ import type { FieldSpec } from '@call-attribution/core';
 import type { Condition } from '@call-attribution/questions';
 import { findField } from '../fields/select.ts';
 import { neededAsTheyAre } from '../privacy/mask-record.ts';
-import { isRevealed, kindOfMask, maskingOf, type Reveal } from '../privacy/masking.ts';
+import { isMasked, isRevealed, kindOfMask, maskingOf, type Reveal } from '../privacy/masking.ts';
 import { replacePatterns } from '../privacy/patterns.ts';
 import { ToolError } from '../text/failures.ts';
 
 type Test = Exclude<Condition, { kind: 'and' | 'or' | 'not' }>;
-
-/** Are the values of a field shown as masks? */
-const isMasked = (spec: FieldSpec, reveal: ReadonlySet<Reveal>): boolean =>
-  spec.personal && !isRevealed(reveal, maskingOf(spec).revealedBy);
 
 /**
  * Says that personal data cannot be searched for. Records are masked before they are asked, so such a condition would never hold: that

@@ -1,7 +1,7 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
 import { type KnownValue, tellingOf, type Wanted, wantedOf } from './known.ts';
-import { isRevealed, type Masks, maskingOf, type Reveal } from './masking.ts';
+import { isMasked, isRevealed, type Masks, maskingOf, type Reveal } from './masking.ts';
 import { LookedAt, replaceIn, replaceWanted, wantedInside } from './patterns.ts';
 import { remember } from './remember.ts';
 import { cleanText } from './untrusted.ts';
@@ -137,10 +137,7 @@ function wantedFor(call: Fields, kinds: Kinds, reveal: MaskSettings['reveal']): 
 export function createRecordMask(all: readonly FieldSpec[], settings: MaskSettings): RecordMask {
   const { reveal, masks } = settings;
   const kinds: Kinds = new Map(
-    all.flatMap((spec) => {
-      const { kind, revealedBy } = maskingOf(spec);
-      return spec.personal && !isRevealed(reveal, revealedBy) ? [[spec.name, kind] as const] : [];
-    }),
+    all.filter((spec) => isMasked(spec, reveal)).map((spec) => [spec.name, maskingOf(spec).kind] as const),
   );
   const readers = all.map((spec) => [spec.name, readerOf(spec, kinds.get(spec.name), settings)] as const);
   const nothing = Object.fromEntries(all.map(({ name }): [string, unknown] => [name, null]));

@@ -24,6 +24,10 @@ export function isRevealed(reveal: ReadonlySet<Reveal>, revealedBy: Reveal): boo
   return reveal.has('all') || reveal.has(revealedBy);
 }
 
+/** Are the values of a field shown as masks? */
+export const isMasked = (spec: FieldSpec, reveal: ReadonlySet<Reveal>): boolean =>
+  spec.personal && !isRevealed(reveal, maskingOf(spec).revealedBy);
+
 /** The part of a value that decides whether two values are the same person's: phone numbers have many spellings. */
 function canonical(kind: string, value: string): string {
   if (kind === 'phone') return phoneKey(value);

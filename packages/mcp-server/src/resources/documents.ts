@@ -1,7 +1,7 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
 import { derivedFields } from '@call-attribution/questions';
 import { fieldsOf } from '../fields/select.ts';
-import { isRevealed, maskingOf, type Reveal } from '../privacy/masking.ts';
+import { isMasked, type Reveal } from '../privacy/masking.ts';
 import { zoneNote } from '../text/notes.ts';
 
 // The resources that agents read, in Markdown.
@@ -29,7 +29,7 @@ export function fieldsDocument(
 
 function marksOf(spec: FieldSpec, reveal: ReadonlySet<Reveal>): string {
   const marks = [
-    ...(spec.personal && !isRevealed(reveal, maskingOf(spec).revealedBy) ? ['masked'] : []),
+    ...(isMasked(spec, reveal) ? ['masked'] : []),
     ...(spec.visitorText ? ['visitor text'] : []),
     ...(spec.filterable ? ['filterable'] : []),
     ...(spec.deprecated ? ['deprecated'] : []),

@@ -2,8 +2,7 @@ import { appResource } from '../app/app.ts';
 import { type Exports, isExportUri } from '../exports/exports.ts';
 import type { MethodHandler } from '../protocol/definition.ts';
 import { RpcError, rpcCodes } from '../protocol/messages.ts';
-import { failureText, ToolError } from '../text/failures.ts';
-import type { Problem } from '../text/problem.ts';
+import { failureText, type Problem, ToolError } from '../text/failures.ts';
 import type { ToolRunner, ToolSettings } from '../tools/call.ts';
 import { assumptionsDocument, conditionsDocument, fieldsDocument } from './documents.ts';
 

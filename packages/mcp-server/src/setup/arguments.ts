@@ -4,30 +4,6 @@ import { revealChoices } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
 import type { Reveal } from '../privacy/masking.ts';
 
-/** What the command line says. */
-export interface CommandLine {
-  readonly action: 'serve' | 'help' | 'version' | 'check' | 'print-config';
-  /** The host of `--print-config`. */
-  readonly configFor: string;
-  readonly http: boolean;
-  readonly port: number;
-  readonly host: string;
-  readonly path: string;
-  readonly sessions: boolean;
-  readonly allowedHosts: readonly string[];
-  readonly allowedOrigins: readonly string[];
-  readonly resource: string | undefined;
-  readonly authorizationServers: readonly string[];
-  readonly budget: number | undefined;
-  readonly reveal: readonly Reveal[];
-  /** The file of the local copy: a path, `''` for the usual file, undefined without `--mirror`. */
-  readonly mirror: string | undefined;
-  /** Accounts of the configuration file; undefined for the one account of the other settings. */
-  readonly accounts: readonly string[] | 'all' | undefined;
-  /** The options that a host has to pass to start this server, as they were given. */
-  readonly given: readonly string[];
-}
-
 /** A command line that cannot be used. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
@@ -58,8 +34,11 @@ const options = {
 /** Options that mean nothing to a server that a host starts. */
 const httpOnly = ['host', 'path', 'sessions', 'allow-host', 'allow-origin', 'resource'] as const;
 
+/** What the command line says. */
+export type CommandLine = ReturnType<typeof readCommandLine>;
+
 /** Reads the command line. Throws a `UsageError` that says what is wrong and what was probably meant. */
-export function readCommandLine(argv: readonly string[]): CommandLine {
+export function readCommandLine(argv: readonly string[]) {
   const values = parse(argv);
   const action = values.help
     ? 'help'
@@ -81,6 +60,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   }
   return {
     action,
+    /** The host of `--print-config`. */
     configFor: values['print-config'] ?? '',
     http,
     port: integer('--port', values.port ?? '3000', 0, 65_535),
@@ -92,13 +72,16 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     resource: values.resource,
     authorizationServers: servers,
     budget: values.budget === undefined ? undefined : integer('--budget', values.budget, 1000, 1_000_000),
+    /** The file of the local copy: a path, `''` for the usual file, undefined without `--mirror`. */
     mirror: mirrorOf(values.mirror === true, values.store),
+    /** Accounts of the configuration file; undefined for the one account of the other settings. */
     accounts: values['all-accounts']
-      ? 'all'
+      ? ('all' as const)
       : values.account
           ?.flatMap((list) => list.split(','))
           .map((name) => name.trim())
           .filter((name) => name !== ''),
+    /** The options that a host has to pass to start this server, as they were given. */
     given: givenOf(values),
     reveal: (values.reveal ?? []).flatMap((list) => list.split(',')).map(revealClass),
   };

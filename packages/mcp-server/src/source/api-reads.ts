@@ -58,7 +58,6 @@ interface Kept {
   readonly asOf: number;
   readonly calls: Call[];
   checkpoint: Checkpoint | null;
-  total: number | null;
   isWhole: boolean;
 }
 
@@ -192,7 +191,7 @@ export class ApiReads {
 
   #keep(stretch: Stretch, asOf: number): Kept {
     const rest = printFilter({ clauses: [...stretch.clauses] });
-    const kept: Kept = { stretch, rest, asOf, calls: [], checkpoint: null, total: null, isWhole: false };
+    const kept: Kept = { stretch, rest, asOf, calls: [], checkpoint: null, isWhole: false };
     this.#kept.push(kept);
     return kept;
   }

@@ -1,8 +1,7 @@
-import type { CallsError } from '@call-attribution/core';
+import type { CallsError, Version } from '@call-attribution/core';
 import { redactMessage } from '../privacy/patterns.ts';
 import { quotable } from '../privacy/untrusted.ts';
-import { stateOfCopy } from './mirror.ts';
-import type { Problem } from './problem.ts';
+import { type CopyState, stateOfCopy } from './mirror.ts';
 
 // The one place that puts the facts of a failed tool call into sentences for agents.
 
@@ -36,151 +35,155 @@ export function failureText(problem: Problem): string {
   return `${what}.\nWhy: ${why}\nNext: ${next}\nRetry: ${retry}`;
 }
 
-type Code = Problem['code'];
-type ProblemOf<C extends Code> = {
-  [Each in C]: Extract<Problem, { readonly code: Each }> & { readonly code: Each };
-}[C];
+type Text = string | undefined;
+type Names = readonly string[];
 
-const failures: { readonly [C in Code]: (problem: ProblemOf<C>) => Failure } = {
-  unknown_tool: (problem) =>
+/** Each problem: its facts, and what they mean for an agent. */
+const failures = {
+  unknown_tool: ({ name, nearest, tools }: { name: string; nearest: Text; tools: Names }) =>
     invalid(
-      `There is no tool "${quotable(problem.name)}".${problem.nearest === undefined ? '' : ` Did you mean ${problem.nearest}?`}`,
-      `The tools are ${problem.tools.join(', ')}.`,
+      `There is no tool "${quotable(name)}".${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`,
+      `The tools are ${tools.join(', ')}.`,
     ),
-  not_an_object: (problem) => invalid('The arguments must be one JSON object.', accepts(problem)),
-  unknown_argument: (problem) =>
+  not_an_object: (taken: Taken) => invalid('The arguments must be one JSON object.', accepts(taken)),
+  unknown_argument: ({ name, nearest, ...taken }: Taken & { name: string; nearest: Text }) =>
+    invalid(`There is no argument "${quotable(name)}".${didYouMean(nearest)}`, accepts(taken)),
+  /** What a schema says of an argument. That of a custom tool may have whole sentences of its own. */
+  invalid_argument: ({
+    path,
+    what,
+    hint,
+    ...taken
+  }: Taken & { path: string; what: string; hint?: string }) => {
+    const place = path === '' ? '' : `"${path}"${/^[a-z]/.test(what) ? ' ' : ': '}`;
+    const sentence = `${place}${quotable(what, 400).replace(/\.$/, '')}.`;
+    const more = hint === undefined ? '' : ` ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
+    return invalid(`${sentence}${more}`, accepts(taken));
+  },
+  invalid_where: (found: { argument: string; message: string; frame: string; corrected: Text }) =>
     invalid(
-      `There is no argument "${quotable(problem.name)}".${didYouMean(problem.nearest)}`,
-      accepts(problem),
+      `${found.argument}: ${found.message}`,
+      found.corrected === undefined
+        ? found.frame
+        : `Use ${found.argument}=${JSON.stringify(found.corrected)}.`,
     ),
-  invalid_argument: (problem) => invalid(argumentText(problem), accepts(problem)),
-  invalid_where: (problem) =>
+  no_call: ({ sid }: { sid: string }) => invalid(`There is no call "${quotable(sid)}".`, noCall),
+  two_periods: (_: object) =>
+    invalid('period cannot be combined with from and to.', 'Give period, or from and to.'),
+  invalid_question: ({ message }: { message: string }) => invalid(quotable(message, 400), ''),
+  masked_field: ({ field }: { field: string }) =>
     invalid(
-      `${problem.argument}: ${problem.message}`,
-      problem.corrected === undefined
-        ? problem.frame
-        : `Use ${problem.argument}=${JSON.stringify(problem.corrected)}.`,
-    ),
-  no_call: (problem) => invalid(`There is no call "${quotable(problem.sid)}".`, noCall),
-  two_periods: () => invalid('period cannot be combined with from and to.', 'Give period, or from and to.'),
-  invalid_question: (problem) => invalid(quotable(problem.message, 400), ''),
-  masked_field: (problem) =>
-    invalid(
-      `${problem.field} holds personal data, which cannot be searched for.`,
+      `${field} holds personal data, which cannot be searched for.`,
       `Compare personal fields with a mask from another answer, such as ani = 'phone-000000000000', or with IS NULL.`,
     ),
-  needs_mirror: (problem) =>
+  needs_mirror: ({ what }: { what: string }) =>
     invalid(
-      `${problem.what} needs a local copy of the calls, which this server does not keep.`,
+      `${what} needs a local copy of the calls, which this server does not keep.`,
       'Ask without it, or tell the user to start the server with --mirror.',
     ),
-  mirror_not_ready: (problem) =>
-    problem.state.code === 'failed'
+  mirror_not_ready: ({ what, state }: { what: string; state: CopyState }) =>
+    state.code === 'failed'
       ? invalid(
-          `${problem.what} needs the local copy, but ${stateOfCopy(problem.state)}.`,
+          `${what} needs the local copy, but ${stateOfCopy(state)}.`,
           'Ask without it, or tell the user.',
         )
       : invalid(
-          `${problem.what} needs all calls, and ${stateOfCopy(problem.state)}.`,
+          `${what} needs all calls, and ${stateOfCopy(state)}.`,
           'Repeat the call then, or ask without it.',
         ),
-  copy_failed: (problem) => ({
+  copy_failed: ({ reason, mayPass }: { reason: string; mayPass: boolean }) => ({
     what: 'The local copy of the calls cannot be read',
-    why: quotable(problem.reason, 400),
-    next: problem.mayPass ? 'Repeat the call, with a shorter period if it fails again.' : 'Tell the user.',
-    retry: problem.mayPass ? 'Yes.' : 'Not before the user has looked at it.',
+    why: quotable(reason, 400),
+    next: mayPass ? 'Repeat the call, with a shorter period if it fails again.' : 'Tell the user.',
+    retry: mayPass ? 'Yes.' : 'Not before the user has looked at it.',
   }),
-  unknown_name: (problem) =>
+  unknown_name: (found: { what: string; name: string; nearest: Text; known: Names }) =>
     invalid(
-      `There is no ${problem.what} "${quotable(problem.name)}".${didYouMean(problem.nearest)}`,
-      problem.nearest === undefined ? `Use one of ${problem.known.slice(0, 20).join(', ')}.` : '',
+      `There is no ${found.what} "${quotable(found.name)}".${didYouMean(found.nearest)}`,
+      found.nearest === undefined ? `Use one of ${found.known.slice(0, 20).join(', ')}.` : '',
     ),
-  group_of_fields: (problem) =>
+  group_of_fields: ({ name, known }: { name: string; known: Names }) =>
     invalid(
-      `"${problem.name}" is the name of several fields, and calls are grouped by one.`,
-      `Use one of ${problem.known.slice(0, 12).join(', ')}.`,
+      `"${name}" is the name of several fields, and calls are grouped by one.`,
+      `Use one of ${known.slice(0, 12).join(', ')}.`,
     ),
-  empty_range: (problem) =>
+  empty_range: ({ start, end, swapped }: { start: string; end: string; swapped: Text }) =>
     invalid(
-      `The range is empty: it starts at ${problem.start} and ends before ${problem.end}.`,
-      problem.swapped ?? 'Give a "to" that is later than "from".',
+      `The range is empty: it starts at ${start} and ends before ${end}.`,
+      swapped ?? 'Give a "to" that is later than "from".',
     ),
-  invalid_time: (problem) =>
+  invalid_time: (found: { argument: string; text: string; hasZone: boolean; nearest: Text }) =>
     invalid(
-      `${problem.argument}="${quotable(problem.text, 40)}" is not a date or time that exists.${problem.hasZone ? ' Times here have no time zone.' : ''}`,
-      problem.nearest === undefined
-        ? /^(?:period|compare)$/.test(problem.argument)
+      `${found.argument}="${quotable(found.text, 40)}" is not a date or time that exists.${found.hasZone ? ' Times here have no time zone.' : ''}`,
+      found.nearest === undefined
+        ? /^(?:period|compare)$/.test(found.argument)
           ? 'Write one such as last month, last 28 days, 2026-Q3, 2026-10 or 2026-10-01..2026-10-15.'
-          : `Write ${problem.argument} as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.`
-        : `Use ${problem.argument}="${problem.nearest}".`,
+          : `Write ${found.argument} as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.`
+        : `Use ${found.argument}="${found.nearest}".`,
     ),
-  unknown_zone: (problem) =>
+  unknown_zone: ({ zone, nearest }: { zone: string; nearest: Text }) =>
     invalid(
-      `There is no time zone "${quotable(problem.zone)}".${didYouMean(problem.nearest)}`,
-      problem.nearest === undefined ? 'Use an IANA name such as America/New_York or UTC.' : '',
+      `There is no time zone "${quotable(zone)}".${didYouMean(nearest)}`,
+      nearest === undefined ? 'Use an IANA name such as America/New_York or UTC.' : '',
     ),
-  unknown_field: (problem) =>
-    invalid(
-      `There is no field "${quotable(problem.name)}".${didYouMean(problem.nearest)}`,
-      fieldHelp(problem.groups),
-    ),
-  field_of_other_version: (problem) =>
-    invalid(
-      `The field "${quotable(problem.name)}" does not exist in ${problem.version} of the API.`,
-      fieldHelp(problem.groups),
-    ),
-  foreign_cursor: () =>
+  unknown_field: ({ name, nearest, groups }: { name: string; nearest: Text; groups: Names }) =>
+    invalid(`There is no field "${quotable(name)}".${didYouMean(nearest)}`, fieldHelp(groups)),
+  field_of_other_version: ({ name, version, groups }: { name: string; version: Version; groups: Names }) =>
+    invalid(`The field "${quotable(name)}" does not exist in ${version} of the API.`, fieldHelp(groups)),
+  foreign_cursor: (_: object) =>
     cursorFailure('It was made for another filter, tool or API version, or it was changed.'),
-  cursor_of_other_size: (problem) =>
-    cursorFailure(`It was made with rows=${problem.cursorRows}, but this call has rows=${problem.rows}.`),
-  missing_settings: (problem) => ({
+  cursor_of_other_size: ({ cursorRows, rows }: { cursorRows: number; rows: number }) =>
+    cursorFailure(`It was made with rows=${cursorRows}, but this call has rows=${rows}.`),
+  missing_settings: ({ problems }: { problems: Names }) => ({
     what: notSetUp,
-    why: problem.problems.join(' '),
+    why: problems.join(' '),
     next: 'Tell the user to set these environment variables where this server is started, and to restart it.',
     retry: 'Not before that.',
   }),
-  no_client: (problem) => ({
+  no_client: ({ reason }: { reason: string }) => ({
     what: notSetUp,
-    why: quotable(problem.reason, 400),
+    why: quotable(reason, 400),
     next: 'Tell the user what is missing where this server is started.',
     retry: 'Not before that.',
   }),
-  api_error: (problem) => apiFailure(problem.tool, problem.error),
-  timed_out: (problem) => ({
-    what: `${problem.tool} failed`,
-    why: `It took longer than ${problem.seconds} seconds.`,
+  api_error: ({ tool, error }: { tool: string; error: CallsError }) => apiFailure(tool, error),
+  timed_out: ({ tool, seconds }: { tool: string; seconds: number }) => ({
+    what: `${tool} failed`,
+    why: `It took longer than ${seconds} seconds.`,
     next: 'Narrow from/to, or ask for fewer rows.',
     retry: 'The same call may work later, when the API responds faster.',
   }),
-  cancelled: (problem) => ({
-    what: `${problem.tool} failed`,
+  cancelled: ({ tool }: { tool: string }) => ({
+    what: `${tool} failed`,
     why: 'The call was cancelled.',
     next: 'Call it again if the result is still needed.',
     retry: 'Yes.',
   }),
-  custom_tool: (problem) => ({
-    what: `${problem.tool} failed`,
-    why: quotable(redactMessage(problem.reason), 400),
+  custom_tool: ({ tool, reason }: { tool: string; reason: string }) => ({
+    what: `${tool} failed`,
+    why: quotable(redactMessage(reason), 400),
     next: 'Correct the arguments if the reason says so; otherwise tell the user.',
     retry: 'Once; it may help.',
   }),
-  unexpected: (problem) => ({
-    what: `${problem.tool} failed`,
+  unexpected: ({ tool }: { tool: string }) => ({
+    what: `${tool} failed`,
     why: 'An unexpected error. The log of this server has the details.',
     next: 'Tell the user to look at the stderr output of this server.',
     retry: 'Once; it may help.',
   }),
 };
 
-function describe<C extends Code>(problem: ProblemOf<C>): Failure {
-  return failures[problem.code](problem);
-}
+type Failures = typeof failures;
+type Code = keyof Failures;
 
-/** What a schema says of an argument. That of a custom tool may have whole sentences of its own. */
-function argumentText({ path, what, hint }: Extract<Problem, { code: 'invalid_argument' }>): string {
-  const place = path === '' ? '' : `"${path}"${/^[a-z]/.test(what) ? ' ' : ': '}`;
-  const sentence = `${place}${quotable(what, 400).replace(/\.$/, '')}.`;
-  return hint === undefined ? sentence : `${sentence} ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
+/** What went wrong with a tool call: a code, and the facts that its sentences need. */
+export type Problem = {
+  [C in Code]: { readonly code: C } & Readonly<Parameters<Failures[C]>[0]>;
+}[Code];
+
+function describe({ code, ...facts }: Problem): Failure {
+  const say: (facts: never) => Failure = failures[code];
+  return say(facts as never);
 }
 
 const noCall = 'Look the sid up with list_calls; calls of other accounts cannot be read.';
@@ -190,7 +193,13 @@ const notSetUp = 'The server is not set up yet';
 const didYouMean = (name: string | undefined): string =>
   name === undefined ? '' : ` Did you mean "${name}"?`;
 
-function accepts({ tool, accepted }: { tool: string; accepted: readonly string[] }): string {
+/** A tool, and the arguments that it takes. */
+interface Taken {
+  readonly tool: string;
+  readonly accepted: Names;
+}
+
+function accepts({ tool, accepted }: Taken): string {
   return accepted.length === 0 ? `${tool} takes no arguments.` : `${tool} takes: ${accepted.join(', ')}.`;
 }
 

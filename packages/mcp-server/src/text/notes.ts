@@ -1,6 +1,6 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
 import { day } from '@call-attribution/core/time';
-import { isRevealed, maskingOf, type Reveal } from '../privacy/masking.ts';
+import { isMasked, type Reveal } from '../privacy/masking.ts';
 import { fenceNote } from '../privacy/untrusted.ts';
 
 /** A whole number with separators between thousands. */
@@ -70,12 +70,10 @@ export interface NoteContext {
 
 /** What an agent has to know about the fields it sees: time zone, units, masks and fences, each only where it applies. */
 export function fieldNotes(specs: readonly FieldSpec[], context: NoteContext): string[] {
-  const isMasked = (spec: FieldSpec): boolean =>
-    spec.personal && !isRevealed(context.reveal, maskingOf(spec).revealedBy);
   return [
     ...(specs.some((spec) => spec.type.startsWith('datetime')) ? [zoneNote(context.timeZone)] : []),
     ...(specs.some((spec) => spec.type === 'decimal-string') ? [minutesNote] : []),
-    ...(specs.some(isMasked) ? [maskNote] : []),
+    ...(specs.some((spec) => isMasked(spec, context.reveal)) ? [maskNote] : []),
     ...(specs.some((spec) => spec.visitorText) ? [fenceNote] : []),
   ];
 }
@@ -99,6 +97,10 @@ export function tableNotes(table: ShownColumns, specs: readonly FieldSpec[], con
   return notes;
 }
 
+/** Has a note of an answer its place in another sentence? */
+export const isSaidElsewhere = (note: string): boolean =>
+  /^Days and hours are|^No sync of account/.test(note);
+
 /** The notes of an answer, without what is said elsewhere. The last call of a period is usually some time before its end. */
 export function farNotes(
   notes: readonly string[],
@@ -106,8 +108,5 @@ export function farNotes(
   last: string | null,
 ): readonly string[] {
   const isNear = to === null || last === null || Date.parse(`${to}Z`) - Date.parse(`${last}Z`) < day;
-  const hidden = isNear
-    ? /^Days and hours are|^No sync of account|^The last call is/
-    : /^Days and hours are|^No sync of account/;
-  return notes.filter((note) => !hidden.test(note));
+  return notes.filter((note) => !isSaidElsewhere(note) && !(isNear && note.startsWith('The last call is')));
 }

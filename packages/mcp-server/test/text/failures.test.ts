@@ -1,7 +1,6 @@
 import { HttpError } from '@call-attribution/core';
 import { describe, expect, it } from 'vitest';
-import { failureText, ToolError } from '../../src/text/failures.ts';
-import type { Problem } from '../../src/text/problem.ts';
+import { failureText, type Problem, ToolError } from '../../src/text/failures.ts';
 
 const accepted = ['rows', 'cursor'];
 const groups = ['summary', 'all'];
