@@ -94,7 +94,10 @@ function writeMethods(driver: Driver, clock: Pick<Clock, 'now'>) {
     return rows;
   };
   const write = (account: string, rows: readonly CallRow[]): Promise<Stored> =>
-    driver.write((session) => writeCalls(driver, session, account, rows));
+    driver.write(async (session) => {
+      await holdAccount(driver, session, account);
+      return writeCalls(driver, session, account, rows);
+    });
   return {
     upsert: async (account, calls) => write(account, rowsOf(calls)),
     async load(account, calls, { batch = driver.loadsAtOnce } = {}) {

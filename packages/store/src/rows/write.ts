@@ -53,14 +53,14 @@ const update = `UPDATE records SET ${columns
   .map((column, i) => `${column} = $${i + 3}`)
   .join(', ')} WHERE account = $1 AND sid = $2`;
 
-/** Upserts calls by sid. Rows and counts change in the same transaction. */
+/** Upserts calls by sid, in a transaction that holds the account. Rows and counts change in the same transaction. */
 export async function writeCalls(
   driver: Driver,
   session: Session,
   account: string,
   calls: readonly CallRow[],
 ): Promise<Stored> {
-  await holdAccount(driver, session, account);
+  if (calls.length === 0) return nothingStored;
   const { batch, unwanted, leftOut } = sifted(calls, await readRemovals(session, account));
   // A call that is now said to be of an erased caller was stored when it had another number.
   if (unwanted.size > 0) await deleteKeys(driver, session, account, [...unwanted]);
