@@ -253,6 +253,27 @@ describe('calls report', () => {
     );
   });
 
+  test('a period to compare with may be said in words, and is said', async () => {
+    const cwd = stage.folder();
+    const ask = [
+      'report',
+      '--by',
+      'channel',
+      '--period',
+      'this month',
+      '--time-zone',
+      'UTC',
+      '--json',
+      '--compare',
+    ];
+    const run = (compare: string) =>
+      stage.quick([...ask, compare], { cwd, now: new Date('2026-11-21T12:00:00Z') });
+    const [words, name] = [await run('Last month'), await run('2026-10')];
+    expect(words.stderr).toContain('compared with 2026-10-01 00:00:00 to 2026-10-31 23:59:59, UTC\n');
+    expect(words.stdout).toBe(name.stdout);
+    expect(JSON.parse(words.stdout)[0].calls_before).toBeGreaterThan(0);
+  });
+
   const browserPath = findChromium();
   describe.skipIf(browserPath === null)('it writes a page that a browser shows', () => {
     let browser: Awaited<ReturnType<typeof launch>>;

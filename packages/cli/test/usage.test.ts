@@ -200,7 +200,11 @@ const typed: [string, string[], RegExp[]][] = [
   ],
   ['an unknown column', ['report', '--order', 'callers'], [/no column "callers"/]],
   ['a comparison without a period', ['report', '--compare', 'previous'], [/needs a period with both ends/]],
-  ['no period to compare with', ['report', '--compare', 'soon'], [/must be previous, year or a period/]],
+  [
+    'no period to compare with',
+    ['report', '--period', '2026-10', '--compare', 'soon'],
+    [/compare is "soon", which is no period/, /'previous', 'year', or a period such as/],
+  ],
   ['no period', ['count', '--period', 'soon'], [/--period must be a period/, /'last month'/]],
   ['a condition with a mistake', ['report', '--where', 'talk_minutes > '], [/^calls: where: /]],
   ['personal data in a page', ['report', '--by', 'ani', '-o', 'x.html'], [/personal data/]],

@@ -280,6 +280,23 @@ describe('rows', () => {
     );
   });
 
+  test('a period to compare with is said in words, too: at the same moment as the period', async () => {
+    const now = Date.UTC(2026, 9, 20);
+    const question = { period: 'last month', timeZone: 'UTC' } as const;
+    for (const [compare, from, to] of [
+      ['this month', '2026-10-01 00:00:00', '2026-11-01 00:00:00'],
+      ['2025-09', '2025-09-01 00:00:00', '2025-10-01 00:00:00'],
+      ['previous', '2026-08-01 00:00:00', '2026-09-01 00:00:00'],
+    ] as const) {
+      const { compared, total } = await answerQuestion({ ...question, compare }, calls, { now });
+      expect([compare, compared]).toEqual([compare, { from, to }]);
+      expect(Number(total.calls_before) > 0).toBe(compare === 'this month');
+    }
+    await expect(
+      answerQuestion({ ...question, compare: 'since 2026-01-01' }, calls, { now }),
+    ).rejects.toThrow('A period to compare with needs both ends.');
+  });
+
   test('several accounts are one question: order and limit hold for all', async () => {
     const account = ({ sid }: Call) => (sid < 'c' ? 'one' : 'two');
     const { rows } = await answerQuestion({ groupBy: ['account', 'campaign'], limit: 3 }, calls, { account });

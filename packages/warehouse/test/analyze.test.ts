@@ -344,9 +344,9 @@ const wrong: readonly (readonly [Question, string, string])[] = [
     'To compare, a question needs a period with both ends: `period`, or both `from` and `to`.',
   ],
   [
-    { compare: 'month' as 'year', from: '2026-10-01', to: '2026-10-01' },
-    'invalid_question',
-    `compare is "month": expected 'previous', 'year' or { from, to }.`,
+    { compare: 'soon', from: '2026-10-01', to: '2026-10-01' },
+    'invalid_period',
+    `compare is "soon", which is no period. Write 'previous', 'year', or a period such as 'yesterday', 'last month', 'this week', 'last 30 days', '2026-Q3', '2026-10', '2026-10-01 to 2026-10-15', 'since 2026-10-01'.`,
   ],
   [
     { groupBy: ['state'], order: 'cals' },

@@ -31,6 +31,7 @@ export function headOf(
   return [
     ...(names.length === 0 ? [] : [[names.length === 1 ? 'Account' : 'Accounts', names.join(', ')] as const]),
     ['Period', `${span}, ${period.timeZone ?? 'in the time zone of the account'}`] as const,
+    ...(main.compared === null ? [] : [['Compared with', formatPeriod(main.compared)] as const]),
     ['Written', `${written.replace('since ', '')}, ${period.timeZone ?? 'UTC'}`] as const,
     ...(calls === '' ? [] : [['Calls', calls] as const]),
   ].map(([name, text]) => [name, `${text.charAt(0).toUpperCase()}${text.slice(1)}`]);

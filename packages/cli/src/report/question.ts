@@ -3,20 +3,17 @@ import { type Filter, printFilter } from '@call-attribution/query-dsl';
 import {
   type Condition,
   parseCondition,
-  periodForms,
   planQuestion,
   type Question,
-  sayPeriod as readPeriodWords,
   splitList,
 } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
 import type { NaiveRange } from '../args/time.ts';
-import { UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { type Io, say } from '../io.ts';
 import { contextOf } from '../reading/connect.ts';
 import { type NamedAccount, planEach, ready } from '../reading/each-account.ts';
 import { conditionsOf, leavesExtensions, rangeOf } from '../reading/filter.ts';
-import { sayPeriod } from '../reading/period.ts';
+import { periodText, sayPeriod } from '../reading/period.ts';
 
 /** An account that is asked. */
 export interface AskedAccount extends NamedAccount {
@@ -26,32 +23,27 @@ export interface AskedAccount extends NamedAccount {
 
 const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
 
-/** The question that the options ask, to all accounts at once. Which period is meant is said. */
+/** The question that the options ask, to all accounts at once. Which periods are meant is said. */
 export async function questionOf(args: Args, accounts: readonly AskedAccount[], io: Io): Promise<Question> {
   const by = args.list('by');
   const measures = args.text('measures');
   const order = args.text('order');
   const limit = args.integer('limit', { min: 1 });
   const compare = args.text('compare');
-  return {
+  const question: Question = {
     groupBy: by.length > 0 ? by : ['day'],
     measures: measures === null ? usualMeasures : splitList(measures).map((each) => each.trim()),
     ...(order === null ? {} : { order }),
     ...(limit === null ? {} : { limit }),
-    ...(compare === null ? {} : { compare: comparedWith(compare) }),
     ...(await selectionOf(args, accounts, io)),
     personal: 'show',
   };
-}
-
-function comparedWith(text: string): NonNullable<Question['compare']> {
-  const word = text.trim().toLowerCase();
-  if (word === 'previous' || word === 'year') return word;
-  const { from = null, to = null } = readPeriodWords(text, 0) ?? {};
-  if (from !== null && to !== null) return { from: formatNaive(from), to: formatNaive(to) };
-  throw new UsageError(`--compare must be previous, year or a period, not ${JSON.stringify(text)}`, {
-    hints: [`periods are written as ${periodForms}`],
-  });
+  if (compare === null) return question;
+  const plan = planQuestion({ ...question, compare: compare.trim().toLowerCase() }, { now: io.clock.now() });
+  if (plan.compared === null) return question;
+  const compared = { from: formatNaive(plan.compared.from), to: formatNaive(plan.compared.to) };
+  say(io, `compared with ${periodText(compared, plan.zones.timeZone)}`);
+  return { ...question, compare: compared };
 }
 
 /** What the options say of the calls of an account. */

@@ -145,7 +145,7 @@ export const movingCommands: readonly CommandSpec[] = [
       {
         name: 'compare',
         value: 'PERIOD',
-        text: 'another period to compare with: previous, year, or one such as 2026-09; needs a period with both ends',
+        text: 'another period to compare with: previous, year, "last month", 2026-09; needs a period with both ends',
         offers: ['previous', 'year'],
         otherNames: ['versus', 'against'],
       },

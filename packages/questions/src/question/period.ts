@@ -34,22 +34,31 @@ export interface ClosedPeriod {
  * answer; when nobody has said which zone that is, in the one of this machine.
  */
 export function readSaid(selection: CallSelection, now: number): Period {
-  const { period, from, to, inZone, timeZone, weekStart } = selection;
+  const { period, from, to } = selection;
   if (period === undefined) return readPeriod({ from, to });
   if (from !== undefined || to !== undefined)
     throw new QuestionError('invalid_period', 'A question has `period`, or `from` and `to`, but not both.');
+  return readWords('period', period, selection, now);
+}
+
+/** Reads a period as people say it. */
+function readWords(
+  name: 'period' | 'compare',
+  words: string,
+  { inZone, timeZone, weekStart }: CallSelection,
+  now: number,
+): Period {
   const zone = inZone ?? timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const said = sayPeriod(period, naiveAt(now, zone), { weekStart, timeZone: zone });
+  const said = sayPeriod(words, naiveAt(now, zone), { weekStart, timeZone: zone });
+  const is = `${name} is ${JSON.stringify(words.slice(0, 60))}`;
   if (said === null) {
-    throw new QuestionError(
-      'invalid_period',
-      `period is ${JSON.stringify(period.slice(0, 60))}, which is no period. Write one such as ${periodForms}.`,
-    );
+    const others = name === 'compare' ? "Write 'previous', 'year', or a period" : 'Write one';
+    throw new QuestionError('invalid_period', `${is}, which is no period. ${others} such as ${periodForms}.`);
   }
   if (said.from === null || said.to === null || said.from < said.to) return said;
   throw new QuestionError(
     'invalid_period',
-    `period is ${JSON.stringify(period.slice(0, 60))}, which ends before it begins. Write the earlier time first.`,
+    `${is}, which ends before it begins. Write the earlier time first.`,
   );
 }
 
@@ -112,10 +121,12 @@ function checkZone(name: string, zone: string): void {
   }
 }
 
-/** The period that a question compares with. */
+/** The period that a question compares with. `now` is an instant, as for the period itself. */
 export function comparedPeriod(
   compare: NonNullable<Question['compare']>,
   { from, to }: Period,
+  selection: CallSelection,
+  now: number,
 ): ClosedPeriod {
   if (from === null || to === null) {
     throw new QuestionError(
@@ -123,19 +134,14 @@ export function comparedPeriod(
       'To compare, a question needs a period with both ends: `period`, or both `from` and `to`.',
     );
   }
-  if (typeof compare === 'object') {
-    const given = readPeriod(compare, 'compare.');
-    if (given.from !== null && given.to !== null) return { from: given.from, to: given.to };
-    throw new QuestionError('invalid_question', 'A period to compare with needs both `from` and `to`.');
-  }
-  if (compare !== 'previous' && compare !== 'year') {
-    throw new QuestionError(
-      'invalid_question',
-      `compare is ${JSON.stringify(compare)}: expected 'previous', 'year' or { from, to }.`,
-    );
-  }
+  if (compare === 'previous') return { from: startOfPeriodBefore(from, to), to: from };
   if (compare === 'year') return { from: addMonths(from, -12), to: addMonths(to, -12) };
-  return { from: startOfPeriodBefore(from, to), to: from };
+  const given =
+    typeof compare === 'object'
+      ? readPeriod(compare, 'compare.')
+      : readWords('compare', compare, selection, now);
+  if (given.from !== null && given.to !== null) return { from: given.from, to: given.to };
+  throw new QuestionError('invalid_question', 'A period to compare with needs both ends.');
 }
 
 /** A naive time as an answer shows it. */

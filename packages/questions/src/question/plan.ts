@@ -128,8 +128,8 @@ export function planSelection(
 }
 
 /** Reads a whole question. */
-export function planQuestion(question: Question, options: ReadOptions = {}): Plan {
-  const selection = planSelection(question, options);
+export function planQuestion(question: Question, { now = Date.now() }: ReadOptions = {}): Plan {
+  const selection = planSelection(question, { now });
   const { fields, period } = selection;
   const groups = readGroups(question.groupBy ?? [], fields);
   const read = readMeasures(question.measures ?? ['calls'], fields);
@@ -147,7 +147,8 @@ export function planQuestion(question: Question, options: ReadOptions = {}): Pla
       counted: spec.leaves === undefined ? null : parts.add(spec.leaves.counted),
     }),
   );
-  const compared = question.compare === undefined ? null : comparedPeriod(question.compare, period);
+  const compared =
+    question.compare === undefined ? null : comparedPeriod(question.compare, period, question, now);
   const spend = question.spend === undefined ? null : readSpend(question.spend, groups);
   const columns = columnsOf(groups, measures, compared !== null, spend !== null);
   for (const name of ['having', 'topPer'] as const) {

@@ -113,12 +113,12 @@ const questionOptions = defineOptions({
   /** Rows at most for each value of the first group, in the order of `order`. */
   topPer: count(),
   /**
-   * Another period to compare with: the one before it, the same a year earlier, or one of your own. Each measure then has
-   * `..._before` and `..._change` next to it.
+   * Another period to compare with: the one before it, the same a year earlier, or one of your own, such as `last month`. Each
+   * measure then has `..._before` and `..._change` next to it.
    */
-  compare: text<'previous' | 'year'>()
+  compare: text<'previous' | 'year' | (string & {})>()
     .or(option.table<ComparedPeriod, ComparedPeriod>(comparedOptions))
-    .expecting("'previous', 'year' or { from, to }"),
+    .expecting("'previous', 'year', a period such as '2026-10' or { from, to }"),
   /**
    * What was spent on each value of the only group, by the text that answers show for it (`2026-05`, `Mon`, `8`, `true`), in any
    * case: adds `spend` and `cost_per_call`. Personal values are named as they are, whatever mask shows them.
