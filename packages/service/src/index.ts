@@ -34,15 +34,16 @@ export {
   periodBefore,
 } from './page/numbers.ts';
 export type { PageAccount, PageOptions } from './page/page-options.ts';
-export type {
-  PageBucket,
-  PageCalls,
-  PageCut,
-  PageDimension,
-  PageGroup,
-  PageMeasures,
-  PageQuestion,
-  PageSource,
-  PageSummary,
+export {
+  type PageBucket,
+  type PageCalls,
+  type PageCut,
+  type PageDimension,
+  type PageGroup,
+  type PageMeasures,
+  type PageQuestion,
+  type PageSource,
+  type PageSummary,
+  pageDimensions,
 } from './page/question.ts';
 export { createService, type Listening, type Service } from './service.ts';

@@ -16,7 +16,7 @@ export type KeptCall = readonly [
   talk: number | null,
   isExtension: boolean,
   caller: number | string | null,
-  fields: Fields,
+  fields: Readonly<Record<string, unknown>>,
 ];
 
 const clickFields = ['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'];
