@@ -93,17 +93,7 @@ export interface Warehouse extends AsyncDisposable {
    * });
    */
   analyze(question: Question): Promise<Answer>;
-  /**
-   * Answers several questions, each as `analyze` does. Those about the same calls cost less together. The first `signal` and the
-   * first `timeLimit` among them hold for all.
-   *
-   * @example
-   * const period = 'last month';
-   * const [days, campaigns] = await warehouse.analyzeAll([
-   *   { groupBy: ['day'], period },
-   *   { groupBy: ['ppc_campaign'], measures: ['calls', 'missed_rate'], period },
-   * ]);
-   */
+  /** The same for several questions, which cost less together. The first `signal` and the first `timeLimit` among them hold for all. */
   analyzeAll(questions: readonly Question[]): Promise<Answer[]>;
   /** How many calls a selection has. */
   count(selection?: CallSelection & QuestionLimits): Promise<Count>;
