@@ -297,6 +297,19 @@ describe('rows', () => {
     ).rejects.toThrow('A period to compare with needs both ends.');
   });
 
+  test.each([
+    ['this month', 'last month', true],
+    ['last month', 'previous', false],
+    ['this month', 'this year', false],
+    ['2026-11', 'previous', false],
+  ] as const)('%s against %s: that the period is not over is said (%s)', async (period, compare, isSaid) => {
+    const now = Date.UTC(2026, 9, 20);
+    const note = 'The period is not over: what it has so far is compared with a whole period.';
+    const asked = async (zone: object) =>
+      (await answerQuestion({ period, compare, ...zone }, calls, { now })).notes.includes(note);
+    expect([await asked({ timeZone: 'UTC' }), await asked({})]).toEqual([isSaid, false]);
+  });
+
   test('several accounts are one question: order and limit hold for all', async () => {
     const account = ({ sid }: Call) => (sid < 'c' ? 'one' : 'two');
     const { rows } = await answerQuestion({ groupBy: ['account', 'campaign'], limit: 3 }, calls, { account });

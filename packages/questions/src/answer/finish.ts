@@ -241,6 +241,8 @@ function notesOf(plan: Plan, answer: Pick<Answer, 'period' | 'calls'>, counted: 
     notes.push('Days and hours are as the API wrote the times; it does not say which time zone they are in.');
   }
   if (plan.usesLocalClock) notes.push('The period was counted back from the clock of this machine.');
+  if (plan.comparesUnlike)
+    notes.push('The period is not over: what it has so far is compared with a whole period.');
   if (answer.calls === 0) notes.push(...explainNothing(plan, counted.values));
   for (const [at, { name }] of groups.entries()) {
     if (

@@ -144,6 +144,18 @@ export function comparedPeriod(
   throw new QuestionError('invalid_question', 'A period to compare with needs both ends.');
 }
 
+/** Is the period not over yet, and the one that it is compared with is? Unknown without a zone, and then not said. */
+export function comparesUnlike(
+  { period, zones }: { readonly period: Period; readonly zones: Zones },
+  compared: ClosedPeriod,
+  now: number,
+): boolean {
+  const zone = zones.inZone ?? zones.timeZone;
+  if (zone === null || period.to === null) return false;
+  const today = naiveAt(now, zone);
+  return today > (period.from ?? today) && today < period.to && compared.to <= today;
+}
+
 /** A naive time as an answer shows it. */
 export const shownTime = (millis: number | null): string | null =>
   millis === null ? null : formatNaive(millis);

@@ -7,7 +7,15 @@ import { type FieldSettings, type QuestionField, questionFields } from '../field
 import type { AnswerColumn } from './answer.ts';
 import { columnsOf, havingTerms, type PlannedMeasure } from './columns.ts';
 import type { Part } from './measures.ts';
-import { type ClosedPeriod, comparedPeriod, type Period, readSaid, readZones, type Zones } from './period.ts';
+import {
+  type ClosedPeriod,
+  comparedPeriod,
+  comparesUnlike,
+  type Period,
+  readSaid,
+  readZones,
+  type Zones,
+} from './period.ts';
 import type { CallSelection, Question } from './question.ts';
 import {
   type Order,
@@ -60,6 +68,8 @@ export interface Plan extends SelectionPlan {
   readonly parts: readonly Part[];
   /** The period to compare with. */
   readonly compared: ClosedPeriod | null;
+  /** The period is not over, and the one that it is compared with is. */
+  readonly comparesUnlike: boolean;
   /** What was spent, by group. */
   readonly spend: Spend | null;
   /** The columns of the answer, in order. */
@@ -166,6 +176,7 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
     measures,
     parts: parts.list,
     compared,
+    comparesUnlike: compared !== null && comparesUnlike(selection, compared, now),
     spend,
     columns,
     having:
