@@ -187,6 +187,9 @@ const upkeepMethods = (driver: Driver) =>
 /** Calls are read for about so long at a time while others are written. */
 const busyMs = 2;
 
+/** Characters of JSON after which a batch is written, however few calls they are: long records must fit into memory. */
+const mostText = 16_000_000;
+
 /** The rows of calls, some at a time. When a call cannot be read, the rows before it still come. */
 async function* inBatches(
   calls: Iterable<CallInput> | AsyncIterable<CallInput>,
@@ -207,6 +210,7 @@ async function* inBatches(
     }
   };
   let since = performance.now();
+  let text = 0;
   try {
     for (let row = await next(); row !== null; row = await next()) {
       // What comes from memory would not let a server be sent anything until all of a batch is read.
@@ -214,9 +218,11 @@ async function* inBatches(
         await nextTurn();
         since = performance.now();
       }
-      if (rows.push(row) < size) continue;
+      text += row.text.length;
+      if (rows.push(row) < size && text < mostText) continue;
       yield rows;
       rows = [];
+      text = 0;
     }
   } finally {
     await source.return?.();

@@ -4,6 +4,8 @@ import { testStores } from '@call-attribution/test-tools';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { everything, importCalls, openStore } from '../src/index.ts';
+import { fieldsOfOwnForm } from '../src/rows/lines.ts';
+import { type CallRow, rowOfLine, toRow } from '../src/rows/record.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 20);
 const patterns = fixtureCalls(20) as readonly Call[];
@@ -50,6 +52,31 @@ const batch = fc.record({
     (record: object) => JSON.stringify(record).replace('{', '{"ppc_campaign":"twice",'),
     (record: object) => JSON.stringify({ ...record, date_added: undefined }),
   ),
+});
+
+test('a row of a line that is not parsed has the columns of the one that is', () => {
+  const rowOr = (row: () => CallRow) => {
+    try {
+      const { values, ...rest } = row();
+      return { ...rest, values: values() };
+    } catch (error) {
+      return String(error);
+    }
+  };
+  let own = 0;
+  const law = fc.property(
+    fc.constantFrom(...patterns),
+    fc.array(change, { maxLength: 3 }),
+    (call, changes) => {
+      const changed = { ...call, ...Object.fromEntries(changes.map(({ name, value }) => [name, value])) };
+      const line = JSON.stringify(fromCall(changed as Call, 'v3'));
+      if (fieldsOfOwnForm(line) !== null) own += 1;
+      const parsed = toCall(JSON.parse(line), 'v3', { records: 'off' });
+      expect(rowOr(() => rowOfLine(line))).toEqual(rowOr(() => toRow(parsed)));
+    },
+  );
+  fc.assert(law, { numRuns: runs * 10 });
+  expect(own).toBeGreaterThan(runs);
 });
 
 describe.each(testStores())('a $kind store', ({ newUrl }) => {

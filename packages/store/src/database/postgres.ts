@@ -74,7 +74,7 @@ class PostgresDriver implements Driver {
   readonly dialect = dialect;
   readonly readsAtOnce: number;
   /** A transaction costs a dozen round trips. */
-  readonly loadsAtOnce = 2_000;
+  readonly loadsAtOnce = 5_000;
   readonly #pool: pg.Pool;
   readonly #settings: StoreSettings;
   #hasConnected = false;
