@@ -48,7 +48,10 @@ const wrong: readonly (readonly [unknown, string])[] = [
   [{ limit: '5' }, 'limit must be a whole number; got "5".'],
   [{ limit: 1.5 }, 'limit must be a whole number; got 1.5.'],
   [{ topPer: Number.NaN }, 'topPer must be a whole number; got NaN.'],
-  [{ compare: null }, "compare must be 'previous', 'year', a period such as '2026-10' or { from, to }; got null."],
+  [
+    { compare: null },
+    "compare must be 'previous', 'year', a period such as '2026-10' or { from, to }; got null.",
+  ],
   [{ compare: { form: '2026-01-01' } }, 'There is no option compare.form. Did you mean compare.from?'],
   [{ compare: { from: 1, to: 2 } }, "compare.from must be a time such as '2026-11-20'; got 1."],
   [{ groupBy: ['state'], spend: [] }, "spend must be an object such as { 'Brand': 90 }; got an array."],
