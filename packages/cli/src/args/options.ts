@@ -210,6 +210,9 @@ export const outputOption: OptionSpec = {
   group: 'Output',
 };
 
+/** What `calls export` and `calls sheet` replace in the names of their files. */
+export const replacedInNames: readonly string[] = ['{account}', '{date}'];
+
 /** The result for programs. */
 export const jsonOption: OptionSpec = { name: 'json', text: 'the result as one JSON value', group: 'Output' };
 

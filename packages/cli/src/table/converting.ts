@@ -7,6 +7,7 @@ import {
   filterOptions,
   inGroup,
   outputOption,
+  replacedInNames,
 } from '../args/options.ts';
 
 // Written out here, so that help does not load the formats; a test compares the two.
@@ -99,7 +100,7 @@ export const convertingCommands: readonly CommandSpec[] = [
       {
         ...outputOption,
         text: 'file to write, or - for stdout; {date} in the name is the day',
-        replaces: ['{account}', '{date}'],
+        replaces: replacedInNames,
         group: 'Options',
       },
       conversionName,
@@ -108,14 +109,14 @@ export const convertingCommands: readonly CommandSpec[] = [
         value: 'FILE',
         text: 'remembers what was written: a file, or sqlite:calls.db, postgres://user@host/name or duckdb:calls.duckdb',
         completes: 'file',
-        replaces: ['{account}', '{date}'],
+        replaces: replacedInNames,
       },
       {
         name: 'left-out',
         value: 'FILE',
         text: 'CSV file to write, with each call that is left out and the reason',
         completes: 'file',
-        replaces: ['{account}', '{date}'],
+        replaces: replacedInNames,
       },
       dryRun,
       ...ruleOptions,

@@ -10,6 +10,7 @@ import {
   keysOption,
   limitOption,
   outputOption,
+  replacedInNames,
   reportOutputOptions,
   statusOptions,
 } from '../args/options.ts';
@@ -27,7 +28,7 @@ export const movingCommands: readonly CommandSpec[] = [
       {
         ...outputOption,
         text: 'file to write, or - for stdout; {account} and {date} in the name are replaced',
-        replaces: ['{account}', '{date}'],
+        replaces: replacedInNames,
       },
       {
         name: 'format',

@@ -28,8 +28,14 @@ const neededFor: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries([...touches].map(([name, { field }]) => [name, [field]])),
 };
 /** What follows from what is kept of each call. */
-const kept = ['date_added', 'talk_minutes', 'missed', 'is_extension', 'account', 'caller_type', 'caller_nth'];
-const keptToo = [
+const alwaysKept: ReadonlySet<string> = new Set([
+  'date_added',
+  'talk_minutes',
+  'missed',
+  'is_extension',
+  'account',
+  'caller_type',
+  'caller_nth',
   'hours_since_previous_call',
   'hours_until_next_call',
   'day',
@@ -37,8 +43,7 @@ const keptToo = [
   'month',
   'weekday',
   'hour',
-];
-const alwaysKept: ReadonlySet<string> = new Set([...kept, ...keptToo]);
+]);
 
 /** What decides which fields are needed. */
 type Needs = Pick<Plan, 'groups' | 'conditions' | 'parts' | 'fields'>;
