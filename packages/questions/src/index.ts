@@ -40,7 +40,7 @@ export {
   touches,
   weekdays,
 } from './fields/derived.ts';
-export type { Facts, ReadCall, Sequence } from './fields/facts.ts';
+export type { Facts, ReadCalls, Sequence } from './fields/facts.ts';
 export {
   type FieldSettings,
   parseCondition,

@@ -11,7 +11,7 @@ export { openStore, storeName } from './open-store.ts';
 export type { StoreOptions } from './options.ts';
 export type { Part } from './rows/each-call.ts';
 export type { Page, PageQuery, PageStream } from './rows/pages.ts';
-export type { ScannedCall, ScanPart, ScanStart, ScanTaker } from './rows/scan.ts';
+export type { ScannedCalls, ScanPart, ScanStart, ScanTaker } from './rows/scan.ts';
 export { everything, type NumericFilter, selectionOf } from './rows/selection.ts';
 export type { Stored } from './rows/write.ts';
 export { querySql, type SqlOptions } from './sql.ts';

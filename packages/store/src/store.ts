@@ -76,7 +76,7 @@ export interface Store extends AsyncDisposable {
    *
    * @example
    * let missed = 0;
-   * const take = (calls) => { for (const { tenths } of calls) if (tenths === 0) missed += 1; };
+   * const take = (calls) => { for (const tenths of calls.tenths) if (tenths === 0) missed += 1; };
    * await store.scan('101', [{ selection: everything, fields: [] }], () => ({ take }));
    */
   scan(

@@ -15,7 +15,7 @@ import {
   type NumericFilter,
   openStore,
   type Part,
-  type ScannedCall,
+  type ScannedCalls,
   type ScanStart,
   type Store,
   StoreError,
@@ -52,6 +52,13 @@ async function lines(source: AsyncIterable<string>): Promise<string[]> {
 async function* streamOf(...chunks: string[]): AsyncGenerator<string> {
   yield* chunks;
 }
+
+/** Scanned calls one by one. */
+const eachOf = ({ at, tenths, isExtension, isFirst, values }: ScannedCalls) =>
+  at.map((time, i) => ({
+    ...{ at: time, tenths: tenths[i], isExtension: isExtension[i], isFirst: isFirst[i] },
+    values: values.map((list) => list[i]),
+  }));
 
 const whole = { selection: everything, offset: 0, rows: 1_000, version: 'v3' as const };
 
@@ -90,11 +97,11 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     const before = await store.position('101');
     await store.upsert('101', odd);
     const scan = async (selection: NumericFilter) => {
-      const all: ScannedCall[] = [];
+      const all: ReturnType<typeof eachOf> = [];
       const starts: ScanStart[] = [];
       await store.scan('101', [{ selection, fields: ['ppc_campaign'] }], (start) => {
         starts.push(start);
-        return { take: (some) => void all.push(...some) };
+        return { take: (some) => void all.push(...eachOf(some)) };
       });
       return { all, start: starts[0] };
     };

@@ -2,7 +2,8 @@ import type { Call } from '@call-attribution/core';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { finishAnswer } from '../answer/finish.ts';
 import { QuestionError } from '../errors.ts';
-import { Facts, type ReadCall, zoneShift } from '../fields/facts.ts';
+import { Facts, type ReadCalls, zoneShift } from '../fields/facts.ts';
+import type { QuestionField } from '../fields/vocabulary.ts';
 import type { AccountStatus, Answer, AnswerValue } from '../question/answer.ts';
 import type { KnownField, RowOf } from '../question/names.ts';
 import { type Plan, planQuestion } from '../question/plan.ts';
@@ -87,19 +88,19 @@ function byZone(all: readonly OneAnswer[]): { readonly facts: Facts; readonly ow
 
 /** Answers to several questions over calls that a database has read. */
 export interface ReadAnswers {
-  /** Counts a call. */
-  add(call: ReadCall): void;
+  /** Counts calls. */
+  add(calls: ReadCalls): void;
   /** The answers over all calls so far. */
   answers(): Answer[];
 }
 
 /**
- * Begins answers to several questions over calls of one account of which a database has read the times and numbers, and these fields.
- * A question about another field is refused.
+ * Begins answers to several questions over calls of one account of which a database has read the times and numbers, and these fields
+ * of text. A question about another field is refused.
  *
  * @example
  * const { add, answers } = answersOfRead([{ groupBy: ['campaign'], measures: ['calls', 'missed'] }], ['ppc_campaign']);
- * add({ time: Date.UTC(2026, 9, 1), talk: 15, isExtension: false, isFirst: true, fields: { ppc_campaign: 'Brand' } });
+ * add({ at: [1_790_812_800], tenths: [15], isExtension: [false], isFirst: [true], values: [['Brand']] });
  * console.log(answers()[0].rows);
  */
 export function answersOfRead(
@@ -111,10 +112,12 @@ export function answersOfRead(
   const sets = byZone(all);
   const account = typeof options.account === 'string' ? options.account : 'main';
   return {
-    add(call) {
+    add(calls) {
       for (const { facts, own } of sets) {
-        facts.setRead(call, account);
-        for (const each of own) each.take(facts);
+        for (let place = 0; place < calls.at.length; place += 1) {
+          facts.setRead(calls, place, account);
+          for (const each of own) each.take(facts);
+        }
       }
     },
     answers: () => all.map((each) => each.answer()),
@@ -253,8 +256,19 @@ function planOfRead(plan: Plan, read: readonly string[]): Plan {
   const unread =
     namedFields(plan).find((name) => !known.has(name)) ??
     plan.parts.find(({ kind }) => callerParts.includes(kind))?.kind;
-  const measures = plan.measures.map((measure) => ({ ...measure, counted: null }));
-  if (unread === undefined) return { ...plan, measures, needsSequence: false };
+  if (unread === undefined) {
+    const asRead = (field: QuestionField): QuestionField => {
+      const at = read.indexOf(field.name);
+      return at < 0 ? field : { ...field, read: ({ read, place }) => read[at]?.[place] ?? null };
+    };
+    return {
+      ...plan,
+      fields: new Map([...plan.fields].map(([name, field]) => [name, asRead(field)])),
+      groups: plan.groups.map(asRead),
+      measures: plan.measures.map((measure) => ({ ...measure, counted: null })),
+      needsSequence: false,
+    };
+  }
   throw new QuestionError(
     'invalid_question',
     `The question needs ${unread}, which was not read of the calls. They have ${[...known].join(', ')}.`,

@@ -100,22 +100,25 @@ export function zoneShift(timeZone: string, inZone: string): (naive: number) => 
   };
 }
 
-/** A call of which a database has read what questions ask most. The same object may be used for one call after the other. */
-export interface ReadCall {
-  /** `date_added` in naive milliseconds; null when it is not a time. */
-  readonly time: number | null;
-  /** Tenths of a minute of talk; null when it is not a number of tenths. */
-  readonly talk: number | null;
-  /** Came through a call extension of an ad. */
-  readonly isExtension: boolean;
-  /** Is the first call of its caller to the account. */
-  readonly isFirst: boolean;
-  /** Its other fields that were read. */
-  readonly fields: Readonly<Record<string, unknown>>;
+/** Calls of which a database has read what questions ask most: a list for each column, all of one length. */
+export interface ReadCalls {
+  /** `date_added` in seconds since 1970 on the clock of the API; null when it is not a time. */
+  readonly at: readonly (number | null)[];
+  /** `talk_minutes` in tenths; null when it is not a number of tenths. */
+  readonly tenths: readonly (number | null)[];
+  /** Whether the call came through a call extension of an ad. */
+  readonly isExtension: readonly boolean[];
+  /** Whether it is the first call of its caller to the account. */
+  readonly isFirst: readonly boolean[];
+  /** The values of each text field that was read, in the order of the fields. */
+  readonly values: readonly (readonly (string | null)[])[];
 }
 
 /** Of the first call of its caller, and of no other known one. Of read calls nothing else is asked. */
 export const firstOfAll: Sequence = { nth: 1, sincePrevious: null, untilNext: null, first: null, last: null };
+
+/** Of a call that a database has read, there is none. */
+const noRecord: Facts['record'] = {};
 
 /** What most questions sum up of a call. */
 export const plainSums = ['calls', 'extensions', 'talked', 'missed', 'talk_sum'] as const;
@@ -136,6 +139,10 @@ export class Facts {
   talk: number | null = null;
   /** What follows from the other calls of the caller, in questions that need it. */
   sequence: Sequence | null = null;
+  /** The values of fields that a database has read of some calls. */
+  read: ReadCalls['values'] = [];
+  /** The place of the call among those. */
+  place = 0;
   /** What a call adds to sums that most questions ask for, in the order of {@link plainSums}. */
   readonly sums = new Float64Array(5);
   readonly #shift: ((naive: number) => number) | null;
@@ -172,10 +179,14 @@ export class Facts {
     this.#sum();
   }
 
-  /** Looks at another call that was read already. */
-  setRead({ time, talk, isExtension, isFirst, fields }: ReadCall, account: string): void {
-    this.setKnown(fields, account, time, talk, isExtension);
-    this.sequence = isFirst ? firstOfAll : null;
+  /** Looks at one of the calls that were read already. */
+  setRead({ at, tenths, isExtension, isFirst, values }: ReadCalls, place: number, account: string): void {
+    this.read = values;
+    this.place = place;
+    const seconds = at[place] ?? null;
+    const time = seconds === null ? null : seconds * 1000;
+    this.setKnown(noRecord, account, time, tenths[place] ?? null, isExtension[place] === true);
+    this.sequence = isFirst[place] === true ? firstOfAll : null;
   }
 
   #sum(): void {

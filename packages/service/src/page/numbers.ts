@@ -41,14 +41,13 @@ export const pageTotals = ({ selection, only }: PageQuestion): Question => ({
 const whereOf = (where: Question['where'] | null): Pick<Question, 'where'> =>
   where == null ? {} : { where };
 
-/** All questions of the page about the calls of its period: first that of the totals. */
+/** All questions of the page about the calls of its period: first that of the days, whose total is that of the page. */
 export function pageQuestions(question: PageQuestion): Question[] {
   const { selection, only } = question;
   const measures = ['calls', 'missed'];
   const calls: Question['calls'] = selection.extensions ? 'all' : 'website';
   return [
-    pageTotals(question),
-    { groupBy: ['day'], measures, calls, limit: 1_000_000, ...whereOf(keptValues(only)) },
+    { ...pageTotals(question), groupBy: ['day'], limit: 1_000_000 },
     // The values to keep of a field do not apply to its own groups.
     ...pageDimensions.map((name) => ({
       groupBy: [name],
@@ -64,7 +63,7 @@ export function pageQuestions(question: PageQuestion): Question[] {
 export function pageSummary(
   question: PageQuestion,
   by: PageBucket | 'auto',
-  [total, days, ...groups]: readonly Answer[],
+  [days, ...groups]: readonly Answer[],
   { all, earliest, latest }: Pick<PageSummary, 'all' | 'earliest' | 'latest'>,
 ): PageSummary {
   const perDay = (days?.rows ?? []).flatMap((row) =>
@@ -72,9 +71,9 @@ export function pageSummary(
   );
   const lists = groups.map(groupsOf);
   return {
-    total: pageMeasures(total),
+    total: pageMeasures(days),
     before: null,
-    extensionsLeftOut: total?.extensions.leftOut ?? 0,
+    extensionsLeftOut: days?.extensions.leftOut ?? 0,
     ...summaryOfTime(question, by, earliest, latest, perDay),
     groups: perDimension((i) => lists[i]?.list ?? []),
     values: perDimension((i) => lists[i]?.count ?? 0),

@@ -1,12 +1,5 @@
 import { printFilter } from '@call-attribution/query-dsl';
-import type { ReadAnswers, ReadCall } from '@call-attribution/questions';
-import {
-  type GroupedField,
-  groupedFields,
-  type ScannedCall,
-  type ScanPart,
-  type Store,
-} from '@call-attribution/store';
+import { groupedFields, type ScanPart, type Store } from '@call-attribution/store';
 import { pageMeasures, pageQuestions, pageSummary, pageTotals, periodBefore } from './numbers.ts';
 import type { PageBucket, PageQuestion, PageSource, PageSummary } from './question.ts';
 
@@ -93,10 +86,10 @@ async function countCalls(
     (start) => {
       const counters = parts.map(({ fields }, i) => {
         const questions = i === 0 ? pageQuestions(question) : [pageTotals(question)];
-        return counterOf(answersOfRead(questions, fields, { account }), fields);
+        return answersOfRead(questions, fields, { account });
       });
       return {
-        take: (calls, part) => counters[part]?.take(calls),
+        take: (calls, part) => counters[part]?.add(calls),
         end(part) {
           const answers = counters[part]?.answers() ?? [];
           if (part === 0) {
@@ -114,28 +107,4 @@ async function countCalls(
   );
   if (known === undefined) throw new TypeError('The scan of the store has not come to its end.');
   return known;
-}
-
-/** Gives scanned calls to answers. */
-function counterOf({ add, answers }: ReadAnswers, names: readonly GroupedField[]) {
-  // One object for all calls: only its values change.
-  const fields: Record<string, string | null> = {};
-  const read: { -readonly [K in keyof ReadCall]: ReadCall[K] } = {
-    ...{ time: null, talk: null, isExtension: false, isFirst: false },
-    fields,
-  };
-  return {
-    answers,
-    take(calls: readonly ScannedCall[]): void {
-      for (const { at, tenths, isExtension, isFirst, values } of calls) {
-        read.time = at === null ? null : at * 1000;
-        read.talk = tenths;
-        read.isExtension = isExtension;
-        read.isFirst = isFirst;
-        // To the page an empty value is none.
-        for (let i = 0; i < names.length; i += 1) fields[names[i] ?? ''] = values[i] || null;
-        add(read);
-      }
-    },
-  };
 }

@@ -42,8 +42,8 @@ export interface Dialect {
   list(values: readonly string[]): Value;
   /** What tells a row from others on one snapshot, as a number. */
   readonly rowId: string;
-  /** An aggregate: the rows as one text of JSON, each a list of the values of these columns. */
-  jsonOf(columns: readonly string[]): string;
+  /** An aggregate: the values of a column as one text of JSON. */
+  jsonOf(column: string): string;
   /**
    * Selects the rows of first calls, `ids` as JSON, of so many callers with a number: `callers` says how many, `last` is the last one.
    * Parameters: the account, the caller before, the period in which the call has to be, what stands for no time, and the time that

@@ -19,7 +19,7 @@ const dialect: Dialect = {
       (SELECT ${columns} FROM records WHERE account = $1 AND sid = list.value OFFSET 0) AS found`,
   list: (values) => values,
   rowId,
-  jsonOf: (columns) => `json_agg(json_build_array(${columns.join(', ')}))::text`,
+  jsonOf: (column) => `json_agg(${column})::text`,
   firstCalls: (callers) => `SELECT max(caller) AS last, count(*) AS callers,
       (json_agg(id) FILTER (WHERE first >= $3::bigint AND first < $4::bigint AND caller ~ '^[0-9]{1,18}$'))::text AS ids
     FROM (SELECT caller, id, first FROM (SELECT DISTINCT ON (caller) caller,

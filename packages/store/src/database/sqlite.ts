@@ -29,7 +29,7 @@ const dialect: Dialect = {
     `SELECT ${columns} FROM json_each($2) AS list CROSS JOIN records WHERE account = $1 AND sid = list.value`,
   list: (values) => JSON.stringify(values),
   rowId: 'rowid',
-  jsonOf: (columns) => `json_group_array(json_array(${columns.join(', ')}))`,
+  jsonOf: (column) => `json_group_array(${column})`,
   // Of several rows with the least time SQLite takes the first one of the index, which is in the order of the sids.
   firstCalls: (callers) => `SELECT max(caller) AS last, count(*) AS callers,
       json_group_array(id) FILTER (WHERE first >= $3 AND first < $4 AND caller NOT GLOB '*[^0-9]*' AND length(caller) <= 18) AS ids

@@ -8,18 +8,18 @@ import { countCalls, otherConditions, parameters } from './pyramid.ts';
 import { everything, type NumericFilter } from './selection.ts';
 import { noTalk, noTime } from './wire-values.ts';
 
-/** What can be counted of a call without its record. */
-export interface ScannedCall {
+/** What can be counted of some calls without their records: a list for each column, all of one length. */
+export interface ScannedCalls {
   /** `date_added` in seconds since 1970 on the clock of the API; null when it is not a time. */
-  readonly at: number | null;
+  readonly at: readonly (number | null)[];
   /** `talk_minutes` in tenths; null when it is not a number of tenths. */
-  readonly tenths: number | null;
+  readonly tenths: readonly (number | null)[];
   /** Whether the call came through a call extension. */
-  readonly isExtension: boolean;
+  readonly isExtension: readonly boolean[];
   /** Whether it is the first call of its caller to the account. */
-  readonly isFirst: boolean;
-  /** The values of the fields of its part, in their order. */
-  readonly values: readonly (string | null)[];
+  readonly isFirst: readonly boolean[];
+  /** The values of each field of the part, in the order of the fields. */
+  readonly values: readonly (readonly (string | null)[])[];
 }
 
 /** What is known of an account when its calls are scanned, from the same snapshot. */
@@ -45,7 +45,7 @@ export interface ScanPart {
 /** Takes what is read. */
 export interface ScanTaker {
   /** Takes some calls of a part, counted from 0. */
-  take(calls: readonly ScannedCall[], part: number): void;
+  take(calls: ScannedCalls, part: number): void;
   /** A part was read to its end. */
   end?(part: number): void;
 }
@@ -93,8 +93,8 @@ export async function scanCalls(
           const end = Math.min(to, from + width);
           const calls = await read(from, end);
           taker.take(calls, i);
-          if (calls.length < fewCalls) width *= 2;
-          else if (calls.length > manyCalls) width = Math.max(1, Math.floor(width / 2));
+          if (calls.at.length < fewCalls) width *= 2;
+          else if (calls.at.length > manyCalls) width = Math.max(1, Math.floor(width / 2));
           from = end;
           await rest();
         }
@@ -121,31 +121,30 @@ async function endsOf(
   return first === null || last === null ? null : { first: Number(first), last: Number(last) };
 }
 
-type Tuple = readonly [id: number, at: number, talk: number, extension: number, ...values: (string | null)[]];
-
-/** Reads the calls of a window of time. They come as one text: a row of a driver costs more than what is in it. */
+/** Reads the calls of a window of time. Each column comes as one text: a row of a driver costs more than what is in it. */
 function windowReader(
   { dialect }: Driver,
   session: Session,
   account: string,
   { selection, fields }: ScanPart,
   firsts: NumberTable,
-): (from: number, to: number) => Promise<ScannedCall[]> {
+): (from: number, to: number) => Promise<ScannedCalls> {
   const { values, put } = parameters();
   const columns = [dialect.rowId, 'at', 'talk', 'extension', ...fields];
-  const sql = `SELECT ${dialect.jsonOf(columns)} AS calls FROM records
+  const sql = `SELECT ${columns.map((column, i) => `${dialect.jsonOf(column)} AS c${i}`).join(', ')} FROM records
     WHERE account = ${put(account)} AND at >= ${put(0)} AND at < ${put(0)}${otherConditions({ ...selection, extensions: true }, put)}`;
   return async (from, to) => {
     const [row] = await session.all(sql, [values[0] ?? '', from, to, ...values.slice(3)]);
-    const tuples = JSON.parse(String(row?.calls ?? '[]')) as Tuple[];
-    return tuples.map((tuple) => ({
-      at: tuple[1] === noTime ? null : tuple[1],
-      tenths: tuple[2] === noTalk ? null : tuple[2],
-      isExtension: tuple[3] === 1,
-      isFirst: firsts.get(tuple[0]) > 0,
-      // Taking a tuple apart by a pattern costs several times as much.
-      values: tuple.slice(4) as (string | null)[],
-    }));
+    const list = <V>(column: number): V[] => JSON.parse(String(row?.[`c${column}`] ?? '[]'));
+    const known = (column: number, none: number) =>
+      list<number>(column).map((value) => (value === none ? null : value));
+    return {
+      at: known(1, noTime),
+      tenths: known(2, noTalk),
+      isExtension: list<number>(3).map((value) => value === 1),
+      isFirst: list<number>(0).map((id) => firsts.get(id) > 0),
+      values: fields.map((_, i) => list<string | null>(4 + i)),
+    };
   };
 }
 
