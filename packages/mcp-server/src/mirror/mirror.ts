@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Client, Clock, Version } from '@call-attribution/core';
+import { type Client, type Clock, sleep, systemClock, type Version } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { isAccountName } from '@call-attribution/core/settings';
 import { type Progress, syncInto, type UpsertSink } from '@call-attribution/node-stream';
@@ -29,8 +28,8 @@ export interface MirrorHost {
   /** Is informed of each refresh; null when nobody asks. */
   readonly copies: SyncStatus | null;
   log(line: string): void;
-  /** The time in milliseconds since 1970. */
-  readonly clock: Pick<Clock, 'now'>;
+  /** The clock; without timers of its own, those of the machine. */
+  readonly clock: Pick<Clock, 'now'> & Partial<Clock>;
 }
 
 /** The copy, when it can answer. */
@@ -105,7 +104,7 @@ export class Mirror {
   async #copyNow(selection: Period, signal: AbortSignal): Promise<Copy | CopyState> {
     let opened: Opened;
     try {
-      opened = await within(this.#open(), patience, signal);
+      opened = await within(this.#open(), this.#host.clock, signal);
     } catch (error) {
       signal.throwIfAborted();
       return error === late ? this.#notYet() : { code: 'failed', reason: reasonOf(error) };
@@ -116,7 +115,7 @@ export class Mirror {
     const isAfterLast = selection.to === null || status?.last == null || selection.to > status.last;
     const age = this.#host.clock.now() - Math.max(this.#refreshedAt, Date.parse(status?.syncedAt ?? '') || 0);
     if (status?.syncedAt != null && isAfterLast && age > freshFor) {
-      await within(this.#refresh(true), patience, signal).catch(() => signal.throwIfAborted());
+      await within(this.#refresh(true), this.#host.clock, signal).catch(() => signal.throwIfAborted());
       status = await statusOf(opened);
     }
     const verdict = status === undefined ? null : await opened.warehouse.verdict(opened.account, selection);
@@ -133,7 +132,7 @@ export class Mirror {
   async #isNearEnd(signal: AbortSignal): Promise<boolean> {
     const left = this.#progress?.etaMs ?? null;
     if (left === null || left > 5000 || this.#refreshing === null) return false;
-    await within(this.#refreshing, patience, signal).catch(() => signal.throwIfAborted());
+    await within(this.#refreshing, this.#host.clock, signal).catch(() => signal.throwIfAborted());
     return !this.#isFirst;
   }
 
@@ -249,14 +248,14 @@ function maskedSink(sink: UpsertSink, mask: RecordMask): UpsertSink {
 
 const late = Symbol('late');
 
-/** Waits for a promise at most some milliseconds; rejects with `late` after that. */
-async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal): Promise<T> {
-  const timer = new AbortController();
-  const limit = delay(ms, undefined, { signal: AbortSignal.any([timer.signal, signal]), ref: false });
+/** Waits for a promise, but not longer than a question may; rejects with `late` after that. */
+async function within<T>(promise: Promise<T>, clock: MirrorHost['clock'], signal: AbortSignal): Promise<T> {
+  const done = new AbortController();
+  const limit = sleep({ ...systemClock, ...clock }, patience, AbortSignal.any([done.signal, signal]));
   try {
     return await Promise.race([promise, limit.then(() => Promise.reject(late))]);
   } finally {
-    timer.abort();
+    done.abort();
     limit.catch(() => undefined);
     promise.catch(() => undefined);
   }

@@ -45,7 +45,7 @@ export const serverOptions = defineOptions({
   tools: option.list<CustomTool>().default([]),
   /** Time after which a tool call is aborted. Default `45s`, since most hosts give up after 60 seconds. */
   callTimeout: option.timeout().default('45s'),
-  /** The clock. Default: that of the machine. */
+  /** The clock. Default: that of the machine. One with a `timer` also times how long a question waits for the local copy. */
   clock: option.clock(),
   /** Gets unexpected errors, one line each, never with a secret or personal data. Default: nothing is logged. */
   log: option.callback<(line: string) => void>().default(() => undefined),

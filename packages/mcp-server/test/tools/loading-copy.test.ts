@@ -63,7 +63,7 @@ describe('while a local copy is loaded for the first time', () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
   });
 
-  /** A server whose clock goes on by so many milliseconds with each look at it: nothing waits for real time. */
+  /** A server whose clock goes on by so many milliseconds with each look at it, and whose timers never end. */
   const start = (client: Client, step: number) => {
     const folder = mkdtempSync(join(tmpdir(), 'mcp-loading-'));
     folders.push(folder);
@@ -74,6 +74,7 @@ describe('while a local copy is loaded for the first time', () => {
         now += step;
         return now;
       },
+      timer: () => () => undefined,
     };
     const server = createServer([{ name: 'main', client, id: '101' }], {
       mirror: { file: join(folder, 'calls.duckdb') },
