@@ -1,5 +1,5 @@
-// Many accounts: what more workers gain, how fair turns are, how soon a job is started and shown, and the memory of a worker. With the
-// engine in memory: pg-boss asks for Node.js 22.12. CALLS_BENCH_PARTS=workers,fair,start,memory chooses some of it.
+// Many accounts: what more workers gain (processes on pg-boss and PostgreSQL), how fair turns are, how soon a job is started and shown,
+// and the memory of a worker (with the engine in memory). CALLS_BENCH_PARTS=workers,fair,start,memory chooses some of it.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,8 +13,10 @@ import {
   openTarget,
   statusOf,
 } from '@call-attribution/fleet';
+import { fleetEngine } from '../../scripts/fleet-engine.mjs';
 import { limit, timed } from '../figures.mjs';
 import { startServer } from '../node-stream/run.mjs';
+import { postgresServer } from '../store/postgres-server.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
 const keys = join(folder, 'keys');
@@ -40,33 +42,55 @@ async function jobOf(baseUrl, count, more = {}) {
   });
 }
 
-/** Milliseconds that so many workers with one slot each need for 16 accounts behind a server that takes 300 ms. */
-async function withWorkers(api, count) {
-  const job = await jobOf(api.url, 16);
-  const engine = { ...memoryEngine(), isShared: true };
-  const target = await openTarget(job.into);
-  const workers = Array.from({ length: count }, (_, i) =>
-    createWorker({ ...{ job, engine, target, credentials, name: `w${i}`, slots: 1 } }),
+/** Milliseconds that so many workers, each a process with one slot, need for 16 accounts behind a server that takes 300 ms. */
+async function withWorkers(api, postgres, count) {
+  const into = await postgres.newUrl();
+  const job = { name: 'bench', baseUrl: api.url, accounts: accountsOf(16), filter: 'inc_gce:1', into };
+  runs += 1;
+  const path = join(folder, `job-${runs}.json`);
+  writeFileSync(path, JSON.stringify(job));
+  const { node, modules } = fleetEngine();
+  const children = [];
+  for (let i = 0; i < count; i += 1) {
+    const child = fork(join(import.meta.dirname, 'machine.mjs'), [path, keys, into, `w${i}`, modules], {
+      execPath: node,
+    });
+    await once(child, 'message');
+    children.push(child);
+  }
+  const ends = children.map((child) => once(child, 'message'));
+  const begun = performance.now();
+  for (const child of children) child.send('go');
+  const all = (await Promise.all(ends)).map(([facts]) => facts);
+  const wall = performance.now() - begun;
+  await Promise.all(children.map((child) => child.exitCode ?? once(child, 'exit')));
+  const sum = (of) => all.reduce((total, facts) => total + facts[of], 0);
+  console.log(
+    `${count} workers: ${(wall / 1000).toFixed(1)} s, ${sum('turns')} turns, ${sum('requests')} requests, ${sum('cpu').toFixed(1)} s of CPU`,
   );
-  const { wall } = await timed(() => Promise.all(workers.map((worker) => worker.run())));
-  await target.close();
+  if (sum('calls') < 16 * callsOfAccount) throw new Error(`${sum('calls')} calls were written`);
   return wall;
 }
 
+const callsOfAccount = Number(process.env.CALLS_BENCH_CALLS ?? 5_000);
+
 /** What more workers gain. */
 async function workers() {
-  const api = await startServer(5_000, 300);
+  const api = await startServer(callsOfAccount, 300);
+  const postgres = await postgresServer();
   try {
-    const one = await withWorkers(api, 1);
-    console.log(`1 worker: ${(one / 1000).toFixed(1)} s`);
+    const one = await withWorkers(api, postgres, 1);
     for (const [count, least] of [
       [2, 1.85],
       [4, 3.4],
       [8, 4.8],
     ])
-      limit(`${count} workers, times as fast as one`, one / (await withWorkers(api, count)), { least });
+      limit(`${count} workers, times as fast as one`, one / (await withWorkers(api, postgres, count)), {
+        least,
+      });
   } finally {
     api.close();
+    await postgres.close();
   }
 }
 

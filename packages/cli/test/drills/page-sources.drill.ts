@@ -93,8 +93,9 @@ test('they list the same calls, newest first', async () => {
     'calls.json',
     parameters,
   );
-  // Of a narrowed table over a store the numbers say it.
-  expect([store?.total, warehouse?.total]).toEqual([null, numbers?.total.calls]);
+  // The numbers say how many there are.
+  expect([store?.total, warehouse?.total]).toEqual([null, null]);
+  expect(warehouse?.calls).toHaveLength(numbers?.total.calls ?? 0);
   expect(warehouse?.calls.map(({ date_added }) => date_added)).toEqual(
     store?.calls.map(({ date_added }) => date_added),
   );

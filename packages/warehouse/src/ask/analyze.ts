@@ -9,45 +9,50 @@ import {
   type Plan,
   planQuestion,
   type Question,
-  type Value,
 } from '@call-attribution/questions';
 import type { Session } from '../file/session.ts';
 import { fn } from '../sql/functions.ts';
 import { type Printed, printQuery } from '../sql/print.ts';
 import { and, as, cast, column, isNotNull, isNull, type Query, type Sql } from '../sql/tree.ts';
-import { type AskedPlan, composeCalls, composeGroupCount, composeRows, composeTotal } from './compose.ts';
+import { composeCalls, composeGroupCount, composeRows } from './compose.ts';
 import { fieldSql, sourceOf } from './fields.ts';
 import { checkAccounts, locate, type StoredPlan } from './select.ts';
 import { selected } from './selected.ts';
 import { accountStatuses } from './status.ts';
+import { composeTogether } from './together.ts';
 
 /** Answers a question over an open warehouse: DuckDB counts, and the answer is made of the counts as everywhere. */
 export async function analyze(session: Session, question: Question): Promise<Answer> {
   const asked = planQuestion(question);
   const known = await accountStatuses(session);
   const plan = await readPlan(session, asked, known);
-  return answerTo(session, plan, known, await countWhole(session, plan, [plan], known));
+  const answerTo = await answersTo(session, [plan], known);
+  return answerTo(plan);
 }
 
-/** Answers several questions. What they ask of the same calls as a whole is counted together. */
+/** Answers several questions. What they ask of the same calls is counted together. */
 export async function analyzeAll(session: Session, questions: readonly Question[]): Promise<Answer[]> {
   const asked = questions.map((question) => planQuestion(question));
   const known = await accountStatuses(session);
-  const plans: { readonly plan: StoredPlan; readonly calls: string }[] = [];
+  const plans: StoredPlan[] = [];
+  const byCalls = new Map<string, SamePlans>();
   for (const each of asked) {
     const plan = await readPlan(session, each, known);
-    plans.push({ plan, calls: callsOf(plan) });
+    plans.push(plan);
+    const same = byCalls.get(callsOf(plan));
+    if (same === undefined) byCalls.set(callsOf(plan), [plan]);
+    else same.push(plan);
   }
-  const wholes = new Map<string, Whole>();
-  const answers: Answer[] = [];
-  for (const { plan, calls } of plans) {
-    const same = plans.flatMap((other) => (other.calls === calls ? [other.plan] : []));
-    const whole = wholes.get(calls) ?? (await countWhole(session, plan, same, known));
-    wholes.set(calls, whole);
-    answers.push(await answerTo(session, plan, known, whole));
+  const answers = new Map<StoredPlan, Answer>();
+  for (const same of byCalls.values()) {
+    const answerTo = await answersTo(session, same, known);
+    for (const plan of same) answers.set(plan, answerTo(plan));
   }
-  return answers;
+  return plans.flatMap((plan) => answers.get(plan) ?? []);
 }
+
+/** Questions about the same calls. */
+type SamePlans = [StoredPlan, ...StoredPlan[]];
 
 async function readPlan(session: Session, asked: Plan, known: readonly AccountStatus[]): Promise<StoredPlan> {
   checkAccounts(asked.accounts, known);
@@ -57,125 +62,124 @@ async function readPlan(session: Session, asked: Plan, known: readonly AccountSt
 /** What tells the calls of a question, and the values of their fields, from those of others. */
 const callsOf = (plan: StoredPlan): string => JSON.stringify([composeCalls(plan), plan.settings]);
 
-const accountsOf = ({ accounts }: StoredPlan, known: readonly AccountStatus[]) =>
-  known.filter(({ account }) => accounts?.includes(account) ?? true);
-
-async function answerTo(
+/** Counts for questions about the same calls. Returns what makes the answer to each of them. */
+async function answersTo(
   session: Session,
-  plan: StoredPlan,
+  same: Readonly<SamePlans>,
   known: readonly AccountStatus[],
-  { totalOf, ...whole }: Whole,
-): Promise<Answer> {
-  const rows = await readGroups(session, plan);
-  return finishAnswer(plan, { ...whole, ...rows, total: totalOf(plan), accounts: accountsOf(plan, known) });
-}
-
-/** What was counted of the calls of some questions as a whole. */
-interface Whole extends Pick<Counted, 'otherChannel' | 'noTime' | 'values'> {
-  /** The parts of one of the questions. */
-  totalOf(plan: Plan): Counted['total'];
-}
-
-/** Counts the calls of a question as a whole, for all questions about the same calls. */
-async function countWhole(
-  session: Session,
-  one: StoredPlan,
-  same: readonly StoredPlan[],
-  known: readonly AccountStatus[],
-): Promise<Whole> {
-  const parts = new Map(same.flatMap((each) => each.parts.map((part) => [JSON.stringify(part), part])));
-  const plan = { ...one, parts: [...parts.values()] };
-  const bitmap = await bitmapOf(session, plan, { inTotal: true, accounts: accountsOf(plan, known).length });
-  const { now, past } = await readTotals(session, { ...plan, bitmap });
+): Promise<(plan: StoredPlan) => Answer> {
+  const [one] = same;
+  const accounts = known.filter(({ account }) => one.accounts?.includes(account) ?? true);
+  const parts = new Map(same.flatMap((plan) => plan.parts.map((part) => [JSON.stringify(part), part])));
   const places = new Map([...parts.keys()].map((part, at) => [part, at]));
-  const pick = (own: Plan, values: readonly PartValue[]) =>
-    own.parts.map((part) => values[places.get(JSON.stringify(part)) ?? -1] ?? null);
-  return {
-    totalOf: (own) => ({ now: pick(own, now), past: past && pick(own, past) }),
-    ...(await countLeftOut(session, plan)),
-    values: now[0] === 0 ? await valuesOf(session, plan) : new Map(),
+  /** The calls as a whole, with what all questions count of them. */
+  const whole: StoredPlan = { ...one, groups: [], parts: [...parts.values()] };
+  const found = await countAll(session, whole, same, accounts.length);
+  const [{ now = null, past = null } = {}] = found.get(whole)?.groups ?? [];
+  const leftOut = await countLeftOut(session, one);
+  const values = (now?.[0] ?? 0) === 0 ? await valuesOf(session, one) : new Map();
+  return (plan) => {
+    const pick = (counts: readonly PartValue[] | null) =>
+      plan.parts.map(
+        (part) => counts?.[places.get(JSON.stringify(part)) ?? -1] ?? (counts === null ? 0 : null),
+      );
+    const total = { now: pick(now), past: plan.compared === null ? null : pick(past) };
+    const { groups = [], groupCount = 1 } = plan.groups.length === 0 ? {} : (found.get(plan) ?? {});
+    return finishAnswer(plan, { ...leftOut, values, total, groups, groupCount, accounts });
   };
 }
+
+type Found = Pick<Counted, 'groups' | 'groupCount'>;
+
+/** Counts calls as a whole, and in the groups of each question: in one scan, but for what needs a way of its own to count callers. */
+async function countAll(
+  session: Session,
+  whole: StoredPlan,
+  same: Readonly<SamePlans>,
+  accounts: number,
+): Promise<ReadonlyMap<StoredPlan, Found>> {
+  const all = [whole, ...same.filter(({ groups }) => groups.length > 0)];
+  const alone = all.filter((plan) => plan.compared !== null || countsCallers(plan));
+  const together = all.filter((plan) => !alone.includes(plan));
+  const found = new Map<StoredPlan, Found>();
+  const [first, ...others] = together;
+  if (first !== undefined) {
+    const rows = await readRows(session, together, composeTogether([first, ...others]));
+    for (const [i, plan] of together.entries()) found.set(plan, rows[i] ?? { groups: [] });
+  }
+  for (const plan of alone) {
+    const bitmap = await bitmapOf(session, plan, plan === whole ? accounts : 0);
+    const [rows = { groups: [] }] = await readRows(session, [plan], composeRows({ ...plan, bitmap }));
+    found.set(plan, rows);
+  }
+  return found;
+}
+
+const countsCallers = ({ parts }: StoredPlan): boolean =>
+  parts.some(({ kind }) => kind === 'callers' || kind === 'repeat_callers');
 
 // Bytes that the bitmaps of all groups may take together.
 const mostBitmaps = 64e6;
 
 /**
  * The largest number of a caller, when a bitmap of all callers for each group is the cheapest way to count them. Callers with
- * several calls are found in bitmaps only in the totals of one account.
+ * several calls are found in bitmaps only in the totals of one account; `accounts`: how many the totals are about, 0 for groups.
  */
-async function bitmapOf(
-  session: Session,
-  plan: StoredPlan,
-  { inTotal = false, accounts = 0 }: { inTotal?: boolean; accounts?: number } = {},
-): Promise<number | null> {
+async function bitmapOf(session: Session, plan: StoredPlan, accounts: number): Promise<number | null> {
   const kinds = plan.parts.map(({ kind }) => kind);
   const needsRepeated = kinds.includes('repeat_callers');
-  if (needsRepeated ? !inTotal || accounts !== 1 : !kinds.includes('callers')) return null;
+  if (needsRepeated ? accounts !== 1 : !kinds.includes('callers')) return null;
   const { last } = await session.one('SELECT max(no) AS last FROM callers');
   if (last === null) return null;
   const { sql, values } = composeGroupCount(plan);
-  const groups = inTotal ? 2 : Number((await session.one(sql, values)).n);
+  const groups = plan.groups.length === 0 ? 2 : Number((await session.one(sql, values)).n);
   return (groups * Number(last)) / 8 <= mostBitmaps ? Number(last) : null;
 }
 
-interface CountedRow {
-  readonly p: number;
-  readonly key: readonly Value[];
-  readonly parts: readonly PartValue[];
-  readonly groups: number;
-}
-
-async function* countedRows(session: Session, plan: AskedPlan, { sql, values: given }: Printed) {
-  const keys = plan.groups.length;
-  for await (const chunk of session.column(sql, given)) {
-    for (const json of chunk) {
-      const [p, ...values]: [number, ...PartValue[]] = JSON.parse(json);
-      const row: CountedRow = {
-        p,
-        key: values.slice(0, keys),
-        parts: values.slice(keys, -1),
-        groups: values.at(-1) ?? 0,
-      };
-      yield row;
-    }
-  }
-}
-
-async function readTotals(session: Session, plan: AskedPlan): Promise<Counted['total']> {
-  const none = plan.parts.map((): PartValue => 0);
-  let now: readonly PartValue[] = none;
-  let past: readonly PartValue[] | null = plan.compared === null ? null : none;
-  for await (const { p, parts } of countedRows(session, { ...plan, groups: [] }, composeTotal(plan))) {
-    if (p === 0) now = parts;
-    else past = parts;
-  }
-  return { now, past };
-}
-
-async function readGroups(
+/** Runs the statement of some questions. */
+async function readRows(
   session: Session,
-  stored: StoredPlan,
-): Promise<Pick<Counted, 'groups' | 'groupCount'>> {
-  if (stored.groups.length === 0) return { groups: [], groupCount: 1 };
-  const plan = { ...stored, bitmap: await bitmapOf(session, stored) };
-  const found: CountedGroup[] = [];
-  const places = new Map<string, number>();
-  let groupCount = 0;
-  for await (const { p, key, parts, groups } of countedRows(session, plan, composeRows(plan))) {
-    groupCount = groups;
-    const own = { key, now: p === 0 ? parts : null, past: p === 1 ? parts : null };
-    if (plan.compared === null) {
-      found.push(own);
-      continue;
+  plans: readonly StoredPlan[],
+  { sql, values }: Printed,
+): Promise<Found[]> {
+  const all = plans.map((plan) => new FoundGroups(plan));
+  for await (const chunk of session.column(sql, values)) {
+    for (const json of chunk) {
+      const [of, ...row]: [number, number, ...PartValue[]] = JSON.parse(json);
+      all[of]?.add(row);
     }
-    const id = JSON.stringify(key);
-    const at = places.get(id);
-    const other = at === undefined ? undefined : found[at];
-    if (at === undefined || other === undefined) places.set(id, found.push(own) - 1);
-    else found[at] = { key, now: own.now ?? other.now, past: own.past ?? other.past };
   }
-  return { groups: found, groupCount: Math.max(groupCount, found.length) };
+  return all.map((found) => found.result());
+}
+
+/** The groups of a question, with what was counted of each in both periods. */
+class FoundGroups {
+  readonly #keys: number;
+  readonly #compares: boolean;
+  readonly #found: CountedGroup[] = [];
+  readonly #places = new Map<string, number>();
+  #count = 0;
+
+  constructor({ groups, compared }: StoredPlan) {
+    this.#keys = groups.length;
+    this.#compares = compared !== null;
+  }
+
+  add([p, ...values]: readonly [number, ...PartValue[]]): void {
+    const key = values.slice(0, this.#keys);
+    const parts = values.slice(this.#keys, -1);
+    this.#count = Number(values.at(-1) ?? 0);
+    const own = { key, now: p === 0 ? parts : null, past: p === 1 ? parts : null };
+    const id = this.#compares ? JSON.stringify(key) : '';
+    const at = this.#compares ? this.#places.get(id) : undefined;
+    const other = at === undefined ? undefined : this.#found[at];
+    if (at === undefined || other === undefined) this.#places.set(id, this.#found.push(own) - 1);
+    else this.#found[at] = { key, now: own.now ?? other.now, past: own.past ?? other.past };
+  }
+
+  result(): Found {
+    return { groups: this.#found, groupCount: Math.max(this.#count, this.#found.length) };
+  }
 }
 
 /** Calls of the period and the conditions that are not counted because of their channel, or in no period. */

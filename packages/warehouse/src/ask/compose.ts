@@ -33,7 +33,8 @@ import { selected } from './selected.ts';
 /** A question at work: with the largest number of a caller, where callers are counted in a bitmap for each group. */
 export type AskedPlan = StoredPlan & { readonly bitmap: number | null };
 
-const keysOf = (plan: StoredPlan): string[] => plan.groups.map((_, i) => `k${i}`);
+/** The columns that calls are grouped by. */
+export const keysOf = (plan: StoredPlan): string[] => plan.groups.map((_, i) => `k${i}`);
 /** What calls are grouped by. By a single text DuckDB groups twice as fast as by that and the number of the only period. */
 const groupsOf = (plan: StoredPlan): Sql[] =>
   [...(plan.compared === null ? [] : ['p']), ...keysOf(plan)].map((key) => column(key));
@@ -113,7 +114,7 @@ function calls(plan: StoredPlan, period: Period, p: number): Query {
 }
 
 /** The calls of the period of a question, and of the one to compare with. */
-function allCalls(plan: StoredPlan): Query {
+export function allCalls(plan: StoredPlan): Query {
   const periods = plan.compared ? [plan.period, plan.compared] : [plan.period];
   return { all: periods.map((period, p) => calls(plan, period, p)) };
 }
@@ -122,7 +123,7 @@ const tenths = (talk: Sql): Sql => cast(op('*', talk, literal(10)), 'BIGINT');
 const { countIf } = fn;
 
 /** The aggregate of a part over the calls of a group; null for those over its callers. */
-function partSql(part: Part, i: number, type: string | undefined): Sql | null {
+export function partSql(part: Part, i: number, type: string | undefined): Sql | null {
   const [own, talk, lag, called] = [column(`d${i}`), column('talk'), column('lag'), column('called')];
   switch (part.kind) {
     case 'calls':
@@ -164,23 +165,27 @@ function partSql(part: Part, i: number, type: string | undefined): Sql | null {
   }
 }
 
+/** The type of the field that a part is about. */
+export const typeIn = ({ fields }: StoredPlan, part: Part): string | undefined =>
+  'field' in part ? fields.get(part.field)?.type : undefined;
+
+/** A key as it is read: days are dates until then. */
+export const shownKey = (name: string, key: Sql): Sql => (name === 'day' ? daysTo(key) : key);
+
 /** One row for each group and period, with the parts as `m0`, `m1` and so on. */
 function groupRows(plan: AskedPlan): NamedQuery[] {
-  const { parts, fields, bitmap } = plan;
+  const { parts, bitmap } = plan;
   const keys = ['p', ...keysOf(plan)];
   const needsCallers = parts.some(({ kind }) => kind === 'repeat_callers');
   const own = parts.map((part, i) => {
-    const sql = partSql(part, i, 'field' in part ? fields.get(part.field)?.type : undefined);
+    const sql = partSql(part, i, typeIn(plan, part));
     if (sql !== null || needsCallers) return sql;
     return bitmap === null ? fn.countDistinct(caller) : bitsIn(bitmapOf(bitmap));
   });
   const cells = own.map((sql, i) =>
     as(sql === null ? fn.coalesce(column(`m${i}`, 'callers'), zero) : column(`m${i}`, 'main'), `m${i}`),
   );
-  const shownKeys = plan.groups.map(({ name }, i) => {
-    const key = column(`k${i}`, 'main');
-    return as(name === 'day' ? daysTo(key) : key, `k${i}`);
-  });
+  const shownKeys = plan.groups.map(({ name }, i) => as(shownKey(name, column(`k${i}`, 'main')), `k${i}`));
   const flat = [as(column('p', 'main'), 'p'), ...shownKeys, ...cells];
   const counted: Query = {
     columns: [
@@ -210,17 +215,19 @@ function groupRows(plan: AskedPlan): NamedQuery[] {
   ];
 }
 
-/** The statement of the groups of a question. Each row is a JSON array: the period, the keys, the parts, and how many groups there are. */
-export function composeRows(plan: AskedPlan): Printed {
+/**
+ * The statement of the groups of a question. Each row is a JSON array: the place of the question, here 0, the period, the keys, the parts,
+ * and how many groups there are.
+ */
+export const composeRows = (plan: AskedPlan): Printed =>
+  printQuery({ with: groupRows(plan), ...shownRows(plan, 0, 'flat') });
+
+/** The rows of a question, in its order. */
+export function shownRows(plan: StoredPlan, place: number, from: string): Query {
   const shown = ['p', ...keysOf(plan), ...plan.parts.map((_, i) => `m${i}`)].map((name) => column(name));
   const first = firstRows(plan);
-  const json = fn.jsonArray(...shown, first === null ? zero : over(fn.count()));
-  return printQuery({
-    with: groupRows(plan),
-    columns: [as(cast(json, 'VARCHAR'), 'json')],
-    source: { from: 'flat' },
-    ...first,
-  });
+  const json = fn.jsonArray(literal(place), ...shown, first === null ? zero : over(fn.count()));
+  return { columns: [as(cast(json, 'VARCHAR'), 'json')], source: { from }, ...first };
 }
 
 /** Only the first groups, where the order follows from the parts and nothing else looks at the other groups. */
@@ -256,9 +263,4 @@ export function composeGroupCount(plan: StoredPlan): Printed {
     columns: [as(cast(fn.count(), 'INTEGER'), 'n')],
     source: { from: groups, as: 'every' },
   });
-}
-
-/** The statement of the totals: the same for each period as a whole. */
-export function composeTotal(plan: AskedPlan): Printed {
-  return composeRows({ ...plan, groups: [], limit: 2, having: null, topPer: null, spend: null, order: [] });
 }

@@ -53,6 +53,8 @@ export const fn = {
   count: (of: Sql = column('*')): Call => call('count', of),
   /** The same as a count with a filter, and faster. */
   countIf: one('count_if'),
+  /** Of a row of grouping sets: which of these columns it is not grouped by. */
+  groupingId: several('grouping_id'),
   countDistinct: (of: Sql): Call => ({ ...call('count', of), distinct: true }),
   sum: one('sum'),
   min: one('min'),

@@ -40,6 +40,10 @@ class Printer {
     }
     if (where !== undefined) clauses.push(`WHERE ${this.sql(where, depth)}`);
     if (groupBy.length > 0) clauses.push(`GROUP BY ${this.#list(groupBy, depth)}`);
+    if (query.groupingSets !== undefined) {
+      const sets = query.groupingSets.map((set) => `(${this.#list(set, depth)})`);
+      clauses.push(`GROUP BY GROUPING SETS (${sets.join(', ')})`);
+    }
     if (having !== undefined) clauses.push(`HAVING ${this.sql(having, depth)}`);
     const named = Object.entries(windows).map(([name, { partitionBy, sort, isWhole }]) => {
       const rows = isWhole ? ' ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING' : '';

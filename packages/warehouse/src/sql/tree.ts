@@ -88,6 +88,8 @@ export interface Query {
   readonly joins?: readonly Join[];
   readonly where?: Sql | undefined;
   readonly groupBy?: readonly Sql[];
+  /** Several ways to group the same rows; an empty one is all of them. */
+  readonly groupingSets?: readonly (readonly Sql[])[];
   readonly having?: Sql;
   readonly windows?: Readonly<Record<string, Window>>;
   readonly sort?: readonly Sort[];

