@@ -411,14 +411,15 @@ describe('questions together', () => {
     expect(await warehouse.analyzeAll([])).toEqual([]);
   });
 
-  test('what they ask of the same calls is counted in one scan', async () => {
+  test('what asks the same of the same calls is counted in one scan', async () => {
     const run = vi.spyOn(DuckDBConnection.prototype, 'stream');
     await warehouse.analyzeAll([
-      { measures: ['calls', 'talk_mean'] },
-      { groupBy: ['state'], measures: ['missed'] },
-      { groupBy: ['day'], measures: ['calls'] },
+      { groupBy: ['day'], measures: ['missed', 'talk_mean'], period: '2026-09' },
+      { groupBy: ['state'], measures: ['missed'], period: '2026-09' },
+      { groupBy: ['city'], measures: ['missed'], period: '2026-09' },
     ]);
-    expect(run).toHaveBeenCalledTimes(1);
+    // The days and the total, then states and cities.
+    expect(run).toHaveBeenCalledTimes(2);
     run.mockRestore();
   });
 

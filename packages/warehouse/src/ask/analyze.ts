@@ -39,9 +39,7 @@ export async function analyzeAll(session: Session, questions: readonly Question[
   for (const each of asked) {
     const plan = await readPlan(session, each, known);
     plans.push(plan);
-    const same = byCalls.get(callsOf(plan));
-    if (same === undefined) byCalls.set(callsOf(plan), [plan]);
-    else same.push(plan);
+    addTo(byCalls, callsOf(plan), plan);
   }
   const answers = new Map<StoredPlan, Answer>();
   for (const same of byCalls.values()) {
@@ -91,28 +89,38 @@ async function answersTo(
 
 type Found = Pick<Counted, 'groups' | 'groupCount'>;
 
-/** Counts calls as a whole, and in the groups of each question: in one scan, but for what needs a way of its own to count callers. */
+/**
+ * Counts calls as a whole, and in the groups of each question. Questions that count the same share a scan: DuckDB counts everything that
+ * one of them asks for in the groups of each. What compares, or counts callers in its own way, is counted alone.
+ */
 async function countAll(
   session: Session,
   whole: StoredPlan,
   same: Readonly<SamePlans>,
   accounts: number,
 ): Promise<ReadonlyMap<StoredPlan, Found>> {
-  const all = [whole, ...same.filter(({ groups }) => groups.length > 0)];
-  const alone = all.filter((plan) => plan.compared !== null || countsCallers(plan));
-  const together = all.filter((plan) => !alone.includes(plan));
   const found = new Map<StoredPlan, Found>();
-  const [first, ...others] = together;
-  if (first !== undefined) {
-    const rows = await readRows(session, together, composeTogether([first, ...others]));
-    for (const [i, plan] of together.entries()) found.set(plan, rows[i] ?? { groups: [] });
-  }
-  for (const plan of alone) {
+  const together = new Map<string, SamePlans>();
+  for (const plan of [whole, ...same.filter(({ groups }) => groups.length > 0)]) {
+    if (plan.compared === null && !countsCallers(plan)) {
+      addTo(together, JSON.stringify(plan.parts.map((part) => JSON.stringify(part)).sort()), plan);
+      continue;
+    }
     const bitmap = await bitmapOf(session, plan, plan === whole ? accounts : 0);
     const [rows = { groups: [] }] = await readRows(session, [plan], composeRows({ ...plan, bitmap }));
     found.set(plan, rows);
   }
+  for (const plans of together.values()) {
+    const rows = await readRows(session, plans, composeTogether(plans));
+    for (const [i, plan] of plans.entries()) found.set(plan, rows[i] ?? { groups: [] });
+  }
   return found;
+}
+
+function addTo(plans: Map<string, SamePlans>, key: string, plan: StoredPlan): void {
+  const known = plans.get(key);
+  if (known === undefined) plans.set(key, [plan]);
+  else known.push(plan);
 }
 
 const countsCallers = ({ parts }: StoredPlan): boolean =>
