@@ -22,13 +22,15 @@ const onEvent = (event) => events.push(event);
 const worker = createWorker({ job, engine, target, credentials, name, slots: 1, onEvent });
 process.send('ready');
 await new Promise((resolve) => process.once('message', resolve));
+const before = process.cpuUsage();
 await worker.run();
+const { user, system } = process.cpuUsage(before);
 const turns = events.filter(({ kind }) => kind === 'turn');
 process.send({
   turns: turns.length,
   requests: turns.reduce((sum, { requests }) => sum + requests, 0),
   calls: turns.reduce((sum, { calls }) => sum + calls, 0),
-  cpu: process.cpuUsage().user / 1e6,
+  cpu: (user + system) / 1e6,
 });
 process.disconnect();
 await target.close();

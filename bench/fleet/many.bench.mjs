@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   checkJob,
@@ -59,18 +59,22 @@ async function withWorkers(api, postgres, count) {
     children.push(child);
   }
   const ends = children.map((child) => once(child, 'message'));
-  const begun = performance.now();
+  const [begun, before] = [performance.now(), idleMs()];
   for (const child of children) child.send('go');
   const all = (await Promise.all(ends)).map(([facts]) => facts);
   const wall = performance.now() - begun;
+  const busy = 100 * (1 - (idleMs() - before) / wall / cpus().length);
   await Promise.all(children.map((child) => child.exitCode ?? once(child, 'exit')));
   const sum = (of) => all.reduce((total, facts) => total + facts[of], 0);
   console.log(
-    `${count} workers: ${(wall / 1000).toFixed(1)} s, ${sum('turns')} turns, ${sum('requests')} requests, ${sum('cpu').toFixed(1)} s of CPU`,
+    `${count} workers: ${(wall / 1000).toFixed(1)} s, ${sum('turns')} turns, ${sum('requests')} requests, ${sum('cpu').toFixed(1)} s of CPU in them, ${busy.toFixed(0)} % of the machine busy`,
   );
   if (sum('calls') < 16 * callsOfAccount) throw new Error(`${sum('calls')} calls were written`);
   return wall;
 }
+
+/** Milliseconds that the cores have had nothing to do. */
+const idleMs = () => cpus().reduce((sum, { times }) => sum + times.idle, 0);
 
 const callsOfAccount = Number(process.env.CALLS_BENCH_CALLS ?? 5_000);
 
