@@ -42,8 +42,12 @@ async function jobOf(baseUrl, count, more = {}) {
   });
 }
 
-/** Milliseconds that so many workers, each a process with one slot, need for 16 accounts behind a server that takes 300 ms. */
-async function withWorkers(api, postgres, count) {
+/**
+ * Milliseconds that so many workers, each a process with one slot, need for 16 accounts behind a server that takes 300 ms. Each time
+ * PostgreSQL is a new one, too: it would still tidy up after the last.
+ */
+async function withWorkers(api, count) {
+  const postgres = await postgresServer();
   const into = await postgres.newUrl();
   const job = { name: 'bench', baseUrl: api.url, accounts: accountsOf(16), filter: 'inc_gce:1', into };
   runs += 1;
@@ -65,6 +69,7 @@ async function withWorkers(api, postgres, count) {
   const wall = performance.now() - begun;
   const busy = 100 * (1 - (idleMs() - before) / wall / cpus().length);
   await Promise.all(children.map((child) => child.exitCode ?? once(child, 'exit')));
+  await postgres.close();
   const sum = (of) => all.reduce((total, facts) => total + facts[of], 0);
   console.log(
     `${count} workers: ${(wall / 1000).toFixed(1)} s, ${sum('turns')} turns, ${sum('requests')} requests, ${sum('cpu').toFixed(1)} s of CPU in them, ${busy.toFixed(0)} % of the machine busy`,
@@ -76,25 +81,21 @@ async function withWorkers(api, postgres, count) {
 /** Milliseconds that the cores have had nothing to do. */
 const idleMs = () => cpus().reduce((sum, { times }) => sum + times.idle, 0);
 
-const callsOfAccount = Number(process.env.CALLS_BENCH_CALLS ?? 5_000);
+const callsOfAccount = Number(process.env.CALLS_BENCH_CALLS ?? 20_000);
 
 /** What more workers gain. */
 async function workers() {
   const api = await startServer(callsOfAccount, 300);
-  const postgres = await postgresServer();
   try {
-    const one = await withWorkers(api, postgres, 1);
+    const one = await withWorkers(api, 1);
     for (const [count, least] of [
       [2, 1.85],
       [4, 3.4],
       [8, 4.8],
     ])
-      limit(`${count} workers, times as fast as one`, one / (await withWorkers(api, postgres, count)), {
-        least,
-      });
+      limit(`${count} workers, times as fast as one`, one / (await withWorkers(api, count)), { least });
   } finally {
     api.close();
-    await postgres.close();
   }
 }
 
