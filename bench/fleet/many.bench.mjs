@@ -48,6 +48,7 @@ async function jobOf(baseUrl, count, more = {}) {
  */
 async function withWorkers(api, count) {
   const postgres = await postgresServer();
+  if (postgres === null) throw new Error('PostgreSQL is not installed');
   const into = await postgres.newUrl();
   const job = { name: 'bench', baseUrl: api.url, accounts: accountsOf(16), filter: 'inc_gce:1', into };
   runs += 1;

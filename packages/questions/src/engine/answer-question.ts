@@ -256,21 +256,20 @@ function planOfRead(plan: Plan, read: readonly string[]): Plan {
   const unread =
     namedFields(plan).find((name) => !known.has(name)) ??
     plan.parts.find(({ kind }) => callerParts.includes(kind))?.kind;
-  if (unread === undefined) {
-    const asRead = (field: QuestionField): QuestionField => {
-      const at = read.indexOf(field.name);
-      return at < 0 ? field : { ...field, read: ({ read, place }) => read[at]?.[place] ?? null };
-    };
-    return {
-      ...plan,
-      fields: new Map([...plan.fields].map(([name, field]) => [name, asRead(field)])),
-      groups: plan.groups.map(asRead),
-      measures: plan.measures.map((measure) => ({ ...measure, counted: null })),
-      needsSequence: false,
-    };
-  }
-  throw new QuestionError(
-    'invalid_question',
-    `The question needs ${unread}, which was not read of the calls. They have ${[...known].join(', ')}.`,
-  );
+  if (unread !== undefined)
+    throw new QuestionError(
+      'invalid_question',
+      `The question needs ${unread}, which was not read of the calls. They have ${[...known].join(', ')}.`,
+    );
+  const asRead = (field: QuestionField): QuestionField => {
+    const at = read.indexOf(field.name);
+    return at < 0 ? field : { ...field, read: ({ read: values, place }) => values[at]?.[place] ?? null };
+  };
+  return {
+    ...plan,
+    fields: new Map([...plan.fields].map(([name, field]) => [name, asRead(field)])),
+    groups: plan.groups.map(asRead),
+    measures: plan.measures.map((measure) => ({ ...measure, counted: null })),
+    needsSequence: false,
+  };
 }

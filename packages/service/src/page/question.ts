@@ -92,7 +92,7 @@ export interface PageCalls {
 export interface PageCut {
   /** Calls to skip. */
   readonly offset: number;
-  /** Calls at most. */
+  /** Calls at most; `Number.MAX_SAFE_INTEGER` for all of them. */
   readonly limit: number;
 }
 

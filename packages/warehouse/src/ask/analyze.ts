@@ -78,8 +78,8 @@ async function answersTo(
   const values = (now?.[0] ?? 0) === 0 ? await valuesOf(session, one) : new Map();
   return (plan) => {
     const pick = (counts: readonly PartValue[] | null) =>
-      plan.parts.map(
-        (part) => counts?.[places.get(JSON.stringify(part)) ?? -1] ?? (counts === null ? 0 : null),
+      plan.parts.map((part) =>
+        counts === null ? 0 : (counts[places.get(JSON.stringify(part)) ?? -1] ?? null),
       );
     const total = { now: pick(now), past: plan.compared === null ? null : pick(past) };
     const { groups = [], groupCount = 1 } = plan.groups.length === 0 ? {} : (found.get(plan) ?? {});
@@ -103,7 +103,7 @@ async function countAll(
   const together = new Map<string, SamePlans>();
   for (const plan of [whole, ...same.filter(({ groups }) => groups.length > 0)]) {
     if (plan.compared === null && !countsCallers(plan)) {
-      addTo(together, JSON.stringify(plan.parts.map((part) => JSON.stringify(part)).sort()), plan);
+      addTo(together, JSON.stringify(plan.parts), plan);
       continue;
     }
     const bitmap = await bitmapOf(session, plan, plan === whole ? accounts : 0);
@@ -178,8 +178,12 @@ class FoundGroups {
     const parts = values.slice(this.#keys, -1);
     this.#count = Number(values.at(-1) ?? 0);
     const own = { key, now: p === 0 ? parts : null, past: p === 1 ? parts : null };
-    const id = this.#compares ? JSON.stringify(key) : '';
-    const at = this.#compares ? this.#places.get(id) : undefined;
+    if (!this.#compares) {
+      this.#found.push(own);
+      return;
+    }
+    const id = JSON.stringify(key);
+    const at = this.#places.get(id);
     const other = at === undefined ? undefined : this.#found[at];
     if (at === undefined || other === undefined) this.#places.set(id, this.#found.push(own) - 1);
     else this.#found[at] = { key, now: own.now ?? other.now, past: own.past ?? other.past };

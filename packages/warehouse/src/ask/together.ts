@@ -7,16 +7,14 @@ import type { StoredPlan } from './select.ts';
 const zero = literal(0);
 
 /**
- * The statement of questions about the same calls, none of which is about callers or compares: one scan for all. Its rows are as those
- * of {@link composeRows}.
+ * The statement of questions that count the same of the same calls, none of which is about callers or compares: one scan for all. Its rows
+ * are as those of {@link composeRows}.
  */
 export function composeTogether([one, ...others]: readonly [StoredPlan, ...StoredPlan[]]): Printed {
   if (others.length === 0) return composeRows({ ...one, bitmap: null });
   const plans = [one, ...others];
   const groups = [...new Map(plans.flatMap((plan) => plan.groups.map((each) => [each.name, each]))).values()];
-  const parts = new Map(plans.flatMap((plan) => plan.parts.map((part) => [JSON.stringify(part), part])));
-  const all: StoredPlan = { ...one, groups, parts: [...parts.values()] };
-  const places = new Map([...parts.keys()].map((part, at) => [part, at]));
+  const all: StoredPlan = { ...one, groups };
   const keys = keysOf(all).map((key) => column(key));
   const keyOf = (name: string) => groups.findIndex((each) => each.name === name);
   /** What `grouping_id` gives the rows of a plan: a one for each group that it does not have. */
@@ -39,7 +37,7 @@ export function composeTogether([one, ...others]: readonly [StoredPlan, ...Store
     const columns = [
       as(zero, 'p'),
       ...plan.groups.map(({ name }, i) => as(shownKey(name, column(`k${keyOf(name)}`)), `k${i}`)),
-      ...plan.parts.map((part, i) => as(column(`m${places.get(JSON.stringify(part))}`), `m${i}`)),
+      ...columnsOf(...plan.parts.map((_, i) => `m${i}`)),
     ];
     const where = op('=', column('g'), literal(idOf(plan)));
     return { name: `flat${at}`, query: { columns, source: { from: 'main' }, where } };
