@@ -16,7 +16,8 @@ import {
 import { analyze, analyzeAll } from './ask/analyze.ts';
 import { accountStatuses, readVerdict } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
-import { type Gate, gateOf, memorySession, type OpenOptions, watchFile } from './file/gate.ts';
+import { type Gate, gateOf } from './file/gate.ts';
+import { memorySession, type OpenOptions, watchFile } from './file/instance.ts';
 import { bytesOf } from './file/memory-size.ts';
 import type { Session, StatementLimits } from './file/session.ts';
 import { addRemovals, eraseCallers, purgeCalls } from './load/erase.ts';
@@ -156,8 +157,8 @@ const pathKind = option.of<string>(
 );
 
 /**
- * Opens a warehouse; the file is made when it does not exist. The file is open only while something is read or written,
- * so any number of processes can use it in turn.
+ * Opens a warehouse; the file is made when it does not exist. The file is open only while something is read or written, and for
+ * three seconds after a question, unless another process is about to write. So any number of processes can use it in turn.
  *
  * @example
  * const warehouse = await openWarehouse('calls.duckdb');
@@ -232,6 +233,7 @@ function createHost(
   };
   const close = async () => {
     for (const sink of sinks.values()) await sink.close();
+    await gate.close();
   };
   return { host, close };
 }

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { gateOf, type Mode, memorySession } from '../src/file/gate.ts';
+import { gateOf } from '../src/file/gate.ts';
+import { type Mode, memorySession } from '../src/file/instance.ts';
 import type { Session } from '../src/file/session.ts';
 import { openWarehouse } from '../src/index.ts';
 import { viewDigest } from '../src/tables/schema.ts';

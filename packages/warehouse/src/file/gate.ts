@@ -1,34 +1,9 @@
-import { closeSync, existsSync, openSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FileLockedError, lockFile, lockOwner } from '@call-attribution/node-stream/files';
-import type { DuckDBInstance } from '@duckdb/node-api';
-import { WarehouseError } from '../errors.ts';
-import { duckdb } from './duckdb.ts';
-import { failureOf, inUse } from './failure.ts';
-import { checkCompanions, confine, makeStagingFolder, type Reach } from './reach.ts';
-import { identityOf, isSuccessor } from './renew.ts';
+import { failureOf } from './failure.ts';
+import { isWanted, type Mode, type OpenedFile, type OpenOptions, openFile, stateOf } from './instance.ts';
 import { Session, type StatementLimits } from './session.ts';
-
-/**
- * How a file is opened. `ask`: read-only, for statements that read no other file. `export`: read-only, and alone. `write`: one process
- * at a time. None of them reaches files other than those of its `reach`, extensions or settings.
- */
-export type Mode = 'ask' | 'export' | 'write';
-
-/** What DuckDB may use, and how long to wait for another process. */
-export interface OpenOptions {
-  /** Memory that DuckDB may use, such as `500MB`. */
-  readonly memory: string;
-  readonly threads: number;
-  /** Milliseconds to wait for another process to close the file. */
-  readonly wait: number;
-  /** Throws when there is no longer the file that was opened first. */
-  check?(): void;
-  /** Default: the database alone. */
-  readonly reach?: Reach | undefined;
-}
 
 // Operating systems lock files per process, so two instances of one process would not see each other.
 const gates = new Map<string, Gate>();
@@ -54,16 +29,26 @@ function realPath(path: string): string {
 
 interface Opened {
   readonly mode: Mode;
-  readonly instance: { readonly db: DuckDBInstance; unlock(): Promise<void> };
+  readonly file: OpenedFile;
+  /** What the file was like, and how it was opened. */
+  readonly state: string;
+  /** Sessions at work. */
   sessions: number;
+  /** All sessions there have been. */
+  uses: number;
 }
+
+/** How long a file stays open for the next question, which takes half the time then, and how often it is seen whether it is wanted. */
+const restMs = 3_000;
+const lookMs = 50;
 
 /**
  * Lets sessions of one mode at a time into a file, in the order in which they came. Writers come alone.
  *
  * All that read share one instance, those with somebody's SQL too (`reading.ts` says why they may): a process loses its lock of a
  * file when it closes any descriptor of it, as a second instance does even while it is opened, and another process could write
- * under those that still read.
+ * under those that still read. For the same reason a file that is kept open for the next question is used only if nothing has
+ * changed in it.
  */
 export class Gate {
   readonly #path: string;
@@ -71,6 +56,8 @@ export class Gate {
   #queue: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> = Promise.resolve();
   #signalClosed: () => void = () => {};
+  /** Does a session of another mode wait for those at work? */
+  #isAwaited = false;
   readonly #sessions = new Set<Session>();
 
   constructor(path: string) {
@@ -101,7 +88,7 @@ export class Gate {
   async open(mode: Mode, options: OpenOptions, limits: StatementLimits = {}): Promise<Session> {
     const opened = await this.#enter(mode, options);
     try {
-      const connection = await opened.instance.db.connect();
+      const connection = await opened.file.db.connect();
       const session = new Session(connection, this.#path, limits, () => {
         this.#sessions.delete(session);
         return this.#leave(opened);
@@ -114,179 +101,67 @@ export class Gate {
     }
   }
 
+  /** Closes the file unless something is at work, instead of keeping it open for the next question. */
+  async close(): Promise<void> {
+    if (this.#opened?.sessions === 0) await this.#shut(this.#opened);
+  }
+
   #enter(mode: Mode, options: OpenOptions): Promise<Opened> {
     const turn = this.#queue.then(async () => {
-      const canShare = mode === 'ask' && this.#opened?.mode === 'ask';
-      if (this.#opened && !canShare) await this.#closed;
-      if (this.#opened) {
-        this.#opened.sessions += 1;
-        return this.#opened;
+      if (this.#opened !== null) {
+        const shared = mode === 'ask' ? await this.#share(this.#opened, options) : null;
+        if (shared !== null) return shared;
+        this.#isAwaited = true;
+        await this.close();
+        await this.#closed;
+        this.#isAwaited = false;
       }
-      const instance = await openInstance(this.#path, mode, options);
+      const state = stateOf(this.#path, options);
+      const file = await openFile(this.#path, mode, options);
       this.#closed = new Promise((done) => {
         this.#signalClosed = done;
       });
-      this.#opened = { mode, instance, sessions: 1 };
+      this.#opened = { mode, file, state, sessions: 1, uses: 1 };
       return this.#opened;
     });
     this.#queue = turn.catch(() => {});
     return turn;
   }
 
+  /** One more session for an open file, if it may have one. */
+  async #share(opened: Opened, options: OpenOptions): Promise<Opened | null> {
+    if (opened.mode !== 'ask') return null;
+    opened.sessions += 1;
+    opened.uses += 1;
+    if (opened.sessions > 1) return opened;
+    if (opened.state === stateOf(this.#path, options) && !(await isWanted(this.#path))) return opened;
+    opened.sessions -= 1;
+    return null;
+  }
+
   async #leave(opened: Opened): Promise<void> {
     opened.sessions -= 1;
     if (opened.sessions > 0) return;
-    opened.instance.db.closeSync();
-    await opened.instance.unlock();
+    if (opened.mode === 'ask' && !this.#isAwaited) void this.#rest(opened);
+    else await this.#shut(opened);
+  }
+
+  /** Keeps the file open for the next question, unless another process is about to write. */
+  async #rest(opened: Opened): Promise<void> {
+    const { uses } = opened;
+    const until = performance.now() + restMs;
+    for (let isOver = false; !isOver; ) {
+      await delay(lookMs, undefined, { ref: false });
+      isOver = performance.now() >= until || (await isWanted(this.#path));
+      if (this.#opened !== opened || opened.uses !== uses) return;
+    }
+    await this.#shut(opened);
+  }
+
+  async #shut({ file }: Opened): Promise<void> {
+    file.db.closeSync();
+    await file.unlock?.();
     this.#opened = null;
     this.#signalClosed();
-  }
-}
-
-/** What stands for no file. */
-const inMemory = ':memory:';
-
-/**
- * A session on an empty database in memory, to read other files with. What does not fit into memory goes next to `path`, as that of
- * its own sessions does: DuckDB would take the current folder.
- */
-export async function memorySession(path: string, options: OpenOptions): Promise<Session> {
-  checkCompanions(path);
-  const instance = await openWithin(inMemory, 'write', options, 0, {
-    temp_directory: `${resolve(path)}.tmp`,
-  });
-  return new Session(await instance.connect(), path, {}, async () => instance.closeSync());
-}
-
-const locked = { enable_external_access: 'false', lock_configuration: 'true' };
-
-/** Opens the file. While a process waits to write, others do not open it to read: readers in turn would keep it out for ever. */
-async function openInstance(path: string, mode: Mode, options: OpenOptions): Promise<Opened['instance']> {
-  options.check?.();
-  const until = performance.now() + options.wait;
-  const lock = writerLock(path);
-  if (mode === 'write') return openToWrite(path, lock, options, until);
-  while ((await lockOwner(lock)) !== null && performance.now() < until) await delay(10);
-  return { db: await openWithin(path, mode, options, until), unlock: async () => {} };
-}
-
-/** DuckDB opens files of some other kinds, such as JSON, in ways of its own. */
-function checkMagic(path: string): void {
-  const start = Buffer.alloc(12);
-  try {
-    const file = openSync(path, 'r');
-    readSync(file, start);
-    closeSync(file);
-  } catch (error) {
-    throw failureOf(error, path);
-  }
-  if (start.toString('latin1', 8) !== 'DUCK') throw failureOf(new Error('not a valid DuckDB database'), path);
-}
-
-/** Remembers which file a path names now. The returned function throws when it is another one, or none. */
-export function watchFile(path: string): () => void {
-  let first = identityOf(path);
-  return () => {
-    const now = identityOf(path);
-    if (now !== null && now !== first && isSuccessor(path, now)) first = now;
-    // A part that is missing is found when the file is opened; a file without a byte would be taken for a new one.
-    const isEmpty = now !== null && statSync(path).size === 0;
-    if (now === first && !isEmpty) return;
-    const what = now === null ? 'was removed' : isEmpty ? 'was emptied' : 'was replaced by another file';
-    throw new WarehouseError(
-      'damaged',
-      `${path} ${what} while it was in use. Nothing more is written. Put the file back, or restore a copy, and start again.`,
-    );
-  };
-}
-
-/** Creates a folder unless it is there. Its parent has to be. */
-export async function makeFolder(path: string): Promise<void> {
-  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-}
-
-/** The file that a process creates to say that it writes, or is about to. No account has a plus in its name. */
-const writerLock = (path: string): string => join(`${path}.staged`, '+writer.lock');
-
-async function openToWrite(
-  path: string,
-  lock: string,
-  options: OpenOptions,
-  until: number,
-): Promise<Opened['instance']> {
-  let unlock: (() => Promise<void>) | undefined;
-  try {
-    await makeStagingFolder(dirname(lock));
-    unlock = await within(until, () => lockFile(lock));
-    // DuckDB takes a file without a byte for a broken one; nothing is lost with it.
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found?.isFile() && found.size === 0) rmSync(path);
-    return { db: await openWithin(path, 'write', options, until), unlock };
-  } catch (error) {
-    await unlock?.();
-    if (error instanceof FileLockedError) throw inUse(path, error.owner, error);
-    throw failureOf(error, path);
-  }
-}
-
-function openWithin(
-  path: string,
-  mode: Mode,
-  options: OpenOptions,
-  until: number,
-  special: Readonly<Record<string, string>> = {},
-): Promise<DuckDBInstance> {
-  const config = {
-    access_mode: mode === 'write' ? 'READ_WRITE' : 'READ_ONLY',
-    memory_limit: options.memory,
-    // Loading with one thread takes the least work, and leaves the other cores to the client that is reading.
-    threads: String(mode === 'write' ? 1 : options.threads),
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
-    allow_community_extensions: 'false',
-    allow_persistent_secrets: 'false',
-    storage_compatibility_version: 'latest',
-    max_temp_directory_size: '20GB',
-    ...(mode === 'ask' ? locked : {}),
-    ...special,
-  };
-  return within(until, async () => {
-    if (path !== inMemory) {
-      checkCompanions(path);
-      if (existsSync(path)) checkMagic(path);
-    }
-    try {
-      // DuckDB takes some names for something else than a file, `md:calls` for one; a whole path is always a file.
-      const db = await duckdb.DuckDBInstance.create(path === inMemory ? path : resolve(path), config);
-      if (mode !== 'ask') await confined(db, options.reach);
-      return db;
-    } catch (error) {
-      throw failureOf(error, path);
-    }
-  });
-}
-
-async function confined(db: DuckDBInstance, reach: Reach = {}): Promise<void> {
-  try {
-    await confine(db, reach);
-  } catch (error) {
-    db.closeSync();
-    throw error;
-  }
-}
-
-/** Tries again while another process is in the way. */
-async function within<T>(until: number, attempt: () => Promise<T>): Promise<T> {
-  for (let pause = 10; ; pause = Math.min(pause * 1.5, 200)) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const isBusy =
-        error instanceof FileLockedError || (error instanceof WarehouseError && error.code === 'in_use');
-      if (!isBusy || performance.now() >= until) throw error;
-    }
-    await delay(pause);
   }
 }

@@ -38,6 +38,10 @@ export async function confine(db: DuckDBInstance, { folders = [], files = [] }: 
 /** What DuckDB puts next to a database file: its log, and what does not fit into memory. */
 const companions = ['.wal', '.wal.checkpoint', '.wal.recovery', '.tmp/'];
 
+/** All that DuckDB would use next to a file. */
+export const companionsOf = (path: string): string[] =>
+  companions.map((ending) => path + ending.replace('/', ''));
+
 /** Throws when somebody else has put something in a place where DuckDB reads or writes. */
 export function checkCompanions(path: string): void {
   const strange = strangeCompanion(path, companions);

@@ -16,7 +16,7 @@ import { readSelection } from '../ask/select.ts';
 import { selected } from '../ask/selected.ts';
 import { WarehouseError } from '../errors.ts';
 import { datasetFailure } from '../file/failure.ts';
-import { makeFolder } from '../file/gate.ts';
+import { makeFolder } from '../file/instance.ts';
 import type { Session } from '../file/session.ts';
 import { readNotes } from '../load/removed.ts';
 import { type Printed, printSql } from '../sql/print.ts';

@@ -44,7 +44,8 @@ function start(file: string, ...args: string[]) {
 
 describe('several processes', () => {
   test('a question waits for a writer, up to a limit, and then says who has the file', async () => {
-    const { path } = await testWarehouse();
+    const { warehouse, path } = await testWarehouse();
+    await warehouse.close();
     const holder = start(files.hold, path);
     await holder.firstLine();
     const impatient = openWarehouse(path, { wait: 100 });
@@ -90,10 +91,39 @@ describe('several processes', () => {
       await (await again.query('select 1')).close();
       expect(await start(files.hold, path).errors).toContain('Could not set lock');
     }
+    await warehouse.close();
     const holder = start(files.hold, path);
     await holder.firstLine();
     holder.child.stdin.end();
     expect(await holder.ended).toEqual([0, null]);
+  });
+
+  test('a file that is open for the next question is given free for a process that writes, and what that wrote is seen', async () => {
+    const { warehouse, path } = await testWarehouse();
+    for (const last of ['3', '6', '9']) {
+      expect(await warehouse.count()).toMatchObject({ calls: (Number(last) - 3) * 10 });
+      // It waits for less time than the file stays open.
+      const writer = start(files.writer, path, `${Number(last) - 3}`, '3', last, '0', '1500');
+      expect([await writer.ended, await writer.errors]).toEqual([[0, null], '']);
+      expect(await warehouse.count()).toMatchObject({ calls: Number(last) * 10 });
+    }
+  });
+
+  test('a file is closed some seconds after the last question, or with the warehouse', async () => {
+    const { warehouse, path } = await testWarehouse();
+    const opens = async () => {
+      const { lines, child, ended } = start(files.hold, path);
+      child.stdin.end();
+      await ended;
+      return lines().length === 1;
+    };
+    await warehouse.count();
+    expect(await opens()).toBe(false);
+    while (!(await opens())) expect(warehouse.isAtWork).toBe(false);
+    await warehouse.count();
+    expect(await opens()).toBe(false);
+    await warehouse.close();
+    expect(await opens()).toBe(true);
   });
 
   test('readers never see half a commit while another process writes', async () => {
