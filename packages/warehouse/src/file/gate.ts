@@ -38,8 +38,9 @@ interface Opened {
   uses: number;
 }
 
-/** How long a file stays open for the next question, which takes half the time then, and how often it is seen whether it is wanted. */
+/** How long a file stays open for the next question, which takes half the time then. */
 const restMs = 3_000;
+/** How often a look is taken whether another process wants it meanwhile. */
 const lookMs = 50;
 
 /**
@@ -69,7 +70,7 @@ export class Gate {
     return [...this.#sessions].some(({ isGivenUp }) => isGivenUp);
   }
 
-  /** Opens the file, runs `body` and closes the file unless other sessions of the same mode are at work. */
+  /** Runs `body` in a session of its own. */
   async use<T>(
     mode: Mode,
     options: OpenOptions,
@@ -101,9 +102,10 @@ export class Gate {
     }
   }
 
-  /** Closes the file unless something is at work, instead of keeping it open for the next question. */
+  /** Closes a file that is only kept open for the next question. */
   async close(): Promise<void> {
-    if (this.#opened?.sessions === 0) await this.#shut(this.#opened);
+    const opened = this.#opened;
+    if (opened?.mode === 'ask' && opened.sessions === 0) await this.#shut(opened);
   }
 
   #enter(mode: Mode, options: OpenOptions): Promise<Opened> {
@@ -131,10 +133,10 @@ export class Gate {
   /** One more session for an open file, if it may have one. */
   async #share(opened: Opened, options: OpenOptions): Promise<Opened | null> {
     if (opened.mode !== 'ask') return null;
+    if (opened.sessions === 0 && opened.state !== stateOf(this.#path, options)) return null;
     opened.sessions += 1;
     opened.uses += 1;
-    if (opened.sessions > 1) return opened;
-    if (opened.state === stateOf(this.#path, options) && !(await isWanted(this.#path))) return opened;
+    if (opened.sessions > 1 || !(await isWanted(this.#path))) return opened;
     opened.sessions -= 1;
     return null;
   }

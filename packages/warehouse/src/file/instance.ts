@@ -69,9 +69,13 @@ export const isWanted = async (path: string): Promise<boolean> =>
 /** What changes with everything that is written to a file or put next to it, and with the options that DuckDB opens it with. */
 export function stateOf(path: string, { memory, threads }: OpenOptions): string {
   const quiet = { bigint: true, throwIfNoEntry: false } as const;
-  const found = [statSync(path, quiet), ...companionsOf(path).map((each) => lstatSync(each, quiet))];
-  const states = found.map((each) => each && `${each.dev} ${each.ino} ${each.size} ${each.ctimeNs}`);
-  return [memory, threads, ...states].join(', ');
+  try {
+    const found = [statSync(path, quiet), ...companionsOf(path).map((each) => lstatSync(each, quiet))];
+    const states = found.map((each) => each && `${each.dev} ${each.ino} ${each.size} ${each.ctimeNs}`);
+    return [memory, threads, ...states].join(', ');
+  } catch (error) {
+    throw failureOf(error, path);
+  }
 }
 
 /** DuckDB opens files of some other kinds, such as JSON, in ways of its own. */
