@@ -23,6 +23,14 @@ export class QuestionError extends CallsError<QuestionErrorCode> {
   static {
     nameErrors(QuestionError, 'QuestionError');
   }
+
+  /** The summary, with the options of a question as they are called where it was asked, such as `--by` for `groupBy`. */
+  summaryWith(names: Readonly<Record<string, string>>): string {
+    return this.summary.replace(
+      /^[a-z]\w*|`(\w+)`|\b(?:groupBy|topPer|inZone|timeZone)\b/g,
+      (found, quoted: string | undefined) => names[quoted ?? found] ?? found,
+    );
+  }
 }
 
 declare module '@call-attribution/core/errors' {

@@ -60,8 +60,15 @@ export {
   type PlainPart,
 } from './question/measures.ts';
 export type { KnownField, RowOf } from './question/names.ts';
-export type { ClosedPeriod, Period, Zones } from './question/period.ts';
-export { type PeriodSettings, periodForms, sayPeriod } from './question/period-words.ts';
+export {
+  type ClosedPeriod,
+  checkZone,
+  type Period,
+  readPeriod,
+  type SaidPeriod,
+  type Zones,
+} from './question/period.ts';
+export { type PeriodSettings, sayPeriod } from './question/period-words.ts';
 export {
   type Plan,
   type PlannedCondition,

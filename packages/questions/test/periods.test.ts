@@ -73,5 +73,7 @@ test('a period that ends before it begins, or two ways to say it, are refused', 
   await expect(answerQuestion({ period: '2026-10-05 to 2026-10-01' }, [])).rejects.toThrow(
     'ends before it begins',
   );
-  await expect(answerQuestion({ period: 'today', from: '2026-10-01' }, [])).rejects.toThrow('but not both');
+  await expect(answerQuestion({ period: 'today', from: '2026-10-01' }, [])).rejects.toThrow(
+    '`period` has both ends: leave out `from` and `to`.',
+  );
 });

@@ -314,12 +314,12 @@ const wrong: readonly (readonly [Question, string, string])[] = [
   [
     { from: '2026-09-31' },
     'invalid_period',
-    'from is "2026-09-31": expected a time that exists, such as 2026-11-20 or 2026-11-20 14:30:00.',
+    'from is "2026-09-31", which is not a time that exists. Did you mean 2026-09-30?',
   ],
   [
     { from: '2026-10-02', to: '2026-10-01' },
     'invalid_period',
-    'from (2026-10-02) is not before to (2026-10-01). A date as `to` includes its day, a time of day ends the period just before it.',
+    'from (2026-10-02) is not before `to` (2026-10-01). Did you mean `from` 2026-10-01 and `to` 2026-10-02?',
   ],
   [
     { timeZone: 'America/NewYork' },
@@ -346,7 +346,7 @@ const wrong: readonly (readonly [Question, string, string])[] = [
   [
     { compare: 'soon', from: '2026-10-01', to: '2026-10-01' },
     'invalid_period',
-    `compare is "soon", which is no period. Write 'previous', 'year', or a period such as 'yesterday', 'last month', 'this week', 'last 30 days', '2026-Q3', '2026-10', '2026-10-01 to 2026-10-15', 'since 2026-10-01'.`,
+    `compare is "soon", which is not a period. Write 'previous', 'year', or a period such as 'yesterday', 'last month', 'this week', 'last 30 days', '2026-Q3', '2026-10', '2026-10-01 to 2026-10-15', 'since 2026-10-01'.`,
   ],
   [
     { groupBy: ['state'], order: 'cals' },

@@ -87,7 +87,7 @@ export const filterOptions: readonly OptionSpec[] = [
   {
     name: 'from',
     value: 'TIME',
-    text: 'calls at or after this time: 2026-11-20, "2026-11-20 14:30:00"',
+    text: 'calls at or after this time: 2026-11-20, "2026-11-20 14:30:00", yesterday',
     otherNames: ['since', 'after', 'start', 'begin'],
     group: 'Which calls',
   },

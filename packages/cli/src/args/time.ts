@@ -1,16 +1,5 @@
-import {
-  addMonths,
-  day,
-  endOfPeriod,
-  formatNaive,
-  hour,
-  instantOf,
-  minute,
-  naiveAt,
-  parseTime,
-  type TypedTime,
-} from '@call-attribution/core/time';
-import { periodForms, sayPeriod } from '@call-attribution/questions';
+import { addMonths, day, formatNaive, hour, instantOf, minute, naiveAt } from '@call-attribution/core/time';
+import { readPeriod, type SaidPeriod, sayPeriod } from '@call-attribution/questions';
 import { UsageError } from '../errors.ts';
 
 /** What a relative time is counted from. Without a time zone only absolute times can be read. */
@@ -23,33 +12,7 @@ export interface Present {
 const spanForm = /^(\d{1,5})(m|h|d|w|mo)$/;
 
 /** Whether a text is the length of a period that ends now, such as `7d`. */
-export const isSpan = (text: string): boolean => spanForm.test(text.trim().toLowerCase());
-
-/** Reads the start of a period as typed and returns it in the form the API compares with. */
-export function readStart(text: string, option: string): string {
-  return formatNaive(readTime(text, option).millis);
-}
-
-/** Reads the end of a period as `readStart` does. A day is included, a time of day is not. */
-export function readEnd(text: string, option: string): string {
-  return formatNaive(endOfPeriod(readTime(text, option)));
-}
-
-function readTime(text: string, option: string): TypedTime {
-  const time = parseTime(text);
-  if (time) return time;
-  throw new UsageError(`${option} must be a date or a time, not ${JSON.stringify(text)}`, {
-    hints: [wayOut(text.trim().toLowerCase())],
-  });
-}
-
-function wayOut(word: string): string {
-  if (spanForm.test(word)) return `--last ${word} is a period that ends now`;
-  if (sayPeriod(word, Date.UTC(2026, 0, 1)) !== null) return `--period "${word}" is a whole period`;
-  if (/^\d{4}-\d\d-\d\dt.*(?:z|[+-]\d\d:?\d\d)$/.test(word))
-    return 'leave the time zone out: times are those of the account, written as "2026-11-20 14:30:00"';
-  return 'write it as 2026-11-20 or "2026-11-20 14:30:00"; --last 7d is a period that ends now';
-}
+const isSpan = (text: string): boolean => spanForm.test(text.trim().toLowerCase());
 
 /** Reads `--last`: where a period that ends now begins. */
 export function readLast(text: string, present: Present): string {
@@ -104,12 +67,13 @@ function lowestFrom(start: number, end: number, zone: string): number {
   return lowest;
 }
 
-/** Reads `--period` as the two ends of a range; an open end is null. */
-export function readPeriod(text: string, present: Present): NaiveRange {
-  const zone = movesWithClock(text) ? needZone(present, `--period ${text}`) : 'UTC';
-  const { from, to } = said(text, present.now, zone) ?? refused(text);
-  if (from !== null && to !== null && from >= to)
-    throw new UsageError(`--period ${text} ends before it begins; write the earlier time first`);
+/** Reads `--period`, or `--from` and `--to`, as the two ends of a range; an open end is null. */
+export function readRange(typed: SaidPeriod, present: Present): NaiveRange {
+  const { from, to } = readPeriod(typed, (words) => {
+    refuseSpan(words);
+    const zone = movesWithClock(words) ? needZone(present, JSON.stringify(words)) : 'UTC';
+    return said(words, present.now, zone);
+  });
   return { from: from === null ? null : formatNaive(from), to: to === null ? null : formatNaive(to) };
 }
 
@@ -128,12 +92,10 @@ export function movesWithClock(text: string): boolean {
   return one?.from !== other?.from || one?.to !== other?.to;
 }
 
-function refused(text: string): never {
-  const word = text.trim().toLowerCase();
-  throw new UsageError(`--period must be a period that exists, not ${JSON.stringify(text)}`, {
-    hints: [
-      spanForm.test(word) ? `--last ${word} is a period that ends now` : `write one such as ${periodForms}`,
-    ],
+function refuseSpan(text: string): void {
+  if (!isSpan(text)) return;
+  throw new UsageError(`${JSON.stringify(text)} is a length of time, not a time`, {
+    hints: [`--last ${text.trim().toLowerCase()} is a period that ends now`],
   });
 }
 

@@ -1,7 +1,5 @@
 import { resolve } from 'node:path';
-import { parseTime } from '@call-attribution/core/time';
 import type { Args } from '../args/command.ts';
-import { isSpan } from '../args/time.ts';
 import { UsageError } from '../errors.ts';
 import { isSpecial } from '../io.ts';
 import { type FileFormat, fileFormats, formatOfName } from '../output/rows.ts';
@@ -48,7 +46,7 @@ export function readTarget(args: Args, cwd: string): Target {
 /** The value of `--output`. A file name in `--to`, where it once belonged, is pointed out. */
 export function outputOf(args: Args): string {
   const to = args.text('to');
-  if (to !== null && parseTime(to) === null && !isSpan(to)) {
+  if (to !== null && formatOfName(to).format !== null) {
     throw new UsageError(`--to ${to}: --to is the end of the time range`, {
       hints: [`the file is --output ${to}`],
     });

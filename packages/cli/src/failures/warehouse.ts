@@ -1,5 +1,5 @@
 import type { CallsError } from '@call-attribution/core/errors';
-import type { QuestionErrorCode } from '@call-attribution/questions';
+import type { QuestionError } from '@call-attribution/questions';
 import type { WarehouseErrorCode } from '@call-attribution/warehouse';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -10,14 +10,26 @@ export function isWarehouseError(error: unknown): error is CallsError<WarehouseE
 }
 
 /** A question that cannot be answered, wherever it was asked. */
-export function isQuestionError(error: unknown): error is CallsError<QuestionErrorCode> {
+export function isQuestionError(error: unknown): error is QuestionError {
   return error instanceof Error && error.name === 'QuestionError';
 }
 
+/** Options of the command line where questions have others. */
+const renamed = {
+  groupBy: '--by',
+  timeZone: '--time-zone',
+  ...Object.fromEntries(
+    ['measures', 'where', 'order', 'limit', 'compare', 'period', 'from', 'to', 'q'].map((name) => [
+      name,
+      `--${name}`,
+    ]),
+  ),
+};
+
 /** The error of a question as the command line shows it. */
-export function questionFailure(error: CallsError<QuestionErrorCode>): CliError {
-  const { hint, summary: message } = error;
-  return new CliError(message, {
+export function questionFailure(error: QuestionError): CliError {
+  const { hint } = error;
+  return new CliError(error.summaryWith(renamed), {
     exitCode: exitCodes.usage,
     hints: hint ? hint.split('\n') : [],
     cause: error,

@@ -1,18 +1,10 @@
 import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { MovingPeriod } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
-import { type Answer, extensionsSentence } from '@call-attribution/questions';
+import { type Answer, extensionsSentence, type SaidPeriod } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
-import {
-  movesWithClock,
-  type NaiveRange,
-  type Present,
-  readEnd,
-  readLast,
-  readPeriod,
-  readStart,
-} from '../args/time.ts';
+import { movesWithClock, type NaiveRange, type Present, readLast, readRange } from '../args/time.ts';
 import { filterMistake, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 
@@ -92,35 +84,29 @@ export function steadyFilterOf(args: Args, context: FilterContext): Filter {
 
 /** The period that the options describe, if an end of it moves with the clock. */
 export function periodOf(args: Args, context: FilterContext): MovingPeriod | null {
-  const said = args.has('period') ? args.text('period') : null;
-  const isMoving = (args.has('last') && args.flag('last')) || (said !== null && movesWithClock(said));
+  const typed = Object.values(typedPeriod(args));
+  const isMoving = lastOf(args) !== null || typed.some((text) => text !== undefined && movesWithClock(text));
   return isMoving ? rangeOf(args, context) : null;
+}
+
+const lastOf = (args: Args): string | null => (args.has('last') ? args.text('last') : null);
+
+/** What was typed of the options for a period. */
+function typedPeriod(args: Args): SaidPeriod {
+  const typed = (['period', 'from', 'to'] as const).map((name) => [
+    name,
+    args.has(name) ? args.text(name) : null,
+  ]);
+  return Object.fromEntries(typed.filter(([, text]) => text !== null));
 }
 
 /** The range of time that the options describe. */
 export function rangeOf(args: Args, present: Present): NaiveRange {
-  const period = args.has('period') ? args.text('period') : null;
-  const start = args.text('from');
-  const end = args.has('to') ? args.text('to') : null;
-  const from = start === null ? null : readStart(start, '--from');
-  const to = end === null ? null : readEnd(end, '--to');
-  const last = args.has('last') ? args.text('last') : null;
-  if (last !== null) {
-    if (from !== null || to !== null || period !== null)
-      throw new UsageError('--last is a period that ends now; remove --from, --to and --period');
-    return { from: readLast(last, present), to: null };
-  }
-  if (period !== null) {
-    if (from !== null || to !== null)
-      throw new UsageError('--period has both ends of the time; remove --from and --to');
-    return readPeriod(period, present);
-  }
-  if (from !== null && to !== null && from >= to) {
-    throw new UsageError(`the time range is empty: it starts at ${from} and ends before ${to}`, {
-      hints: ['--to with a date includes that day, with a time of day it ends just before it'],
-    });
-  }
-  return { from, to };
+  const last = lastOf(args);
+  const typed = typedPeriod(args);
+  if (last === null) return readRange(typed, present);
+  if (Object.keys(typed).length === 0) return { from: readLast(last, present), to: null };
+  throw new UsageError('--last is a period that ends now; remove --from, --to and --period');
 }
 
 /** The filter, with calls through call extensions included. v3 leaves them out by default. */

@@ -5,7 +5,6 @@ export {
   addDays,
   addMonths,
   day,
-  endOfPeriod,
   formatNaive,
   formatNaiveTenths,
   hour,

@@ -105,8 +105,7 @@ export function parseTime(text: string): TypedTime | null {
 }
 
 /** Where a period ends that is typed to end at this time: after the day, if only a date was given; just before a time of day. */
-export const endOfPeriod = ({ millis, isWholeDay }: TypedTime): number =>
-  isWholeDay ? millis + day : millis;
+const endOfPeriod = ({ millis, isWholeDay }: TypedTime): number => (isWholeDay ? millis + day : millis);
 
 /** Where a period begins that is typed to begin at this time, in the form of the API. Null for what is no time of whole seconds. */
 export function periodStart(text: string): string | null {

@@ -1,6 +1,4 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
-import { isTimeZone } from '@call-attribution/core/time';
-import { nearest } from '@call-attribution/query-dsl';
 import { type CallSelection, type Condition, parseCondition } from '@call-attribution/questions';
 import * as z from 'zod';
 import type { Reveal } from '../privacy/masking.ts';
@@ -59,8 +57,7 @@ export interface Chosen {
 export function choose(args: SelectionArguments, context: SelectionContext): Chosen {
   const { calls, where, time_zone: inZone, caller } = args;
   const { version, timeZone } = context;
-  if (inZone !== undefined) checkZone(inZone);
-  const period = readPeriod(args, context.now(inZone));
+  const period = readPeriod(args, inZone, context);
   const kind = calls ?? (version === 'v2' ? 'all' : 'website');
   const conditions = [
     ...(where === undefined ? [] : [readWhere(where)]),
@@ -82,15 +79,6 @@ export function choose(args: SelectionArguments, context: SelectionContext): Cho
     scope: { ...period, kind, version, isNarrowed: conditions.length > 0 },
     notes: extensionNotes(version, kind),
   };
-}
-
-function checkZone(zone: string): void {
-  if (isTimeZone(zone)) return;
-  throw new ToolError({
-    code: 'unknown_zone',
-    zone,
-    nearest: nearest(zone, Intl.supportedValuesOf('timeZone')),
-  });
 }
 
 const isCaller = (mask: string): Condition => ({

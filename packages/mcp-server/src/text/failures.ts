@@ -68,8 +68,6 @@ const failures = {
         : `Use ${found.argument}=${JSON.stringify(found.corrected)}.`,
     ),
   no_call: ({ sid }: { sid: string }) => invalid(`There is no call "${quotable(sid)}".`, noCall),
-  two_periods: (_: object) =>
-    invalid('period cannot be combined with from and to.', 'Give period, or from and to.'),
   invalid_question: ({ message }: { message: string }) => invalid(quotable(message, 400), ''),
   masked_field: ({ field }: { field: string }) =>
     invalid(
@@ -106,25 +104,6 @@ const failures = {
     invalid(
       `"${name}" is the name of several fields, and calls are grouped by one.`,
       `Use one of ${known.slice(0, 12).join(', ')}.`,
-    ),
-  empty_range: ({ start, end, swapped }: { start: string; end: string; swapped: Text }) =>
-    invalid(
-      `The range is empty: it starts at ${start} and ends before ${end}.`,
-      swapped ?? 'Give a "to" that is later than "from".',
-    ),
-  invalid_time: (found: { argument: string; text: string; hasZone: boolean; nearest: Text }) =>
-    invalid(
-      `${found.argument}="${quotable(found.text, 40)}" is not a date or time that exists.${found.hasZone ? ' Times here have no time zone.' : ''}`,
-      found.nearest === undefined
-        ? /^(?:period|compare)$/.test(found.argument)
-          ? 'Write one such as last month, last 28 days, 2026-Q3, 2026-10 or 2026-10-01..2026-10-15.'
-          : `Write ${found.argument} as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.`
-        : `Use ${found.argument}="${found.nearest}".`,
-    ),
-  unknown_zone: ({ zone, nearest }: { zone: string; nearest: Text }) =>
-    invalid(
-      `There is no time zone "${quotable(zone)}".${didYouMean(nearest)}`,
-      nearest === undefined ? 'Use an IANA name such as America/New_York or UTC.' : '',
     ),
   unknown_field: ({ name, nearest, groups }: { name: string; nearest: Text; groups: Names }) =>
     invalid(`There is no field "${quotable(name)}".${didYouMean(nearest)}`, fieldHelp(groups)),

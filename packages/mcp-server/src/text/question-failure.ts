@@ -18,9 +18,6 @@ export function questionFailure(error: unknown): unknown {
   }
   if (!(error instanceof QuestionError)) return error;
   if (error.code === 'invalid_state') return new ToolError({ code: 'foreign_cursor' });
-  const message = error.summary.replace(
-    /`?\b(groupBy|topPer|inZone|timeZone)\b`?/g,
-    (_, name: string) => renamed[name] ?? name,
-  );
+  const message = error.summaryWith(renamed);
   return new ToolError({ code: 'invalid_question', message });
 }

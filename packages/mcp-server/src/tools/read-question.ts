@@ -1,6 +1,6 @@
+import { formatNaive } from '@call-attribution/core/time';
 import { planQuestion, type Question } from '@call-attribution/questions';
 import * as z from 'zod';
-import { readSaid } from '../arguments/period.ts';
 import { refusePersonal } from '../arguments/personal.ts';
 import { type Chosen, selectionShape } from '../arguments/selection.ts';
 import { fieldGroups, findField, selectFields } from '../fields/select.ts';
@@ -20,7 +20,6 @@ export const input = z.object({
   ...selectionShape,
   group_by: z
     .array(z.string().max(60))
-    .max(4)
     .optional()
     .describe(
       'Up to 4: any field or campaign, keyword, source, caller, day, week, month, weekday, hour, missed, caller_type, caller_nth, hours_since_previous_call, lag_minutes',
@@ -59,14 +58,16 @@ export function questionOf(args: Args, { selection }: Chosen, context: ToolConte
     ...(having === undefined ? {} : { having }),
     ...(order === undefined ? {} : { order }),
     ...(topPer === undefined ? {} : { topPer }),
-    ...(compare === undefined ? {} : { compare: readCompare(compare, context) }),
+    ...(compare === undefined ? {} : { compare: comparedWith(compare) }),
     ...(spend === undefined ? {} : { spend: readSpend(spend) }),
     // Records were masked before.
     personal: 'show',
   };
-  for (const part of planQuestion(question, { now: context.clock.now() }).parts)
-    if ('condition' in part) refusePersonal(part.condition, context);
-  return question;
+  const { parts, compared } = planQuestion(question, { now: context.clock.now() });
+  for (const part of parts) if ('condition' in part) refusePersonal(part.condition, context);
+  if (compared === null || question.compare === 'previous' || question.compare === 'year') return question;
+  // Words mean another period tomorrow, when the question may still be asked.
+  return { ...question, compare: { from: formatNaive(compared.from), to: formatNaive(compared.to) } };
 }
 
 /** `ads` is not a field but a name for several, which `list_calls` takes. */
@@ -79,19 +80,11 @@ function refuseFieldGroup(given: string, { fields, version }: ToolContext): void
   throw new ToolError({ code: 'group_of_fields', name: group, known });
 }
 
-function readCompare(text: string, context: ToolContext): NonNullable<Question['compare']> {
+/** How agents write what to compare with. */
+function comparedWith(text: string): string {
   const word = text.trim().toLowerCase();
-  if (word === 'previous' || word.startsWith('prev')) return 'previous';
-  if (word === 'year' || word.startsWith('year_') || word === 'last_year') return 'year';
-  const { from, to } = readSaid('compare', text.replace(/^(\S+),(\S+)$/, '$1..$2'), context.now());
-  if (from !== null && to !== null) return { from, to };
-  throw new ToolError({
-    code: 'unknown_name',
-    what: 'period to compare with named',
-    name: text,
-    nearest: undefined,
-    known: ['previous', 'year', '2026-09-01..2026-09-30'],
-  });
+  if (word.startsWith('prev')) return 'previous';
+  return word === 'last_year' || word.startsWith('year_') ? 'year' : word.replace(/^(\S+),(\S+)$/, '$1..$2');
 }
 
 function readSpend(list: readonly string[]): Record<string, number> {

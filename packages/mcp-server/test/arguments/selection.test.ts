@@ -43,20 +43,23 @@ describe('choose', () => {
   });
 
   it.each([
-    [{ period: 'today', from: '2026-01-01' }, 'cannot be combined'],
+    [{ period: 'today', from: '2026-01-01' }, 'leave out `from` and `to`'],
     [{ period: 'last fortnight' }, 'last month'],
     [{ where: "state = 'TX" }, 'where: '],
     [{ where: "ani = '6125550147'" }, 'ani holds personal data'],
     [{ where: "ani LIKE '612%'" }, 'ani holds personal data'],
     [{ where: "search_term LIKE '%6125550147%'" }, 'search_term holds personal data'],
-    [{ from: '2026-02-30' }, 'from="2026-02-30" is not a date or time that exists. Use from="2026-02-28".'],
-    [{ to: '2026-09-31 12:00:00' }, 'Use to="2026-09-30 12:00:00".'],
-    [{ from: '2026/11/1' }, 'Use from="2026-11-01".'],
-    [{ from: '2026-11-01T00:00:00Z' }, 'no time zone. Use from="2026-11-01 00:00:00".'],
-    [{ from: 'last weak' }, 'Write from as YYYY-MM-DD'],
-    [{ from: '2026-11-02', to: '2026-11-01' }, 'Use from="2026-11-01" and to="2026-11-02".'],
-    [{ from: '2026-11-02 09:00:00', to: '2026-11-02 09:00:00' }, 'The range is empty'],
-    [{ time_zone: 'America/New_Yrok' }, 'Did you mean "America/New_York"?'],
+    [
+      { from: '2026-02-30' },
+      'from is "2026-02-30", which is not a time that exists. Did you mean 2026-02-28?',
+    ],
+    [{ to: '2026-09-31 12:00:00' }, 'Did you mean 2026-09-30 12:00:00?'],
+    [{ from: '2026/11/1' }, 'Did you mean 2026-11-01?'],
+    [{ from: '2026-11-01T00:00:00Z' }, 'no time zone. Did you mean 2026-11-01 00:00:00?'],
+    [{ from: 'last weak' }, "Write one such as 2026-11-20, '2026-11-20 14:30:00' or yesterday."],
+    [{ from: '2026-11-02', to: '2026-11-01' }, 'Did you mean `from` 2026-11-01 and `to` 2026-11-02?'],
+    [{ from: '2026-11-02 09:00:00', to: '2026-11-02 09:00:00' }, 'is not before `to` (2026-11-02 09:00:00)'],
+    [{ time_zone: 'America/New_Yrok' }, 'Did you mean America/New_York?'],
   ])('refuses %j: %s', (args, text) => {
     expect(failureOf(() => chosen(args))).toContain(text);
   });

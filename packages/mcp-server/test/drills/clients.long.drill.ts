@@ -114,7 +114,7 @@ describe('clients of others', () => {
       const { tools: names, result, error } = await ask(client, target);
       expect(names.slice(0, tools.length)).toEqual(tools);
       expect(result).toContain('30 calls of all time');
-      expect(error).toContain('is not a date or time that exists. Use from=');
+      expect(error).toContain('which is not a time that exists. Did you mean ');
       expect(result + error).not.toContain('of-the-drill');
     },
     200_000,

@@ -50,7 +50,6 @@ const wrong: readonly [Problem, text: string][] = [
     },
     '"dnis": No such number. branch_of takes: dnis.',
   ],
-  [{ code: 'two_periods' }, 'period cannot be combined with from and to. Give period, or from and to.'],
   [
     { code: 'no_call', sid: 'S1' },
     'There is no call "S1". Look the sid up with list_calls; calls of other accounts cannot be read.',
@@ -64,14 +63,6 @@ const wrong: readonly [Problem, text: string][] = [
       corrected: "state = 'TX'",
     },
     `where: There is no field stat. Use where="state = 'TX'".`,
-  ],
-  [
-    { code: 'empty_range', start: '2026-11-02 00:00:00', end: '2026-11-02 00:00:00', swapped: undefined },
-    'The range is empty: it starts at 2026-11-02 00:00:00 and ends before 2026-11-02 00:00:00. Give a "to" that is later than "from".',
-  ],
-  [
-    { code: 'invalid_time', argument: 'to', text: 'noon', hasZone: true, nearest: undefined },
-    'to="noon" is not a date or time that exists. Times here have no time zone. Write to as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, like 2026-11-01 or 2026-11-01 08:30:00.',
   ],
   [
     { code: 'unknown_field', name: 'ads\u202E x', nearest: undefined, groups },

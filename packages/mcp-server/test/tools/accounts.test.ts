@@ -127,7 +127,7 @@ describe('a server for two accounts', () => {
       /^INCOMPLETE: an account could not be read; the numbers are of the others\./,
     );
     expect((await ask('list_calls', { account: 'berlin' })).text).toContain('HTTP 403');
-    expect((await ask('analyze_calls', { from: '2026-09-31' })).text).toContain('Use from="2026-09-30"');
+    expect((await ask('analyze_calls', { from: '2026-09-31' })).text).toContain('Did you mean 2026-09-30?');
   });
 
   it('masks each account with its own key, and keeps the budget for all of them together', async () => {

@@ -72,7 +72,10 @@ function relative(words: string, now: number, settings: PeriodSettings): Stretch
   if (words === 'today') return unitAt('day', now, 0, settings);
   if (words === 'yesterday') return dayBefore(now, settings);
   if (words === 'tomorrow') return unitAt('day', now, 1, settings);
-  if (words === 'now') return { from: now, to: now };
+  if (words === 'now') {
+    const at = Math.floor(now / second) * second;
+    return { from: at, to: at };
+  }
   const [, which, unit] =
     /^(this|current|last|previous|past|next) (day|week|month|quarter|year)$/.exec(words) ?? [];
   if (isUnit(unit)) {

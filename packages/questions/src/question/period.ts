@@ -1,12 +1,11 @@
 import {
   addMonths,
   checkTimeZone,
-  endOfPeriod,
   formatNaive,
   naiveAt,
   parseTime,
+  second,
   startOfPeriodBefore,
-  type TypedTime,
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { QuestionError } from '../errors.ts';
@@ -29,61 +28,101 @@ export interface ClosedPeriod {
   readonly to: number;
 }
 
+/** A period as it was typed. */
+export type SaidPeriod = Pick<CallSelection, 'period' | 'from' | 'to'>;
+
+/** Reads the words of a stretch of time, as `sayPeriod` does; null for what is none. */
+type Say = (words: string) => Period | null;
+
 /**
  * The period of a selection. `now` is an instant, in milliseconds. What depends on it, such as `today`, is taken in the zone of the
  * answer; when nobody has said which zone that is, in the one of this machine.
  */
-export function readSaid(selection: CallSelection, now: number): Period {
-  const { period, from, to } = selection;
-  if (period === undefined) return readPeriod({ from, to });
-  if (from !== undefined || to !== undefined)
-    throw new QuestionError('invalid_period', 'A question has `period`, or `from` and `to`, but not both.');
-  return readWords('period', period, selection, now);
+export const readSaid = (selection: CallSelection, now: number): Period =>
+  readPeriod(selection, wordsOf(selection, now));
+
+function wordsOf({ inZone, timeZone, weekStart }: CallSelection, now: number): Say {
+  return (words) => {
+    const zone = inZone ?? timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    return sayPeriod(words, naiveAt(now, zone), { weekStart, timeZone: zone });
+  };
+}
+
+/** Reads a period, or its two ends: a stretch of time as an end includes all of it, as a bare date includes its day. */
+export function readPeriod({ period, from, to }: SaidPeriod, say: (words: string) => Period | null): Period {
+  if (period === undefined) return readEnds({ from, to }, say);
+  if (from === undefined && to === undefined) return readWords('period', period, say);
+  throw new QuestionError('invalid_period', '`period` has both ends: leave out `from` and `to`.');
 }
 
 /** Reads a period as people say it. */
-function readWords(
-  name: 'period' | 'compare',
-  words: string,
-  { inZone, timeZone, weekStart }: CallSelection,
-  now: number,
-): Period {
-  const zone = inZone ?? timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const said = sayPeriod(words, naiveAt(now, zone), { weekStart, timeZone: zone });
-  const is = `${name} is ${JSON.stringify(words.slice(0, 60))}`;
-  if (said === null) {
-    const others = name === 'compare' ? "Write 'previous', 'year', or a period" : 'Write one';
-    throw new QuestionError('invalid_period', `${is}, which is no period. ${others} such as ${periodForms}.`);
+function readWords(name: 'period' | 'compare', words: string, say: Say): Period {
+  const said = say(words);
+  if (said === null || isFraction(said.from) || isFraction(said.to)) {
+    const others = name === 'compare' ? "'previous', 'year', or a period" : 'one';
+    throw unreadable(name, words, 'a period', `Write ${others} such as ${periodForms}.`);
   }
   if (said.from === null || said.to === null || said.from < said.to) return said;
   throw new QuestionError(
     'invalid_period',
-    `${is}, which ends before it begins. Write the earlier time first.`,
+    `${name} is ${shown(words)}, which ends before it begins. Write the earlier time first.`,
   );
 }
 
 /** Reads `from` and `to`. */
-function readPeriod({ from, to }: Pick<CallSelection, 'from' | 'to'>, name = ''): Period {
-  const start = readTime(from, `${name}from`);
-  const end = readTime(to, `${name}to`);
-  const period = { from: start?.millis ?? null, to: end === null ? null : endOfPeriod(end) };
-  if (period.from !== null && period.to !== null && period.from >= period.to) {
-    throw new QuestionError(
-      'invalid_period',
-      `${name}from (${from}) is not before ${name}to (${to}). A date as \`to\` includes its day, a time of day ends the period just before it.`,
-    );
-  }
-  return period;
-}
-
-function readTime(text: string | undefined, name: string): TypedTime | null {
-  if (text === undefined) return null;
-  const time = typeof text === 'string' ? parseTime(text) : null;
-  if (time) return time;
+function readEnds({ from, to }: Pick<SaidPeriod, 'from' | 'to'>, say: Say, prefix = ''): Period {
+  const start = from === undefined ? null : readEnd(`${prefix}from`, from, say).from;
+  const last = to === undefined ? null : readEnd(`${prefix}to`, to, say);
+  if (start === null || last === null || start < last.to) return { from: start, to: last?.to ?? null };
   throw new QuestionError(
     'invalid_period',
-    `${name} is ${JSON.stringify(text)}: expected a time that exists, such as 2026-11-20 or 2026-11-20 14:30:00.`,
+    `${prefix}from (${from}) is not before \`${prefix}to\` (${to}). ${
+      last.from < start
+        ? `Did you mean \`${prefix}from\` ${to} and \`${prefix}to\` ${from}?`
+        : `A date as \`${prefix}to\` includes its day, a time of day ends the period just before it.`
+    }`,
   );
+}
+
+function readEnd(name: string, text: string, say: Say): ClosedPeriod {
+  const said = typeof text === 'string' ? say(text) : null;
+  const { from = null, to = null } = said ?? {};
+  if (from !== null && to !== null && !isFraction(from) && !isFraction(to)) return { from, to };
+  throw unreadable(
+    name,
+    text,
+    'a time that exists',
+    "Write one such as 2026-11-20, '2026-11-20 14:30:00' or yesterday.",
+  );
+}
+
+/** Calls have times of whole seconds: an end within one is another than was meant. */
+const isFraction = (millis: number | null): boolean => millis !== null && millis % second !== 0;
+
+const shown = (text: unknown): string => JSON.stringify(typeof text === 'string' ? text.slice(0, 60) : text);
+
+function unreadable(name: string, text: unknown, what: string, otherwise: string): QuestionError {
+  const typed = typeof text === 'string' ? text.trim() : '';
+  const zone = /\d(?:Z|[+-]\d\d:?\d\d)$/i.test(typed) ? ' Times here have no time zone.' : '';
+  const near = nearestTime(typed);
+  const fix = near === null ? otherwise : `Did you mean ${near}?`;
+  return new QuestionError(
+    'invalid_period',
+    `${name} is ${shown(text)}, which is not ${what}.${zone} ${fix}`,
+  );
+}
+
+/** The time that was probably meant: the last day of a month that is shorter, or the same without zone and fraction. */
+function nearestTime(text: string): string | null {
+  const [, year, month, date, rest = ''] = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(.*)$/.exec(text) ?? [];
+  if (year === undefined || Number(month) < 1 || Number(month) > 12 || Number(date) < 1) return null;
+  const two = (part: string | number | undefined): string => String(part).padStart(2, '0');
+  const last = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  const dated = `${year}-${two(month)}-${two(Math.min(Number(date), last))}`;
+  if (Number(date) > 31 || parseTime(dated) === null) return null;
+  const clock = /^[ T](\d\d:\d\d(?::\d\d)?)/.exec(rest)?.[1];
+  const whole = clock === undefined ? dated : `${dated} ${clock}`;
+  return parseTime(whole) === null ? dated : whole;
 }
 
 /** The zones of a question: the one of the records, and the one to report in. */
@@ -107,7 +146,8 @@ export function readZones({ timeZone, inZone }: Pick<CallSelection, 'timeZone' |
   return { timeZone: timeZone ?? null, inZone: inZone ?? null };
 }
 
-function checkZone(name: string, zone: string): void {
+/** Refuses what is no time zone; `name` says where it was written. */
+export function checkZone(name: string, zone: string): void {
   try {
     checkTimeZone(zone);
   } catch {
@@ -136,10 +176,9 @@ export function comparedPeriod(
   }
   if (compare === 'previous') return { from: startOfPeriodBefore(from, to), to: from };
   if (compare === 'year') return { from: addMonths(from, -12), to: addMonths(to, -12) };
+  const words = wordsOf(selection, now);
   const given =
-    typeof compare === 'object'
-      ? readPeriod(compare, 'compare.')
-      : readWords('compare', compare, selection, now);
+    typeof compare === 'object' ? readEnds(compare, words, 'compare.') : readWords('compare', compare, words);
   if (given.from !== null && given.to !== null) return { from: given.from, to: given.to };
   throw new QuestionError('invalid_question', 'A period to compare with needs both ends.');
 }

@@ -132,7 +132,7 @@ export function planSelection(
     usesLocalClock:
       zones.timeZone === null &&
       /\b(?:today|yesterday|tomorrow|now|this|current|last|past|previous|next|to date)\b/i.test(
-        selection.period ?? '',
+        [selection.period, selection.from, selection.to].join(' '),
       ),
   };
 }

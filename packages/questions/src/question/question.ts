@@ -32,9 +32,9 @@ const condition = () =>
 
 /** The options of a selection. */
 export const selectionOptions = defineOptions({
-  /** First moment, `2026-10-01` or `2026-10-01 08:30:00`. Default: the first call. */
+  /** First moment, `2026-10-01`, `2026-10-01 08:30:00` or `yesterday`. Default: the first call. */
   from: time(),
-  /** End of the period: a date includes that day, a time ends the period just before it. Default: after the last call. */
+  /** End of the period: a date or `last month` is included, a time ends the period just before it. Default: after the last call. */
   to: time(),
   /**
    * The period as people say it, instead of `from` and `to`: `yesterday`, `last month`, `this week`, `last 30 days`, `2026-Q3`,
