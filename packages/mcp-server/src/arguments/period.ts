@@ -12,12 +12,13 @@ export interface Period {
 export function readPeriod(
   { period, from, to }: SaidPeriod,
   inZone: string | undefined,
-  { now: nowIn }: { now(zone?: string): number },
+  { now: nowIn, timeZone }: { now(zone?: string): number; readonly timeZone?: string },
 ): Period {
   try {
     if (inZone !== undefined) checkZone('time_zone', inZone);
     const now = nowIn(inZone);
-    const said = readSaid({ period, from, to }, (words) => sayPeriod(relative(words, now), now));
+    const settings = { timeZone: inZone ?? timeZone };
+    const said = readSaid({ period, from, to }, (words) => sayPeriod(relative(words, now), now, settings));
     const [start, end] = [said.from, said.to].map((time) => (time === null ? null : formatNaive(time)));
     return { from: start ?? null, to: end ?? null };
   } catch (error) {
