@@ -2,7 +2,15 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failureOf } from './failure.ts';
-import { isWanted, type Mode, type OpenedFile, type OpenOptions, openFile, stateOf } from './instance.ts';
+import {
+  bytesHeld,
+  isWanted,
+  type Mode,
+  type OpenedFile,
+  type OpenOptions,
+  openFile,
+  stateOf,
+} from './instance.ts';
 import { Session, type StatementLimits } from './session.ts';
 
 // Operating systems lock files per process, so two instances of one process would not see each other.
@@ -42,6 +50,8 @@ interface Opened {
 const restMs = 3_000;
 /** How often a look is taken whether another process wants it meanwhile. */
 const lookMs = 50;
+/** Bytes of a file that may stay in memory between questions, next to which the next one would need its own. */
+const mostHeld = 64e6;
 
 /**
  * Lets sessions of one mode at a time into a file, in the order in which they came. Writers come alone.
@@ -142,9 +152,10 @@ export class Gate {
   }
 
   async #leave(opened: Opened): Promise<void> {
+    const mayRest = opened.mode === 'ask' && (await bytesHeld(opened.file).catch(() => Infinity)) <= mostHeld;
     opened.sessions -= 1;
     if (opened.sessions > 0) return;
-    if (opened.mode === 'ask' && !this.#isAwaited) void this.#rest(opened);
+    if (mayRest && !this.#isAwaited) void this.#rest(opened);
     else await this.#shut(opened);
   }
 

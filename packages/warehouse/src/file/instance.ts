@@ -36,6 +36,19 @@ export interface OpenedFile {
   readonly unlock: (() => Promise<void>) | null;
 }
 
+/** How much of a file DuckDB keeps in memory. */
+export async function bytesHeld({ db }: OpenedFile): Promise<number> {
+  const connection = await db.connect();
+  try {
+    const result = await connection.runAndReadAll(
+      'SELECT sum(memory_usage_bytes)::DOUBLE FROM duckdb_memory()',
+    );
+    return Number(result.getRows()[0]?.[0]);
+  } finally {
+    connection.closeSync();
+  }
+}
+
 /** What stands for no file. */
 const inMemory = ':memory:';
 
