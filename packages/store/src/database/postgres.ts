@@ -6,8 +6,8 @@ import { StoreError } from './errors.ts';
 import { fromPostgres, hasResponded, isUsableAfter, remedyOf } from './postgres-errors.ts';
 import { isDone, sessionOf } from './postgres-session.ts';
 
-// The place of a row: its page, and its number there.
-const rowId = '((ctid::text::point)[0]::bigint << 16) + (ctid::text::point)[1]::bigint';
+// The place of a row: its page, and its number there. The largest pages have room for 1,169 rows.
+const rowId = '((ctid::text::point)[0]::bigint << 11) + (ctid::text::point)[1]::bigint';
 
 const dialect: Dialect = {
   key: 'text COLLATE "C"',

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatNaive } from '@call-attribution/core/time';
-import { NumberTable } from '@call-attribution/node-stream/accumulators';
 import type { Driver, Session } from '../database/driver.ts';
 import type { GroupedField } from '../database/own-columns.ts';
 import { positionOf } from './position.ts';
 import { countCalls, otherConditions, parameters } from './pyramid.ts';
+import { RowSet } from './row-set.ts';
 import { everything, type NumericFilter } from './selection.ts';
 import { noTalk, noTime } from './wire-values.ts';
 
@@ -127,7 +127,7 @@ function windowReader(
   session: Session,
   account: string,
   { selection, fields }: ScanPart,
-  firsts: NumberTable,
+  firsts: RowSet,
 ): (from: number, to: number) => Promise<ScannedCalls> {
   const { values, put } = parameters();
   const columns = [dialect.rowId, 'at', 'talk', 'extension', ...fields];
@@ -142,7 +142,7 @@ function windowReader(
       at: known(1, noTime),
       tenths: known(2, noTalk),
       isExtension: list<number>(3).map((value) => value === 1),
-      isFirst: list<number>(0).map((id) => firsts.get(id) > 0),
+      isFirst: list<number>(0).map((id) => firsts.has(id)),
       values: fields.map((_, i) => list<string | null>(4 + i)),
     };
   };
@@ -158,8 +158,8 @@ async function firstCalls(
   account: string,
   parts: readonly ScanPart[],
   rest: () => Promise<void>,
-): Promise<NumberTable> {
-  const found = new NumberTable();
+): Promise<RowSet> {
+  const found = new RowSet();
   const from = Math.min(...parts.map(({ selection }) => selection.from));
   const to = Math.max(...parts.map(({ selection }) => selection.to));
   const end = to >= everything.to ? late + 1 : to;
@@ -169,7 +169,7 @@ async function firstCalls(
       after,
       ...[from, end, noTime, late],
     ]);
-    for (const id of JSON.parse(String(row?.ids ?? '[]')) as number[]) found.put(id, 1);
+    for (const id of JSON.parse(String(row?.ids ?? '[]')) as number[]) found.add(id);
     if (Number(row?.callers ?? 0) < callersAtOnce) return found;
     after = String(row?.last);
     await rest();
