@@ -18,6 +18,8 @@ const typed: [string, string[], RegExp[]][] = [
     ['list', '--watch'],
     [/no option --watch/, /calls watch is a command/],
   ],
+  ['a command of a group', ['erase'], [/no command "erase"/, /mean calls store erase\?/]],
+  ['a command of a group in a group', ['store', 'key'], [/calls store has no/, /store accounts key\?/]],
   ['the name of a command elsewhere', ['login'], [/no command "login"/, /mean calls init/]],
   [
     'an instant',

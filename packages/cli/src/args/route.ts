@@ -96,8 +96,12 @@ function noSuchCommand(name: string, table: CommandTable): UsageError {
   const at = name.lastIndexOf(' ');
   const [parent, word] = at < 0 ? ['', name] : [name.slice(0, at), name.slice(at + 1)];
   const other = parent === '' && Object.hasOwn(otherNames, word) ? otherNames[word] : undefined;
+  const inGroup = table.commands
+    .map((command) => afterName(command.name, parent))
+    .find((rest) => rest?.endsWith(` ${word}`));
   const near =
     other ??
+    inGroup ??
     nearest(
       word,
       nextWords(parent, table).map(([word]) => word),
