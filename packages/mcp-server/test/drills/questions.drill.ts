@@ -180,8 +180,8 @@ describe('over a local copy', () => {
     ],
     [{ group_by: 'state', order: 'cals desc' }, /^order: .+Did you mean calls\?$/],
     [{ compare: 'previous' }, /^To compare, a question needs a period with both ends/],
-    [{ from: '2026-09-31' }, /Use from="2026-09-30"\.$/],
-    [{ time_zone: 'Amerika/New_York' }, /Did you mean "America\/New_York"\?$/],
+    [{ from: '2026-09-31' }, /Did you mean 2026-09-30\?$/],
+    [{ time_zone: 'Amerika/New_York' }, /Did you mean America\/New_York\?$/],
   ])('refuses %j in one line with the nearest right thing', async (args, text) => {
     const refused = await textOf('analyze_calls', args);
     expect(refused).toMatch(text);

@@ -119,7 +119,7 @@ function nearestTime(text: string): string | null {
   const two = (part: string | number | undefined): string => String(part).padStart(2, '0');
   const last = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
   const dated = `${year}-${two(month)}-${two(Math.min(Number(date), last))}`;
-  if (Number(date) > 31 || parseTime(dated) === null) return null;
+  if (parseTime(dated) === null) return null;
   const clock = /^[ T](\d\d:\d\d(?::\d\d)?)/.exec(rest)?.[1];
   const whole = clock === undefined ? dated : `${dated} ${clock}`;
   return parseTime(whole) === null ? dated : whole;
