@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chownSync,
@@ -37,6 +38,15 @@ async function filled(count: number) {
   await store.putAccount({ id: '101', name: 'One' });
   await store.upsert('101', some(count));
   return store;
+}
+
+/** Runs SQL in the file, in a process that ends with it. */
+function inOtherProcess(sql: string): void {
+  const program = `const Database = require('libsql');
+    const database = new Database(process.argv[1]);
+    database.exec(process.argv[2]);
+    database.close();`;
+  execFileSync(process.execPath, ['-e', program, file, sql], { cwd: import.meta.dirname });
 }
 
 /** Descriptors of this process on files in the folder. */
@@ -181,6 +191,21 @@ describe.skipIf(process.platform === 'win32')('a file that does not stay as it w
     await (await filled(500)).close();
     truncateSync(file, statSync(file).size / 2);
     await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({ code: 'store_damaged' });
+  });
+
+  test('a file that another process made smaller keeps its log while it is open, and others find it there', async () => {
+    await (await filled(500)).close();
+    const store = await openStore(`sqlite:${file}`);
+    expect(await store.count('101', everything)).toBe(500);
+    // As after an erasure.
+    inOtherProcess('DELETE FROM records; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
+    expect(await store.accounts()).toMatchObject([{ name: 'One' }]);
+    inOtherProcess("UPDATE accounts SET name = 'Other'");
+    expect(existsSync(`${file}-wal`)).toBe(true);
+    expect(await store.accounts()).toMatchObject([{ name: 'Other' }]);
+    await store.putAccount({ id: '101', name: 'Own' });
+    await store.close();
+    expect(readdirSync(folder)).toEqual(['calls.db']);
   });
 
   test('a file that others make larger is the same', async () => {

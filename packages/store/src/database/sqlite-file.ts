@@ -3,6 +3,7 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  existsSync,
   openSync,
   readSync,
   realpathSync,
@@ -19,6 +20,8 @@ interface FileWatch {
   check(options?: { readonly log?: boolean }): void;
   /** Notes which log there is. To be called after something was written. */
   noteLog(): void;
+  /** Ends the watch, once all connections to the file are closed. */
+  close(): void;
 }
 
 /** The path of a file with all links followed. The file itself need not exist. */
@@ -38,9 +41,29 @@ export function realPath(file: string): string {
 const statOf = (path: string): BigIntStats | undefined =>
   statSync(path, { bigint: true, throwIfNoEntry: false });
 
-/** Watches a file that was just opened. `file` is its name in messages. */
+/**
+ * Descriptors of files that are watched, by device and inode. To close one ends the locks that SQLite has on the file in this process, and
+ * other processes would then remove its log: each file has one descriptor, which is closed after the last connection.
+ */
+const descriptors = new Map<string, { readonly number: number; users: number }>();
+
+/** The descriptor of a file, for one more user. Null when it cannot be opened: SQLite cannot either, and says why. */
+function descriptorOf(path: string, id: string): { readonly number: number; users: number } | null {
+  try {
+    const found = descriptors.get(id) ?? { number: openSync(path, 'r'), users: 0 };
+    descriptors.set(id, found);
+    found.users += 1;
+    return found;
+  } catch {
+    return null;
+  }
+}
+
+/** Watches a file. `file` is its name in messages. */
 function watchFile(path: string, file: string): FileWatch {
   const opened = statOf(path);
+  const id = `${opened?.dev} ${opened?.ino}`;
+  const descriptor = opened === undefined ? null : descriptorOf(path, id);
   let least = opened?.size ?? 0n;
   let log: bigint | undefined;
   const isOpened = (found: BigIntStats | undefined): found is BigIntStats =>
@@ -51,7 +74,7 @@ function watchFile(path: string, file: string): FileWatch {
       if (!isOpened(found))
         throw damaged(file, found === undefined ? 'was removed' : 'was replaced by another');
       // A database becomes smaller by VACUUM only, after an erasure, and then says so itself.
-      if (found.size < least && found.size !== sizeInHeader(path)) throw damaged(file, 'was cut');
+      if (found.size < least && found.size !== sizeInHeader(descriptor)) throw damaged(file, 'was cut');
       least = found.size;
       if (options.log && log !== undefined && statOf(`${path}-wal`)?.ino !== log)
         throw damaged(`${file}-wal`, 'was removed or replaced by another');
@@ -59,18 +82,20 @@ function watchFile(path: string, file: string): FileWatch {
     noteLog() {
       log ??= statOf(`${path}-wal`)?.ino;
     },
+    close() {
+      if (descriptor === null) return;
+      descriptor.users -= 1;
+      if (descriptor.users > 0) return;
+      descriptors.delete(id);
+      closeSync(descriptor.number);
+    },
   };
 }
 
 /** The size that a database file says it has. */
-function sizeInHeader(path: string): bigint {
+function sizeInHeader(descriptor: { readonly number: number } | null): bigint {
   const header = Buffer.alloc(32);
-  const file = openSync(path, 'r');
-  try {
-    readSync(file, header);
-  } finally {
-    closeSync(file);
-  }
+  if (descriptor !== null) readSync(descriptor.number, header, 0, header.length, 0);
   const pageSize = header.readUInt16BE(16);
   return BigInt(pageSize === 1 ? 65_536 : pageSize) * BigInt(header.readUInt32BE(28));
 }
@@ -136,6 +161,19 @@ export const connectReader = (
 ): Promise<Connection> =>
   connect(path, file, patienceMs, ['busy_timeout = 20', 'query_only = ON'], isReadOnly);
 
+const forWriting = [
+  // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
+  'busy_timeout = 20',
+  // For a new file only: a page holds some records, so that few bytes of it are left over.
+  'store.page_size = 16384',
+  'store.journal_mode = WAL',
+  'store.synchronous = normal',
+  'store.journal_size_limit = 67108864',
+  // What is deleted or replaced is overwritten at once.
+  'store.secure_delete = ON',
+  'store.cache_size = -65536',
+];
+
 /** Opens both connections to a file. */
 export async function openFile(path: string, file: string, patienceMs: number): Promise<OpenFile> {
   // SQLite would write into them, wherever they lead.
@@ -145,37 +183,51 @@ export async function openFile(path: string, file: string, patienceMs: number): 
       'store_unavailable',
       `${strange}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
     );
-  const writer = await connect(path, file, patienceMs, [
-    // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
-    'busy_timeout = 20',
-    // For a new file only: a page holds some records, so that few bytes of it are left over.
-    'store.page_size = 16384',
-    'store.journal_mode = WAL',
-    'store.synchronous = normal',
-    'store.journal_size_limit = 67108864',
-    // What is deleted or replaced is overwritten at once.
-    'store.secure_delete = ON',
-    'store.cache_size = -65536',
-  ]);
+  return watched(path, file, async () => {
+    const writer = await connect(path, file, patienceMs, forWriting);
+    try {
+      const reader = await connectReader(path, file, patienceMs, false);
+      return { writer, reader, writing: createQueue(), reading: createQueue() };
+    } catch (error) {
+      writer.close();
+      throw error;
+    }
+  });
+}
+
+/** Opens a file for reading alone. */
+export function openToRead(path: string, file: string, patienceMs: number): Promise<OpenFile> {
+  return watched(path, file, async () => {
+    const reader = await connectReader(path, file, patienceMs, true);
+    const queue = createQueue();
+    return { writer: reader, reader, writing: queue, reading: queue };
+  });
+}
+
+/** Opens a file. One that is there is watched before, so that its descriptor is closed after all connections. */
+async function watched(
+  path: string,
+  file: string,
+  open: () => Promise<Omit<OpenFile, 'watch'>>,
+): Promise<OpenFile> {
+  const early = existsSync(path) ? watchFile(path, file) : null;
   try {
-    const reader = await connectReader(path, file, patienceMs, false);
-    return { writer, reader, writing: createQueue(), reading: createQueue(), watch: watchFile(path, file) };
+    const opened = await open();
+    return { ...opened, watch: early ?? watchFile(path, file) };
   } catch (error) {
-    writer.close();
+    early?.close();
     throw error;
   }
 }
 
-/** Opens a file for reading alone. */
-export async function openToRead(path: string, file: string, patienceMs: number): Promise<OpenFile> {
-  const reader = await connectReader(path, file, patienceMs, true);
-  const queue = createQueue();
-  return { writer: reader, reader, writing: queue, reading: queue, watch: watchFile(path, file) };
-}
-
 /** Closes a file that was only read. */
-export async function closeReader(path: string, file: string, { reader, reading }: OpenFile): Promise<void> {
+export async function closeReader(
+  path: string,
+  file: string,
+  { reader, reading, watch }: OpenFile,
+): Promise<void> {
   await reading(async () => reader.close());
+  watch?.close();
   await tidyUp(path, file);
 }
 
@@ -196,7 +248,7 @@ export async function tidyUp(path: string, file: string): Promise<void> {
 }
 
 /** Closes a file, so that it is whole without a log beside it unless another process has it open. */
-async function closeFile({ writer, reader, writing, reading }: OpenFile): Promise<void> {
+async function closeFile({ writer, reader, writing, reading, watch }: OpenFile): Promise<void> {
   await reading(async () => reader.close());
   await writing(async () => {
     try {
@@ -206,6 +258,7 @@ async function closeFile({ writer, reader, writing, reading }: OpenFile): Promis
     }
     writer.close();
   });
+  watch?.close();
 }
 
 /** Runs jobs one after the other, in the order of the calls. A job that fails does not stop the next one. */
