@@ -92,7 +92,7 @@ const [interfaceFlag, moduleFlag, aliasFlag] = [1 << 6, 1 << 9, 1 << 21];
  * of options or of codes, is no part of the surface.
  */
 const ofTables =
-  /^(?:[a-z]\w*(?:Options|Errors|Codes)|[A-Z]\w*Settings|Given|MayBeGiven|Read|MayBeRead|Flat|NeededNames|FilledNames|ValueOf|ReadValue|OwnName|SaidNames|ColumnOf|MeasureColumn|GroupsOf|MeasuresOf|Extra)$/;
+  /^(?:[a-z]\w*(?:Options|Errors|Codes)|[A-Z]\w*Settings|Given|MayBeGiven|Read|MayBeRead|Flat|NeededNames|FilledNames|ValueOf|ReadValue|OwnName|SaidNames|Spaced|Joined|ColumnOf|MeasureColumn|GroupsOf|MeasuresOf|Extra)$/;
 
 for (const pkg of packages) {
   const { name, dir } = pkg;

@@ -75,6 +75,14 @@ describe('names', () => {
   test('an unknown group is a type error and a run-time error with the nearest name', async () => {
     // @ts-expect-error there is no such field
     await expect(answerQuestion({ groupBy: ['stat'] }, calls)).rejects.toThrow('Did you mean state?');
+    // @ts-expect-error one of them is no field
+    expect(() => createAnswer({ groupBy: ['week', 'stat'] })).toThrow('Did you mean state?');
+  });
+
+  test('columns have the names that the answer gives them, however they were written', async () => {
+    const question = { groupBy: ['landing page'], measures: ['count(rank >= 4) as Low'] } as const;
+    const [first] = (await answerQuestion(question, calls)).rows;
+    expect([first?.landing_page, first?.low]).toEqual(Object.values(first ?? {}));
   });
 
   test('rows have the columns of the question', async () => {
@@ -148,6 +156,34 @@ describe('conditions', () => {
       { missed: null, calls: 1 },
     ]);
     expect((await answerQuestion({ where: 'missed' }, calls)).calls).toBe(2);
+  });
+
+  test('having takes the name of any column', async () => {
+    const measures = ['share(rank >= 1)', 'called_back_within(0.5)'] as const;
+    const rows = await rowsOf({
+      groupBy: ['campaign'],
+      measures,
+      having: 'share(rank >= 1) >= 0 OR called_back_within_0.5 >= 0 OR called_back_within_0.5 IS NULL',
+    });
+    expect(rows).toEqual(await rowsOf({ groupBy: ['campaign'], measures }));
+  });
+
+  test('spend on calls without a value is named as they are shown, and refused where that has two meanings', async () => {
+    const question = { groupBy: ['campaign'], spend: { '(none)': 6 } } as const;
+    const one = await answerQuestion({ ...question, where: 'campaign IS NULL' }, calls);
+    expect(one.rows).toEqual([{ ppc_campaign: null, calls: 1, spend: 6, cost_per_call: 6 }]);
+    const { leftOut } = await answerQuestion(question, calls);
+    expect(leftOut[0]?.message).toContain("'(none)' (6; means '' and null)");
+  });
+
+  test('what a name of spend may mean is said in one order, whichever call came first', async () => {
+    const two = [
+      { ...calls[0], ppc_campaign: 'BRAND' },
+      { ...calls[0], ppc_campaign: 'brand' },
+    ] as Call[];
+    const question = { groupBy: ['campaign'], spend: { Brand: 1 } } as const;
+    const answers = [await answerQuestion(question, two), await answerQuestion(question, two.reverse())];
+    for (const { leftOut } of answers) expect(leftOut[0]?.message).toContain('means BRAND and brand');
   });
 
   test('spend is found by names as conditions are; the others are named, and not in the total', async () => {

@@ -1,10 +1,10 @@
-import { fold } from '../conditions/fold.ts';
+import { compareText, fold } from '../conditions/fold.ts';
 import type { Value } from '../conditions/holds.ts';
 import type { LeftOut } from '../question/answer.ts';
 import { groupValue } from '../question/buckets.ts';
 import type { Plan } from '../question/plan.ts';
 import type { CountedGroup } from './counted.ts';
-import { explainLeftOut } from './left-out.ts';
+import { explainLeftOut, shownValue } from './left-out.ts';
 import { nearestValues } from './nothing-found.ts';
 
 /** What was spent, laid on the groups of an answer. */
@@ -16,29 +16,45 @@ export interface SpendFound {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Finds the group that each name means: the one that is shown so, otherwise the one that differs only by case. */
-export function spendOf(plan: Plan, groups: readonly CountedGroup[]): SpendFound {
-  const [group] = plan.groups;
+/** The groups that a name may stand for, and how many calls each value has. */
+function groupsByName({ groups: [group], settings }: Plan, groups: readonly CountedGroup[]) {
   const byText = new Map<string, CountedGroup[]>();
   const byFolded = new Map<string, CountedGroup[]>();
+  const without: CountedGroup[] = [];
   const calls = new Map<string, number>();
   const put = (map: Map<string, CountedGroup[]>, text: string, each: CountedGroup) =>
     map.set(text, [...(map.get(text) ?? []), each]);
   for (const each of groups) {
-    const value = group === undefined ? null : groupValue(group, each.key[0] ?? null, plan.settings);
+    const value = group === undefined ? null : groupValue(group, each.key[0] ?? null, settings);
+    if (value === null || value === '') without.push(each);
     if (value === null) continue;
     put(byText, String(value), each);
     put(byFolded, fold(String(value)), each);
     calls.set(String(value), each.now?.[0] ?? 0);
   }
+  const find = (name: string): readonly CountedGroup[] =>
+    byText.get(name) ?? byFolded.get(fold(name)) ?? (name === shownValue(null) ? without : []);
+  return { find, calls };
+}
+
+/**
+ * Finds the group that each name means: the one of that value, otherwise the one that differs only by case. `(none)` is the one of
+ * calls without a value.
+ */
+export function spendOf(plan: Plan, groups: readonly CountedGroup[]): SpendFound {
+  const [group] = plan.groups;
+  const { find, calls } = groupsByName(plan, groups);
   const amounts = new Map<Value, number>();
   const unmatched: string[] = [];
   let [amount, counted] = [0, 0];
   for (const [name, spent] of plan.spend ?? []) {
-    const found = byText.get(name) ?? byFolded.get(fold(name)) ?? [];
+    const found = find(name);
     const [own] = found;
     if (own === undefined || found.length > 1) {
-      const others = found.map((each) => String(each.key[0])).join(' and ');
+      const others = found
+        .map(({ key: [value = null] }) => (value === '' ? "''" : String(value)))
+        .sort(compareText)
+        .join(' and ');
       const near = group?.personal ? '' : nearestValues(name, calls);
       const hint = found.length > 1 ? `means ${others}` : near === '' ? 'no group' : `nearest: ${near}`;
       unmatched.push(`'${name.slice(0, 60)}' (${spent}; ${hint})`);

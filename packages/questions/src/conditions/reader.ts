@@ -15,6 +15,8 @@ import { quote, type Token, tokenAt } from './scan.ts';
 const mostCharacters = 100_000;
 const mostNested = 100;
 const mostValues = 10_000;
+/** Pieces that a name may have, after the first one. */
+const mostPieces = 40;
 
 const otherWords: Readonly<Record<string, string>> = { '&&': 'AND', '||': 'OR', ',': 'AND', '!': 'NOT' };
 const otherOperators: Readonly<Record<string, string>> = {
@@ -121,7 +123,7 @@ export class Reader {
     }
     const meanings = ambiguousNames[nameOf(value)];
     const term = meanings === undefined ? this.#vocabulary.get(nameOf(value)) : undefined;
-    const longer = this.#longerName(value, end);
+    const longer = this.#longerName(start, end);
     if (longer !== undefined) return longer;
     if (meanings !== undefined) throw this.#mistake({ code: 'ambiguous_field', meanings });
     if (term === undefined) {
@@ -134,20 +136,17 @@ export class Reader {
     return term;
   }
 
-  /** A name of two or three words, such as `landing page`. */
-  #longerName(first: string, end: number): Term | undefined {
-    let name = first;
-    let at = end;
-    for (let words = 2; words <= 3; words += 1) {
-      const token = tokenAt(this.#text, at);
-      if (token.kind !== 'name') return undefined;
-      name += `_${token.value}`;
-      at = token.end;
-      const term = this.#vocabulary.get(nameOf(name));
-      if (term !== undefined) this.#token = tokenAt(this.#text, at);
-      if (term !== undefined) return term;
+  /** A name that is more than a word: `landing page`, or a column such as `share(rank >= 4)`. */
+  #longerName(start: number, end: number): Term | undefined {
+    let found: Term | undefined;
+    let token = tokenAt(this.#text, end);
+    for (let more = 0; more < mostPieces && token.kind !== 'end'; more += 1) {
+      const written = this.#text.slice(start, token.end);
+      const term = this.#vocabulary.get(written) ?? this.#vocabulary.get(nameOf(written));
+      token = tokenAt(this.#text, token.end);
+      if (term !== undefined) [found, this.#token] = [term, token];
     }
-    return undefined;
+    return found;
   }
 
   #isNull(term: Term): Condition {

@@ -33,7 +33,7 @@ export interface AnswerOptions extends OptionsOf<typeof answerOptions> {}
 export type CheckedQuestion<Q> = Q extends { readonly groupBy: readonly (infer G)[] }
   ? string extends G
     ? unknown
-    : G extends KnownField
+    : [G] extends [KnownField]
       ? unknown
       : { readonly groupBy: readonly KnownField[] }
   : unknown;

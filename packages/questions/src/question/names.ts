@@ -25,15 +25,24 @@ type SaidNames = {
 /** Names of fields as the API and this package have them. */
 type OwnName = (keyof Call & string) | DerivedName | 'account' | 'is_extension';
 
+/** A name as people write it: `landing page`. */
+type Spaced<N extends string> = N extends `${infer Word}_${infer Rest}` ? `${Word} ${Spaced<Rest>}` : N;
+/** The same name with `_` between its words. */
+type Joined<N extends string> = N extends `${infer Word} ${infer Rest}` ? `${Word}_${Joined<Rest>}` : N;
+
 /** A name of a field that groups can have. Programs that pass on what a person wrote use `string`. */
-export type KnownField = OwnName | keyof SaidNames;
+export type KnownField = OwnName | keyof SaidNames | Spaced<OwnName | keyof SaidNames>;
 
 /** The column that a group has. */
-type ColumnOf<G> = G extends keyof SaidNames ? SaidNames[G] : G extends string ? G : never;
+type ColumnOf<G> = G extends string
+  ? Joined<G> extends keyof SaidNames
+    ? SaidNames[Joined<G>]
+    : Joined<G>
+  : never;
 
 /** The column that a measure has. */
 type MeasureColumn<M> = M extends `${string} as ${infer Name}`
-  ? Name
+  ? Lowercase<Name>
   : M extends `distinct(${infer Field})`
     ? `distinct_${ColumnOf<Field>}`
     : M extends `without(${infer Field})`

@@ -1,6 +1,7 @@
 import {
   addMonths,
   checkTimeZone,
+  day,
   formatNaive,
   naiveAt,
   parseTime,
@@ -9,6 +10,8 @@ import {
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { QuestionError } from '../errors.ts';
+import { dayNumber, startOfDay } from '../fields/facts.ts';
+import { type FieldSettings, weekStartOf } from '../fields/vocabulary.ts';
 import { periodForms, sayPeriod } from './period-words.ts';
 import type { CallSelection, Question } from './question.ts';
 
@@ -175,12 +178,21 @@ export function comparedPeriod(
     );
   }
   if (compare === 'previous') return { from: startOfPeriodBefore(from, to), to: from };
-  if (compare === 'year') return { from: addMonths(from, -12), to: addMonths(to, -12) };
+  if (compare === 'year') return yearBefore({ from, to }, selection);
   const words = wordsOf(selection, now);
   const given =
     typeof compare === 'object' ? readEnds(compare, words, 'compare.') : readWords('compare', compare, words);
   if (given.from !== null && given.to !== null) return { from: given.from, to: given.to };
   throw new QuestionError('invalid_question', 'A period to compare with needs both ends.');
+}
+
+/** The same a year earlier. Whole weeks begin 52 weeks earlier: a year earlier they would be parts of others. */
+function yearBefore({ from, to }: ClosedPeriod, settings: FieldSettings): ClosedPeriod {
+  const isStart = (millis: number) => startOfDay(weekStartOf(dayNumber(millis), settings)) === millis;
+  const isMonth = new Date(from).getUTCDate() === 1 && new Date(to).getUTCDate() === 1;
+  const year = 52 * 7 * day;
+  if (isStart(from) && isStart(to) && !isMonth) return { from: from - year, to: to - year };
+  return { from: addMonths(from, -12), to: addMonths(to, -12) };
 }
 
 /** Is the period not over yet, and the one that it is compared with is? Unknown without a zone, and then not said. */

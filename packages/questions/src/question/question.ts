@@ -66,7 +66,7 @@ export interface CallSelection extends OptionsOf<typeof selectionOptions> {}
 const limitOptions = defineOptions({
   /** Ends the question. */
   signal: option.signal(),
-  /** How long the question may take. Default `1m`. */
+  /** How long a warehouse may take for the question. Default `1m`. */
   timeLimit: option.timeout(),
 });
 
