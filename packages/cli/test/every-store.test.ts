@@ -86,8 +86,29 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     const mistake = await ask('count', '--where', "stat = 'TX'");
     expect(mistake).toMatchObject({ code: 2, stdout: '' });
     expect(mistake.stderr).toMatch(/did you mean state/i);
-    const none = await ask('report', '--by', 'campaign', '--where', "channel = 'Trucker'");
-    expect(none.stderr).toMatch(/channel is never 'Trucker'; nearest: 'Tracker' \(\d+ calls\)/);
+    const nothing = ['--where', "channel = 'Trucker'"];
+    for (const args of [
+      ['report', '--by', 'campaign'],
+      ['count'],
+      ['list'],
+      ['list', '--all', '--json'],
+      ['export', '-o', '-', '--format', 'csv'],
+    ])
+      expect((await ask(...args, ...nothing)).stderr).toMatch(
+        /channel is never 'Trucker'; nearest: 'Tracker' \(\d+ calls\)/,
+      );
+  });
+
+  test('a period of which the copy knows nothing is named, also where calls are only counted', async () => {
+    for (const args of [['report'], ['count'], ['list']]) {
+      const { code, stderr } = await ask(...args, '--period', 'last year');
+      expect({ code, stderr }).toMatchObject({
+        code: 0,
+        stderr: expect.stringMatching(
+          /The first call is from 2026-\S+ \S+: nothing is known of the period before/,
+        ),
+      });
+    }
   });
 
   test('how calls through call extensions are counted is said in one sentence', async () => {
@@ -102,6 +123,8 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     ])
       expect((await ask(...args)).stderr).toContain(counted);
     expect((await ask('sql', 'select 1')).stderr).not.toContain('extensions');
+    // How many they are, the API says only to who asks again.
+    expect((await api('count')).stderr).toContain('calls through call extensions are not included');
   });
 
   test('it has one call by its ID, and says when there is none', async () => {

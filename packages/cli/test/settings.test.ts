@@ -323,6 +323,11 @@ describe('several accounts', () => {
     expect(last).toBeLessThan(all);
     expect((await run('sync', '--all-accounts', '--store', 'sqlite:both.db')).code).toBe(0);
     expect((await run('sync', '--all-accounts', '--store', 'duckdb:both.duckdb')).code).toBe(0);
+    // What is counted is said once, of all of them.
+    for (const store of ['none', 'sqlite:both.db', 'duckdb:both.duckdb'])
+      expect(
+        (await run('count', '--all-accounts', '--store', store)).stderr.match(/call extensions/g),
+      ).toEqual(['call extensions']);
     for (const asked of [
       ['--by', 'account,campaign', '--order', 'calls desc', '--limit', '3', '--json'],
       ['--by', 'account,month', '--where', "channel = 'Tracker'"],

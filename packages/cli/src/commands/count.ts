@@ -3,9 +3,15 @@ import { exitCodes } from '../exit-codes.ts';
 import { say, write } from '../io.ts';
 import { chooseAccounts } from '../reading/accounts.ts';
 import { contextOf } from '../reading/connect.ts';
-import { isCopy } from '../reading/copy-source.ts';
 import { eachAccount, planEach } from '../reading/each-account.ts';
-import { filterOf, leavesExtensions, rangeOf, sayCounted, withExtensions } from '../reading/filter.ts';
+import {
+  extensionsNote,
+  filterOf,
+  leavesExtensions,
+  rangeOf,
+  sayCounted,
+  withExtensions,
+} from '../reading/filter.ts';
 import { sayPeriod } from '../reading/period.ts';
 import type { Total } from '../reading/source.ts';
 import { plural } from '../term/numbers.ts';
@@ -18,18 +24,22 @@ export const count: Handler = async (args, io) => {
     return filterOf(args, context);
   });
   const asJson = args.flag('json');
-  const counts: ({ account: string } & Total)[] = [];
+  const counts: ({ account: string } & Omit<Total, 'extensions'>)[] = [];
+  const found = { counted: 0, leftOut: 0 };
+  let isLeaving = false;
   const status = await eachAccount(accounts, args, io, async ({ name, settings, plan: filter, open }) => {
     const counted = await open();
     try {
-      const { total, source, ...lacks } = await counted.count(filter);
+      const { total, source, extensions, ...lacks } = await counted.count(filter);
       if (name !== null) counts.push({ account: name, total, source, ...lacks });
       if (!asJson) await write(io.stdout, name === null ? `${total}\n` : `${name}\t${total}\n`);
       else if (name === null) await write(io.stdout, `${JSON.stringify({ total, source, ...lacks })}\n`);
-      // A script reads the number; a person should know what it leaves out, which costs a request.
-      if (io.stderr.isTTY && !isCopy(counted) && leavesExtensions(filter, settings.apiVersion.value)) {
-        const all = await counted.count(withExtensions(filter));
-        sayCounted({ counted: 0, leftOut: Math.max(0, all.total - total) }, io);
+      found.counted += extensions?.counted ?? 0;
+      found.leftOut += extensions?.leftOut ?? 0;
+      // How many the API leaves out costs a request, which a person waits for and a script need not.
+      if (extensions === undefined && leavesExtensions(filter, settings.apiVersion.value)) {
+        if (io.stderr.isTTY) found.leftOut += (await counted.count(withExtensions(filter))).total - total;
+        else isLeaving = true;
       }
       if (args.flag('debug') && source !== 'warehouse' && source !== 'store')
         say(io, `counted by the server (${source})`);
@@ -38,6 +48,8 @@ export const count: Handler = async (args, io) => {
       await counted.close();
     }
   });
+  sayCounted(found, io);
+  if (isLeaving) say(io, extensionsNote);
   if (accounts.every(({ name }) => name === null)) return status;
   if (asJson) await write(io.stdout, `${JSON.stringify(counts)}\n`);
   const total = counts.reduce((sum, one) => sum + one.total, 0);

@@ -11,14 +11,13 @@ import {
   type Removals,
 } from '@call-attribution/node-stream/copies';
 import { type Filter, toFilter } from '@call-attribution/query-dsl';
-import type { AccountStatus, Answer, Question } from '@call-attribution/questions';
+import type { AccountStatus, Answer, CallSelection, Question } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { beginWaiting } from '../term/waiting.ts';
-import { sayCounted } from './filter.ts';
 import type { Match, Part, Source, Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';
 
@@ -46,6 +45,8 @@ export interface ReadCopy {
   removals(account: string): Promise<Removals>;
   /** A call of an account, or of any. */
   get(sid: string, account: string | null): Promise<Call | null>;
+  /** The calls that match, as a question says it. */
+  selection(filter: Filter): CallSelection;
   /** How many calls match, and the accounts at the same moment where that is known. */
   count(filter: Filter): Promise<CopyCount>;
   /** Answers questions about the accounts that were chosen. */
@@ -95,11 +96,16 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
   async count(filter: Filter): Promise<Total> {
     const { calls, extensions, accounts = await this.copy.statuses() } = await this.copy.count(filter);
     await this.sayAnswered(accounts, timesOf(filter));
-    sayCounted(extensions, this.#io);
+    if (calls === 0) await this.#explainNone(filter);
     const incomplete = (await this.#lacks(this.#used(accounts), timesOf(filter))).map(
       ({ account, lacks }) => `account ${account}: ${lacks}`,
     );
-    return { total: calls, source: this.copy.kind, ...(incomplete.length > 0 ? { incomplete } : {}) };
+    return {
+      total: calls,
+      extensions,
+      source: this.copy.kind,
+      ...(incomplete.length > 0 ? { incomplete } : {}),
+    };
   }
 
   async get(sid: string): Promise<Call> {
@@ -118,11 +124,17 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
   async *list({ filter, limit, skip, end }: Part): AsyncGenerator<Match> {
     if (limit === Number.POSITIVE_INFINITY) {
       await this.sayAnswered(undefined, timesOf(filter));
-      for await (const call of this.#calls(filter)) yield { call, total: null };
+      let isNone = true;
+      for await (const call of this.#calls(filter)) {
+        isNone = false;
+        yield { call, total: null };
+      }
+      if (isNone) await this.#explainNone(filter);
       return;
     }
     const { calls: total, accounts } = await this.copy.count(filter);
     await this.sayAnswered(accounts, timesOf(filter));
+    if (total === 0) await this.#explainNone(filter);
     const left = Math.max(0, total - skip);
     if (left === 0) return;
     const cut =
@@ -144,6 +156,7 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
         count += 1;
         yield call;
       }
+      if (count === 0) await self.#explainNone(toFilter(filter ?? ''));
     };
     const stream = Readable.from(calls());
     const verdict = new Promise<CopyEnding>((resolve) => {
@@ -164,6 +177,15 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
     });
     for (const line of this.incomplete) say(this.#io, line);
     return text;
+  }
+
+  /** Says why no call matches, in the words of an answer to the same question: what a field holds instead, when the calls begin. */
+  async #explainNone(filter: Filter): Promise<void> {
+    const { from, to } = timesOf(filter);
+    const isPeriod = from === null || to === null || from < to;
+    const period = isPeriod ? { ...(from && { from }), ...(to && { to }) } : {};
+    const [answer] = await this.copy.ask([{ ...this.copy.selection(filter), ...period }]);
+    for (const note of answer?.notes ?? []) say(this.#io, note);
   }
 
   #used(all: readonly AccountStatus[]): readonly AccountStatus[] {

@@ -5,6 +5,7 @@ import { type Filter, printFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
   type Answer,
+  type CallSelection,
   createAnswer,
   type Question,
   selectCalls,
@@ -90,14 +91,21 @@ class RowCopy implements ReadCopy {
     return null;
   }
 
-  async count(filter: Filter): Promise<CopyCount> {
+  selection(filter: Filter): CallSelection {
     const { where, version } = this.#scope;
-    if (where !== null) {
-      const calls = version === 'v2' ? ({ calls: 'all' } as const) : {};
-      const [answer] = await this.ask([{ q: printFilter(filter), where, ...calls }]);
+    return {
+      q: printFilter(filter),
+      ...(where === null ? {} : { where }),
+      ...(version === 'v2' ? { calls: 'all' } : {}),
+    };
+  }
+
+  async count(filter: Filter): Promise<CopyCount> {
+    if (this.#scope.where !== null) {
+      const [answer] = await this.ask([this.selection(filter)]);
       return answer ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
     }
-    const selection = this.#selection(filter);
+    const selection = this.#rows(filter);
     const [all, website] = await Promise.all([
       this.#total({ ...selection, extensions: true }),
       this.#total({ ...selection, extensions: false }),
@@ -129,7 +137,7 @@ class RowCopy implements ReadCopy {
     filter: Filter,
     { offset = 0, limit = Number.POSITIVE_INFINITY }: Cut = {},
   ): AsyncGenerator<Call> {
-    const selection = this.#selection(filter);
+    const selection = this.#rows(filter);
     const accounts = await this.#accounts();
     const [only] = accounts;
     const { where } = this.#scope;
@@ -182,7 +190,7 @@ class RowCopy implements ReadCopy {
   }
 
   /** v2 always has the calls through call extensions. */
-  #selection(filter: Filter): NumericFilter {
+  #rows(filter: Filter): NumericFilter {
     return selectionOf(filter, { extensions: this.#scope.version === 'v2' });
   }
 

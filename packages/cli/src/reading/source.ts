@@ -1,6 +1,7 @@
 import { type Call, type CallPage, CallsError, type Client, clientDefaults } from '@call-attribution/core';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
+import type { Answer } from '@call-attribution/questions';
 import { type Reading, readCalls } from './verdict.ts';
 
 /** A call, and how many calls match in all, if that is known. */
@@ -25,6 +26,8 @@ export interface Part {
 export interface Total {
   readonly total: number;
   readonly source: string;
+  /** How calls through call extensions are counted; a copy knows it. */
+  readonly extensions?: Answer['extensions'];
   /** What a copy lacks, a line for each account; not there when it is whole, and for the API. */
   readonly incomplete?: readonly string[];
 }
