@@ -58,6 +58,11 @@ const calls = [
 ];
 const rowsOf = async (question: Question) => (await answerQuestion<Question>(question, calls)).rows;
 
+test('the first and the last call are from when they are, to the fraction of a second', async () => {
+  const { accounts } = await answerQuestion({}, [call('a', { date_added: '2026-10-01 10:00:00.5' })]);
+  expect(accounts[0]).toMatchObject({ first: '2026-10-01 10:00:00.5', last: '2026-10-01 10:00:00.5' });
+});
+
 describe('names', () => {
   test.each(['campaign', 'Campaign', 'ppc_campaign', 'ppc-campaign'])('%s is the campaign', async (name) => {
     expect((await rowsOf({ groupBy: [name] }))[0]).toEqual({ ppc_campaign: 'Generic', calls: 2 });

@@ -1,4 +1,3 @@
-import { formatNaive } from '@call-attribution/core/time';
 import { MemoryLimit } from '@call-attribution/node-stream/accumulators';
 import type { Counted, CountedGroup } from '../answer/counted.ts';
 import { comparedFields } from '../answer/nothing-found.ts';
@@ -7,6 +6,7 @@ import { QuestionError } from '../errors.ts';
 import type { Facts } from '../fields/facts.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import { alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
+import { shownMoment } from '../question/measures.ts';
 import type { Plan } from '../question/plan.ts';
 import { invalidState, partCounters, type SavedCell } from './cell.ts';
 import { CellTable } from './cell-table.ts';
@@ -211,7 +211,7 @@ export class Running {
   }
 
   #statuses(): AccountStatus[] {
-    const text = (millis: number | null) => (millis === null ? null : formatNaive(millis));
+    const text = (millis: number | null) => (millis === null ? null : shownMoment(millis));
     return [...this.#seen]
       .map(([account, { calls, first, last }]) => ({
         account,

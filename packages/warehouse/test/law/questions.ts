@@ -210,6 +210,8 @@ export const lawGroups = [
   'weekday',
   'hour',
   'caller_type',
+  'click_kind',
+  'activity_type',
   'missed',
   'account',
   'is_extension',
