@@ -64,8 +64,9 @@ export class ApiSource implements CallSource {
     const whole = wholeOf(parts, () => new QuestionTally(question, now));
     const origin = originOf(parts, notes);
     const answer = whole.running.answer(this.accounts.map((account) => ({ account, ...nothingKnown })));
-    if (origin.unfinished !== undefined || !hasEmptyTimes(answer)) return { ...origin, answer };
-    // Nothing in a time of the period: whether there was nothing, or the data does not reach so far, is worth two requests.
+    const isDoubtful = answer.compared !== null || hasEmptyTimes(answer);
+    if (origin.unfinished !== undefined || !isDoubtful) return { ...origin, answer };
+    // Little or nothing in a time: whether there was nothing, or the data does not reach so far, is worth two requests.
     const statuses = await this.#statuses(run);
     const told = whole.running.answer(statuses);
     const last =
@@ -214,13 +215,12 @@ export class ApiSource implements CallSource {
   }
 }
 
-/** Whether a day, week or month of the period has no calls, or the time that it is compared with. Hours without calls say nothing. */
+/** Whether a day, week or month of the period has no calls. Hours without calls say nothing. */
 const hasEmptyTimes = ({ columns, rows, total, calls, period }: Answer): boolean =>
   calls > 0 &&
   (period.from !== null || period.to !== null) &&
   columns.some(
-    ({ kind, unit, name }) =>
-      kind === 'before' || (kind === 'group' && unit === 'time' && name !== 'hour' && name !== 'weekday'),
+    ({ kind, unit, name }) => kind === 'group' && unit === 'time' && name !== 'hour' && name !== 'weekday',
   ) &&
   [total, ...rows].some((row) => columns.some(({ name }) => row[name] === 0 || row[name] === null));
 

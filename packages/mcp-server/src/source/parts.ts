@@ -42,7 +42,8 @@ interface SavedPart {
 /** What was read of it. */
 export interface PartRead<T> {
   readonly tally: T;
-  readonly saved: () => SavedPart;
+  /** Null when nothing of it was read. */
+  readonly saved: () => SavedPart | null;
   readonly asOf: number;
   readonly read: number;
   readonly total: number | null;
@@ -58,13 +59,18 @@ export async function readAll<T extends Tally>(
   make: () => T,
   run: ReadRun,
 ): Promise<{ readonly parts: readonly PartRead<T>[]; readonly notes: readonly string[] }> {
-  const allowance = { calls: limits.maxCalls, until: clock.now() + limits.maxTime };
+  const allowance = { calls: limits.maxCalls, until: run.began + limits.maxTime };
   const saved = savedParts(run.saved);
   const parts: PartRead<T>[] = [];
   const failed: ToolError[] = [];
   for (const account of accounts) {
     for (const stretch of stretches) {
       const before = saved.find((each) => each.account === account.name && each.from === stretch.from);
+      // One page of each part that is left would take longer than a tool call may.
+      if (parts.length > 0 && before?.checkpoint !== null && clock.now() > allowance.until) {
+        parts.push(leftOver(make(), before, clock.now()));
+        continue;
+      }
       try {
         parts.push(await readPart(account, stretch, before, make(), allowance, run));
       } catch (error) {
@@ -84,6 +90,17 @@ export async function readAll<T extends Tally>(
 export const namedPeriod = ({ from, to }: { readonly from: number | null; readonly to: number | null }) => ({
   from: from === null ? null : formatNaive(from),
   to: to === null ? null : formatNaive(to),
+});
+
+/** A part that this tool call has no time for. */
+const leftOver = <T extends Tally>(tally: T, before: SavedPart | undefined, now: number): PartRead<T> => ({
+  tally,
+  saved: () => before ?? null,
+  asOf: before?.asOf ?? now,
+  read: before?.read ?? 0,
+  total: null,
+  why: { code: 'time' },
+  doubt: null,
 });
 
 /** Periods as stretches without a call in two of them. */
@@ -168,7 +185,7 @@ export function originOf(parts: readonly PartRead<Tally>[], notes: readonly stri
         0 as number | null,
       ),
       why: why ?? { code: 'account' },
-      ...(why === null ? {} : { saved: { parts: parts.map(({ saved }) => saved()) } }),
+      ...(why === null ? {} : { saved: { parts: parts.flatMap(({ saved }) => saved() ?? []) } }),
     },
   };
 }

@@ -77,6 +77,8 @@ export interface Description extends Pick<Origin, 'asOf'> {
 /** What a read may use: its signal, a place to report progress, and what an earlier read of the same has saved. */
 export interface ReadRun {
   readonly signal: AbortSignal;
+  /** When its tool call began, in milliseconds since 1970: all reads of a call share the time that it may take. */
+  readonly began: number;
   progress(done: number, total: number | null, message: string): void;
   readonly saved?: unknown;
 }

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { isObject } from '../protocol/messages.ts';
 import { ToolError } from '../text/failures.ts';
 
@@ -10,6 +10,8 @@ import { ToolError } from '../text/failures.ts';
 export interface Begun {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** When, in milliseconds since 1970: `last month` stays the month that it was then. */
+  readonly at: number;
   readonly saved: unknown;
 }
 
@@ -27,7 +29,6 @@ export const isBegun = (cursor: string): boolean => nameForm.test(cursor.trim())
  */
 export class UnfinishedQuestions {
   readonly #owner: string;
-  #folder: string | null = null;
 
   constructor(key: string | Uint8Array, owner: string) {
     this.#owner = createHmac('sha256', key).update(owner).digest('base64url');
@@ -35,17 +36,23 @@ export class UnfinishedQuestions {
 
   /** Keeps what was counted so far, and names it. */
   keep(begun: Begun): string {
-    const folder = this.#open();
     const name = `u_${randomBytes(16).toString('base64url')}`;
-    writeFileSync(join(folder, name), JSON.stringify({ owner: this.#owner, ...begun }), {
-      mode: 0o600,
-      flag: 'wx',
-    });
-    setTimeout(() => this.#sweep(folder), keptFor + 1000).unref();
+    const text = JSON.stringify({ owner: this.#owner, ...begun });
+    try {
+      const folder = this.#open();
+      writeFileSync(join(folder, name), text, { mode: 0o600, flag: 'wx' });
+      setTimeout(() => this.#sweep(folder), keptFor + 1000).unref();
+    } catch (error) {
+      if (error instanceof ConfigurationError) throw error;
+      throw new ConfigurationError(
+        'invalid_option',
+        `The question takes more than one tool call, and what was counted so far cannot be written to ${tmpdir()} (${String(propertyOf(error, 'code'))}). Set TMPDIR to a folder that this server can write.`,
+      );
+    }
     return name;
   }
 
-  /** What a cursor names. It stays until it is forgotten: the answer may be lost on its way. */
+  /** What a cursor names. It stays for its hour: the answer may be lost on its way. */
   find(cursor: string, tool: string): Begun {
     const name = cursor.trim();
     const found = isBegun(name) ? this.#read(name) : null;
@@ -58,16 +65,17 @@ export class UnfinishedQuestions {
       const file = join(this.#open(), name);
       if (Date.now() - statSync(file).mtimeMs > keptFor) return null;
       const found: unknown = JSON.parse(readFileSync(file, 'utf8'));
-      if (!isObject(found) || found.owner !== this.#owner || !isObject(found.args)) return null;
-      return { tool: String(found.tool), args: found.args, saved: found.saved };
+      if (!isObject(found) || found.owner !== this.#owner) return null;
+      const { tool, args, at, saved } = found;
+      return isObject(args) && typeof at === 'number' ? { tool: String(tool), args, at, saved } : null;
     } catch (error) {
       if (error instanceof ConfigurationError) throw error;
       return null;
     }
   }
 
+  /** The folder, which somebody may have removed or replaced since the last question. */
   #open(): string {
-    if (this.#folder !== null) return this.#folder;
     const { uid } = userInfo();
     const folder = join(tmpdir(), `call-attribution-mcp-${uid}`);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -79,7 +87,6 @@ export class UnfinishedQuestions {
         `${folder} belongs to somebody else or can be read by others, so no unfinished question is kept there. Remove it.`,
       );
     this.#sweep(folder);
-    this.#folder = folder;
     return folder;
   }
 

@@ -10,7 +10,7 @@ import { countThatFits, estimateTokens } from '../results/table.ts';
 import type { Analysis } from '../source/source.ts';
 import { ToolError } from '../text/failures.ts';
 import { count, fieldNotes, isSaidElsewhere } from '../text/notes.ts';
-import { groupsSummary, periodText, scopeSentence } from '../text/summaries.ts';
+import { groupsSummary, periodText, scopeSentence, unfinishedSentence } from '../text/summaries.ts';
 import { explainChange } from './explain-change.ts';
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
 import { input, isTimeGroup, questionOf } from './read-question.ts';
@@ -39,12 +39,13 @@ export const analyzeCalls = defineTool({
   }),
   meta: appMeta,
   annotations: readsApi,
-  async run(given, context) {
-    const { args, saved } = resumed(name, given, context);
+  async run(given, called) {
+    const { args, saved, context } = resumed(name, given, called);
     const chosen = choose(args, context);
     const question = questionOf(args, chosen, context);
     const source = await context.source();
     const found = await source.analyze(question, { ...context, saved });
+    if (args.explain === true && found.unfinished !== undefined) throw notExplained(found);
     const more = goOn(name, args, found, context);
     if (more && !more.hasNumbers)
       return {
@@ -61,6 +62,15 @@ export const analyzeCalls = defineTool({
   },
 });
 
+/** What changed is asked of all fields at once, so it is not said of some calls, nor in parts. */
+function notExplained({ unfinished, notes }: Partial<Pick<Analysis, 'unfinished' | 'notes'>>): ToolError {
+  const isCut = unfinished?.why.code === 'failed' || unfinished?.why.code === 'account';
+  const message = isCut
+    ? [unfinishedSentence(unfinished, name, undefined), ...(notes ?? [])].join(' ')
+    : 'The periods are too long to be explained over the API. Name shorter ones, or compare with group_by.';
+  return new ToolError({ code: 'invalid_question', message });
+}
+
 /** The answer with the groups that changed most instead of its own. */
 async function explained(
   question: Question,
@@ -76,12 +86,7 @@ async function explained(
       message: 'explain says what changed between two periods: add compare="previous".',
     });
   const change = await explainChange(question, context);
-  if (change === null)
-    throw new ToolError({
-      code: 'invalid_question',
-      message:
-        'The periods are too long to be explained over the API. Name shorter ones, or compare with group_by.',
-    });
+  if (change === null) throw notExplained({});
   const said = scopeSentence(calls, scope, { extensionsLeftOut: extensions.leftOut, asOf });
   const before = Number(total.calls_before ?? 0);
   return {

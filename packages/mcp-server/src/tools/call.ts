@@ -67,7 +67,7 @@ export type ToolRunner = (
 ) => Promise<Record<string, unknown>>;
 
 /** What all calls share. */
-export type ToolSettings = Omit<ToolContext, 'signal' | 'progress'>;
+export type ToolSettings = Omit<ToolContext, 'signal' | 'progress' | 'began'>;
 
 /** Makes the one place that runs tools: it reads arguments, sets the deadline and turns every error into a `ToolError`. */
 export function createToolRunner(
@@ -79,7 +79,8 @@ export function createToolRunner(
     const tool = toolNamed(name);
     return guarded(name, { timeoutMs, log }, request, async (signal) => {
       const read = readArguments(tool.name, tool.input, args);
-      return tool.run(read, { ...settings, signal, progress: progressOf(request) });
+      const began = settings.clock.now();
+      return tool.run(read, { ...settings, signal, began, progress: progressOf(request) });
     });
   };
 }

@@ -28,8 +28,8 @@ export const countCalls = defineTool({
     notes: z.array(z.string()),
   }),
   annotations: readsApi,
-  async run(given, context) {
-    const { args, saved } = resumed(name, given, context);
+  async run(given, called) {
+    const { args, saved, context } = resumed(name, given, called);
     const chosen = choose(args, context);
     const source = await context.source();
     const counted = await source.count(chosen.selection, { ...context, saved });

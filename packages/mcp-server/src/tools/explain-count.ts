@@ -34,10 +34,10 @@ export async function explanationsOf(
 ): Promise<readonly { readonly what: string; readonly total: number }[]> {
   const results: { what: string; total: number }[] = [];
   for (const { what, selection, isOverApi } of explanations(chosen, context)) {
-    const { signal, progress } = context;
+    const { signal, began, progress } = context;
     try {
       const asked = isOverApi ? context.api : source;
-      const { total, unfinished } = await asked.count(selection, { signal, progress });
+      const { total, unfinished } = await asked.count(selection, { signal, began, progress });
       if (unfinished === undefined) results.push({ what, total });
     } catch (error) {
       signal.throwIfAborted();

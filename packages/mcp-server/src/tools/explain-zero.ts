@@ -95,4 +95,4 @@ const ends = ({ from, to }: Period) => ({
   to: to ?? undefined,
 });
 
-const withoutState = ({ signal, progress }: ReadRun): ReadRun => ({ signal, progress });
+const withoutState = ({ signal, began, progress }: ReadRun): ReadRun => ({ signal, began, progress });

@@ -28,6 +28,8 @@ const input = z.object({
   cursor: z.string().max(80).optional().describe('Repeat the other arguments'),
 });
 
+const nothingYet = { columns: [], rows: [], first: 0, last: 0, complete: false, notes: [] };
+
 /** Far from the beginning of a list, a cursor knows the call before. */
 type Given = z.infer<typeof input> & { readonly after?: ListKey };
 
@@ -49,8 +51,8 @@ export const listCalls = defineTool({
     notes: z.array(z.string()),
   }),
   annotations: readsApi,
-  async run(given, context) {
-    const { args, saved } = resumed<Given>(name, given, context);
+  async run(given, called) {
+    const { args, saved, context } = resumed<Given>(name, given, called);
     const chosen = choose(args, context);
     const specs = selectFields(context.fields, context.version, args.fields);
     const scope: CursorScope = {
@@ -63,7 +65,7 @@ export const listCalls = defineTool({
     const cursorOf = (next: Position, after: ListKey | undefined): string => {
       if (after === undefined) return writeCursor(scope, next);
       const rest = { ...args, cursor: undefined, rows: position.rows, after };
-      return context.unfinished.keep({ tool: name, args: rest, saved: undefined });
+      return context.unfinished.keep({ tool: name, args: rest, at: context.clock.now(), saved: undefined });
     };
     const part = {
       offset: position.start * position.rows,
@@ -74,16 +76,7 @@ export const listCalls = defineTool({
     const source = await context.source();
     const page = await source.list(chosen.selection, part, { ...context, saved });
     const more = goOn(name, args, page, context);
-    if (more && !more.hasNumbers)
-      return {
-        summary: more.sentence,
-        columns: [],
-        rows: [],
-        first: 0,
-        last: 0,
-        notes: [],
-        go_on: more.cursor,
-      };
+    if (more && !more.hasNumbers) return { ...nothingYet, summary: more.sentence, go_on: more.cursor };
     const zero = page.total === 0 ? await explainZero(chosen, source, context) : [];
     const notes = [...chosen.notes, ...zero, ...page.notes, ...changedNotes(position, page)];
     const table = tableOf(
@@ -115,6 +108,7 @@ export const listCalls = defineTool({
       last: shown === 0 ? 0 : first + shown - 1,
       ...(total === undefined ? {} : { total }),
       ...(cursor === undefined ? {} : { next_cursor: cursor }),
+      ...(more ? { complete: false } : {}),
       notes: [...notes, ...tableNotes(table, specs, context)],
     };
   },

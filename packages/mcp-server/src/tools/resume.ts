@@ -1,25 +1,35 @@
+import { naiveAt } from '@call-attribution/core/time';
 import type { Origin } from '../source/source.ts';
 import { type Begun, isBegun } from '../source/unfinished.ts';
 import { ToolError } from '../text/failures.ts';
 import { unfinishedSentence } from '../text/summaries.ts';
 import type { ToolContext } from './tool.ts';
 
+/** The arguments of a call, what was counted of it, and the time that words such as `last month` are taken from. */
+interface Resumed<Args> {
+  readonly args: Args;
+  readonly saved: unknown;
+  readonly context: ToolContext;
+}
+
 /** The arguments of a call: those of the question that its cursor names, or its own. */
 export function resumed<Args extends { readonly cursor?: string | undefined }>(
   tool: string,
   args: Args,
-  { unfinished }: Pick<ToolContext, 'unfinished'>,
-): { readonly args: Args; readonly saved: unknown } {
+  context: ToolContext,
+): Resumed<Args> {
+  const { unfinished, timeZone = 'UTC' } = context;
   // The cursors of a list are also places in it.
   if (args.cursor === undefined || (tool === 'list_calls' && !isBegun(args.cursor)))
-    return { args, saved: undefined };
-  const begun = unfinished.find(args.cursor, tool);
+    return { args, saved: undefined, context };
+  const { at, saved, ...begun } = unfinished.find(args.cursor, tool);
   refuseOthers(args, begun);
-  return { args: begun.args as Args, saved: begun.saved };
+  const now = (zone = timeZone) => naiveAt(at, zone);
+  return { args: begun.args as Args, saved, context: { ...context, now, clock: { now: () => at } } };
 }
 
 /** Whoever repeats arguments repeats those of the question. */
-function refuseOthers(args: Readonly<Record<string, unknown>>, begun: Begun): void {
+function refuseOthers(args: Readonly<Record<string, unknown>>, begun: Pick<Begun, 'args'>): void {
   for (const [name, value] of Object.entries(args))
     if (name !== 'cursor' && JSON.stringify(value) !== JSON.stringify(begun.args[name]))
       throw new ToolError({ code: 'foreign_cursor' });
@@ -30,11 +40,11 @@ export function goOn(
   tool: string,
   args: Readonly<Record<string, unknown>>,
   { unfinished: found }: Origin,
-  { unfinished }: Pick<ToolContext, 'unfinished'>,
+  { unfinished, clock }: Pick<ToolContext, 'unfinished' | 'clock'>,
 ): { readonly sentence: string; readonly cursor: string | undefined; readonly hasNumbers: boolean } | null {
   if (found === undefined) return null;
   const { saved, why } = found;
-  const cursor = saved === undefined ? undefined : unfinished.keep({ tool, args, saved });
+  const cursor = saved === undefined ? undefined : unfinished.keep({ tool, args, at: clock.now(), saved });
   const hasNumbers = why.code === 'failed' || why.code === 'account';
   return { sentence: unfinishedSentence(found, tool, cursor), cursor, hasNumbers };
 }

@@ -45,6 +45,8 @@ export interface ToolContext extends CustomToolContext {
   readonly unfinished: UnfinishedQuestions;
   /** Kinds of personal data that are shown as they are. */
   readonly reveal: ReadonlySet<Reveal>;
+  /** When this call began, in milliseconds since 1970. */
+  readonly began: number;
   /** Most tokens a result may take, by estimate. */
   readonly budget: number;
   /** The current time in milliseconds since 1970. */

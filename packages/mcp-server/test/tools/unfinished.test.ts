@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { HttpError, type ListQuery } from '@call-attribution/core';
@@ -155,5 +155,86 @@ describe('a question that one tool call cannot finish', () => {
     const { last, steps } = await follow(() => server, 'analyze_calls', { calls: 'all' });
     expect(steps.length).toBeGreaterThan(1);
     expect(last).toMatchObject({ calls: 1200, complete: true });
+  });
+
+  it.each([
+    { period: 'this month', compare: 'previous' },
+    { from: '2023-12-01', to: 'today' },
+    { period: 'last 60 days' },
+  ])('is about the time that was meant when it began, also the next day or month: %j', async (words) => {
+    const at = Date.parse('2024-01-31T23:00:00Z');
+    const later = (days: number) => () => at + days * 86_400_000;
+    const asked = { ...words, calls: 'all', measures: ['calls', 'first', 'last'] };
+    const begin = open({ clock: { now: () => at } });
+    const large = { maxCalls: 100_000 };
+    const expected = await callTool(
+      open({ clock: { now: () => at }, summaryLimits: large }),
+      'analyze_calls',
+      asked,
+    );
+    const first = await callTool(begin, 'analyze_calls', asked);
+    const cursor = cursorOf(String(first.structuredContent?.summary));
+    expect(cursor).toBeDefined();
+    const { last } = await follow(() => open({ clock: { now: later(3) } }), 'analyze_calls', { cursor });
+    const { rows } = expected.structuredContent as unknown as Answer;
+    expect(last).toMatchObject({ rows, complete: true });
+  });
+
+  it('keeps its state although somebody removed the folder', async () => {
+    const server = open();
+    await callTool(server, 'analyze_calls', { group_by: 'city' });
+    const aside = `${folder}-aside`;
+    renameSync(folder, aside);
+    try {
+      const { last } = await follow(() => server, 'analyze_calls', { group_by: 'hour' });
+      expect(last.complete).toBe(true);
+    } finally {
+      rmSync(folder, { recursive: true });
+      renameSync(aside, folder);
+    }
+  });
+
+  it('says where its state cannot be written', async () => {
+    const file = join(tmpdir(), `not-a-folder-${process.pid}`);
+    writeFileSync(file, '');
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = file;
+    try {
+      const { content } = await callTool(open(), 'analyze_calls', { group_by: 'city' });
+      expect(content[0]?.text).toContain(`cannot be written to ${file} (ENOTDIR). Set TMPDIR`);
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+      rmSync(file);
+    }
+  });
+
+  it('stops in time over a slow API, however many accounts and periods there are', async () => {
+    const start = Date.parse('2026-11-22T15:00:00Z');
+    let now = start;
+    const client = () =>
+      fakeClient(calls, {
+        maxRows: 200,
+        before: () => {
+          now += 6000;
+        },
+      });
+    const accounts = ['a', 'b', 'c', 'd'].map((name) => ({ name, client: client(), pseudonymKey: name }));
+    const server = createServer(accounts, { clock: { now: () => now } });
+    const { structuredContent } = await callTool(server, 'analyze_calls', {
+      calls: 'all',
+      measures: ['callers'],
+    });
+    expect(structuredContent).toMatchObject({ complete: false });
+    expect(now - start).toBeLessThanOrEqual(45_000);
+    const { last } = await follow(() => server, 'analyze_calls', { cursor: structuredContent?.go_on });
+    expect(last).toMatchObject({ calls: 4800, complete: true });
+  });
+
+  it('is not explained in parts, which is said at once', async () => {
+    const [from, to] = [calls[500]?.date_added, calls[1100]?.date_added];
+    const asked = { from, to, compare: 'previous', explain: true };
+    const { content } = await callTool(open(), 'analyze_calls', asked);
+    expect(content[0]?.text).toMatch(/^The periods are too long to be explained over the API/);
   });
 });

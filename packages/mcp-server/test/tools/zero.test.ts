@@ -78,6 +78,15 @@ describe('an answer of zero says why', () => {
     expect(notes).toContain(`The last call is from ${last}: nothing is known of the period after it.`);
   });
 
+  it('of a time that is compared with and begins before the data', async () => {
+    const some = createServer(fakeClient(fixtureCalls(1200)));
+    const asked = { calls: 'all', from: '2024-01-02', to: '2024-01-03', compare: 'previous' };
+    const { structuredContent } = await callTool(some, 'analyze_calls', asked);
+    const { notes, rows } = structuredContent as { notes: string[]; rows: number[][] };
+    expect(rows[0]?.[1]).toBeGreaterThan(0);
+    expect(notes.join()).toContain('nothing is known of the period before');
+  });
+
   it('of nothing more when every month has calls', async () => {
     const args = { calls: 'all', from: first.slice(0, 10), to: last.slice(0, 10), measures: ['calls'] };
     expect(await notesOf('analyze_calls', { ...args, group_by: ['month'] })).not.toContain(
