@@ -5,6 +5,8 @@ import type { Clock } from '@call-attribution/core';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import { isObject } from '../protocol/messages.ts';
 import { cellsOf } from '../results/table.ts';
+import { isBegun } from '../source/unfinished.ts';
+import { ToolError } from '../text/failures.ts';
 import {
   type CallRequest,
   orFailure,
@@ -55,25 +57,48 @@ export function createExports(
   folder: string | null = null,
 ): Exports {
   const links = new Map<string, Kept>();
+  /** What was asked when a question began that goes on with this cursor. */
+  const begun = new Map<string, Kept['args']>();
 
-  const keep = (tool: string, args: unknown): string => {
+  const keep = (tool: string, args: Kept['args']): string => {
     for (const [uri, { until }] of links)
       if (until <= clock.now() || links.size >= mostLinks) links.delete(uri);
     const uri = `${prefix}${randomBytes(9).toString('base64url')}.csv`;
-    links.set(uri, { tool, args: isObject(args) ? args : {}, until: clock.now() + minutes * 60_000 });
+    links.set(uri, { tool, args, until: clock.now() + minutes * 60_000 });
     return uri;
+  };
+
+  /** Undefined when another process began the question. */
+  const asked = (args: unknown): Kept['args'] | undefined => {
+    if (!isObject(args)) return {};
+    const { cursor } = args;
+    return typeof cursor === 'string' && isBegun(cursor) ? begun.get(cursor.trim()) : args;
+  };
+
+  const remember = (cursor: unknown, args: Kept['args']): void => {
+    if (typeof cursor !== 'string' || !isBegun(cursor)) return;
+    const [oldest] = begun.keys();
+    if (begun.size >= mostLinks && oldest !== undefined) begun.delete(oldest);
+    begun.set(cursor, args);
   };
 
   return {
     async step(next, tool, args, request) {
       if (folder !== null && isObject(args) && isTrue(args.to_file) && csvOf[tool] !== undefined)
-        return orFailure(() => written(run, folder, { tool, args }, request ?? {}));
+        return orFailure(() => {
+          const whole = asked(args);
+          if (whole === undefined) throw new ToolError({ code: 'foreign_cursor' });
+          return written(run, folder, { tool, args: whole }, request ?? {});
+        });
       const result = await next(tool, args, request);
       const data = result.structuredContent;
-      if (data === undefined || !leavesRowsOut(tool, data)) return result;
+      const whole = asked(args);
+      if (data === undefined || whole === undefined) return result;
+      for (const cursor of [data.go_on, data.next_cursor]) remember(cursor, whole);
+      if (!leavesRowsOut(tool, data)) return result;
       const link = {
         type: 'resource_link' as const,
-        uri: keep(tool, args),
+        uri: keep(tool, whole),
         name: `${tool}.csv`,
         mimeType: 'text/csv',
         description: `All rows of this answer as CSV, up to ${mostRows}; for ${minutes} minutes.`,
@@ -134,20 +159,23 @@ const line = (cells: readonly unknown[]): string => csvLine(cells, { safe: true 
 
 async function groupsCsv(run: ToolRunner, { tool, args }: Asked, request: CallRequest): Promise<string> {
   const { limit: _, ...rest } = args;
-  const { columns, rows } = cellsOf(await finished(run, tool, { ...rest, limit: 500 }, request));
+  const { columns, rows } = cellsOf(await finished(run, tool, { ...rest, limit: mostRows }, request));
   return line(columns) + rows.map(line).join('');
 }
 
-/** An answer that takes several calls of a tool. */
+/** An answer that takes several calls of a tool. Rows that are not all of them make no file, which nobody could tell from a whole one. */
 async function finished(
   run: ToolRunner,
   tool: string,
   args: Readonly<Record<string, unknown>>,
   request: CallRequest,
 ): Promise<Record<string, unknown>> {
+  const { account } = args;
   let found = await run(tool, args, request);
   for (let left = mostSteps; left > 0 && typeof found.go_on === 'string'; left -= 1)
-    found = await run(tool, { cursor: found.go_on }, request);
+    found = await run(tool, { cursor: found.go_on, ...(account === undefined ? {} : { account }) }, request);
+  if (found.complete === false)
+    throw new ToolError({ code: 'rows_missing', tool, said: [found.summary, found.notes].flat().join(' ') });
   return found;
 }
 

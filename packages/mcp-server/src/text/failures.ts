@@ -126,6 +126,12 @@ const failures = {
     retry: 'Not before that.',
   }),
   api_error: ({ tool, error }: { tool: string; error: CallsError }) => apiFailure(tool, error),
+  rows_missing: ({ tool, said }: { tool: string; said: string }) => ({
+    what: `${tool} wrote no file`,
+    why: `Not all rows could be read. ${said}`,
+    next: 'Repeat the call with a shorter period, or with the accounts that can be read.',
+    retry: 'Yes, when the API responds again.',
+  }),
   timed_out: ({ tool, seconds }: { tool: string; seconds: number }) => ({
     what: `${tool} failed`,
     why: `It took longer than ${seconds} seconds.`,
