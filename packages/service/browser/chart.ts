@@ -25,13 +25,10 @@ const periodOf = (days: Days | null) => ({
   to: days === null ? null : `${addDays(days.last, 1)} 00:00:00`,
 });
 
-const keyOf = ({ by }: Numbers, from: string): string => (by === 'month' ? from.slice(0, 7) : from);
-
 /** How much there is of the columns that are not whole: the period begins or ends in them, or the day is not over. */
 function partsOf(numbers: Numbers, period: Days | null): Record<string, string> {
   const { by, buckets, latest } = numbers;
-  const keys = buckets.map(({ from }) => keyOf(numbers, from));
-  const parts = keys.flatMap((key) => {
+  const parts = buckets.flatMap(({ from: key }) => {
     const part = partOfBucket(by, key, periodOf(period));
     return part === null ? [] : [[key, part] as const];
   });
@@ -50,7 +47,7 @@ function answerOf(numbers: Numbers, parts: Readonly<Record<string, string>>): Ch
       { name: 'calls', kind: 'measure', unit: 'calls' },
       { name: 'missed', kind: 'measure', unit: 'calls' },
     ],
-    rows: buckets.map(({ from, calls, missed }) => ({ [by]: keyOf(numbers, from), calls, missed })),
+    rows: buckets.map(({ from, calls, missed }) => ({ [by]: from, calls, missed })),
     parts,
   };
 }
@@ -82,7 +79,7 @@ export function drawChart(
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
   tip.hidden = true;
   listen(drawing, tip, (at) => {
-    const days = daysOfBucket(by, keyOf(numbers, buckets[at]?.from ?? ''));
+    const days = daysOfBucket(by, buckets[at]?.from ?? '');
     if (days !== null) narrow(within(days, period));
   });
   place.replaceChildren(drawing, tip, asTable(numbers, parts));
@@ -169,8 +166,7 @@ function asTable(numbers: Numbers, parts: Readonly<Record<string, string>>): HTM
     if (body.childElementCount > 0) return;
     body.append(
       ...buckets.map(({ from, calls, missed }) => {
-        const key = keyOf(numbers, from);
-        const name = withPart(longTime(by, key), parts[key] ?? null);
+        const name = withPart(longTime(by, from), parts[from] ?? null);
         return el('tr', {}, el('th', { scope: 'row' }, name), cell(calls), cell(missed));
       }),
     );

@@ -195,7 +195,7 @@ function valuePicker(
       .map((value): Group => ({ value, calls: 0, missed: 0 }));
     const text = search.value.trim().toLowerCase();
     const fitting = [...gone, ...groups].filter(({ value }) =>
-      (value ?? noValue).toLowerCase().includes(text),
+      (value || noValue).toLowerCase().includes(text),
     );
     const listed = fitting.slice(0, mostListed);
     list.replaceChildren(...listed.map((group) => option(group, chosen.includes(group.value))));
@@ -237,7 +237,7 @@ function checkBox({ value, calls }: Group, isChosen: boolean, onChange: () => vo
 
 /** A value of a field, or that there is none. */
 export function shown(value: string | null): HTMLElement {
-  return value === null ? el('span', { class: 'muted' }, noValue) : foreign(value);
+  return value ? foreign(value) : el('span', { class: 'muted' }, noValue);
 }
 
 /** What calls are narrowed to, each with a way out. */
@@ -248,7 +248,7 @@ function drawChips({ only }: State, change: (next: Partial<State>) => void): voi
         el('span', { class: 'chip-text' }, `${columnTitle(name)}: `, shown(value)),
         {
           class: 'chip',
-          'aria-label': `Remove ${columnTitle(name)}: ${foreignText(value ?? noValue)}`,
+          'aria-label': `Remove ${columnTitle(name)}: ${foreignText(value || noValue)}`,
         },
         () => change({ only: toggled(only, name, value) }),
       );

@@ -102,14 +102,14 @@ export function drawBreakdowns(summary: Summary, state: State, narrow: (next: Pa
       const most = Math.max(1, ...groups.map(({ calls }) => calls));
       const chosen = state.only[name] ?? [];
       const rows = groups.slice(0, isOpen ? groups.length : few).map(({ value, calls, missed }) => {
-        const bar = el('span', { class: value === null ? 'bar none' : 'bar', 'aria-hidden': 'true' });
+        const bar = el('span', { class: value ? 'bar' : 'bar none', 'aria-hidden': 'true' });
         bar.style.setProperty('--part', String(calls / most));
         const row = button(
           el('span', { class: 'name' }, shown(value)),
           {
             class: 'group',
             'aria-pressed': String(chosen.includes(value)),
-            title: foreignText(value ?? noValue),
+            title: foreignText(value || noValue),
           },
           () => narrow({ page: 0, only: toggled(state.only, name, value) }),
         );

@@ -27,6 +27,7 @@ export {
 } from './options.ts';
 export {
   keptValues,
+  pageBucket,
   pageMeasures,
   pageQuestions,
   pageSummary,

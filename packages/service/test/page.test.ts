@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { answerQuestion } from '@call-attribution/questions';
 import { openStore, type Store } from '@call-attribution/store';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
@@ -164,6 +165,7 @@ describe('the numbers of the page', () => {
     ['summary.json', { q: 'talk:1' }, bearer, 400, 'invalid_filter'],
     ['summary.json', { only: '{"city":["x"]}' }, bearer, 400, 'malformed_parameter'],
     ['summary.json', { only: '{"channel":[1]}' }, bearer, 400, 'malformed_parameter'],
+    ['summary.json', { only: '{"channel":[]}' }, bearer, 400, 'malformed_parameter'],
     ['summary.json', { by: 'hour' }, bearer, 400, 'malformed_parameter'],
     ['calls.json', { fields: 'sid,campaign' }, bearer, 400, 'unknown_field'],
     ['calls.json', { rows: '501' }, bearer, 400, 'parameter_out_of_range'],
@@ -214,11 +216,11 @@ describe('the numbers of the page', () => {
     await store.upsert('101', calls);
     const wanted = (values: readonly (string | null)[]) =>
       calls
-        .filter(({ ppc_campaign }) => values.some((value) => (value ?? '') === (ppc_campaign ?? '')))
+        .filter(({ ppc_campaign }) => values.some((value) => value === ppc_campaign))
         .sort((a, b) => (`${a.date_added} ${a.sid}` < `${b.date_added} ${b.sid}` ? 1 : -1))
         .map(({ sid }) => sid);
     const q = 'date_added:[2029-01-01 00:00:00 TO 2030-01-01 00:00:00}';
-    for (const values of [['Brand'], [null], ['brand', null], ['Nobody']]) {
+    for (const values of [['Brand'], [null], [''], ['brand', null], ['', null], ['Nobody']]) {
       const only = JSON.stringify({ ppc_campaign: values });
       const table = await json('calls.json', { q, only, fields: 'sid', rows: '2', start: '1' });
       expect(table).toEqual({
@@ -231,6 +233,47 @@ describe('the numbers of the page', () => {
       const csv = (await get('calls.csv', { q, only, fields: 'sid' })).text;
       expect(csv.trimEnd().split('\r\n').slice(1)).toEqual(wanted(values));
     }
+  });
+
+  test('its rows are those of a report: empty and missing are told apart, however many values there are', async () => {
+    const calls = Array.from({ length: 400 }, (_, i) =>
+      callWith({
+        sid: `o${i}`,
+        date_added: `2031-0${1 + (i % 3)}-15 10:00:00`,
+        referrer: i < 360 ? `site ${i % 120}` : i % 3 === 0 ? null : '',
+      }),
+    );
+    await store.upsert('101', calls);
+    const q = 'date_added:[2030-12-30 00:00:00 TO 2031-04-01 00:00:00}';
+    const period = { from: '2030-12-30', to: '2031-03-31' };
+    const found: PageSummary = await json('summary.json', { q });
+    const measures = ['calls', 'missed'] as const;
+    const sites = await answerQuestion({ ...period, groupBy: ['referrer'], measures, limit: 100 }, calls);
+    const shown = (rows: readonly object[]) => rows.map((row) => Object.values(row));
+    expect(shown(found.groups.referrer)).toEqual(shown(sites.rows));
+    expect(found.groups.referrer.slice(0, 2).map(({ value, calls }) => [value, calls])).toEqual([
+      ['', 26],
+      [null, 14],
+    ]);
+    expect(found.values.referrer).toBe(122);
+    for (const by of ['day', 'week', 'month'] as const) {
+      const times = await answerQuestion({ ...period, groupBy: [by], measures }, calls);
+      const { buckets } = await json('summary.json', { q, by });
+      expect(shown(buckets)).toEqual(shown(times.rows));
+    }
+  });
+
+  test.each([
+    ['[2031-01-01 00:00:00 TO 2031-01-01 00:00:00}', 'day', 'day', 0],
+    ['[0001-01-01 00:00:00 TO 9999-01-01 00:00:00}', 'day', 'month', 2_000],
+    ['[2020-01-01 00:00:00 TO 2031-01-01 00:00:00}', 'day', 'week', 575],
+    ['[2031-01-01 00:00:00 TO 2031-03-12 00:00:00}', 'auto', 'day', 70],
+    ['[2031-01-01 00:00:00 TO 2031-03-13 00:00:00}', 'auto', 'week', 11],
+  ])('the chart of %s by %s has columns by %s', async (range, by, shown, most) => {
+    const found: PageSummary = await json('summary.json', { q: `date_added:${range}`, by });
+    expect(found.by).toBe(shown);
+    expect(found.buckets.length).toBeLessThanOrEqual(most);
+    if (most < 2_000) expect(found.buckets).toHaveLength(most);
   });
 
   test('a client that leaves ends the scan for it', async () => {

@@ -162,8 +162,9 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
         found.filter((sid) => sid.startsWith('x')),
       );
     expect(await only(['A'])).toEqual(withValue((value) => value === 'A'));
-    expect(await only([null])).toEqual(withValue((value) => value === null || value === ''));
-    expect(await only(['a', null])).toEqual(withValue((value) => value !== 'A'));
+    expect(await only([null])).toEqual(withValue((value) => value === null));
+    expect(await only([''])).toEqual(withValue((value) => value === ''));
+    expect(await only(['a', '', null])).toEqual(withValue((value) => value !== 'A'));
     expect(await only([])).toEqual([]);
     await store.close();
   });

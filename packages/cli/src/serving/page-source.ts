@@ -8,6 +8,7 @@ import {
   type PageQuestion,
   type PageSource,
   type PageSummary,
+  pageBucket,
   pageMeasures,
   pageQuestions,
   pageSummary,
@@ -62,9 +63,11 @@ export function warehousePage(
     async *summary(_account, question, by, signal) {
       const past = pastTotals(question);
       const q = printFilter(question.filter);
-      const now = pageQuestions(question).map((each) => ({ ...each, q, signal }));
+      const all = allCalls(await warehouse.lastSync());
+      const bucket = pageBucket(question, by, all);
+      const now = pageQuestions(question, bucket).map((each) => ({ ...each, q, signal }));
       const answers = await warehouse.analyzeAll([...now, ...past]);
-      const summary = pageSummary(question, by, answers, allCalls(answers[0]?.accounts ?? []));
+      const summary = pageSummary(question, bucket, answers, all);
       yield { ...summary, before: past.length === 0 ? null : pageMeasures(answers.at(-1)) };
     },
     async calls(_account, question, { offset, limit }) {

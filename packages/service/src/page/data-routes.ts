@@ -165,8 +165,9 @@ function readOnly(text: string | undefined): PageQuestion['only'] {
     Object.entries(content).map(([name, values]) => {
       const dimension = pageDimensions.find((each) => each === name);
       if (dimension === undefined) throw wrong(`has a name that is not one of ${pageDimensions.join(', ')}`);
-      if (!Array.isArray(values) || values.length > mostValues || !values.every(isValue))
-        throw wrong(`has something other than a list of up to ${mostValues} strings`);
+      const isList = Array.isArray(values) && values.length > 0 && values.length <= mostValues;
+      if (!isList || !values.every(isValue))
+        throw wrong(`has something other than a list of 1 to ${mostValues} strings`);
       return [dimension, values];
     }),
   );

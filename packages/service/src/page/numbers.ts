@@ -1,9 +1,8 @@
-import { addDays, formatNaive, parseNaive, startOfPeriodBefore } from '@call-attribution/core/time';
+import { formatNaive, parseNaive, startOfPeriodBefore } from '@call-attribution/core/time';
 import type { Answer, AnswerValue, Condition, Question } from '@call-attribution/questions';
 import {
   type PageBucket,
   type PageDimension,
-  type PageGroup,
   type PageMeasures,
   type PageQuestion,
   type PageSummary,
@@ -19,42 +18,43 @@ const mostGroups = 100;
 export function keptValues(only: PageQuestion['only'], except?: PageDimension): Condition | null {
   const parts = [...only].flatMap(([field, values]): Condition[] => {
     if (field === except) return [];
-    const texts = values.map((value) => value ?? '');
-    const named: Condition = {
-      kind: 'in',
-      field,
-      values: texts.map((text) => ({ type: 'text', text })),
-      exact: true,
-    };
-    return texts.includes('') ? [{ kind: 'or', parts: [named, { kind: 'null', field }] }] : [named];
+    const texts = values.flatMap((text) => (text === null ? [] : [{ type: 'text', text } as const]));
+    const named: Condition = { kind: 'in', field, values: texts, exact: true };
+    if (texts.length === values.length) return [named];
+    const none: Condition = { kind: 'null', field };
+    return [texts.length === 0 ? none : { kind: 'or', parts: [named, none] }];
   });
   return parts.length === 0 ? null : { kind: 'and', parts };
 }
 
 /** The question about the measures of all calls. */
-export const pageTotals = ({ selection, only }: PageQuestion): Question => ({
+export const pageTotals = (question: PageQuestion): Question => ({
+  ...callsOf(question),
   measures: ['calls', 'missed', 'talk_mean', 'first_time_callers'],
+  ...whereOf(keptValues(question.only)),
+});
+
+/** The calls of the period. None are in one that ends where it begins, whatever its days. */
+const callsOf = ({ selection, from, to }: PageQuestion): Question => ({
   calls: selection.extensions ? 'all' : 'website',
-  ...whereOf(keptValues(only)),
+  ...(from === null || (to !== null && from >= to) ? {} : { from: formatNaive(from) }),
+  ...(to === null || (from !== null && from >= to) ? {} : { to: formatNaive(to) }),
 });
 
 const whereOf = (where: Question['where'] | null): Pick<Question, 'where'> =>
   where == null ? {} : { where };
 
-/** All questions of the page about the calls of its period: first that of the days, whose total is that of the page. */
-export function pageQuestions(question: PageQuestion): Question[] {
-  const { selection, only } = question;
-  const measures = ['calls', 'missed'];
-  const calls: Question['calls'] = selection.extensions ? 'all' : 'website';
+/** All questions of the page about the calls of its period: first that of the chart, whose total is that of the page. */
+export function pageQuestions(question: PageQuestion, by: PageBucket): Question[] {
   return [
-    { ...pageTotals(question), groupBy: ['day'], limit: 1_000_000 },
+    { ...pageTotals(question), groupBy: [by], limit: mostBuckets },
     // The values to keep of a field do not apply to its own groups.
     ...pageDimensions.map((name) => ({
+      ...callsOf(question),
       groupBy: [name],
-      measures,
-      calls,
+      measures: ['calls', 'missed'],
       limit: mostGroups,
-      ...whereOf(keptValues(only, name)),
+      ...whereOf(keptValues(question.only, name)),
     })),
   ];
 }
@@ -62,21 +62,25 @@ export function pageQuestions(question: PageQuestion): Question[] {
 /** The numbers of the page, made of the answers to its questions and of what is known of all calls. Of the period before they say nothing. */
 export function pageSummary(
   question: PageQuestion,
-  by: PageBucket | 'auto',
-  [days, ...groups]: readonly Answer[],
+  by: PageBucket,
+  [chart, ...groups]: readonly Answer[],
   { all, earliest, latest }: Pick<PageSummary, 'all' | 'earliest' | 'latest'>,
 ): PageSummary {
-  const perDay = (days?.rows ?? []).flatMap((row) =>
-    typeof row.day === 'string' ? [{ day: row.day, ...countsOf(row) }] : [],
-  );
-  const lists = groups.map(groupsOf);
+  const period = periodBefore(question);
   return {
-    total: pageMeasures(days),
+    total: pageMeasures(chart),
     before: null,
-    extensionsLeftOut: days?.extensions.leftOut ?? 0,
-    ...summaryOfTime(question, by, earliest, latest, perDay),
-    groups: perDimension((i) => lists[i]?.list ?? []),
-    values: perDimension((i) => lists[i]?.count ?? 0),
+    comparedWith: period === null ? null : datesOf(period, null, null),
+    extensionsLeftOut: chart?.extensions.leftOut ?? 0,
+    by,
+    buckets: (chart?.rows ?? []).flatMap((row) => {
+      const from = row[by];
+      return typeof from === 'string' ? [{ from, ...countsOf(row) }] : [];
+    }),
+    groups: perDimension((name, i) =>
+      (groups[i]?.rows ?? []).map((row) => ({ value: textOf(row[name]), ...countsOf(row) })),
+    ),
+    values: perDimension((_, i) => groups[i]?.groups ?? 0),
     ...{ all, earliest, latest },
   };
 }
@@ -96,78 +100,35 @@ export function pageMeasures(answer: Answer | undefined): PageMeasures {
   };
 }
 
-/** To the page an empty value is none. What is none comes after others of as many calls. */
-function groupsOf(answer: Answer | undefined, dimension: number): { list: PageGroup[]; count: number } {
-  const { rows = [], groups = 0 } = answer ?? {};
-  const name = pageDimensions[dimension] ?? '';
-  const all = rows.map((row): PageGroup => ({ value: textOf(row[name]), ...countsOf(row) }));
-  const list = all.filter(({ value }) => value !== null);
-  const empty = all.filter(({ value }) => value === null);
-  if (empty.length === 0) return { list, count: groups };
-  const sum = (of: 'calls' | 'missed') => empty.reduce((total, each) => total + each[of], 0);
-  list.push({ value: null, calls: sum('calls'), missed: sum('missed') });
-  return { list: list.sort((a, b) => b.calls - a.calls), count: groups - empty.length + 1 };
+const textOf = (value: AnswerValue | undefined): string | null => (value == null ? null : String(value));
+
+/** Something for each dimension, made from its name and its place in `pageDimensions`. */
+function perDimension<T>(of: (name: PageDimension, place: number) => T): Record<PageDimension, T> {
+  return Object.fromEntries(pageDimensions.map((name, i) => [name, of(name, i)])) as Record<PageDimension, T>;
 }
 
-const textOf = (value: AnswerValue | undefined): string | null =>
-  value === null || value === undefined || value === '' ? null : String(value);
-
-/** Something for each dimension, made from its place in `pageDimensions`. */
-function perDimension<T>(of: (dimension: number) => T): Record<PageDimension, T> {
-  return Object.fromEntries(pageDimensions.map((name, i) => [name, of(i)])) as Record<PageDimension, T>;
-}
-
+/** The most columns of the chart. */
 const mostBuckets = 2_000;
+/** Columns that can be told apart well. */
+const clearBuckets = 70;
+/** From fine to coarse, with the least number of days of each. */
+const bucketDays = [
+  ['day', 1],
+  ['week', 7],
+  ['month', 28],
+] as const;
 
-/** The column of the chart that holds a day, by its first day. */
-function bucketStart(by: PageBucket, date: string): string {
-  if (by === 'day') return date;
-  if (by === 'month') return `${date.slice(0, 7)}-01`;
-  const weekday = (new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7;
-  return addDays(date, -weekday);
-}
-
-function nextBucket(by: PageBucket, date: string): string {
-  if (by === 'day') return addDays(date, 1);
-  return by === 'week' ? addDays(date, 7) : bucketStart('month', addDays(date, 31));
-}
-
-/** The columns that show so many days best: at most about seventy. */
-function bucketFor(days: number): PageBucket {
-  return days <= 70 ? 'day' : days <= 490 ? 'week' : 'month';
-}
-
-/** The calls of one day. */
-interface PageDay {
-  /** The day, `YYYY-MM-DD`. */
-  readonly day: string;
-  /** How many calls. */
-  readonly calls: number;
-  /** How many of them nobody answered. */
-  readonly missed: number;
-}
-
-/** All columns from the one with the first date to the one with the last, with zero where there are no calls. */
-function fillBuckets(
-  by: PageBucket,
-  first: string,
-  last: string,
-  days: Iterable<PageDay>,
-): PageSummary['buckets'] {
-  const sums = new Map<string, { calls: number; missed: number }>();
-  for (const { day, calls, missed } of days) {
-    const start = bucketStart(by, day);
-    const sum = sums.get(start) ?? { calls: 0, missed: 0 };
-    sums.set(start, { calls: sum.calls + calls, missed: sum.missed + missed });
-  }
-  const buckets: { from: string; calls: number; missed: number }[] = [];
-  for (
-    let from = bucketStart(by, first);
-    from <= last && buckets.length < mostBuckets;
-    from = nextBucket(by, from)
-  )
-    buckets.push({ from, ...(sums.get(from) ?? { calls: 0, missed: 0 }) });
-  return buckets;
+/** The columns of the chart: those that are wanted, unless there would be too many of them, or those that show the period best. */
+export function pageBucket(
+  question: PageQuestion,
+  wanted: PageBucket | 'auto',
+  { earliest, latest }: Pick<PageSummary, 'earliest' | 'latest'>,
+): PageBucket {
+  const dates = datesOf(question, earliest, latest);
+  const days = dates === null ? 0 : daysBetween(dates.first, dates.last);
+  const least = bucketDays.find(([by]) => by === wanted)?.[1] ?? 1;
+  const most = wanted === 'auto' ? clearBuckets : mostBuckets;
+  return bucketDays.find(([, length]) => length >= least && days / length <= most)?.[0] ?? 'month';
 }
 
 /** The dates of the first and the last day of a period; where it is open, of the first and the last call. */
@@ -188,33 +149,14 @@ function daysBetween(first: string, last: string): number {
   return (parseNaive(`${last} 00:00:00`) - parseNaive(`${first} 00:00:00`)) / 86_400_000 + 1;
 }
 
-/** The days of the period before, as the page names them. */
-function comparedWith(question: Pick<PageQuestion, 'from' | 'to'>): PageSummary['comparedWith'] {
-  const period = periodBefore(question);
-  return period === null ? null : datesOf(period, null, null);
-}
+const firstYear = parseNaive('0001-01-01 00:00:00');
 
-/** The period before, or null when the period is open. */
+/** The period before, or null when the period is open, or the one before is none that can be written. */
 export function periodBefore({
   from,
   to,
 }: Pick<PageQuestion, 'from' | 'to'>): { from: number; to: number } | null {
-  return from === null || to === null || from >= to
-    ? null
-    : { from: startOfPeriodBefore(from, to), to: from };
-}
-
-/** What a summary says of its time: the buckets of the chart, and the dates of the period before. */
-function summaryOfTime(
-  question: PageQuestion,
-  wanted: PageBucket | 'auto',
-  earliest: string | null,
-  latest: string | null,
-  days: Iterable<PageDay>,
-): Pick<PageSummary, 'by' | 'buckets' | 'comparedWith'> {
-  const dates = datesOf(question, earliest, latest);
-  const by =
-    wanted === 'auto' ? bucketFor(dates === null ? 0 : daysBetween(dates.first, dates.last)) : wanted;
-  const buckets = dates === null ? [] : fillBuckets(by, dates.first, dates.last, days);
-  return { by, buckets, comparedWith: comparedWith(question) };
+  if (from === null || to === null || from >= to) return null;
+  const start = startOfPeriodBefore(from, to);
+  return start < firstYear ? null : { from: start, to: from };
 }

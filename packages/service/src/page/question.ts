@@ -28,7 +28,7 @@ export interface PageQuestion {
   readonly from: number | null;
   /** The first moment after the period. */
   readonly to: number | null;
-  /** Values to keep, by field; null is a call without a value. Calls have to match all fields. */
+  /** Values to keep, by field; null is a call without the field, and an empty text another value. Calls have to match all fields. */
   readonly only: ReadonlyMap<PageDimension, readonly (string | null)[]>;
 }
 
@@ -46,7 +46,7 @@ export interface PageMeasures {
 
 /** The calls of one value of a field. */
 export interface PageGroup {
-  /** The value; null for calls without one. */
+  /** The value as it was sent: null where a call has none, or an empty text. */
   readonly value: string | null;
   /** How many calls. */
   readonly calls: number;
@@ -66,7 +66,7 @@ export interface PageSummary {
   readonly extensionsLeftOut: number;
   /** What the columns of the chart are. */
   readonly by: PageBucket;
-  /** Calls by time, without gaps. */
+  /** Calls by time, without gaps, each with its day, the Monday of its week, or its month. */
   readonly buckets: readonly { readonly from: string; readonly calls: number; readonly missed: number }[];
   /** The most frequent values of each field. Values to keep of a field do not apply to its own groups. */
   readonly groups: Readonly<Record<PageDimension, readonly PageGroup[]>>;

@@ -1,6 +1,6 @@
 import { printFilter } from '@call-attribution/query-dsl';
 import { groupedFields, type ScanPart, type Store } from '@call-attribution/store';
-import { pageMeasures, pageQuestions, pageSummary, pageTotals, periodBefore } from './numbers.ts';
+import { pageBucket, pageMeasures, pageQuestions, pageSummary, pageTotals, periodBefore } from './numbers.ts';
 import type { PageBucket, PageQuestion, PageSource, PageSummary } from './question.ts';
 
 /** Answers that are remembered until the calls of their account change. */
@@ -84,8 +84,9 @@ async function countCalls(
     account,
     parts,
     (start) => {
+      const bucket = pageBucket(question, by, start);
       const counters = parts.map(({ fields }, i) => {
-        const questions = i === 0 ? pageQuestions(question) : [pageTotals(question)];
+        const questions = i === 0 ? pageQuestions(question, bucket) : [pageTotals({ ...question, ...past })];
         return answersOfRead(questions, fields, { account });
       });
       return {
@@ -94,7 +95,7 @@ async function countCalls(
           const answers = counters[part]?.answers() ?? [];
           if (part === 0) {
             known = {
-              summary: pageSummary(question, by, answers, { ...start, all: start.calls }),
+              summary: pageSummary(question, bucket, answers, { ...start, all: start.calls }),
               position: start.position,
             };
             tell(known);

@@ -88,9 +88,9 @@ function downwards(
   const [owner, end] = [put(account), put(from)];
   const before = after === null ? `at < ${end}` : `at <= ${end} AND (at < ${end} OR sid < ${put(after)})`;
   const kept = [...only].map(([field, wanted]) => {
-    const named = wanted.filter((value) => value !== null && value !== '');
+    const named = wanted.filter((value) => value !== null);
     const isIn = named.length === 0 ? [] : [`${field} IN (${named.map((text) => put(text)).join(', ')})`];
-    const isNone = named.length === wanted.length ? [] : [`${field} IS NULL`, `${field} = ''`];
+    const isNone = named.length === wanted.length ? [] : [`${field} IS NULL`];
     return ` AND (${[...isIn, ...isNone].join(' OR ') || '1 = 0'})`;
   });
   const sql = `account = ${owner} AND at >= ${put(selection.from)} AND ${before}${otherConditions(selection, put)}${kept.join('')} ORDER BY at DESC, sid DESC`;
