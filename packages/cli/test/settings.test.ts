@@ -328,9 +328,17 @@ describe('several accounts', () => {
       expect(
         (await run('count', '--all-accounts', '--store', store)).stderr.match(/call extensions/g),
       ).toEqual(['call extensions']);
+    const mistake = await run('count', '--all-accounts', '--store', 'sqlite:both.db', '--where', 'foo = 1');
+    expect(mistake).toMatchObject({ code: 2, stdout: '' });
+    expect(mistake.stderr.match(/There is no field foo/g)).toHaveLength(1);
+    for (const where of ["account = 'MAIN'", "account in ('main', 'x')"])
+      expect(
+        (await run('count', '--all-accounts', '--store', 'sqlite:both.db', '--where', where)).stdout,
+      ).toMatch(/^main\t[1-9]\d*\nberlin\t0\n$/);
     for (const asked of [
       ['--by', 'account,campaign', '--order', 'calls desc', '--limit', '3', '--json'],
       ['--by', 'account,month', '--where', "channel = 'Tracker'"],
+      ['--by', 'account', '--where', "account = 'Main' and talk_minutes > 1"],
       ['--by', 'account', '--last', '30d', '--measures', 'calls,callers', '--format', 'csv'],
     ]) {
       const api = await report(...asked);

@@ -42,6 +42,11 @@ const typed: [string, string[], RegExp[]][] = [
     [/needs a time zone/, /--time-zone America\/New_York/],
   ],
   [
+    'a relative time to compare with, without a time zone',
+    ['report', '--period', '2026-11', '--compare', 'last month'],
+    [/"last month" needs a time zone/, /--time-zone America\/New_York/],
+  ],
+  [
     'two periods',
     ['list', '--time-zone', 'UTC', '--last', '7d', '--from', '2026-10-01'],
     [/--last is a period that ends now; remove --from, --to and --period/],

@@ -24,7 +24,7 @@ export const report: Handler = (args, io) => {
 
 async function makeReport({ format, page, output }: ReportTarget, args: Args, io: Io): Promise<number> {
   const place = await placeOf(args, io);
-  const question = await questionOf(args, place.accounts, io);
+  const question = await questionOf(args, place, io);
   if (page !== null) refusePersonal(question);
   const pictured = page !== null || format === 'table' ? layoutOf(question, true) : null;
   const data = format === 'table' ? [] : layoutOf(question, false).questions;
@@ -38,7 +38,7 @@ async function makeReport({ format, page, output }: ReportTarget, args: Args, io
   if (page !== null && shown !== null) {
     const text = {
       title: args.text('title') ?? shown.title,
-      head: headOf(question, main, place.accounts, now),
+      head: headOf({ q: question.q, where: args.text('where') }, main, place.accounts, now),
       incomplete,
       facts: remarks(answers, false, saidToReaders).map(sentenceOf),
       counted: ends.map(sentenceOf),

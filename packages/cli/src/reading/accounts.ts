@@ -1,5 +1,6 @@
 import type { Settings } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import { planQuestion } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
@@ -23,9 +24,12 @@ export interface ReadAccount extends NamedAccount {
  */
 export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]> {
   const stored = await chooseStored(args, io);
+  const where = args.has('where') ? args.text('where') : null;
+  // A mistake in it is one of the command, not of each account.
+  if (stored !== null && where !== null) planQuestion({ where });
   if (stored !== null)
     return stored.accounts.map(({ key, ...account }) => ({ ...account, open: () => stored.open(key) }));
-  if (args.has('where') && args.text('where') !== null)
+  if (where !== null)
     throw new UsageError('--where needs a copy, such as --store sqlite:calls.db', {
       hints: [
         "the filter of the API is --q, such as --q 'talk_minutes:[2 TO *]'",

@@ -6,6 +6,7 @@ import {
   type AccountStatus,
   type Answer,
   type CallSelection,
+  type Condition,
   createAnswer,
   type Question,
   selectCalls,
@@ -26,6 +27,7 @@ import { whileWaiting } from '../term/waiting.ts';
 import type { CopyContext, CopyCount, Cut, ReadCopy } from './copy-source.ts';
 import { withinRange } from './filter.ts';
 import { neededPeriod } from './needed-period.ts';
+import { whereOf } from './where.ts';
 
 /** Opens a row store to read it. */
 export async function openRowCopy(
@@ -33,7 +35,7 @@ export async function openRowCopy(
   { settings, args, io }: CopyContext,
   accounts: readonly string[],
 ): Promise<RowCopy> {
-  const where = args.has('where') ? args.text('where') : null;
+  const where = whereOf(args, settings, 'id');
   const shown = storeName(typed);
   const options = { ...storeOptions(readServiceSection(settings)), readOnly: true };
   const store = await whileWaiting(`waiting for the store ${shown}`, () => openStore(url, options));
@@ -48,7 +50,7 @@ interface Scope {
   readonly accounts: readonly string[];
   readonly version: 'v2' | 'v3';
   /** A condition of questions; null for none. */
-  readonly where: string | null;
+  readonly where: Condition | string | null;
   readonly signal: AbortSignal;
 }
 
@@ -165,7 +167,7 @@ class RowCopy implements ReadCopy {
   async #matching(
     accounts: readonly string[],
     selection: NumericFilter,
-    where: string,
+    where: Condition | string,
   ): Promise<readonly AsyncIterable<Call>[]> {
     const selector = selectCalls({ where });
     if (selector.needsSequence) {

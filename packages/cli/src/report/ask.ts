@@ -27,6 +27,8 @@ export interface Asked {
 /** Who answers: a copy, or the API of each account. */
 export interface Place {
   readonly accounts: readonly AskedAccount[];
+  /** What accounts are called in conditions there. */
+  readonly accountsAs: 'id' | 'name';
   /** Answers all questions in one pass. Nothing is answered when all accounts have failed. */
   ask(questions: readonly Question[]): Promise<Asked>;
 }
@@ -35,10 +37,15 @@ export interface Place {
 export async function placeOf(args: Args, io: Io): Promise<Place> {
   const stored = await chooseStored(args, io);
   if (stored !== null)
-    return { accounts: stored.accounts, ask: (questions) => askCopy(stored, questions, io) };
+    return {
+      accounts: stored.accounts,
+      accountsAs: 'id',
+      ask: (questions) => askCopy(stored, questions, io),
+    };
   const accounts = accountsOfApi(args, io);
   return {
     accounts: accounts.map((account) => ({ ...account, key: keyOf(account) })),
+    accountsAs: 'name',
     ask: (questions) => askApi(accounts, questions, args, io),
   };
 }

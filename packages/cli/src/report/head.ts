@@ -12,9 +12,14 @@ export function readUntil({ period, asOf }: Answer, now: number): string | null 
   return formatNaive(naiveAt(read, timeZone));
 }
 
+/** What was typed of the calls, apart from the period. */
+interface AskedCalls extends Pick<Question, 'q'> {
+  readonly where: string | null;
+}
+
 /** What a page is about, for people: account, period, date, and which calls. */
 export function headOf(
-  question: Question,
+  asked: AskedCalls,
   main: Answer,
   accounts: readonly AskedAccount[],
   now: number,
@@ -27,7 +32,7 @@ export function headOf(
   const shown = covered(period, readUntil(main, now));
   const span = formatPeriod(period.from === null && period.to === null ? period : shown);
   const written = formatPeriod({ from: formatNaive(naiveAt(now, period.timeZone ?? 'UTC')), to: null });
-  const calls = callsInWords(question);
+  const calls = callsInWords(asked);
   return [
     ...(names.length === 0 ? [] : [[names.length === 1 ? 'Account' : 'Accounts', names.join(', ')] as const]),
     ['Period', `${span}, ${period.timeZone ?? 'in the time zone of the account'}`] as const,
@@ -38,12 +43,12 @@ export function headOf(
 }
 
 /** Which calls a question is about, apart from the period. Empty when it is about all. */
-function callsInWords({ q = '', where }: Question): string {
+function callsInWords({ q = '', where }: AskedCalls): string {
   const read = safeParse(q);
   const filter: Filter = read.ok ? read.filter : { clauses: [] };
   return [
     ...filter.clauses.map(clauseInWords),
-    ...(typeof where === 'string' ? [`only those where ${where}`] : []),
+    ...(where !== null ? [`only those where ${where}`] : []),
   ].join('; ');
 }
 

@@ -8,12 +8,13 @@ import {
   splitList,
 } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
-import type { NaiveRange } from '../args/time.ts';
+import { movesWithClock, type NaiveRange, needZone } from '../args/time.ts';
 import { type Io, say } from '../io.ts';
 import { contextOf } from '../reading/connect.ts';
 import { type NamedAccount, planEach, ready } from '../reading/each-account.ts';
 import { conditionsOf, leavesExtensions, rangeOf } from '../reading/filter.ts';
 import { periodText, sayPeriod } from '../reading/period.ts';
+import { whereOf } from '../reading/where.ts';
 
 /** An account that is asked. */
 export interface AskedAccount extends NamedAccount {
@@ -21,10 +22,16 @@ export interface AskedAccount extends NamedAccount {
   readonly key: string;
 }
 
+/** The accounts that are asked, and what they are called in conditions. */
+interface AskedPlace {
+  readonly accounts: readonly AskedAccount[];
+  readonly accountsAs: 'id' | 'name';
+}
+
 const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
 
 /** The question that the options ask, to all accounts at once. Which periods are meant is said. */
-export async function questionOf(args: Args, accounts: readonly AskedAccount[], io: Io): Promise<Question> {
+export async function questionOf(args: Args, place: AskedPlace, io: Io): Promise<Question> {
   const by = args.list('by');
   const measures = args.text('measures');
   const order = args.text('order');
@@ -35,10 +42,11 @@ export async function questionOf(args: Args, accounts: readonly AskedAccount[], 
     measures: measures === null ? usualMeasures : splitList(measures).map((each) => each.trim()),
     ...(order === null ? {} : { order }),
     ...(limit === null ? {} : { limit }),
-    ...(await selectionOf(args, accounts, io)),
+    ...(await selectionOf(args, place, io)),
     personal: 'show',
   };
   if (compare === null) return question;
+  if (movesWithClock(compare)) needZone({ timeZone: question.timeZone ?? null }, JSON.stringify(compare));
   const plan = planQuestion({ ...question, compare: compare.trim().toLowerCase() }, { now: io.clock.now() });
   if (plan.compared === null) return question;
   const compared = { from: formatNaive(plan.compared.from), to: formatNaive(plan.compared.to) };
@@ -58,7 +66,7 @@ interface OwnSelection {
 
 async function selectionOf(
   args: Args,
-  accounts: readonly AskedAccount[],
+  { accounts, accountsAs }: AskedPlace,
   io: Io,
 ): Promise<Partial<Question>> {
   const planned = await planEach(accounts, (account): OwnSelection => {
@@ -73,11 +81,11 @@ async function selectionOf(
   const own = ready(planned).map(({ plan }) => plan);
   const [first, ...others] = own;
   if (first === undefined) return {};
-  const { range, timeZone, filter } = first;
+  const { account, range, timeZone, filter } = first;
   const isAlike = others.every(
     (one) => one.range.from === range.from && one.range.to === range.to && one.leaves === first.leaves,
   );
-  const where = args.text('where');
+  const where = whereOf(args, account.settings, accountsAs);
   return {
     q: printFilter(filter),
     ...(timeZone !== null && others.every((one) => one.timeZone === timeZone) ? { timeZone } : {}),
@@ -116,8 +124,9 @@ function callsOf({ account, range, leaves }: OwnSelection): Condition {
   };
 }
 
-function both(where: string | null, condition: Condition): Condition | string {
+function both(where: Condition | string | null, condition: Condition): Condition | string {
   if (where === null) return condition;
+  if (typeof where !== 'string') return { kind: 'and', parts: [where, condition] };
   const read = parseCondition(where);
   // A condition that cannot be read is explained where it is asked.
   return read.ok ? { kind: 'and', parts: [read.condition, condition] } : where;
