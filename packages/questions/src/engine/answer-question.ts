@@ -234,15 +234,19 @@ async function eachCall(
   take: (call: Call) => void,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  let count = 0;
-  const each = (call: Call) => {
-    count += 1;
-    if (count % 1024 === 0) signal?.throwIfAborted();
-    take(call);
-  };
   signal?.throwIfAborted();
-  if (Symbol.iterator in calls) for (const call of calls) each(call);
-  else for await (const call of calls) each(call);
+  if (Symbol.iterator in calls) {
+    let count = 0;
+    for (const call of calls) {
+      count += 1;
+      if (count % 1024 === 0) signal?.throwIfAborted();
+      take(call);
+    }
+  } else
+    for await (const call of calls) {
+      signal?.throwIfAborted();
+      take(call);
+    }
 }
 
 /** What follows from the time, the talk and the channel of a call. */
