@@ -59,7 +59,7 @@ export function readAddress(hash: string): State {
   return {
     version: found.get('v') === 'v2' ? 'v2' : 'v3',
     q: found.get('q') ?? '',
-    preset: found.get('last'),
+    preset: readPreset(found.get('last')),
     only: readOnly(found.get('only')),
     by: by === 'day' || by === 'week' || by === 'month' ? by : 'auto',
     page: Math.max(0, Number.parseInt(found.get('page') ?? '1', 10) - 1 || 0),
@@ -67,6 +67,12 @@ export function readAddress(hash: string): State {
     account: found.get('account') ?? '',
   };
 }
+
+/** A preset that is none would be all time, under another name. */
+const readPreset = (name: string | null): string | null =>
+  name === null || presets.some(([known]) => known === name) || /^[1-9]\d{0,3}d$/.test(name)
+    ? name
+    : initial.preset;
 
 /** The address of a state. With a preset it has no dates, so that a bookmark of the last 28 days stays one. */
 export function addressOf(state: State): string {
