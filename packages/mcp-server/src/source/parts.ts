@@ -31,6 +31,8 @@ export interface ApiSettings {
 /** One account and stretch of a question. */
 interface SavedPart {
   readonly account: string;
+  /** URL of the API: the same keys may be those of a test server, whose calls are others. */
+  readonly api: string;
   readonly from: string | null;
   /** Where to go on; null when it was read whole. */
   readonly checkpoint: Checkpoint | null;
@@ -124,18 +126,21 @@ export function stretchesOf(
 }
 
 async function readPart<T extends Tally>(
-  { name, reads, mask }: ApiAccount,
+  { name, client, reads, mask }: ApiAccount,
   stretch: Stretch,
-  before: SavedPart | undefined,
+  saved: SavedPart | undefined,
   tally: T,
   allowance: Allowance,
   run: ReadRun,
 ): Promise<PartRead<T>> {
+  const { baseUrl: api } = await client();
+  const before = saved?.api === api ? saved : undefined;
   const part = (read: Omit<PartRead<T>, 'tally' | 'saved'>, checkpoint: Checkpoint | null): PartRead<T> => ({
     ...read,
     tally,
     saved: () => ({
       account: name,
+      api,
       from: stretch.from,
       checkpoint,
       asOf: read.asOf,

@@ -180,6 +180,14 @@ describe('a question that one tool call cannot finish', () => {
     expect(last).toMatchObject({ rows, complete: true });
   });
 
+  it('begins again where another API answers to the same keys', async () => {
+    const { structuredContent } = await callTool(open(), 'analyze_calls', { calls: 'all' });
+    const other = { ...fakeClient(fixtureCalls(90, 3)), baseUrl: 'http://127.0.0.1:2' };
+    const server = createServer(other, { pseudonymKey: 'one key' });
+    const answer = await callTool(server, 'analyze_calls', { cursor: structuredContent?.go_on });
+    expect(answer.structuredContent).toMatchObject({ calls: 90, complete: true });
+  });
+
   it('keeps its state although somebody removed the folder', async () => {
     const server = open();
     await callTool(server, 'analyze_calls', { group_by: 'city' });
