@@ -108,6 +108,7 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
           /The first call is from 2026-\S+ \S+: nothing is known of the period before/,
         ),
       });
+      expect(stderr).not.toContain('which time zone');
     }
   });
 

@@ -157,7 +157,7 @@ export const copyOptions: readonly OptionSpec[] = [
   {
     name: 'where',
     value: 'CONDITION',
-    text: `in a copy, a condition on any field: "talk_minutes >= 2 and state in ('TX', 'CA')"`,
+    text: `in a copy or a report, a condition on any field: "talk_minutes >= 2 and state in ('TX', 'CA')"`,
     group: 'Copies',
   },
 ];

@@ -72,13 +72,15 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
   readonly address: string;
   incomplete: readonly string[] = [];
   readonly #accounts: readonly string[];
+  readonly #timeZone: string | undefined;
   readonly #io: Io;
   readonly #endWaiting: () => void;
 
-  constructor(copy: C, accounts: readonly string[], io: Io) {
+  constructor(copy: C, accounts: readonly string[], { settings, io }: CopyContext) {
     this.copy = copy;
     this.address = copy.address;
     this.#accounts = accounts;
+    this.#timeZone = settings.timeZone?.value;
     this.#io = io;
     this.#endWaiting = beginWaiting(`reading the ${copy.kind} ${copy.shown}`);
   }
@@ -183,8 +185,14 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
   async #explainNone(filter: Filter): Promise<void> {
     const { from, to } = timesOf(filter);
     const isPeriod = from === null || to === null || from < to;
-    const period = isPeriod ? { ...(from && { from }), ...(to && { to }) } : {};
-    const [answer] = await this.copy.ask([{ ...this.copy.selection(filter), ...period }]);
+    const [answer] = await this.copy.ask([
+      {
+        ...this.copy.selection(filter),
+        ...(this.#timeZone && { timeZone: this.#timeZone }),
+        ...(isPeriod && from && { from }),
+        ...(isPeriod && to && { to }),
+      },
+    ]);
     for (const note of answer?.notes ?? []) say(this.#io, note);
   }
 

@@ -9,8 +9,8 @@ export async function openCopySource(
 ): Promise<CopySource> {
   if (chosen.kind === 'warehouse') {
     const { openWarehouseCopy } = await import('./warehouse-copy.ts');
-    return new CopySource(await openWarehouseCopy(chosen, context, accounts), accounts, context.io);
+    return new CopySource(await openWarehouseCopy(chosen, context, accounts), accounts, context);
   }
   const { openRowCopy } = await import('./row-copy.ts');
-  return new CopySource(await openRowCopy(chosen, context, accounts), accounts, context.io);
+  return new CopySource(await openRowCopy(chosen, context, accounts), accounts, context);
 }
