@@ -28,6 +28,7 @@ export type { SavedCounts, SeenAccount } from './engine/running.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export type { KeptCall } from './engine/sequences.ts';
 export { QuestionError, type QuestionErrorCode } from './errors.ts';
+export type { FieldSettings } from './fields/calendar.ts';
 export { callerKey } from './fields/caller-key.ts';
 export { type ClickIdName, type ClickIds, clickIdsOf, clickKinds, clickPlaces } from './fields/click-ids.ts';
 export {
@@ -41,12 +42,7 @@ export {
   weekdays,
 } from './fields/derived.ts';
 export type { Facts, ReadCalls, Sequence } from './fields/facts.ts';
-export {
-  type FieldSettings,
-  parseCondition,
-  type QuestionField,
-  questionFields,
-} from './fields/vocabulary.ts';
+export { parseCondition, type QuestionField, questionFields } from './fields/vocabulary.ts';
 export { columnText, isStoredTime, isWellFormed } from './fields/wire-values.ts';
 export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut } from './question/answer.ts';
 export { type Alignment, alignmentOf, isBucket, unmoved, weekShift } from './question/buckets.ts';

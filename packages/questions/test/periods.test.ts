@@ -34,6 +34,11 @@ const cases: readonly (readonly [said: string, from: string | null, to: string |
   ['since last month', '2026-10-01', null],
   ['until yesterday', null, '2026-11-25'],
   ['before 2026-10', null, '2026-10-01'],
+  ['october', '2026-10-01', '2026-11-01'],
+  ['Nov', '2026-11-01', '2026-12-01'],
+  ['december', '2025-12-01', '2026-01-01'],
+  ['since march', '2026-03-01', null],
+  ['All time', null, null],
 ];
 
 test.each(cases.map(([said, from, to]) => ({ said, from, to })))('$said', ({ said, from, to }) => {
@@ -50,13 +55,21 @@ test('weeks begin on Sundays when asked', () => {
   expect(formatNaive(found?.from ?? 0)).toBe('2026-11-22 00:00:00');
 });
 
-test.each(['', 'soon', '2026-13', '2026-02-30', '2025-W53', 'last 0 days', 'between', '2026-Q5'])(
-  '%j is no period',
-  async (period) => {
-    expect(sayPeriod(period, now)).toBeNull();
-    await expect(answerQuestion({ period }, [])).rejects.toThrow(QuestionError);
-  },
-);
+test.each([
+  '',
+  'soon',
+  '2026-13',
+  '2026-02-30',
+  '2025-W53',
+  'last 0 days',
+  'between',
+  '2026-Q5',
+  '9999',
+  'last 99999 years',
+])('%j is no period', async (period) => {
+  expect(sayPeriod(period, now)).toBeNull();
+  await expect(answerQuestion({ period }, [])).rejects.toThrow(QuestionError);
+});
 
 test('the zone of the answer says what day it is, on both sides of midnight', async () => {
   const at = Date.parse('2026-11-01T03:30:00Z');
@@ -88,4 +101,20 @@ test.each([
 ] as const)('a year before %s, in weeks that begin on %s', async (period, weekStart, from, to) => {
   const { compared } = await answerQuestion({ period, weekStart, compare: 'year' }, []);
   expect(compared).toEqual({ from: `${from} 00:00:00`, to: `${to} 00:00:00` });
+});
+
+test.each([
+  ['last moth', 'period is "last moth", which is not a period. Did you mean \'last month\'?'],
+  ['yesterdy', 'period is "yesterdy", which is not a period. Did you mean \'yesterday\'?'],
+  ['2026-02-30', 'period is "2026-02-30", which is not a period. Did you mean 2026-02-28?'],
+  [
+    '2026-11-20 14:00:00',
+    'period is "2026-11-20 14:00:00", which is a moment. Write both ends, such as \'2026-11-20 14:00:00 to 2026-11-20 15:00:00\'.',
+  ],
+  [
+    '2026-11 to 2026-09',
+    'period is "2026-11 to 2026-09", which ends before it begins. Write the earlier time first.',
+  ],
+])('the mistake in %j is told with its fix', async (period, message) => {
+  await expect(answerQuestion({ period }, [])).rejects.toThrow(message);
 });

@@ -56,7 +56,7 @@ describe('choose', () => {
     [{ to: '2026-09-31 12:00:00' }, 'Did you mean 2026-09-30 12:00:00?'],
     [{ from: '2026/11/1' }, 'Did you mean 2026-11-01?'],
     [{ from: '2026-11-01T00:00:00Z' }, 'no time zone. Did you mean 2026-11-01 00:00:00?'],
-    [{ from: 'last weak' }, "Write one such as 2026-11-20, '2026-11-20 14:30:00' or yesterday."],
+    [{ from: 'last weak' }, "Did you mean 'last week'?"],
     [{ from: '2026-11-02', to: '2026-11-01' }, 'Did you mean `from` 2026-11-01 and `to` 2026-11-02?'],
     [{ from: '2026-11-02 09:00:00', to: '2026-11-02 09:00:00' }, 'is not before `to` (2026-11-02 09:00:00)'],
     [{ time_zone: 'America/New_Yrok' }, 'Did you mean America/New_York?'],

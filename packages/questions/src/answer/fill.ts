@@ -1,6 +1,6 @@
 import { compileCondition, type Value } from '../conditions/holds.ts';
+import { dayNumber, startOfDay } from '../fields/calendar.ts';
 import { weekdays } from '../fields/derived.ts';
-import { dayNumber, startOfDay } from '../fields/facts.ts';
 import { bucketStart, isBucket, timeKey } from '../question/buckets.ts';
 import type { Plan } from '../question/plan.ts';
 import type { Counted, CountedGroup } from './counted.ts';

@@ -1,5 +1,5 @@
 import { isCallExtension } from '@call-attribution/core/record';
-import { day, instantOf, minute, naiveAt } from '@call-attribution/core/time';
+import { instantOf, minute, naiveAt } from '@call-attribution/core/time';
 import { callerKey } from './caller-key.ts';
 import { columnText, storedTime } from './wire-values.ts';
 
@@ -213,11 +213,3 @@ export class Facts {
     return this.sentAt - seen;
   }
 }
-
-const zeroDay = Date.parse('0001-01-01T00:00:00Z');
-
-/** Days from Monday, the 1st of January of the year 1: no division of such a number rounds a negative one. */
-export const dayNumber = (millis: number): number => Math.floor((millis - zeroDay) / day);
-
-/** Where a day begins. */
-export const startOfDay = (number: number): number => zeroDay + number * day;

@@ -1,9 +1,18 @@
 import type { FieldSpec, FieldType } from '@call-attribution/core';
 import { fields } from '@call-attribution/core/record';
-import { day, hour, minute } from '@call-attribution/core/time';
+import { hour, minute } from '@call-attribution/core/time';
 import type { Term } from '../conditions/condition.ts';
 import type { Value } from '../conditions/holds.ts';
 import { type ConditionResult, readCondition } from '../conditions/parse.ts';
+import {
+  dayNumber,
+  type FieldSettings,
+  hourOf,
+  monthStartOf,
+  startOfDay,
+  weekdayOf,
+  weekStartOf,
+} from './calendar.ts';
 import { clickOf } from './click-ids.ts';
 import {
   activity,
@@ -14,7 +23,7 @@ import {
   type TouchName,
   weekdays,
 } from './derived.ts';
-import { dayNumber, type Facts, startOfDay, timeOf } from './facts.ts';
+import { type Facts, timeOf } from './facts.ts';
 import { columnText } from './wire-values.ts';
 
 /** A field that a question can name. */
@@ -31,12 +40,6 @@ export interface QuestionField extends Term {
   readonly read: (facts: Facts) => Value;
 }
 
-/** How the fields of a question are read. */
-export interface FieldSettings {
-  /** The day that weeks begin with. Default Monday. */
-  readonly weekStart?: 'monday' | 'sunday' | undefined;
-}
-
 const timeBuckets: ReadonlySet<string> = new Set(['day', 'week', 'month', 'weekday', 'hour']);
 
 /** Names that people use for derived fields. */
@@ -49,23 +52,6 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   lag_minutes: ['lag'],
   is_extension: ['call_extension', 'extension'],
 };
-
-/** The day that holds the start of the week of a day, both as `dayNumber`. */
-export const weekStartOf = (number: number, { weekStart }: FieldSettings): number =>
-  weekStart === 'sunday' ? Math.floor((number + 1) / 7) * 7 - 1 : Math.floor(number / 7) * 7;
-
-/** The start of the month of a time. */
-export const monthStartOf = (millis: number): number => {
-  const date = new Date(millis);
-  return millis - (millis - Math.floor(millis / day) * day) - (date.getUTCDate() - 1) * day;
-};
-
-/** The day of the week of a time, 0 for Monday. */
-export const weekdayOf = (millis: number): number => dayNumber(millis) % 7;
-
-/** The hour of the day of a time. */
-export const hourOf = (millis: number): number =>
-  Math.floor((millis - Math.floor(millis / day) * day) / hour);
 
 type Read = (facts: Facts) => Value;
 const atTime =

@@ -1,15 +1,17 @@
 import { addMonths, formatNaive } from '@call-attribution/core/time';
 import type { Value } from '../conditions/holds.ts';
-import { weekdays } from '../fields/derived.ts';
-import { dayNumber, type Facts, startOfDay } from '../fields/facts.ts';
 import {
+  dayNumber,
   type FieldSettings,
   hourOf,
   monthStartOf,
-  type QuestionField,
+  startOfDay,
   weekdayOf,
   weekStartOf,
-} from '../fields/vocabulary.ts';
+} from '../fields/calendar.ts';
+import { weekdays } from '../fields/derived.ts';
+import type { Facts } from '../fields/facts.ts';
+import type { QuestionField } from '../fields/vocabulary.ts';
 import type { AnswerValue } from './answer.ts';
 import { shownMoment } from './measures.ts';
 import type { ClosedPeriod, Period } from './period.ts';

@@ -1,6 +1,5 @@
 import { addMonths, day, hour, instantOf, naiveAt, parseTime, second } from '@call-attribution/core/time';
-import { dayNumber, startOfDay } from '../fields/facts.ts';
-import { type FieldSettings, monthStartOf, weekStartOf } from '../fields/vocabulary.ts';
+import { dayNumber, type FieldSettings, monthStartOf, startOfDay, weekStartOf } from '../fields/calendar.ts';
 
 /** A stretch of naive time, half-open. */
 export interface Stretch {
@@ -17,6 +16,15 @@ export interface PeriodSettings extends FieldSettings {
 /** Forms of a period, for messages. */
 export const periodForms =
   "'yesterday', 'last month', 'this week', 'last 30 days', '2026-Q3', '2026-10', '2026-10-01 to 2026-10-15', 'since 2026-10-01'";
+
+const units = ['day', 'week', 'month', 'quarter', 'year'];
+
+/** Periods that are said with the same words each time, for a text that is almost one of them. */
+export const periodWords = [
+  ...['today', 'yesterday', 'tomorrow', 'all time'],
+  ...['this', 'last', 'next'].flatMap((which) => units.map((unit) => `${which} ${unit}`)),
+  ...units.slice(1).map((unit) => `${unit} to date`),
+];
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const longMonths = [
@@ -38,7 +46,8 @@ type Unit = 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
 
 /**
  * Reads a period as people say it, at the naive time `now`. `last month` is the whole month before this one; `last 30 days` are today
- * and the 29 days before; `last 3 months` are the three whole months before this one. Null for what is none.
+ * and the 29 days before; `last 3 months` are the three whole months before this one; `october` is the latest one that has begun.
+ * `all time` has no ends. Null for what is none.
  */
 export function sayPeriod(
   text: string,
@@ -46,6 +55,20 @@ export function sayPeriod(
   settings: PeriodSettings = {},
 ): { readonly from: number | null; readonly to: number | null } | null {
   const words = text.trim().toLowerCase().replace(/\s+/g, ' ');
+  if (words === 'all time') return { from: null, to: null };
+  const said = spanOf(words, now, settings);
+  const ends = [said?.from, said?.to].filter((end) => typeof end === 'number');
+  return ends.every((end) => end >= firstMoment && end < afterLast) ? said : null;
+}
+
+/** Records have years of four digits. */
+const [firstMoment, afterLast] = [Date.parse('0001-01-01T00:00:00Z'), Date.UTC(10_000, 0)];
+
+function spanOf(
+  words: string,
+  now: number,
+  settings: PeriodSettings,
+): { readonly from: number | null; readonly to: number | null } | null {
   const open = /^(since|from|after|until|till|up to|before) (.+)$/.exec(words);
   const range = /^(?:from |between )?(.+?)(?: ?\.\. ?| to | until | through | and | - | – )(.+)$/.exec(words);
   if (range?.[1] !== undefined && range[2] !== undefined) {
@@ -64,7 +87,9 @@ export function sayPeriod(
 }
 
 function stretchOf(words: string, now: number, settings: PeriodSettings): Stretch | null {
-  return relative(words, now, settings) ?? calendar(words, settings) ?? moment(words);
+  return (
+    relative(words, now, settings) ?? latestMonth(words, now) ?? calendar(words, settings) ?? moment(words)
+  );
 }
 
 /** A stretch that depends on what time it is. */
@@ -101,6 +126,17 @@ function relative(words: string, now: number, settings: PeriodSettings): Stretch
   const { from: to } = unitAt(units, now, 0, settings);
   return { from: unitAt(units, now, -many, settings).from, to };
 }
+
+/** A month without its year is the latest that has begun. */
+function latestMonth(words: string, now: number): Stretch | null {
+  const month = monthNamed(words);
+  if (month < 0) return null;
+  const from = addMonths(monthStartOf(now), -((new Date(now).getUTCMonth() - month + 12) % 12));
+  return { from, to: addMonths(from, 1) };
+}
+
+/** The place of a month in its year by its name, -1 for what is none. */
+const monthNamed = (word: string): number => Math.max(longMonths.indexOf(word), months.indexOf(word));
 
 /** The last day that there was before today: Samoa went from December 29 to 31 in 2011. */
 function dayBefore(now: number, settings: PeriodSettings): Stretch {
@@ -144,7 +180,7 @@ function calendar(words: string, settings: FieldSettings): Stretch | null {
     return monthsFrom(`${quarter[1]}-${String(Number(quarter[2]) * 3 - 2).padStart(2, '0')}`, 3);
   if (/^\d{4}-\d\d$/.test(words)) return monthsFrom(words, 1);
   const named = swap(/^([a-z]+)\.?,? (\d{4})$/.exec(words)) ?? /^(\d{4}) ([a-z]+)$/.exec(words);
-  const month = Math.max(longMonths.indexOf(named?.[2] ?? ''), months.indexOf(named?.[2] ?? ''));
+  const month = monthNamed(named?.[2] ?? '');
   if (named?.[1] !== undefined && month >= 0)
     return monthsFrom(`${named[1]}-${String(month + 1).padStart(2, '0')}`, 1);
   const week = /^(\d{4})-?w(\d\d)$/.exec(words);

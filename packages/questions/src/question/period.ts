@@ -3,6 +3,7 @@ import {
   checkTimeZone,
   day,
   formatNaive,
+  hour,
   naiveAt,
   parseTime,
   second,
@@ -10,9 +11,8 @@ import {
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { QuestionError } from '../errors.ts';
-import { dayNumber, startOfDay } from '../fields/facts.ts';
-import { type FieldSettings, weekStartOf } from '../fields/vocabulary.ts';
-import { periodForms, sayPeriod } from './period-words.ts';
+import { dayNumber, type FieldSettings, startOfDay, weekStartOf } from '../fields/calendar.ts';
+import { periodForms, periodWords, sayPeriod } from './period-words.ts';
 import type { CallSelection, Question } from './question.ts';
 
 /** A period of naive time, half-open. An open end is null. */
@@ -66,6 +66,13 @@ function readWords(name: 'period' | 'compare', words: string, say: Say): Period 
     throw unreadable(name, words, 'a period', `Write ${others} such as ${periodForms}.`);
   }
   if (said.from === null || said.to === null || said.from < said.to) return said;
+  if (said.from === said.to && (parseTime(words.trim()) !== null || /^\s*now\s*$/i.test(words))) {
+    const moment = formatNaive(said.from);
+    throw new QuestionError(
+      'invalid_period',
+      `${name} is ${shown(words)}, which is a moment. Write both ends, such as '${moment} to ${formatNaive(said.from + hour)}'.`,
+    );
+  }
   throw new QuestionError(
     'invalid_period',
     `${name} is ${shown(words)}, which ends before it begins. Write the earlier time first.`,
@@ -107,7 +114,7 @@ const shown = (text: unknown): string => JSON.stringify(typeof text === 'string'
 function unreadable(name: string, text: unknown, what: string, otherwise: string): QuestionError {
   const typed = typeof text === 'string' ? text.trim() : '';
   const zone = /\d(?:Z|[+-]\d\d:?\d\d)$/i.test(typed) ? ' Times here have no time zone.' : '';
-  const near = nearestTime(typed);
+  const near = nearestTime(typed) ?? nearestWords(typed);
   const fix = near === null ? otherwise : `Did you mean ${near}?`;
   return new QuestionError(
     'invalid_period',
@@ -126,6 +133,12 @@ function nearestTime(text: string): string | null {
   const clock = /^[ T](\d\d:\d\d(?::\d\d)?)/.exec(rest)?.[1];
   const whole = clock === undefined ? dated : `${dated} ${clock}`;
   return parseTime(whole) === null ? dated : whole;
+}
+
+/** The words that were probably meant. */
+function nearestWords(text: string): string | null {
+  const meant = nearest(text.toLowerCase(), periodWords);
+  return meant === undefined ? null : `'${meant}'`;
 }
 
 /** The zones of a question: the one of the records, and the one to report in. */

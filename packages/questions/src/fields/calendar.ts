@@ -1,0 +1,34 @@
+import { day, hour } from '@call-attribution/core/time';
+
+// Days, weeks and months of naive time. It knows no field, so that periods can be read without the table of fields.
+
+/** How the fields of a question are read. */
+export interface FieldSettings {
+  /** The day that weeks begin with. Default Monday. */
+  readonly weekStart?: 'monday' | 'sunday' | undefined;
+}
+
+const zeroDay = Date.parse('0001-01-01T00:00:00Z');
+
+/** Days from Monday, the 1st of January of the year 1: no division of such a number rounds a negative one. */
+export const dayNumber = (millis: number): number => Math.floor((millis - zeroDay) / day);
+
+/** Where a day begins. */
+export const startOfDay = (number: number): number => zeroDay + number * day;
+
+/** The day that holds the start of the week of a day, both as `dayNumber`. */
+export const weekStartOf = (number: number, { weekStart }: FieldSettings): number =>
+  weekStart === 'sunday' ? Math.floor((number + 1) / 7) * 7 - 1 : Math.floor(number / 7) * 7;
+
+/** The start of the month of a time. */
+export const monthStartOf = (millis: number): number => {
+  const date = new Date(millis);
+  return millis - (millis - Math.floor(millis / day) * day) - (date.getUTCDate() - 1) * day;
+};
+
+/** The day of the week of a time, 0 for Monday. */
+export const weekdayOf = (millis: number): number => dayNumber(millis) % 7;
+
+/** The hour of the day of a time. */
+export const hourOf = (millis: number): number =>
+  Math.floor((millis - Math.floor(millis / day) * day) / hour);
