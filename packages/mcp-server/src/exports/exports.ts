@@ -170,10 +170,9 @@ async function finished(
   args: Readonly<Record<string, unknown>>,
   request: CallRequest,
 ): Promise<Record<string, unknown>> {
-  const { account } = args;
   let found = await run(tool, args, request);
   for (let left = mostSteps; left > 0 && typeof found.go_on === 'string'; left -= 1)
-    found = await run(tool, { cursor: found.go_on, ...(account === undefined ? {} : { account }) }, request);
+    found = await run(tool, { cursor: found.go_on }, request);
   if (found.complete === false)
     throw new ToolError({ code: 'rows_missing', tool, said: [found.summary, found.notes].flat().join(' ') });
   return found;

@@ -7,6 +7,7 @@ import { placeOf } from '../mirror/copy-key.ts';
 import { completionHandlers, promptHandlers } from '../prompts/handlers.ts';
 import type { ServerDefinition } from '../protocol/definition.ts';
 import { resourceHandlers } from '../resources/handlers.ts';
+import { sweepUnfinished } from '../source/unfinished.ts';
 import { instructions } from '../text/notes.ts';
 import { checkAccounts, createAccountRunner } from '../tools/accounts.ts';
 import {
@@ -34,7 +35,7 @@ export interface CallsMcpServer {
   readonly definition: ServerDefinition;
   /** Calls a tool by name. A failure is a result with `isError`. */
   readonly call: ToolCaller;
-  /** Stops the refresh of the local copy and closes it. Without a copy there is nothing to do. */
+  /** Stops the refresh of the local copy and closes it, and ends the timers of the server. */
   close(): Promise<void>;
 }
 
@@ -64,17 +65,18 @@ export function createServer(
   const place = mirror === undefined ? null : placeOf(mirror, shared.reveal, pseudonymKey);
   const lanes = given.map((account) => createLane(account, shared, place));
   const keys = given.map((account) => account.pseudonymKey ?? pseudonymKey);
-  const settingsOf = createSettings({
+  const common = {
     ...{ ...shared, limits, hasMirror: place !== null },
     budget: Math.max(minimumBudget, most.budget),
     key:
       place?.key ?? (keys.every((key) => key !== undefined) ? keys.map(String).join('\n') : randomBytes(32)),
-  });
+  };
+  const settingsOf = createSettings(common, lanes);
   const settings = settingsOf(lanes);
 
   /** Runs tools for the accounts that a call names. */
   const runner = (change: Partial<ToolSettings>): ToolRunner =>
-    createAccountRunner(lanes, (chosen) =>
+    createAccountRunner(lanes, settings.unfinished, (chosen) =>
       createToolRunner({ ...settingsOf(chosen), ...change }, timeoutMs, log),
     );
   const run = runner({});
@@ -110,7 +112,9 @@ export function createServer(
     onInternalError: (error) =>
       log(`internal error: ${error instanceof Error ? error.stack : String(error)}`),
   };
+  const endSweep = sweepUnfinished(clock);
   const close = async (): Promise<void> => {
+    endSweep();
     await Promise.all(lanes.map(async ({ mirror: copy }) => (await copy)?.close()));
   };
   return { definition, call, close };

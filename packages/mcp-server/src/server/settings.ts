@@ -21,14 +21,18 @@ export interface CommonSettings {
   readonly key: string | Uint8Array;
 }
 
-/** Makes what tools use for some accounts. */
-export function createSettings(common: CommonSettings): (lanes: readonly Lane[]) => ToolSettings {
+/** Makes what tools use for some accounts of `all`. */
+export function createSettings(
+  common: CommonSettings,
+  all: readonly Lane[],
+): (lanes: readonly Lane[]) => ToolSettings {
   const { reveal, limits, clock, budget, hasMirror, key } = common;
   const cursorKey = createHmac('sha256', key).update('cursors').digest();
+  const owner = JSON.stringify([all.map((lane) => [lane.name, lane.version]), [...reveal].sort()]);
+  const unfinished = new UnfinishedQuestions(cursorKey, owner);
   return (lanes) => {
     const [{ version, client, timeZone, mask }] = lanes as readonly [Lane, ...Lane[]];
     const api = new ApiSource(lanes, { limits, clock });
-    const owner = JSON.stringify([lanes.map((lane) => [lane.name, lane.version]), [...reveal].sort()]);
     return {
       version,
       client,
@@ -37,7 +41,7 @@ export function createSettings(common: CommonSettings): (lanes: readonly Lane[])
       source: hasMirror ? () => copyOf(lanes, api) : async () => api,
       hasMirror,
       cursorKey,
-      unfinished: new UnfinishedQuestions(cursorKey, owner),
+      unfinished,
       fields,
       reveal,
       view: (call, specs, limit) =>

@@ -2,13 +2,15 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { type Clock, systemClock } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
-import { isObject } from '../protocol/messages.ts';
 import { ToolError } from '../text/failures.ts';
 
 /** A question that was begun: what was asked, and what was counted so far. */
 export interface Begun {
   readonly tool: string;
+  /** Names of the accounts that were asked. */
+  readonly accounts: readonly string[];
   readonly args: Readonly<Record<string, unknown>>;
   /** When, in milliseconds since 1970: `last month` stays the month that it was then. */
   readonly at: number;
@@ -17,6 +19,8 @@ export interface Begun {
 
 /** How long it can be continued. */
 const keptFor = 60 * 60_000;
+/** How often what is older is removed. */
+const sweptEvery = 60_000;
 
 const nameForm = /^u_[A-Za-z0-9_-]{22}$/;
 
@@ -25,23 +29,22 @@ export const isBegun = (cursor: string): boolean => nameForm.test(cursor.trim())
 
 /**
  * Keeps questions that were begun in files that only their owner reads, for an hour, so that they can go on after this process has ended.
- * `owner` tells servers with other accounts, masks or settings apart.
+ * Each file has a seal: one that was changed is not used. `owner` tells servers with other accounts, masks or settings apart.
  */
 export class UnfinishedQuestions {
-  readonly #owner: string;
+  readonly #key: Uint8Array;
 
   constructor(key: string | Uint8Array, owner: string) {
-    this.#owner = createHmac('sha256', key).update(owner).digest('base64url');
+    this.#key = createHmac('sha256', key).update(owner).digest();
   }
 
   /** Keeps what was counted so far, and names it. */
   keep(begun: Begun): string {
     const name = `u_${randomBytes(16).toString('base64url')}`;
-    const text = JSON.stringify({ owner: this.#owner, ...begun });
+    const body = JSON.stringify(begun);
     try {
-      const folder = this.#open();
-      writeFileSync(join(folder, name), text, { mode: 0o600, flag: 'wx' });
-      setTimeout(() => this.#sweep(folder), keptFor + 1000).unref();
+      const text = `{"seal":"${this.#sealOf(body)}",${body.slice(1)}`;
+      writeFileSync(join(openFolder(), name), text, { mode: 0o600, flag: 'wx' });
     } catch (error) {
       if (error instanceof ConfigurationError) throw error;
       throw new ConfigurationError(
@@ -53,52 +56,77 @@ export class UnfinishedQuestions {
   }
 
   /** What a cursor names. It stays for its hour: the answer may be lost on its way. */
-  find(cursor: string, tool: string): Begun {
+  find(cursor: string): Begun {
     const name = cursor.trim();
     const found = isBegun(name) ? this.#read(name) : null;
-    if (found === null || found.tool !== tool) throw new ToolError({ code: 'foreign_cursor' });
+    if (found === null) throw new ToolError({ code: isBegun(name) ? 'lost_question' : 'foreign_cursor' });
     return found;
   }
 
   #read(name: string): Begun | null {
     try {
-      const file = join(this.#open(), name);
-      if (Date.now() - statSync(file).mtimeMs > keptFor) return null;
-      const found: unknown = JSON.parse(readFileSync(file, 'utf8'));
-      if (!isObject(found) || found.owner !== this.#owner) return null;
-      const { tool, args, at, saved } = found;
-      return isObject(args) && typeof at === 'number' ? { tool: String(tool), args, at, saved } : null;
-    } catch (error) {
-      if (error instanceof ConfigurationError) throw error;
+      const file = join(folderName(), name);
+      if (isOld(file)) return null;
+      const text = readFileSync(file, 'utf8');
+      const [start = '', seal] = /^\{"seal":"([\w-]+)",/.exec(text) ?? [];
+      const body = `{${text.slice(start.length)}`;
+      return seal === this.#sealOf(body) ? JSON.parse(body) : null;
+    } catch {
       return null;
     }
   }
 
-  /** The folder, which somebody may have removed or replaced since the last question. */
-  #open(): string {
-    const { uid } = userInfo();
-    const folder = join(tmpdir(), `call-attribution-mcp-${uid}`);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const { uid: owner, mode } = lstatSync(folder);
-    const isOwn = process.platform === 'win32' || (owner === uid && (mode & 0o077) === 0);
-    if (!isOwn || !lstatSync(folder).isDirectory())
-      throw new ConfigurationError(
-        'invalid_option',
-        `${folder} belongs to somebody else or can be read by others, so no unfinished question is kept there. Remove it.`,
-      );
-    this.#sweep(folder);
-    return folder;
+  #sealOf(body: string): string {
+    return createHmac('sha256', this.#key).update(body).digest('base64url');
   }
+}
 
-  /** Removes what is older than an hour. */
-  #sweep(folder: string): void {
-    try {
-      for (const name of readdirSync(folder)) {
-        const file = join(folder, name);
-        if (isBegun(name) && Date.now() - statSync(file).mtimeMs > keptFor) rmSync(file, { force: true });
-      }
-    } catch {
-      // Another process has removed it.
+/**
+ * Removes questions that were begun over an hour ago, now and every minute, also those of servers that were killed. The function that it
+ * returns ends that. The age of a file is by the clock of the machine, which wrote it.
+ */
+export function sweepUnfinished({ timer = systemClock.timer }: Partial<Clock>): () => void {
+  const after = timer === systemClock.timer ? inBackground : timer;
+  let cancel = (): void => undefined;
+  const sweep = (): void => {
+    removeOld(folderName());
+    cancel = after(sweep, sweptEvery);
+  };
+  sweep();
+  return () => cancel();
+}
+
+/** A timer for which no process stays alive. */
+const inBackground: Clock['timer'] = (run, ms) => {
+  const handle = setTimeout(run, ms).unref();
+  return () => clearTimeout(handle);
+};
+
+const folderName = (): string => join(tmpdir(), `call-attribution-mcp-${userInfo().uid}`);
+
+/** The folder, which somebody may have removed or replaced since the last question. */
+function openFolder(): string {
+  const folder = folderName();
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { uid: owner, mode } = lstatSync(folder);
+  const isOwn = process.platform === 'win32' || (owner === userInfo().uid && (mode & 0o077) === 0);
+  if (!isOwn || !lstatSync(folder).isDirectory())
+    throw new ConfigurationError(
+      'invalid_option',
+      `${folder} belongs to somebody else or can be read by others, so no unfinished question is kept there. Remove it.`,
+    );
+  return folder;
+}
+
+const isOld = (file: string): boolean => Date.now() - statSync(file).mtimeMs > keptFor;
+
+function removeOld(folder: string): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      const file = join(folder, name);
+      if (isBegun(name) && isOld(file)) rmSync(file, { force: true });
     }
+  } catch {
+    // There is no folder, or another process has removed a file.
   }
 }

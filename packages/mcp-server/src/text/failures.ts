@@ -111,6 +111,11 @@ const failures = {
     invalid(`The field "${quotable(name)}" does not exist in ${version} of the API.`, fieldHelp(groups)),
   foreign_cursor: (_: object) =>
     cursorFailure('It was made for another filter, tool or API version, or it was changed.'),
+  lost_question: (_: object) =>
+    invalid(
+      'The question of this cursor is not kept: it was begun over an hour ago or on another server, or its file was damaged.',
+      'Ask it again, with all its arguments and without the cursor.',
+    ),
   cursor_of_other_size: ({ cursorRows, rows }: { cursorRows: number; rows: number }) =>
     cursorFailure(`It was made with rows=${cursorRows}, but this call has rows=${rows}.`),
   missing_settings: ({ problems }: { problems: Names }) => ({

@@ -113,11 +113,8 @@ export function unfinishedSentence(
       return 'INCOMPLETE: an account could not be read; the numbers are of the others.';
     case 'failed':
       return `INCOMPLETE: ${done}, then the API failed: ${why.reason.replace(/\.$/, '')}.${next}`;
-    default: {
-      const left = total === null || read === 0 ? null : Math.ceil((total - read) / read);
-      const more = left === null || left < 2 ? '' : ` about ${left} times`;
-      return `NOT FINISHED: ${done}; there are no numbers yet. To go on${more}: ${tool} {"cursor":"${cursor}"}. Do not add up anything.`;
-    }
+    default:
+      return `NOT FINISHED: ${done}; there are no numbers yet.${next} Do not add up anything.`;
   }
 }
 
@@ -143,7 +140,7 @@ export function groupsSummary(facts: GroupFacts): string {
   if (shown === groups) return `${total}, all shown.`;
   const met = groups - having - topPer;
   const parts = [
-    ...(having > 0 ? [`${count(groups - having)} fulfill having`] : []),
+    ...(having > 0 ? [`${count(groups - having)} ${groups - having === 1 ? 'meets' : 'meet'} having`] : []),
     ...(topPer > 0 ? [`top_per leaves out ${count(topPer)}`] : []),
     ...(shown < met ? [`the first ${count(shown)} are shown`] : []),
   ];

@@ -3,6 +3,7 @@ import { accountNameWords, isAccountName } from '@call-attribution/core/settings
 import { nearest } from '@call-attribution/query-dsl';
 import { rawArguments } from '../arguments/read.ts';
 import { isObject } from '../protocol/messages.ts';
+import { isBegun, type UnfinishedQuestions } from '../source/unfinished.ts';
 import { ToolError } from '../text/failures.ts';
 import type { ToolRunner } from './call.ts';
 
@@ -30,6 +31,7 @@ const noAccount = (): ConfigurationError =>
 /** Runs tools for the accounts that a call names: for all of them without `account`. One question is asked of all together. */
 export function createAccountRunner<Lane extends { readonly name: string }>(
   lanes: readonly Lane[],
+  unfinished: UnfinishedQuestions,
   runnerOf: (lanes: readonly Lane[]) => ToolRunner,
 ): ToolRunner {
   if (lanes.length === 0) throw noAccount();
@@ -38,20 +40,27 @@ export function createAccountRunner<Lane extends { readonly name: string }>(
     const raw = rawArguments(given);
     if (!isObject(raw)) return runnerOf(lanes)(name, raw, request);
     const { account, ...args } = raw;
-    const named = choose(account, lanes);
+    const named = choose(isLeftOut(account) ? accountsOf(args.cursor, unfinished) : account, lanes);
     if (named.length === 0 || named.length === lanes.length) return runnerOf(lanes)(name, args, request);
     const names = named.map((lane) => lane.name);
     const data = await runnerOf(named)(name, args, request);
-    // Whoever goes on with the question names the same accounts.
-    const summary = String(data.summary).replace(/\{"cursor":"(u_[\w-]+)"\}/, (_, cursor: string) =>
-      JSON.stringify({ cursor, account: names }),
-    );
-    return { ...data, summary: `${names.join(', ')}: ${summary}` };
+    return { ...data, summary: `${names.join(', ')}: ${String(data.summary)}` };
   };
 }
 
+/** The accounts of the question that a cursor goes on with. */
+const accountsOf = (cursor: unknown, unfinished: UnfinishedQuestions): readonly string[] =>
+  typeof cursor === 'string' && isBegun(cursor) ? unfinished.find(cursor).accounts : [];
+
+/** Some hosts send an empty value for what was left out. */
+const isLeftOut = (account: unknown): boolean =>
+  account === undefined ||
+  account === null ||
+  account === '' ||
+  (Array.isArray(account) && account.length === 0);
+
 function choose<Lane extends { readonly name: string }>(account: unknown, lanes: readonly Lane[]): Lane[] {
-  if (account === undefined || account === null || account === '' || account === 'all') return [...lanes];
+  if (account === 'all') return [...lanes];
   const list: readonly unknown[] = Array.isArray(account)
     ? account
     : String(account)

@@ -9,7 +9,7 @@ import type { Found, ListKey } from '../source/source.ts';
 import { fieldNotes, tableNotes } from '../text/notes.ts';
 import { changedNote, listSummary, scopeSentence } from '../text/summaries.ts';
 import { explainZero } from './explain-zero.ts';
-import { goOn, resumed } from './resume.ts';
+import { goOn, keepBegun, resumed } from './resume.ts';
 import { defineTool, readsApi } from './tool.ts';
 
 const name = 'list_calls';
@@ -65,7 +65,7 @@ export const listCalls = defineTool({
     const cursorOf = (next: Position, after: ListKey | undefined): string => {
       if (after === undefined) return writeCursor(scope, next);
       const rest = { ...args, cursor: undefined, rows: position.rows, after };
-      return context.unfinished.keep({ tool: name, args: rest, at: context.clock.now(), saved: undefined });
+      return keepBegun({ tool: name, args: rest, saved: undefined }, context);
     };
     const part = {
       offset: position.start * position.rows,

@@ -22,7 +22,10 @@ export function resumed<Args extends { readonly cursor?: string | undefined }>(
   // The cursors of a list are also places in it.
   if (args.cursor === undefined || (tool === 'list_calls' && !isBegun(args.cursor)))
     return { args, saved: undefined, context };
-  const { at, saved, ...begun } = unfinished.find(args.cursor, tool);
+  const { at, saved, ...begun } = unfinished.find(args.cursor);
+  const accounts = context.accounts.map(({ name }) => name);
+  if (begun.tool !== tool || begun.accounts.toSorted().join() !== accounts.sort().join())
+    throw new ToolError({ code: 'foreign_cursor' });
   refuseOthers(args, begun);
   const now = (zone = timeZone) => naiveAt(at, zone);
   return { args: begun.args as Args, saved, context: { ...context, now, clock: { now: () => at } } };
@@ -40,11 +43,17 @@ export function goOn(
   tool: string,
   args: Readonly<Record<string, unknown>>,
   { unfinished: found }: Origin,
-  { unfinished, clock }: Pick<ToolContext, 'unfinished' | 'clock'>,
+  context: Pick<ToolContext, 'unfinished' | 'clock' | 'accounts'>,
 ): { readonly sentence: string; readonly cursor: string | undefined; readonly hasNumbers: boolean } | null {
   if (found === undefined) return null;
   const { saved, why } = found;
-  const cursor = saved === undefined ? undefined : unfinished.keep({ tool, args, at: clock.now(), saved });
+  const cursor = saved === undefined ? undefined : keepBegun({ tool, args, saved }, context);
   const hasNumbers = why.code === 'failed' || why.code === 'account';
   return { sentence: unfinishedSentence(found, tool, cursor), cursor, hasNumbers };
 }
+
+/** Keeps a question with the time and the accounts that it is about, and names it. */
+export const keepBegun = (
+  begun: Pick<Begun, 'tool' | 'args' | 'saved'>,
+  { unfinished, clock, accounts }: Pick<ToolContext, 'unfinished' | 'clock' | 'accounts'>,
+): string => unfinished.keep({ ...begun, accounts: accounts.map(({ name }) => name), at: clock.now() });

@@ -144,9 +144,15 @@ describe('a server for two accounts', () => {
     const { ask } = serverOver({ summaryLimits: { maxCalls: 10 }, pseudonymKey: 'one' });
     const begun = await ask('analyze_calls', { calls: 'all', account: 'main' });
     const next = /analyze_calls (\{.+?\})/.exec(String(begun.data?.summary))?.[1] ?? '{}';
-    expect(JSON.parse(next)).toEqual({ cursor: expect.stringMatching(/^u_/), account: ['main'] });
-    const { text } = await ask('analyze_calls', JSON.parse(next));
-    expect(text).toMatch(/main: (?:NOT FINISHED|60 calls)/);
+    expect(JSON.parse(next)).toEqual({ cursor: begun.data?.go_on });
+    const { cursor } = JSON.parse(next);
+    for (const more of [{}, { account: [] }, { account: ['main'] }]) {
+      const { text, asked } = await ask('analyze_calls', { cursor, ...more });
+      expect(text).toMatch(/main: (?:NOT FINISHED|60 calls)/);
+      expect(asked).toEqual(['main']);
+    }
+    const other = await ask('analyze_calls', { cursor, account: 'berlin' });
+    expect(other.text).toContain('The cursor does not belong to this call.');
   });
 
   it('lists the accounts where agents look for them', async () => {

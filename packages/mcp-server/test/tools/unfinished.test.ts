@@ -1,8 +1,17 @@
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { HttpError, type ListQuery } from '@call-attribution/core';
-import { fixtureCalls } from '@call-attribution/core/testing';
+import { createManualClock, fixtureCalls } from '@call-attribution/core/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
@@ -28,6 +37,15 @@ const open = (options: CallsMcpOptions = {}, before?: (query: ListQuery) => void
   });
 
 const cursorOf = (summary: string): string | undefined => /\{"cursor":"(u_[\w-]{22})"\}/.exec(summary)?.[1];
+
+/** Changes the text of a file, which must have what is replaced. */
+const changed = (what: string | RegExp, by: string) => (file: string) => {
+  const text = readFileSync(file, 'utf8');
+  const other = text.replace(what, by);
+  expect(other).not.toBe(text);
+  expect(() => JSON.parse(other)).not.toThrow();
+  writeFileSync(file, other);
+};
 
 /** Follows the cursors, each time with what `server` returns. */
 async function follow(
@@ -87,7 +105,7 @@ describe('a question that one tool call cannot finish', () => {
   it('says how far it is and what to call', async () => {
     const { structuredContent } = await callTool(open(), 'analyze_calls', { group_by: 'city' });
     expect(structuredContent?.summary).toMatch(
-      /^NOT FINISHED: read \d+ of 1,200 calls; there are no numbers yet\. To go on about \d times: analyze_calls \{"cursor":"u_[\w-]{22}"\}\. Do not add up anything\.$/,
+      /^NOT FINISHED: read \d+ of 1,200 calls; there are no numbers yet\. To go on: analyze_calls \{"cursor":"u_[\w-]{22}"\}\. Do not add up anything\.$/,
     );
   });
 
@@ -107,26 +125,55 @@ describe('a question that one tool call cannot finish', () => {
   });
 
   it.each([
-    ['an hour later', (file: string) => utimesSync(file, 0, 0), {}, {}],
-    ['with another argument', () => {}, { limit: 3 }, {}],
-    ['on a server that reveals something else', () => {}, {}, { reveal: ['caller'] }],
-    ['on a server with another key', () => {}, {}, { pseudonymKey: 'another' }],
-  ] as const)('is refused %s', async (_, change, args, options) => {
+    ['an hour later', (file: string) => utimesSync(file, 0, 0), {}],
+    ['on a server that reveals something else', () => {}, { reveal: ['caller'] }],
+    ['on a server with another key', () => {}, { pseudonymKey: 'another' }],
+    ['when its file is cut', (file: string) => writeFileSync(file, '{"seal'), {}],
+    ['when its parts are no list', changed('"parts":[', '"parts":7,"x":['), {}],
+    ['when one of its parts is nothing', changed('"parts":[{', '"parts":[null,{'), {}],
+    ['when a count in it is another one', changed(/"calls":\d+/g, '"calls":7'), {}],
+    ['when its groups are no groups', changed('"now":[', '"now":[1,'), {}],
+  ] as const)('is refused %s, and says what to do', async (_, change, options) => {
     const { structuredContent } = await callTool(open(), 'analyze_calls', { group_by: 'city' });
-    const cursor = cursorOf(String(structuredContent?.summary)) ?? '';
+    const cursor = String(structuredContent?.go_on);
     change(join(folder, cursor));
-    const result = await callTool(open(options as CallsMcpOptions), 'analyze_calls', { cursor, ...args });
+    const result = await callTool(open(options as CallsMcpOptions), 'analyze_calls', { cursor });
     expect(result.isError).toBe(true);
-    expect(result.content[0]?.text).toContain('The cursor does not belong to this call.');
+    expect(result.content[0]?.text).toBe(
+      'The question of this cursor is not kept: it was begun over an hour ago or on another server, or its file was damaged. Ask it again, with all its arguments and without the cursor.',
+    );
   });
 
-  it.each(['u_../../../../etc/passwd', 'u_AAAAAAAAAAAAAAAAAAAAAA', 'x'])(
-    'is refused for the cursor %s',
-    async (cursor) => {
-      const result = await callTool(open(), 'analyze_calls', { cursor });
-      expect(result.content[0]?.text).toMatch(/The cursor does not belong to this call/);
-    },
-  );
+  it('is refused with another argument', async () => {
+    const { structuredContent } = await callTool(open(), 'analyze_calls', { group_by: 'city' });
+    const cursor = structuredContent?.go_on;
+    const { content } = await callTool(open(), 'analyze_calls', { cursor, limit: 3 });
+    expect(content[0]?.text).toContain('The cursor does not belong to this call.');
+  });
+
+  it('is removed after an hour by any server of the user: when it starts, and each minute', async () => {
+    const { structuredContent } = await callTool(open(), 'analyze_calls', { group_by: 'city' });
+    const file = join(folder, String(structuredContent?.go_on));
+    const old = join(folder, `u_${'A'.repeat(22)}`);
+    const leave = () => {
+      writeFileSync(old, '{}');
+      utimesSync(old, 0, 0);
+    };
+    leave();
+    const clock = createManualClock();
+    const server = open({ clock });
+    expect([existsSync(old), existsSync(file)]).toEqual([false, true]);
+    leave();
+    await clock.advance(60_000);
+    expect(existsSync(old)).toBe(false);
+    await server.close();
+    expect(clock.pending()).toBe(0);
+  });
+
+  it.each(['u_../../../../etc/passwd', 'x'])('is refused for the cursor %s', async (cursor) => {
+    const result = await callTool(open(), 'analyze_calls', { cursor });
+    expect(result.content[0]?.text).toMatch(/The cursor does not belong to this call/);
+  });
 
   it('keeps what it read before the API failed, and goes on there', async () => {
     let requests = 0;
