@@ -1,4 +1,11 @@
-import type { Dimension, State } from './state.ts';
+import type { PageSummary as Summary } from '../src/page/question.ts';
+import type { State } from './state.ts';
+
+export type {
+  PageGroup as Group,
+  PageMeasures as Measures,
+  PageSummary as Summary,
+} from '../src/page/question.ts';
 
 /** The keys to send. */
 export interface Credentials {
@@ -9,43 +16,6 @@ export interface Credentials {
 
 /** A call record, or some of its fields. */
 export type CallRecord = Readonly<Record<string, string | number | null>>;
-
-/** What is measured of calls. */
-export interface Measures {
-  readonly calls: number;
-  readonly missed: number;
-  readonly talkMean: number | null;
-  readonly firstTimeCallers: number;
-}
-
-/** The calls of one value of a field. */
-export interface Group {
-  readonly value: string | null;
-  readonly calls: number;
-  readonly missed: number;
-}
-
-/** One column of the chart. */
-export interface Bucket {
-  readonly from: string;
-  readonly calls: number;
-  readonly missed: number;
-}
-
-/** The numbers of the page, as the service sends them. */
-export interface Summary {
-  readonly total: Measures;
-  readonly before: Measures | null;
-  readonly comparedWith: { readonly first: string; readonly last: string } | null;
-  readonly extensionsLeftOut: number;
-  readonly by: 'day' | 'week' | 'month';
-  readonly buckets: readonly Bucket[];
-  readonly groups: Readonly<Record<Dimension, readonly Group[]>>;
-  readonly values: Readonly<Record<Dimension, number>>;
-  readonly all: number;
-  readonly earliest: string | null;
-  readonly latest: string | null;
-}
 
 /** The calls of one page of the table. */
 export interface Listed {

@@ -1,9 +1,12 @@
+import { formatNaive } from '@call-attribution/core/time';
+import { QuestionError, readPeriod, sayPeriod } from '@call-attribution/questions';
 import {
   columnTitle,
   formatCount,
   formatCounted,
   formatDate,
   formatDays,
+  formatPeriod,
 } from '@call-attribution/questions/chart';
 import type { Group, Summary } from './api.ts';
 import { button, byId, el, panelOf } from './dom.ts';
@@ -11,13 +14,15 @@ import {
   controlsOf,
   type Dimension,
   dimensions,
-  presetDates,
-  presets,
+  periodAt,
+  periodTitle,
   type State,
   toggled,
+  usualPeriods,
   withDays,
   withExtensions,
   withMinutes,
+  withPeriod,
   withValues,
 } from './state.ts';
 import { foreign, foreignText, noValue } from './text.ts';
@@ -61,55 +66,75 @@ function periodPicker(
   const opener = byId<HTMLButtonElement>('period');
   const panel = byId('period-panel');
   const input = (id: string) => byId<HTMLInputElement>(id);
-  const choose = (preset: string | null, days: { first: string; last: string } | null) => {
+  const choose = (period: string | null, q: string) => {
     panel.hidePopover();
-    change({ preset, q: withDays(current().q, days) });
+    change({ period, q });
   };
+  const chooseWords = (words: string, latest: string) =>
+    choose(words, latest === '' ? current().q : withPeriod(current().q, periodAt(words, latest)));
   panelOf(opener, panel, () => {
-    const { preset, q, version } = current();
-    const latest = (summary()?.latest ?? '').slice(0, 10);
-    const earliest = (summary()?.earliest ?? '').slice(0, 10);
+    const { period, q, version } = current();
+    const [latest, earliest] = [summary()?.latest ?? '', summary()?.earliest ?? ''];
     const { days } = controlsOf(q, version);
     byId('presets').replaceChildren(
-      ...presets.map(([name, label]) => {
-        const dates = latest === '' ? null : presetDates(name, latest);
+      ...usualPeriods.map((words) => {
         const item = button(
-          el('span', {}, label),
-          { class: 'choice', 'aria-pressed': String(preset === name) },
-          () => choose(name, dates),
+          el('span', {}, periodTitle(words)),
+          { class: 'choice', 'aria-pressed': String(period === words) },
+          () => chooseWords(words, latest),
         );
-        if (dates) item.append(el('small', {}, formatDays(dates.first, dates.last)));
+        const { from, to } = latest === '' ? allTime : periodAt(words, latest);
+        if (from !== null && to !== null)
+          item.append(el('small', {}, formatPeriod({ from: formatNaive(from), to: formatNaive(to) })));
         return item;
       }),
     );
     for (const [id, value] of [
-      ['from', days?.first ?? earliest],
-      ['to', days?.last ?? latest],
+      ['words', period === null || usualPeriods.includes(period) ? '' : period],
+      ['from', days?.first ?? earliest.slice(0, 10)],
+      ['to', days?.last ?? latest.slice(0, 10)],
     ] as const) {
       input(id).value = value;
       input(id).setCustomValidity('');
     }
     byId('period-note').textContent =
-      latest === '' ? '' : `Presets count back from the latest call, on ${formatDate(latest, true)}.`;
+      latest === '' ? '' : `Words count back from the latest call, on ${formatDate(latest, true)}.`;
   });
-  byId<HTMLFormElement>('period-form').addEventListener('submit', (event) => {
-    event.preventDefault();
+  /** Does what a form is for, or says at a field why not. */
+  const onSubmit = (form: string, field: string, act: () => void) => {
+    byId<HTMLFormElement>(form).addEventListener('submit', (event) => {
+      event.preventDefault();
+      try {
+        act();
+      } catch (error) {
+        if (!(error instanceof QuestionError)) throw error;
+        input(field).setCustomValidity(error.summary);
+        input(field).reportValidity();
+      }
+    });
+    input(field).addEventListener('input', () => input(field).setCustomValidity(''));
+  };
+  onSubmit('words-form', 'words', () => {
+    const words = input('words').value.trim();
+    chooseWords(words, summary()?.latest ?? '');
+  });
+  onSubmit('period-form', 'to', () => {
     const [first, last] = [input('from').value, input('to').value];
-    const isOrdered = first !== '' && last !== '' && first <= last;
-    input('to').setCustomValidity(isOrdered ? '' : 'The last day has to be the first day or after it.');
-    if (isOrdered) choose(null, { first, last });
-    else input('to').reportValidity();
+    // The words of a mistake are those of the terminal.
+    readPeriod({ from: first, to: last }, (text) => sayPeriod(text, 0));
+    choose(null, withDays(current().q, { first, last }));
   });
-  input('to').addEventListener('input', () => input('to').setCustomValidity(''));
-  return ({ preset, q, version }) => {
+  return ({ period, q, version }) => {
     const { days, otherTime } = controlsOf(q, version);
-    const label = presets.find(([name]) => name === preset)?.[1];
+    const label = period === null ? null : periodTitle(period);
     const dates = days === null ? '' : formatDays(days.first, days.last);
     byId('period-text').textContent =
-      otherTime !== null ? 'Times in the filter' : (label ?? (dates || 'All time'));
-    byId('period-dates').textContent = label === undefined ? '' : dates;
+      label ?? (otherTime !== null ? 'Times in the filter' : dates || 'All time');
+    byId('period-dates').textContent = label === null ? '' : dates;
   };
 }
+
+const allTime = { from: null, to: null };
 
 /** Where the slider can stop, in minutes. Its right end does not limit. */
 const stops = [0, 0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 60];

@@ -23,11 +23,12 @@ import {
   addressOf,
   controlsOf,
   initial,
-  presetDates,
+  periodAt,
   readAddress,
   type State,
   withDays,
   withMinutes,
+  withPeriod,
 } from './state.ts';
 
 let state: State = initial;
@@ -38,7 +39,7 @@ let running = new AbortController();
 const controls = createControls(() => state, go);
 const filter = new FilterBox(
   () => state.version,
-  () => go({ q: filter.value, preset: null, page: 0 }),
+  () => go({ q: filter.value, period: null, page: 0 }),
 );
 const status = byId('status');
 let announcement = '';
@@ -63,7 +64,7 @@ async function load({ quietly = false } = {}): Promise<void> {
   const { signal } = running;
   showBusy(!quietly);
   try {
-    await resolvePreset(keys, signal);
+    await resolvePeriod(keys, signal);
     if (!quietly) showState();
     const parameters = selection(state);
     // Each part of the page is drawn when it is there; the table mostly is first.
@@ -100,9 +101,9 @@ function pageParameters(parameters: Record<string, string>): Record<string, stri
   return { ...parameters, fields: columns.join(), rows: String(rows), start: String(state.page) };
 }
 
-/** A preset counts back from the latest call, which has to be known. */
-async function resolvePreset(own: Credentials, signal: AbortSignal): Promise<void> {
-  if (state.preset === null) return;
+/** Words count back from the latest call, which has to be known. */
+async function resolvePeriod(own: Credentials, signal: AbortSignal): Promise<void> {
+  if (state.period === null) return;
   const parameters = {
     q: state.version === 'v2' ? '' : 'inc_gce:1',
     version: state.version,
@@ -110,8 +111,8 @@ async function resolvePreset(own: Credentials, signal: AbortSignal): Promise<voi
     fields: 'date_added',
   };
   const { calls } = await getJson<Listed>('page/calls.json', parameters, own, { signal });
-  const latest = String(calls[0]?.date_added ?? '').slice(0, 10);
-  if (latest !== '') state = { ...state, q: withDays(state.q, presetDates(state.preset, latest)) };
+  const latest = String(calls[0]?.date_added ?? '');
+  if (latest !== '') state = { ...state, q: withPeriod(state.q, periodAt(state.period, latest)) };
 }
 
 function showState(): void {
@@ -159,7 +160,7 @@ function showNumbers(numbers: Summary): void {
 function drawTimes(numbers: Summary): void {
   const { days } = controlsOf(state.q, state.version);
   drawChart(byId('days'), numbers, days, (days) =>
-    go({ q: withDays(state.q, days), preset: null, by: 'auto', page: 0 }),
+    go({ q: withDays(state.q, days), period: null, by: 'auto', page: 0 }),
   );
 }
 
@@ -190,7 +191,7 @@ function fail(error: unknown): void {
 function listen(): void {
   byId('form').addEventListener('submit', (event) => {
     event.preventDefault();
-    if (filter.check()) go({ q: filter.value, preset: null, page: 0 });
+    if (filter.check()) go({ q: filter.value, period: null, page: 0 });
   });
   for (const radio of document.querySelectorAll<HTMLInputElement>('input[name="by"]'))
     radio.addEventListener('change', () => go({ by: radio.value as State['by'] }));

@@ -1,5 +1,6 @@
-import { addDays } from '@call-attribution/core/time';
+import { addDays, formatNaive, parseNaive, second } from '@call-attribution/core/time';
 import { type Clause, diagnose, type Filter, printFilter } from '@call-attribution/query-dsl';
+import { type Period, readPeriod, sayPeriod } from '@call-attribution/questions';
 import { type PageDimension, pageDimensions } from '../src/page/question.ts';
 
 /** A version of the API. */
@@ -16,8 +17,8 @@ export interface State {
   readonly version: Version;
   /** The filter as text. */
   readonly q: string;
-  /** The preset that the time in the filter comes from; null when it was chosen otherwise. */
-  readonly preset: string | null;
+  /** The words that the time in the filter comes from, such as `last month`; null when it was chosen otherwise. */
+  readonly period: string | null;
   readonly only: Readonly<Partial<Record<Dimension, readonly (string | null)[]>>>;
   readonly by: 'auto' | 'day' | 'week' | 'month';
   /** The page of the table, from 0. */
@@ -42,7 +43,7 @@ export const usualColumns = [
 export const initial: State = {
   version: 'v3',
   q: '',
-  preset: '28d',
+  period: 'last 28 days',
   only: {},
   by: 'auto',
   page: 0,
@@ -50,7 +51,7 @@ export const initial: State = {
   account: '',
 };
 
-/** The state in an address, such as `#last=28d&page=2`. What cannot be read is as at first. */
+/** The state in an address, such as `#period=last+7+days&page=2`. What cannot be read is as at first. */
 export function readAddress(hash: string): State {
   const found = new URLSearchParams(hash.replace(/^#/, ''));
   if ([...found.keys()].length === 0) return initial;
@@ -59,7 +60,7 @@ export function readAddress(hash: string): State {
   return {
     version: found.get('v') === 'v2' ? 'v2' : 'v3',
     q: found.get('q') ?? '',
-    preset: readPreset(found.get('last')),
+    period: readWords(found.get('period')),
     only: readOnly(found.get('only')),
     by: by === 'day' || by === 'week' || by === 'month' ? by : 'auto',
     page: Math.max(0, Number.parseInt(found.get('page') ?? '1', 10) - 1 || 0),
@@ -68,18 +69,16 @@ export function readAddress(hash: string): State {
   };
 }
 
-/** A preset that is none would be all time, under another name. */
-const readPreset = (name: string | null): string | null =>
-  name === null || presets.some(([known]) => known === name) || /^[1-9]\d{0,3}d$/.test(name)
-    ? name
-    : initial.preset;
+/** Words that are no period would be all time, under another name. */
+const readWords = (words: string | null): string | null =>
+  words === null || sayPeriod(words, 0) !== null ? words : initial.period;
 
-/** The address of a state. With a preset it has no dates, so that a bookmark of the last 28 days stays one. */
+/** The address of a state. With a period in words it has no dates, so that a bookmark of the last 28 days stays one. */
 export function addressOf(state: State): string {
   const found = new URLSearchParams();
-  const q = state.preset === null ? state.q : withoutField(state.q, 'date_added');
-  if (state.preset !== null) found.set('last', state.preset);
-  if (q !== '' || state.preset === null) found.set('q', q);
+  const q = state.period === null ? state.q : withoutField(state.q, 'date_added');
+  if (state.period !== null) found.set('period', state.period);
+  if (q !== '' || state.period === null) found.set('q', q);
   if (Object.keys(state.only).length > 0) found.set('only', JSON.stringify(state.only));
   if (state.by !== 'auto') found.set('by', state.by);
   if (state.page > 0) found.set('page', String(state.page + 1));
@@ -105,27 +104,30 @@ function readOnly(text: string | null): State['only'] {
   }
 }
 
-/** Choices of time, counted back from the day of the latest call. */
-export const presets: readonly (readonly [name: string, label: string])[] = [
-  ['1d', 'Last day'],
-  ['7d', 'Last 7 days'],
-  ['28d', 'Last 28 days'],
-  ['90d', 'Last 90 days'],
-  ['month', 'This month'],
-  ['previous', 'Previous month'],
-  ['all', 'All time'],
+/** Periods to choose from. */
+export const usualPeriods = [
+  'today',
+  'last 7 days',
+  'last 28 days',
+  'last 90 days',
+  'month to date',
+  'last month',
+  'last quarter',
+  'all time',
 ];
 
-/** The first and the last day of a preset; null for all time and for an unknown one. */
-export function presetDates(name: string, latest: string): { first: string; last: string } | null {
-  const monthStart = `${latest.slice(0, 7)}-01`;
-  if (name === 'month') return { first: monthStart, last: latest };
-  if (name === 'previous') {
-    const last = addDays(monthStart, -1);
-    return { first: `${last.slice(0, 7)}-01`, last };
-  }
-  const days = /^(\d{1,4})d$/.exec(name)?.[1];
-  return days === undefined ? null : { first: addDays(latest, 1 - Number(days)), last: latest };
+/** A period as a title. Nobody says which day it is at the API: today is the day of the latest call. */
+export function periodTitle(words: string): string {
+  const text = words.trim();
+  return text.toLowerCase() === 'today' ? 'Latest day' : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What words mean at the time of the latest call. Throws a `QuestionError` with the fix for what is no period. */
+export function periodAt(words: string, latest: string): Period {
+  const endOfDay = parseNaive(`${addDays(latest.slice(0, 10), 1)} 00:00:00`) - second;
+  // `last 2 hours` end after the latest call.
+  const now = Math.min(parseNaive(latest.slice(0, 19)) + second, endOfDay);
+  return readPeriod({ period: words }, (text) => sayPeriod(text, now));
 }
 
 /** What the controls show of a filter. */
@@ -184,15 +186,23 @@ function withClause(q: string, field: string, clause: Clause | null): string {
   return printFilter({ clauses: [first, ...others, last].filter((each) => each !== null) });
 }
 
-/** The filter for some whole days, or for all time. */
-export function withDays(q: string, days: { first: string; last: string } | null): string {
-  const clause: Clause | null = days && {
+/** The filter for some whole days, both included. */
+export function withDays(q: string, { first, last }: { first: string; last: string }): string {
+  const startOf = (day: string) => parseNaive(`${day} 00:00:00`);
+  return withPeriod(q, { from: startOf(first), to: startOf(addDays(last, 1)) });
+}
+
+/** The filter for a period. */
+export function withPeriod(q: string, { from, to }: Period): string {
+  const bound = (millis: number | null, inclusive: boolean) =>
+    millis === null ? null : { text: formatNaive(millis), inclusive };
+  const clause: Clause = {
     kind: 'range',
     field: 'date_added',
-    lower: { text: `${days.first} 00:00:00`, inclusive: true },
-    upper: { text: `${addDays(days.last, 1)} 00:00:00`, inclusive: false },
+    lower: bound(from, true),
+    upper: bound(to, false),
   };
-  return withClause(q, 'date_added', clause);
+  return withClause(q, 'date_added', from === null && to === null ? null : clause);
 }
 
 /** The filter for some talk time in minutes. */

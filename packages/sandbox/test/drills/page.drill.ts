@@ -95,7 +95,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   });
 
   test('its numbers are those of the calls, and say what is left out', async () => {
-    const page = await loaded(await open(`${sandbox.url}/#last=7d`));
+    const page = await loaded(await open(`${sandbox.url}/#period=last+7+days`));
     const week = tracked.filter(({ date_added }) => date_added >= '2026-10-14');
     const missed = week.filter(({ talk_minutes }) => talk_minutes === '0.0').length;
     const mean = week.reduce((sum, { talk_minutes }) => sum + Number(talk_minutes), 0) / week.length;
@@ -146,6 +146,16 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     expect(await filter(page).inputValue()).toMatch(
       /^date_added:\[2026-10-15 00:00:00 TO 2026-10-18 00:00:00\}/,
     );
+    await page.locator('#period').click();
+    await page.locator('#words').fill('last moth');
+    await page.locator('#words').press('Enter');
+    expect(
+      await page.locator('#words').evaluate((input) => Reflect.get(input, 'validationMessage')),
+    ).toContain("Did you mean 'last month'?");
+    await page.locator('#words').fill('since 2026-10-15');
+    await page.locator('#words').press('Enter');
+    await until(page, ofAll(long.filter(({ date_added }) => date_added >= '2026-10-15').length));
+    expect(new URL(page.url()).hash).toContain('period=since+2026-10-15');
     await filter(page).fill('talk_minutes:[0 TO 0]');
     await filter(page).press('Escape');
     await filter(page).press('Enter');
@@ -190,7 +200,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   });
 
   test('columns can be chosen, and the CSV has what is seen', async () => {
-    const page = await loaded(await open(`${sandbox.url}/#last=1d`));
+    const page = await loaded(await open(`${sandbox.url}/#period=today`));
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'City', exact: true }).check();
     await page.getByRole('checkbox', { name: 'Campaign', exact: true }).uncheck();
