@@ -107,6 +107,7 @@ export class CopySource implements CallSource {
         calls,
         ...endsOf(copies),
         asOf: asOf(copies),
+        notes: [],
         fields: await factsIn(copies, specs, calls),
         basis:
           lacks.length === 0 ? 'all calls' : `the calls of a copy that is INCOMPLETE (${lacks.join('; ')})`,

@@ -67,18 +67,34 @@ export async function sampleOf(
 
 /** The time of the first or the last call of a stretch. */
 export async function edgeOf(
-  { client: open }: Looked,
+  looked: Looked,
   stretch: Stretch,
   edge: 'first' | 'last',
-  { signal }: ReadRun,
+  run: ReadRun,
 ): Promise<string | null> {
-  const client = await open();
-  const query = { signal, rows: 1, filter: filterOf(stretch, client.version === 'v3') };
-  const first = await client.listCalls(query);
-  const total = first.range?.total ?? 0;
-  const isOne = edge === 'first' || total < 2;
-  const { records } = isOne ? first : await client.listCalls({ ...query, page: total - 1 });
+  const { first, last } = await firstOf(looked, stretch, run);
+  const { records } = edge === 'first' ? first : await last();
   return records[0]?.date_added ?? null;
+}
+
+/** How many calls an account has, and the times of the first and the last one. */
+export async function endsOf(
+  looked: Looked,
+  run: ReadRun,
+): Promise<{ readonly calls: number; readonly first: string | null; readonly last: string | null }> {
+  const { total, first, last } = await firstOf(looked, { from: null, to: null, clauses: [] }, run);
+  const [start, end] = [first, await last()].map(({ records }) => records[0]?.date_added ?? null);
+  return { calls: total, first: start ?? null, last: end ?? null };
+}
+
+async function firstOf({ client: open }: Looked, stretch: Stretch, { signal }: ReadRun) {
+  const client = await open();
+  const filter = filterOf(stretch, client.version === 'v3');
+  const query = { signal, rows: 1, ...(filter.clauses.length > 0 ? { filter } : {}) };
+  const first = await client.listCalls(query);
+  const total = first.range?.total ?? first.records.length;
+  const last = async () => (total < 2 ? first : client.listCalls({ ...query, page: total - 1 }));
+  return { total, first, last };
 }
 
 /** How often a field is empty, and its most frequent values. */

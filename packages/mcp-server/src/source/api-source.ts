@@ -8,17 +8,20 @@ import {
   planSelection,
   type Question,
 } from '@call-attribution/questions';
+import { ToolError } from '../text/failures.ts';
 import { farNotes } from '../text/notes.ts';
-import { countOf, edgeOf, factsOf, sampleOf } from './api-looks.ts';
+import { countOf, edgeOf, endsOf, factsOf, sampleOf } from './api-looks.ts';
 import { filterOf, type Stretch } from './api-reads.ts';
 import {
   type ApiAccount,
   type ApiSettings,
+  askAll,
   namedPeriod,
   originOf,
   readAll,
   stretchesOf,
   wholeOf,
+  withoutFailed,
 } from './parts.ts';
 import { clausesOf, coversAll } from './push-down.ts';
 import type {
@@ -54,7 +57,7 @@ export class ApiSource implements CallSource {
     const stretches = plan.needsSequence
       ? [{ from: null, to: null, clauses: [] }]
       : stretchesOf([plan.period, ...(plan.compared === null ? [] : [plan.compared])], clauses);
-    const { parts, notes } = await readAll(
+    const { parts, failed } = await readAll(
       this.#accounts,
       this.#settings,
       stretches,
@@ -62,12 +65,13 @@ export class ApiSource implements CallSource {
       run,
     );
     const whole = wholeOf(parts, () => new QuestionTally(question, now));
-    const origin = originOf(parts, notes);
+    const origin = originOf(parts, failed);
     const answer = whole.running.answer(this.accounts.map((account) => ({ account, ...nothingKnown })));
     const isDoubtful = answer.compared !== null || hasEmptyTimes(answer);
     if (origin.unfinished !== undefined || !isDoubtful) return { ...origin, answer };
     // Little or nothing in a time: whether there was nothing, or the data does not reach so far, is worth two requests.
     const statuses = await this.#statuses(run);
+    if (statuses === null) return { ...origin, answer };
     const told = whole.running.answer(statuses);
     const last =
       statuses
@@ -77,16 +81,14 @@ export class ApiSource implements CallSource {
     return { ...origin, answer: { ...told, notes: farNotes(told.notes, told.period.to, last) } };
   }
 
-  /** Of when the first and the last calls of the accounts are. */
-  #statuses(run: ReadRun): Promise<AccountStatus[]> {
-    return Promise.all(
-      this.#accounts.map(async (account) => {
-        const { total, times } = await sampleOf(account, run);
-        const sorted = times.toSorted();
-        const [first = null] = sorted;
-        return { account: account.name, ...nothingKnown, calls: total, first, last: sorted.at(-1) ?? null };
-      }),
-    );
+  /** Of when the first and the last calls of the accounts are. Null when one of them does not say. */
+  async #statuses(run: ReadRun): Promise<readonly AccountStatus[] | null> {
+    const { found, failed } = await askAll(this.#accounts, run, async (account) => ({
+      ...nothingKnown,
+      account: account.name,
+      ...(await endsOf(account, run)),
+    }));
+    return failed.length === 0 ? found : null;
   }
 
   async count(selection: CallSelection, run: ReadRun): Promise<Counted> {
@@ -102,12 +104,12 @@ export class ApiSource implements CallSource {
     }
     const stretch = { ...namedPeriod(period), clauses: clausesOf(all) };
     const asOf = this.#now();
-    const counted = await Promise.all(this.#accounts.map((account) => countOf(account, stretch, calls, run)));
+    const { found, failed } = await askAll(this.#accounts, run, (each) => countOf(each, stretch, calls, run));
     return {
-      total: counted.reduce((sum, { total }) => sum + total, 0),
-      extensionsLeftOut: counted.reduce((sum, { left }) => sum + left, 0),
+      total: found.reduce((sum, { total }) => sum + total, 0),
+      extensionsLeftOut: found.reduce((sum, { left }) => sum + left, 0),
       asOf,
-      notes: [],
+      ...withoutFailed(failed),
     };
   }
 
@@ -129,10 +131,10 @@ export class ApiSource implements CallSource {
     }
     const stretches = stretchesOf([period], clausesOf(all));
     const make = () => new ListTally(selection, part, now);
-    const { parts, notes } = await readAll(this.#accounts, this.#settings, stretches, make, run);
+    const { parts, failed } = await readAll(this.#accounts, this.#settings, stretches, make, run);
     const whole = wholeOf(parts, make);
     return {
-      ...originOf(parts, notes),
+      ...originOf(parts, failed),
       ...whole.found(),
       total: whole.total,
       extensionsLeftOut: selection.calls === 'website' ? whole.others : 0,
@@ -141,22 +143,30 @@ export class ApiSource implements CallSource {
 
   async get(sid: string, run: ReadRun): Promise<FoundOne | null> {
     let missing: unknown = null;
-    for (const { name, client, mask } of this.#accounts) {
+    const has = async ({ name, client, mask }: ApiAccount) => {
       try {
         const call = await (await client()).getCall(sid, { signal: run.signal });
         return { account: name, call: mask.whole(call), asOf: null, notes: [] };
       } catch (error) {
         if (!CallsError.is(error, 'not_found')) throw error;
         missing = error;
+        return name;
       }
-    }
-    throw missing;
+    };
+    const { found, failed } = await askAll(this.#accounts, run, has);
+    const others: string[] = [];
+    for (const each of found)
+      if (typeof each === 'string') others.push(each);
+      else return each;
+    const [first] = failed;
+    if (first === undefined) throw missing;
+    throw new ToolError({ code: 'call_not_known', sid, error: first.error, others });
   }
 
   /** Says what the latest calls look like: for more, all of them would have to be read. */
   async describe(fields: readonly FieldSpec[], run: ReadRun): Promise<Description> {
     const asOf = this.#now();
-    const samples = await Promise.all(this.#accounts.map((account) => sampleOf(account, run)));
+    const { found: samples, failed } = await askAll(this.#accounts, run, (account) => sampleOf(account, run));
     const sample = samples.flatMap(({ calls }) => calls);
     const total = samples.reduce((sum, each) => sum + each.total, 0);
     const times = samples.flatMap((each) => each.times).sort();
@@ -165,21 +175,21 @@ export class ApiSource implements CallSource {
       first: times[0] ?? null,
       last: times.at(-1) ?? null,
       asOf,
+      ...withoutFailed(failed),
       fields: fields.map((field) => factsOf(field, sample)),
       basis: sample.length === total ? 'all calls' : `the latest ${sample.length} calls`,
     };
   }
 
   async around({ from, to }: { from: string | null; to: string | null }, run: ReadRun): Promise<Around> {
-    const found = await Promise.all(
-      this.#accounts.map(async (account) => ({
-        before:
-          from === null ? null : await edgeOf(account, { from: null, to: from, clauses: [] }, 'last', run),
-        after: to === null ? null : await edgeOf(account, { from: to, to: null, clauses: [] }, 'first', run),
-      })),
-    );
+    const { found, failed } = await askAll(this.#accounts, run, async (account) => ({
+      before:
+        from === null ? null : await edgeOf(account, { from: null, to: from, clauses: [] }, 'last', run),
+      after: to === null ? null : await edgeOf(account, { from: to, to: null, clauses: [] }, 'first', run),
+    }));
     const times = (side: 'before' | 'after') => found.flatMap((each) => each[side] ?? []).sort();
-    return { before: times('before').at(-1) ?? null, after: times('after')[0] ?? null };
+    const { unfinished } = withoutFailed(failed);
+    return { before: times('before').at(-1) ?? null, after: times('after')[0] ?? null, unfinished };
   }
 
   /** A page that the API itself can give. */

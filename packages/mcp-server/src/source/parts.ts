@@ -60,11 +60,11 @@ export async function readAll<T extends Tally>(
   stretches: readonly Stretch[],
   make: () => T,
   run: ReadRun,
-): Promise<{ readonly parts: readonly PartRead<T>[]; readonly notes: readonly string[] }> {
+): Promise<{ readonly parts: readonly PartRead<T>[]; readonly failed: readonly FailedAccount[] }> {
   const allowance = { calls: limits.maxCalls, until: run.began + limits.maxTime };
   const saved = savedParts(run.saved);
   const parts: PartRead<T>[] = [];
-  const failed: ToolError[] = [];
+  const failed: FailedAccount[] = [];
   for (const account of accounts) {
     for (const stretch of stretches) {
       const before = saved.find((each) => each.account === account.name && each.from === stretch.from);
@@ -76,17 +76,53 @@ export async function readAll<T extends Tally>(
       try {
         parts.push(await readPart(account, stretch, before, make(), allowance, run));
       } catch (error) {
-        const failure = accounts.length > 1 ? failureOf(account.name, error) : null;
-        if (failure === null) throw error;
-        failed.push(failure);
+        run.signal.throwIfAborted();
+        failed.push(failureOf(account.name, error, accounts));
         break;
       }
     }
   }
-  if (parts.length === 0) throw failed[0] ?? new Error('nothing was read');
-  const notes = failed.map((error) => failureText(error.problem).replaceAll('\n', ' '));
-  return { parts, notes };
+  if (parts.length === 0) throw failed[0]?.error ?? new Error('nothing was read');
+  return { parts, failed };
 }
+
+/** An account that cannot be read, while others can. */
+export interface FailedAccount {
+  readonly account: string;
+  readonly error: ToolError;
+}
+
+/** Asks each account. Throws when none answers. */
+export async function askAll<Account extends { readonly name: string }, T>(
+  accounts: readonly Account[],
+  { signal }: Pick<ReadRun, 'signal'>,
+  ask: (account: Account) => Promise<T>,
+): Promise<{ readonly found: readonly T[]; readonly failed: readonly FailedAccount[] }> {
+  const answers = await Promise.all(
+    accounts.map(async (account) => {
+      try {
+        return { found: [await ask(account)], failed: [] };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { found: [], failed: [failureOf(account.name, error, accounts)] };
+      }
+    }),
+  );
+  const [found, failed] = [answers.flatMap((each) => each.found), answers.flatMap((each) => each.failed)];
+  const [first] = failed;
+  if (found.length === 0 && first !== undefined) throw first.error;
+  return { found, failed };
+}
+
+/** What to say of an answer without the accounts that cannot be read. */
+export function withoutFailed(failed: readonly FailedAccount[]): Pick<Origin, 'notes' | 'unfinished'> {
+  if (failed.length === 0) return { notes: [] };
+  const accounts = failed.map(({ account }) => account);
+  return { notes: notesOf(failed), unfinished: { read: 0, total: null, why: { code: 'account', accounts } } };
+}
+
+const notesOf = (failed: readonly FailedAccount[]): readonly string[] =>
+  failed.map(({ error }) => failureText(error.problem).replaceAll('\n', ' '));
 
 /** A period as the API writes times. */
 export const namedPeriod = ({ from, to }: { readonly from: number | null; readonly to: number | null }) => ({
@@ -173,12 +209,12 @@ export function wholeOf<T extends Tally>(parts: readonly PartRead<T>[], make: ()
 }
 
 /** What all parts together say of where they come from. */
-export function originOf(parts: readonly PartRead<Tally>[], notes: readonly string[]): Origin {
+export function originOf(parts: readonly PartRead<Tally>[], failed: readonly FailedAccount[]): Origin {
   const asOf = new Date(Math.min(...parts.map((part) => part.asOf))).toISOString();
-  const said = [...notes, ...parts.flatMap(({ doubt }) => (doubt === null ? [] : [`${doubt}.`]))];
+  const without = withoutFailed(failed);
+  const said = [...without.notes, ...parts.flatMap(({ doubt }) => (doubt === null ? [] : [`${doubt}.`]))];
   const why = parts.find((part) => part.why !== null)?.why ?? null;
-  const hasFailed = notes.length > 0;
-  if (why === null && !hasFailed) return { asOf, notes: said };
+  if (why === null) return { ...without, asOf, notes: said };
   const totals = parts.map(({ total }) => total);
   return {
     asOf,
@@ -189,8 +225,8 @@ export function originOf(parts: readonly PartRead<Tally>[], notes: readonly stri
         (sum, total) => (sum === null || total === null ? null : sum + total),
         0 as number | null,
       ),
-      why: why ?? { code: 'account' },
-      ...(why === null ? {} : { saved: { parts: parts.flatMap(({ saved }) => saved() ?? []) } }),
+      why,
+      saved: { parts: parts.flatMap(({ saved }) => saved() ?? []) },
     },
   };
 }
@@ -200,9 +236,13 @@ function savedParts(saved: unknown): readonly SavedPart[] {
   return isObject(saved) && Array.isArray(saved.parts) ? saved.parts : [];
 }
 
-function failureOf(account: string, error: unknown): ToolError | null {
-  if (error instanceof ToolError) return null;
-  return error instanceof CallsError && error.name !== 'QuestionError'
-    ? new ToolError({ code: 'api_error', tool: account, error })
-    : null;
+/** What it says of one of several accounts that it cannot be read. Throws what is no fault of one account. */
+function failureOf(account: string, error: unknown, accounts: readonly unknown[]): FailedAccount {
+  if (accounts.length > 1) {
+    if (error instanceof ToolError && error.problem.code === 'no_client')
+      return { account, error: new ToolError({ ...error.problem, account }) };
+    if (error instanceof CallsError && error.name !== 'QuestionError')
+      return { account, error: new ToolError({ code: 'api_error', tool: account, error }) };
+  }
+  throw error;
 }

@@ -65,7 +65,7 @@ export interface FieldFacts {
 }
 
 /** What is known of the calls of the accounts. */
-export interface Description extends Pick<Origin, 'asOf'> {
+export interface Description extends Origin {
   readonly calls: number;
   readonly first: string | null;
   readonly last: string | null;
@@ -90,7 +90,7 @@ export interface FoundOne extends Listed, Pick<Origin, 'notes'> {
 }
 
 /** The last call before a period, and the first one after it; null where there is none. */
-export interface Around {
+export interface Around extends Pick<Origin, 'unfinished'> {
   readonly before: string | null;
   readonly after: string | null;
 }

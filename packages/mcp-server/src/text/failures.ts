@@ -68,6 +68,17 @@ const failures = {
         : `Use ${found.argument}=${JSON.stringify(found.corrected)}.`,
     ),
   no_call: ({ sid }: { sid: string }) => invalid(`There is no call "${quotable(sid)}".`, noCall),
+  /** An account that may have the call cannot be read. */
+  call_not_known: ({ sid, error, others }: { sid: string; error: ToolError; others: Names }) => {
+    const { what, ...rest } = describe(error.problem);
+    const place =
+      others.length === 0 ? '' : ` ${others.join(', ')} ${others.length === 1 ? 'does' : 'do'} not have it.`;
+    return {
+      ...rest,
+      what: `It is not known whether there is a call "${quotable(sid)}"`,
+      why: `${what}: ${rest.why}${place}`,
+    };
+  },
   invalid_question: ({ message }: { message: string }) => invalid(quotable(message, 400), ''),
   masked_field: ({ field }: { field: string }) =>
     invalid(
@@ -124,8 +135,8 @@ const failures = {
     next: 'Tell the user to set these environment variables where this server is started, and to restart it.',
     retry: 'Not before that.',
   }),
-  no_client: ({ reason }: { reason: string }) => ({
-    what: notSetUp,
+  no_client: ({ reason, account }: { reason: string; account?: string }) => ({
+    what: account === undefined ? notSetUp : `The account ${account} is not set up yet`,
     why: quotable(reason, 400),
     next: 'Tell the user what is missing where this server is started.',
     retry: 'Not before that.',

@@ -13,8 +13,8 @@ export interface Unfinished {
   readonly why: /** As many calls, or as much time, as one tool call may take. */
     | { readonly code: 'rows' | 'time' }
     | { readonly code: 'failed'; readonly reason: string }
-    /** An account could not be read; a note says why. */
-    | { readonly code: 'account' };
+    /** Accounts that could not be read; a note says why. */
+    | { readonly code: 'account'; readonly accounts: readonly string[] };
   /** What the next tool call goes on with. */
   readonly saved?: unknown;
 }
@@ -110,7 +110,7 @@ export function unfinishedSentence(
   const next = cursor === undefined ? '' : ` To go on: ${tool} {"cursor":"${cursor}"}.`;
   switch (why.code) {
     case 'account':
-      return 'INCOMPLETE: an account could not be read; the numbers are of the others.';
+      return `INCOMPLETE: ${why.accounts.join(' and ')} could not be read; the numbers are of the others.`;
     case 'failed':
       return `INCOMPLETE: ${done}, then the API failed: ${why.reason.replace(/\.$/, '')}.${next}`;
     default:

@@ -104,14 +104,17 @@ async function explained(
 async function notesOf(
   question: Question,
   chosen: Chosen,
-  { answer, notes }: Analysis,
+  { answer, notes, unfinished }: Analysis,
   context: ToolContext,
 ): Promise<readonly string[]> {
   const source = await context.source();
   const { compared, calls, total } = answer;
-  const zero = calls === 0 ? await explainZero(chosen, source, context) : [];
+  const zero = calls === 0 ? await explainZero(chosen, { unfinished }, source, context) : [];
   const isEmptyBefore =
-    compared !== null && calls > 0 && (total.calls_before === 0 || total.calls_before === null);
+    compared !== null &&
+    calls > 0 &&
+    unfinished === undefined &&
+    (total.calls_before === 0 || total.calls_before === null);
   const before = isEmptyBefore ? await explainEmptyBefore(chosen.selection, compared, source, context) : [];
   return [...zero, ...before, ...saidOf(answer), ...notes, ...bucketNotes(question.groupBy ?? [], context)];
 }

@@ -36,7 +36,7 @@ export const countCalls = defineTool({
     const more = goOn(name, args, counted, context);
     if (more && !more.hasNumbers) return { summary: more.sentence, notes: [], go_on: more.cursor };
     const { total } = counted;
-    const zero = total === 0 ? await explainZero(chosen, source, context) : [];
+    const zero = total === 0 ? await explainZero(chosen, counted, source, context) : [];
     const notes = [...chosen.notes, ...zero, ...counted.notes];
     const summary = [...(more ? [more.sentence] : []), scopeSentence(total, chosen.scope, counted)];
     if (args.explain !== true && args.expected === undefined)

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { fieldsOf, selectFields } from '../fields/select.ts';
 import { countThatFits } from '../results/table.ts';
 import { count, fieldNotes } from '../text/notes.ts';
-import { minuteOf } from '../text/summaries.ts';
+import { minuteOf, unfinishedSentence } from '../text/summaries.ts';
 import { defineTool, readsApi, type ToolContext } from './tool.ts';
 
 /** The fields that most questions are about. */
@@ -32,9 +32,11 @@ const usual = [
 const missing =
   'Not in the data: revenue, sales and bookings, the agents who answered, recordings as text, transcripts, topics, spam ratings, ad spend, impressions and clicks without a call.';
 
+const name = 'describe_data';
+
 /** Says what there is: accounts, period, freshness, fields with their meaning and values; and what there is not. */
 export const describeData = defineTool({
-  name: 'describe_data',
+  name,
   title: 'Describe the data',
   description:
     'First call when unsure: period, freshness, time zone, today, fields with meaning, nulls and top values; what the data cannot tell.',
@@ -71,15 +73,20 @@ export const describeData = defineTool({
     const shown = rows.slice(0, countThatFits(rows, columns, context.budget - 900));
     const inTable = new Set(shown.map(([name]) => name));
     const others = available.map(({ name }) => name).filter((name) => !inTable.has(name));
+    const incomplete =
+      data.unfinished === undefined ? '' : `${unfinishedSentence(data.unfinished, name, undefined)} `;
     return {
-      summary: `${count(data.calls)} calls${data.first === null ? '' : `, the first ${data.first}, the last ${data.last}`}, call extensions included; as of ${minuteOf(data.asOf)}. ${todayText(context)} Shares and values: ${data.basis}. ${missing}`,
+      summary: `${incomplete}${count(data.calls)} calls${data.first === null ? '' : `, the first ${data.first}, the last ${data.last}`}, call extensions included; as of ${minuteOf(data.asOf)}. ${todayText(context)} Shares and values: ${data.basis}. ${missing}`,
       columns,
       rows: shown,
       ...(fields === undefined && others.length > 0 ? { more_fields: others } : {}),
-      notes: fieldNotes(
-        specs.filter(({ name }) => inTable.has(name)),
-        context,
-      ),
+      notes: [
+        ...data.notes,
+        ...fieldNotes(
+          specs.filter(({ name }) => inTable.has(name)),
+          context,
+        ),
+      ],
     };
   },
 });

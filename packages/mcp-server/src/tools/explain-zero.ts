@@ -1,23 +1,54 @@
 import { fields } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
 import { type CallSelection, fieldsOf } from '@call-attribution/questions';
 import type { Chosen } from '../arguments/selection.ts';
 import { findField } from '../fields/select.ts';
 import { showValue } from '../fields/view.ts';
-import type { CallSource, ReadRun } from '../source/source.ts';
+import type { CallSource, Origin, ReadRun } from '../source/source.ts';
+import { ToolError } from '../text/failures.ts';
 import { count } from '../text/notes.ts';
 import { periodText } from '../text/summaries.ts';
 
 type Period = { readonly from: string | null; readonly to: string | null };
 
-/** Says why there is nothing: what the period has without the conditions, and where the calls nearest to it are. */
+/**
+ * Says why there is nothing: what the period has without the conditions, and where the calls nearest to it are. Without an account, and
+ * where the API does not respond any more, nobody knows why; the answer holds all the same.
+ */
 export async function explainZero(
   { selection, period }: Chosen,
+  { unfinished }: Pick<Origin, 'unfinished'>,
+  source: CallSource,
+  run: ReadRun,
+): Promise<readonly string[]> {
+  if (unfinished !== undefined) return [];
+  return reasons(() => whyNothing(selection, period, source, run), run);
+}
+
+/** Reasons, or none when they cannot be found out. */
+async function reasons(
+  find: () => Promise<readonly string[]>,
+  { signal }: ReadRun,
+): Promise<readonly string[]> {
+  try {
+    return await find();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof CallsError || error instanceof ToolError) return [];
+    throw error;
+  }
+}
+
+async function whyNothing(
+  selection: CallSelection,
+  period: Period,
   source: CallSource,
   run: ReadRun,
 ): Promise<readonly string[]> {
   if (selection.where !== undefined) {
     const { where: _, ...rest } = selection;
-    const { total, extensionsLeftOut } = await source.count(rest, withoutState(run));
+    const { total, extensionsLeftOut, unfinished } = await source.count(rest, withoutState(run));
+    if (unfinished !== undefined) return [];
     if (total > 0)
       return [
         `Without the condition it would be ${count(total)}: no call meets it.`,
@@ -35,7 +66,7 @@ export async function explainEmptyBefore(
   source: CallSource,
   run: ReadRun,
 ): Promise<readonly string[]> {
-  const found = await emptyPeriod(selection, period, source, run);
+  const found = await reasons(() => emptyPeriod(selection, period, source, run), run);
   return found.map((note) => `Compared with nothing: ${note}`);
 }
 
@@ -68,7 +99,9 @@ async function emptyPeriod(
   run: ReadRun,
 ): Promise<readonly string[]> {
   const { where: _, calls, ...rest } = selection;
-  const { total } = await source.count({ ...rest, ...ends(period), calls: 'all' }, withoutState(run));
+  const all = await source.count({ ...rest, ...ends(period), calls: 'all' }, withoutState(run));
+  if (all.unfinished !== undefined) return [];
+  const { total } = all;
   if (total > 0)
     return calls === 'all'
       ? []
@@ -77,7 +110,8 @@ async function emptyPeriod(
             ? extensionsOnly(total)
             : `All ${count(total)} calls of the period came from a website.`,
         ];
-  const { before, after } = await source.around(period, run);
+  const { before, after, unfinished } = await source.around(period, run);
+  if (unfinished !== undefined) return [];
   const said = [
     ...(before === null ? [] : [`the last call before it is from ${before}`]),
     ...(after === null ? [] : [`the first one after it is from ${after}`]),

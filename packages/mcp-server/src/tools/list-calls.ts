@@ -77,7 +77,7 @@ export const listCalls = defineTool({
     const page = await source.list(chosen.selection, part, { ...context, saved });
     const more = goOn(name, args, page, context);
     if (more && !more.hasNumbers) return { ...nothingYet, summary: more.sentence, go_on: more.cursor };
-    const zero = page.total === 0 ? await explainZero(chosen, source, context) : [];
+    const zero = page.total === 0 ? await explainZero(chosen, page, source, context) : [];
     const notes = [...chosen.notes, ...zero, ...page.notes, ...changedNotes(position, page)];
     const table = tableOf(
       page,

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { cleanText, cutText } from '../privacy/untrusted.ts';
 import { readCursor, writeCursor } from '../results/cursor.ts';
 import { countThatFits } from '../results/table.ts';
-import { smsSummary } from '../text/summaries.ts';
+import { askAll, withoutFailed } from '../source/parts.ts';
+import { smsSummary, unfinishedSentence } from '../text/summaries.ts';
 import { defineTool, readsApi } from './tool.ts';
 
 const name = 'list_sms_numbers';
@@ -26,12 +27,15 @@ export const listSmsNumbers = defineTool({
     const scope = { tool: name, version: context.version, key: context.cursorKey, filter: '' };
     const { skip } = cursor === undefined ? { skip: 0 } : readCursor(scope, cursor, undefined);
     const { accounts, signal } = context;
-    const lists = await Promise.all(
-      accounts.map(async ({ name: account, client }) =>
-        (await (await client()).listSmsNumbers({ signal })).map((number) => ({ account, ...number })),
-      ),
+    const { found, failed } = await askAll(accounts, context, async ({ name: account, client }) =>
+      (await (await client()).listSmsNumbers({ signal })).map((number) => ({ account, ...number })),
     );
-    const numbers = lists.flat();
+    const { notes, unfinished } = withoutFailed(failed);
+    const incomplete =
+      unfinished === undefined
+        ? ''
+        : `${unfinishedSentence(unfinished, name, undefined)} ${notes.join(' ')} `;
+    const numbers = found.flat();
     const columns = accounts.length > 1 ? ['account', ...ownColumns] : ownColumns;
     const rows = numbers
       .slice(skip)
@@ -47,7 +51,7 @@ export const listSmsNumbers = defineTool({
     const next =
       end < numbers.length ? writeCursor(scope, { rows: 0, start: 0, skip: end, total: null }) : undefined;
     return {
-      summary: smsSummary({ shown: shown.length, first: skip + 1, total: numbers.length, enabled }, next),
+      summary: `${incomplete}${smsSummary({ shown: shown.length, first: skip + 1, total: numbers.length, enabled }, next)}`,
       columns,
       rows: shown,
       total: numbers.length,

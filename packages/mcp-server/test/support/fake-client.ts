@@ -99,14 +99,17 @@ export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): C
       return rawPageOf(page);
     },
     async getCall(sid: string) {
+      await options.before?.({});
       const found = calls.find((call) => call.sid === sid);
       if (!found) throw new HttpError('not_found', 'There is no such call.', { status: 404 });
       return found;
     },
     async countCalls(query: Pick<ListQuery, 'filter'> = {}) {
+      await options.before?.(query);
       return { total: chosen(query).length, source: 'content-range' };
     },
     async listSmsNumbers() {
+      await options.before?.({});
       return [...(options.smsNumbers ?? [])];
     },
     async close() {},

@@ -123,11 +123,54 @@ describe('a server for two accounts', () => {
       complete: false,
       notes: [expect.stringMatching(/^berlin failed \(HTTP 403\)/)],
     });
-    expect(data?.summary).toMatch(
-      /^INCOMPLETE: an account could not be read; the numbers are of the others\./,
-    );
+    expect(data?.summary).toMatch(/^INCOMPLETE: berlin could not be read; the numbers are of the others\./);
     expect((await ask('list_calls', { account: 'berlin' })).text).toContain('HTTP 403');
     expect((await ask('analyze_calls', { from: '2026-09-31' })).text).toContain('Did you mean 2026-09-30?');
+  });
+
+  it.each([
+    ['count_calls', {}, `the numbers are of the others. ${website(main)} website calls of all time`],
+    ['count_calls', { where: 'missed' }, 'the numbers are of the others.'],
+    ['count_calls', { period: '2019' }, 'the numbers are of the others. 0 website calls'],
+    ['analyze_calls', { where: "city = 'Atlantis'" }, 'the numbers are of the others. 0 website calls match'],
+    ['analyze_calls', { period: '2019', compare: 'previous' }, 'the numbers are of the others. 0 website'],
+    ['list_calls', { period: '2019' }, 'the numbers are of the others. 0 website calls'],
+    ['describe_data', {}, 'the numbers are of the others. 60 calls, the first '],
+    ['list_sms_numbers', {}, 'the numbers are of the others. berlin failed (HTTP 403)'],
+  ])('has the others in %s %j, and names the one that failed', async (tool, args, said) => {
+    const { ask } = serverOver({}, true);
+    const { data, text } = await ask(tool, args);
+    expect(data?.summary, text).toContain(`INCOMPLETE: berlin could not be read; ${said}`);
+    expect(text).toMatch(/berlin failed \(HTTP 403\)/);
+    expect(data?.complete ?? false).toBe(false);
+    expect(text).not.toContain('no calls at all');
+  });
+
+  it('finds a call although another account fails, and does not deny one that may be there', async () => {
+    const { ask } = serverOver({}, true);
+    expect((await ask('get_call', { sid: main[3]?.sid })).data?.summary).toContain('One call of main');
+    const { text } = await ask('get_call', { sid: 'CA0' });
+    expect(text).toMatch(
+      /^It is not known whether there is a call "CA0"\.\nWhy: berlin failed \(HTTP 403\): .* main does not have it\.\nNext: /,
+    );
+    expect((await ask('get_call', { sid: 'CA0', account: 'main' })).text).toContain('Look the sid up');
+  });
+
+  it('names an account that is not set up, and has the others', async () => {
+    const server = createServer([
+      { name: 'main', client: fakeClient(main) },
+      {
+        name: 'berlin',
+        client: () => {
+          throw new Error('CALLS_ACCESS_KEY is missing.');
+        },
+      },
+    ]);
+    for (const tool of ['count_calls', 'analyze_calls', 'describe_data']) {
+      const { content } = await callTool(server, tool, {});
+      expect(content[0]?.text).toContain('INCOMPLETE: berlin could not be read');
+      expect(content[0]?.text).toContain('The account berlin is not set up yet');
+    }
   });
 
   it('masks each account with its own key, and keeps the budget for all of them together', async () => {

@@ -1,4 +1,4 @@
-import { type Call, isCallExtension } from '@call-attribution/core';
+import { type Call, HttpError, isCallExtension } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
@@ -98,6 +98,17 @@ describe('an answer of zero says why', () => {
     const only = createServer(fakeClient(calls.filter(isCallExtension), { leavesExtensions: true }));
     const { structuredContent } = await callTool(only, 'count_calls', {});
     expect((structuredContent as { notes: string[] }).notes.join()).toContain('all through call extensions');
+  });
+
+  it('of nothing when the API fails after the answer', async () => {
+    let requests = 0;
+    const before = () => {
+      requests += 1;
+      if (requests > 1) throw new HttpError('server_error', 'Down.', { status: 503 });
+    };
+    const down = createServer(fakeClient(calls, { before }));
+    const { structuredContent } = await callTool(down, 'analyze_calls', { period: '2019' });
+    expect(structuredContent).toMatchObject({ calls: 0, complete: true });
   });
 
   it('says so of an account without calls', async () => {
