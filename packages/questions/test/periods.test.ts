@@ -92,16 +92,21 @@ test('a period that ends before it begins, or two ways to say it, are refused', 
 });
 
 test.each([
-  ['2026-W46', 'monday', '2025-11-10', '2025-11-17'],
-  ['2020-W53', 'monday', '2019-12-30', '2020-01-06'],
-  ['2026-11-08 to 2026-11-21', 'sunday', '2025-11-09', '2025-11-23'],
-  ['2026-11-08 to 2026-11-14', 'monday', '2025-11-08', '2025-11-15'],
-  ['2027-02', 'monday', '2026-02-01', '2026-03-01'],
-  ['2024-02-29', 'monday', '2023-02-28', '2023-03-01'],
-] as const)('a year before %s, in weeks that begin on %s', async (period, weekStart, from, to) => {
-  const { compared } = await answerQuestion({ period, weekStart, compare: 'year' }, []);
-  expect(compared).toEqual({ from: `${from} 00:00:00`, to: `${to} 00:00:00` });
-});
+  ['2026-W46', 'monday', 'day', '2025-11-10', '2025-11-17'],
+  ['2020-W53', 'monday', 'day', '2019-12-30', '2020-01-06'],
+  ['2026-11-08 to 2026-11-21', 'sunday', 'week', '2025-11-09', '2025-11-23'],
+  // Days that happen to be whole weeks: the answer does not depend on the day on which it is asked.
+  ['2026-11-08 to 2026-11-21', 'sunday', 'day', '2025-11-08', '2025-11-22'],
+  ['2026-11-08 to 2026-11-14', 'monday', 'week', '2025-11-08', '2025-11-15'],
+  ['2027-02', 'monday', 'week', '2026-02-01', '2026-03-01'],
+  ['2024-02-29', 'monday', 'day', '2023-02-28', '2023-03-01'],
+] as const)(
+  'a year before %s, in weeks that begin on %s, by %s',
+  async (period, weekStart, group, from, to) => {
+    const { compared } = await answerQuestion({ period, weekStart, groupBy: [group], compare: 'year' }, []);
+    expect(compared).toEqual({ from: `${from} 00:00:00`, to: `${to} 00:00:00` });
+  },
+);
 
 test.each([
   ['last moth', 'period is "last moth", which is not a period. Did you mean \'last month\'?'],

@@ -177,12 +177,12 @@ export function checkZone(name: string, zone: string): void {
   }
 }
 
-/** The period that a question compares with. `now` is an instant, as for the period itself. */
+/** The period that a question compares with. `now` is an instant, as for the period itself; `byWeek`: weeks are groups. */
 export function comparedPeriod(
   compare: NonNullable<Question['compare']>,
   { from, to }: Period,
   selection: CallSelection,
-  now: number,
+  { now, byWeek }: { readonly now: number; readonly byWeek: boolean },
 ): ClosedPeriod {
   if (from === null || to === null) {
     throw new QuestionError(
@@ -191,7 +191,10 @@ export function comparedPeriod(
     );
   }
   if (compare === 'previous') return { from: startOfPeriodBefore(from, to), to: from };
-  if (compare === 'year') return yearBefore({ from, to }, selection);
+  if (compare === 'year') {
+    const isAboutWeeks = byWeek || /\bweek|\dw\d|-w\d/i.test(selection.period ?? '');
+    return isAboutWeeks ? weeksBefore({ from, to }, selection) : yearBefore({ from, to });
+  }
   const words = wordsOf(selection, now);
   const given =
     typeof compare === 'object' ? readEnds(compare, words, 'compare.') : readWords('compare', compare, words);
@@ -199,13 +202,18 @@ export function comparedPeriod(
   throw new QuestionError('invalid_question', 'A period to compare with needs both ends.');
 }
 
-/** The same a year earlier. Whole weeks begin 52 weeks earlier: a year earlier they would be parts of others. */
-function yearBefore({ from, to }: ClosedPeriod, settings: FieldSettings): ClosedPeriod {
-  const isStart = (millis: number) => startOfDay(weekStartOf(dayNumber(millis), settings)) === millis;
-  const isMonth = new Date(from).getUTCDate() === 1 && new Date(to).getUTCDate() === 1;
+const yearBefore = ({ from, to }: ClosedPeriod): ClosedPeriod => ({
+  from: addMonths(from, -12),
+  to: addMonths(to, -12),
+});
+
+/** Whole weeks, 52 weeks earlier: a year earlier they would be parts of others. Whole months stay months. */
+function weeksBefore({ from, to }: ClosedPeriod, settings: FieldSettings): ClosedPeriod {
+  const ends = [from, to];
+  const isWhole = ends.every((millis) => startOfDay(weekStartOf(dayNumber(millis), settings)) === millis);
+  const isMonths = ends.every((millis) => new Date(millis).getUTCDate() === 1);
   const year = 52 * 7 * day;
-  if (isStart(from) && isStart(to) && !isMonth) return { from: from - year, to: to - year };
-  return { from: addMonths(from, -12), to: addMonths(to, -12) };
+  return isWhole && !isMonths ? { from: from - year, to: to - year } : yearBefore({ from, to });
 }
 
 /** Is the period not over yet, and the one that it is compared with is? Unknown without a zone, and then not said. */

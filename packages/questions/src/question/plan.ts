@@ -159,7 +159,12 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
     }),
   );
   const compared =
-    question.compare === undefined ? null : comparedPeriod(question.compare, period, question, now);
+    question.compare === undefined
+      ? null
+      : comparedPeriod(question.compare, period, question, {
+          now,
+          byWeek: groups.some(({ name }) => name === 'week'),
+        });
   const spend = question.spend === undefined ? null : readSpend(question.spend, groups);
   const columns = columnsOf(groups, measures, compared !== null, spend !== null);
   for (const name of ['having', 'topPer'] as const) {
