@@ -4,12 +4,13 @@ import {
   type AccountStatus,
   type Answer,
   type CallSelection,
+  createAnswer,
   planQuestion,
   planSelection,
   type Question,
 } from '@call-attribution/questions';
 import { ToolError } from '../text/failures.ts';
-import { farNotes } from '../text/notes.ts';
+import { farNotes, isOnEnds } from '../text/notes.ts';
 import { countOf, edgeOf, endsOf, factsOf, sampleOf } from './api-looks.ts';
 import { filterOf, type Stretch } from './api-reads.ts';
 import {
@@ -42,6 +43,7 @@ export class ApiSource implements CallSource {
   readonly accounts: readonly string[];
   readonly #accounts: readonly ApiAccount[];
   readonly #settings: ApiSettings;
+  #ends: { readonly at: number; readonly statuses: readonly AccountStatus[] } | null = null;
 
   constructor(accounts: readonly ApiAccount[], settings: ApiSettings) {
     this.accounts = accounts.map(({ name }) => name);
@@ -66,29 +68,43 @@ export class ApiSource implements CallSource {
     );
     const whole = wholeOf(parts, () => new QuestionTally(question, now));
     const origin = originOf(parts, failed);
-    const answer = whole.running.answer(this.accounts.map((account) => ({ account, ...nothingKnown })));
-    const isDoubtful = answer.compared !== null || hasEmptyTimes(answer);
-    if (origin.unfinished !== undefined || !isDoubtful) return { ...origin, answer };
-    // Little or nothing in a time: whether there was nothing, or the data does not reach so far, is worth two requests.
+    const seen = whole.running.answer();
+    const plain = { ...seen, notes: seen.notes.filter((note) => !isOnEnds(note)) };
+    if (origin.unfinished !== undefined || !withoutFar(seen).notes.some(isOnEnds))
+      return { ...origin, answer: plain };
+    // What was read begins late or ends early: whether the data does so is worth two requests.
     const statuses = await this.#statuses(run);
-    if (statuses === null) return { ...origin, answer };
-    const told = whole.running.answer(statuses);
-    const last =
-      statuses
-        .flatMap((status) => status.last ?? [])
-        .sort()
-        .at(-1) ?? null;
-    return { ...origin, answer: { ...told, notes: farNotes(told.notes, told.period.to, last) } };
+    return { ...origin, answer: statuses === null ? plain : withoutFar(whole.running.answer(statuses)) };
   }
 
-  /** Of when the first and the last calls of the accounts are. Null when one of them does not say. */
+  /** What the first and the last calls of the accounts say of a period. */
+  async #endNotes(selection: CallSelection, run: ReadRun): Promise<readonly string[]> {
+    if (selection.from === undefined && selection.to === undefined) return [];
+    const statuses = await this.#statuses(run);
+    return statuses === null
+      ? []
+      : withoutFar(createAnswer(selection).answer(statuses)).notes.filter(isOnEnds);
+  }
+
+  /** Of when the first and the last calls of the accounts are. Null when one of them does not say, or there is no time to ask. */
   async #statuses(run: ReadRun): Promise<readonly AccountStatus[] | null> {
-    const { found, failed } = await askAll(this.#accounts, run, async (account) => ({
-      ...nothingKnown,
-      account: account.name,
-      ...(await endsOf(account, run)),
-    }));
-    return failed.length === 0 ? found : null;
+    const now = this.#settings.clock.now();
+    if (now > run.began + this.#settings.limits.maxTime) return null;
+    if (this.#ends !== null && now - this.#ends.at < keptFor) return this.#ends.statuses;
+    try {
+      const { found, failed } = await askAll(this.#accounts, run, async (account) => ({
+        ...nothingKnown,
+        account: account.name,
+        ...(await endsOf(account, run)),
+      }));
+      if (failed.length > 0) return null;
+      this.#ends = { at: now, statuses: found };
+      return found;
+    } catch (error) {
+      run.signal.throwIfAborted();
+      if (error instanceof CallsError || error instanceof ToolError) return null;
+      throw error;
+    }
   }
 
   async count(selection: CallSelection, run: ReadRun): Promise<Counted> {
@@ -100,20 +116,33 @@ export class ApiSource implements CallSource {
     const isCounted = this.#accounts.every(({ version }) => version === 'v3' || calls === 'all');
     if (!coversAll(all) || isMoved || !isCounted) {
       const { answer, ...origin } = await this.analyze({ ...selection, measures: ['calls'] }, run);
-      return { ...origin, total: answer.calls, extensionsLeftOut: answer.extensions.leftOut };
+      const notes = [...origin.notes, ...answer.notes.filter(isOnEnds)];
+      return { ...origin, notes, total: answer.calls, extensionsLeftOut: answer.extensions.leftOut };
     }
     const stretch = { ...namedPeriod(period), clauses: clausesOf(all) };
     const asOf = this.#now();
-    const { found, failed } = await askAll(this.#accounts, run, (each) => countOf(each, stretch, calls, run));
+    const [{ found, failed }, ends] = await Promise.all([
+      askAll(this.#accounts, run, (each) => countOf(each, stretch, calls, run)),
+      this.#endNotes(selection, run),
+    ]);
+    const without = withoutFailed(failed);
     return {
       total: found.reduce((sum, { total }) => sum + total, 0),
       extensionsLeftOut: found.reduce((sum, { left }) => sum + left, 0),
       asOf,
-      ...withoutFailed(failed),
+      ...without,
+      notes: [...without.notes, ...ends],
     };
   }
 
   async list(selection: CallSelection, part: Part, run: ReadRun): Promise<Found> {
+    const found = await this.#listed(selection, part, run);
+    const isFirst = part.offset === 0 && part.after === undefined;
+    if (!isFirst || found.unfinished !== undefined) return found;
+    return { ...found, notes: [...found.notes, ...(await this.#endNotes(selection, run))] };
+  }
+
+  async #listed(selection: CallSelection, part: Part, run: ReadRun): Promise<Found> {
     const now = this.#settings.clock.now();
     const { conditions, period, calls, zones } = planSelection(selection, { now });
     const [only, ...more] = this.#accounts;
@@ -225,13 +254,19 @@ export class ApiSource implements CallSource {
   }
 }
 
-/** Whether a day, week or month of the period has no calls. Hours without calls say nothing. */
-const hasEmptyTimes = ({ columns, rows, total, calls, period }: Answer): boolean =>
-  calls > 0 &&
-  (period.from !== null || period.to !== null) &&
-  columns.some(
-    ({ kind, unit, name }) => kind === 'group' && unit === 'time' && name !== 'hour' && name !== 'weekday',
-  ) &&
-  [total, ...rows].some((row) => columns.some(({ name }) => row[name] === 0 || row[name] === null));
+/** Milliseconds for which the first and the last call are known. */
+const keptFor = 60_000;
 
-const nothingKnown = { calls: 0, first: null, last: null, storedAt: null, syncedAt: null };
+const withoutFar = (answer: Answer): Answer => ({
+  ...answer,
+  notes: farNotes(
+    answer.notes,
+    answer.period.to,
+    answer.accounts
+      .flatMap(({ last }) => last ?? [])
+      .sort()
+      .at(-1) ?? null,
+  ),
+});
+
+const nothingKnown = { storedAt: null, syncedAt: null };

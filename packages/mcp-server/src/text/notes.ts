@@ -101,6 +101,9 @@ export function tableNotes(table: ShownColumns, specs: readonly FieldSpec[], con
 export const isSaidElsewhere = (note: string): boolean =>
   /^Days and hours are|^No sync of account/.test(note);
 
+/** Does a note say that the calls begin after a period, or end before its end? */
+export const isOnEnds = (note: string): boolean => /^The (?:first|last) call is from /.test(note);
+
 /** The notes of an answer, without what is said elsewhere. The last call of a period is usually some time before its end. */
 export function farNotes(
   notes: readonly string[],

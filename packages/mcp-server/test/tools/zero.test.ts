@@ -87,6 +87,23 @@ describe('an answer of zero says why', () => {
     expect(notes.join()).toContain('nothing is known of the period before');
   });
 
+  it.each([
+    ['analyze_calls', { measures: ['calls'] }],
+    ['analyze_calls', { group_by: ['city'], where: 'talk_minutes > 1' }],
+    ['count_calls', {}],
+    ['count_calls', { where: "state = 'TX'" }],
+    ['list_calls', {}],
+    ['list_calls', { order: 'sid' }],
+  ])('of a period that begins before the data: %s %j', async (tool, args) => {
+    const note = `The first call is from ${first}: nothing is known of the period before it.`;
+    const asked = { calls: 'all', from: '2023-06-01', to: last.slice(0, 10), ...args };
+    expect(await notesOf(tool, asked)).toContain(note);
+    expect(await notesOf(tool, { ...asked, from: first.slice(0, 10) })).not.toContain('nothing is known');
+    expect(await notesOf(tool, { ...asked, from: undefined, to: undefined })).not.toContain(
+      'nothing is known',
+    );
+  });
+
   it('of nothing more when every month has calls', async () => {
     const args = { calls: 'all', from: first.slice(0, 10), to: last.slice(0, 10), measures: ['calls'] };
     expect(await notesOf('analyze_calls', { ...args, group_by: ['month'] })).not.toContain(
