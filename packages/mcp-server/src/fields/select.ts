@@ -1,5 +1,6 @@
 import { type FieldSpec, fields, type Version } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
+import { questionFields } from '@call-attribution/questions';
 import { ToolError } from '../text/failures.ts';
 
 const inBothVersions = [
@@ -19,6 +20,8 @@ const summary: Readonly<Record<Version, readonly string[]>> = {
   v3: [...inBothVersions, 'ppc_campaign', 'ppc_keywords', 'ppc_match_type', 'ppc_status'],
   v2: [...inBothVersions, 'phone_label', 'ppc_campaign_id', 'ppc_keyword_id', 'activity_type_id'],
 };
+
+const ofQuestions = questionFields();
 
 /** Names of field groups that `fields` accepts besides field names. */
 export const fieldGroups: readonly string[] = [
@@ -58,12 +61,16 @@ export function selectFields(
   return [...selected.values()];
 }
 
-/** The field that a name means: its own, the one in v2 or v3, an alias, or what people call it, such as `keyword`. */
-export function findField(specs: readonly FieldSpec[], given: string): FieldSpec | undefined {
-  const name = given
+/** A name as fields are written. */
+export const toName = (given: string): string =>
+  given
     .trim()
     .toLowerCase()
     .replace(/[\s-]+/g, '_');
+
+/** The field that a name means: its own, the one in v2 or v3, an alias, or what people call it, such as `keyword`. */
+export function findField(specs: readonly FieldSpec[], given: string): FieldSpec | undefined {
+  const name = toName(given);
   return (
     specs.find((spec) => spec.name === name) ??
     specs.find(
@@ -83,8 +90,10 @@ function unknownField(
   name: string,
 ): never {
   const groups = fieldGroups;
+  if (ofQuestions.has(toName(name)) && !findField(all, name))
+    throw new ToolError({ code: 'derived_field', name });
   if (findField(all, name)) throw new ToolError({ code: 'field_of_other_version', name, version, groups });
   const known = available.flatMap((spec) => [spec.name, ...(spec.otherNames ?? [])]);
-  const meant = nearest(name, [...groups, ...known]);
+  const meant = nearest(name, [...groups, ...known, ...ofQuestions.keys()]);
   throw new ToolError({ code: 'unknown_field', name, nearest: meant, groups });
 }

@@ -1,10 +1,17 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
 import { describeCopy } from '@call-attribution/node-stream/copies';
-import { type Answer, type CallSelection, type Question, selectCalls } from '@call-attribution/questions';
+import {
+  type Answer,
+  type CallSelection,
+  type Question,
+  type QuestionField,
+  selectCalls,
+} from '@call-attribution/questions';
 import type { Warehouse } from '@call-attribution/warehouse';
 import { showValue } from '../fields/view.ts';
 import type { MaskedCall } from '../privacy/mask-record.ts';
 import { isObject } from '../protocol/messages.ts';
+import { derivedFacts } from '../source/derived-facts.ts';
 import type {
   Analysis,
   Around,
@@ -98,17 +105,25 @@ export class CopySource implements CallSource {
     });
   }
 
-  describe(specs: readonly FieldSpec[], run: ReadRun): Promise<Description> {
-    const overApi = () => this.#api.describe(specs, run);
+  describe(
+    specs: readonly FieldSpec[],
+    derived: readonly QuestionField[],
+    run: ReadRun,
+  ): Promise<Description> {
+    const overApi = () => this.#api.describe(specs, derived, run);
     return this.#over(always, run, overApi, async (copies) => {
       const calls = copies.reduce((sum, { status }) => sum + status.calls, 0);
       const lacks = copies.flatMap((copy) => copy.lacks ?? []);
+      const [{ warehouse }] = copies;
+      const accounts = copies.map(({ account }) => account);
+      const ask = (question: Question) =>
+        warehouse.analyze({ ...question, accounts, signal: run.signal, timeLimit });
       return {
         calls,
         ...endsOf(copies),
         asOf: asOf(copies),
         notes: [],
-        fields: await factsIn(copies, specs, calls),
+        fields: [...(await factsIn(copies, specs, calls)), ...(await derivedFacts(derived, ask))],
         basis:
           lacks.length === 0 ? 'all calls' : `the calls of a copy that is INCOMPLETE (${lacks.join('; ')})`,
       };
@@ -234,8 +249,12 @@ async function factsIn(
     const top = frequent.filter((row) => Number(row.i) === i).sort((a, b) => Number(b.n) - Number(a.n));
     const nulls = calls === 0 ? 0 : 1 - Number(filled[`f${i}`] ?? 0) / calls;
     // Values that occur once say nothing.
-    if (Number(top[0]?.n ?? 0) < 2) return { field, nulls, top: [] };
-    return { field, nulls, top: top.map(({ v, n }) => [showValue(field, v, 60), Number(n)] as const) };
+    if (Number(top[0]?.n ?? 0) < 2) return { name: field.name, nulls, top: [] };
+    return {
+      name: field.name,
+      nulls,
+      top: top.map(({ v, n }) => [showValue(field, v, 60), Number(n)] as const),
+    };
   });
 }
 

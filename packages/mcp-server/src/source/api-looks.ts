@@ -108,5 +108,9 @@ export function factsOf(field: FieldSpec, calls: readonly MaskedCall[]): Descrip
   }
   const top = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3);
   const isTelling = !field.personal && (top[0]?.[1] ?? 0) > 1;
-  return { field, nulls: calls.length === 0 ? 0 : nulls / calls.length, top: isTelling ? top : [] };
+  return {
+    name: field.name,
+    nulls: calls.length === 0 ? 0 : nulls / calls.length,
+    top: isTelling ? top : [],
+  };
 }

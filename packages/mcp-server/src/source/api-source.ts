@@ -8,11 +8,13 @@ import {
   planQuestion,
   planSelection,
   type Question,
+  type QuestionField,
 } from '@call-attribution/questions';
 import { ToolError } from '../text/failures.ts';
 import { farNotes, isOnEnds } from '../text/notes.ts';
 import { countOf, edgeOf, endsOf, factsOf, sampleOf } from './api-looks.ts';
 import { filterOf, type Stretch } from './api-reads.ts';
+import { derivedFacts } from './derived-facts.ts';
 import {
   type ApiAccount,
   type ApiSettings,
@@ -193,9 +195,21 @@ export class ApiSource implements CallSource {
   }
 
   /** Says what the latest calls look like: for more, all of them would have to be read. */
-  async describe(fields: readonly FieldSpec[], run: ReadRun): Promise<Description> {
+  async describe(
+    fields: readonly FieldSpec[],
+    derived: readonly QuestionField[],
+    run: ReadRun,
+  ): Promise<Description> {
     const asOf = this.#now();
-    const { found: samples, failed } = await askAll(this.#accounts, run, (account) => sampleOf(account, run));
+    const { found: samples, failed } = await askAll(this.#accounts, run, async (account) => ({
+      account: account.name,
+      ...(await sampleOf(account, run)),
+    }));
+    const ask = async (question: Question): Promise<Answer> => {
+      const running = createAnswer(question);
+      for (const { account, calls } of samples) for (const call of calls) running.add(call, account);
+      return running.answer();
+    };
     const sample = samples.flatMap(({ calls }) => calls);
     const total = samples.reduce((sum, each) => sum + each.total, 0);
     const times = samples.flatMap((each) => each.times).sort();
@@ -205,7 +219,7 @@ export class ApiSource implements CallSource {
       last: times.at(-1) ?? null,
       asOf,
       ...withoutFailed(failed),
-      fields: fields.map((field) => factsOf(field, sample)),
+      fields: [...fields.map((field) => factsOf(field, sample)), ...(await derivedFacts(derived, ask))],
       basis: sample.length === total ? 'all calls' : `the latest ${sample.length} calls`,
     };
   }

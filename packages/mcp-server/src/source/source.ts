@@ -1,5 +1,5 @@
 import type { FieldSpec } from '@call-attribution/core';
-import type { Answer, CallSelection, Question } from '@call-attribution/questions';
+import type { Answer, CallSelection, Question, QuestionField } from '@call-attribution/questions';
 import type { Cell } from '../fields/view.ts';
 import type { MaskedCall } from '../privacy/mask-record.ts';
 import type { Unfinished } from '../text/summaries.ts';
@@ -57,9 +57,9 @@ export interface Found extends Origin {
 
 /** What is known of one field. */
 export interface FieldFacts {
-  readonly field: FieldSpec;
-  /** Part of the calls without a value, 0 to 1. */
-  readonly nulls: number;
+  readonly name: string;
+  /** Part of the calls without a value, 0 to 1; null when that takes all calls of a caller. */
+  readonly nulls: number | null;
   /** The most frequent values, with their number of calls; empty for personal data. */
   readonly top: readonly (readonly [Cell, number])[];
 }
@@ -104,6 +104,11 @@ export interface CallSource {
   list(selection: CallSelection, part: Part, run: ReadRun): Promise<Found>;
   /** Null when no account has the call. */
   get(sid: string, run: ReadRun): Promise<FoundOne | null>;
-  describe(fields: readonly FieldSpec[], run: ReadRun): Promise<Description>;
+  /** Describes fields of calls, then those that follow from them. */
+  describe(
+    fields: readonly FieldSpec[],
+    derived: readonly QuestionField[],
+    run: ReadRun,
+  ): Promise<Description>;
   around(period: { readonly from: string | null; readonly to: string | null }, run: ReadRun): Promise<Around>;
 }

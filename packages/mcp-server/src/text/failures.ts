@@ -118,6 +118,11 @@ const failures = {
     ),
   unknown_field: ({ name, nearest, groups }: { name: string; nearest: Text; groups: Names }) =>
     invalid(`There is no field "${quotable(name)}".${didYouMean(nearest)}`, fieldHelp(groups)),
+  derived_field: ({ name }: { name: string }) =>
+    invalid(
+      `A call has no "${quotable(name)}": it follows from other fields.`,
+      'analyze_calls groups by it, where and measures take it, describe_data describes it.',
+    ),
   field_of_other_version: ({ name, version, groups }: { name: string; version: Version; groups: Names }) =>
     invalid(`The field "${quotable(name)}" does not exist in ${version} of the API.`, fieldHelp(groups)),
   foreign_cursor: (_: object) =>

@@ -1,10 +1,11 @@
+import type { FieldSpec } from '@call-attribution/core';
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import type { Answer, AnswerValue, Question } from '@call-attribution/questions';
 import { covered, partOfBucket } from '@call-attribution/questions/chart';
 import * as z from 'zod';
 import { appMeta } from '../app/app.ts';
 import { type Chosen, choose } from '../arguments/selection.ts';
-import { findField } from '../fields/select.ts';
+import { shownAs } from '../fields/derived.ts';
 import { type Cell, keyTextLimit, showValue } from '../fields/view.ts';
 import { countThatFits, estimateTokens } from '../results/table.ts';
 import type { Analysis } from '../source/source.ts';
@@ -135,7 +136,7 @@ function resultOf(
   context: ToolContext,
 ): Record<string, unknown> {
   const columns = answer.columns.map((column) => column.name);
-  const specs = columns.map((column) => findField(context.fields, specName(column)));
+  const specs = columns.map((column) => shownAs(context.fields, column));
   const groups = question.groupBy?.length ?? 0;
   const rows = answer.rows.map((row) =>
     columns.map((column, i) => cellOf(row[column] ?? null, i < groups ? specs[i] : undefined)),
@@ -184,11 +185,8 @@ function partialOf({ columns, rows, period }: Answer, asOf: string): { partial?:
   return parts.length === 0 ? {} : { partial: Object.fromEntries(parts) };
 }
 
-/** A click id comes out of an address that a visitor may have written. */
-const specName = (column: string): string => (column === 'click_id' ? 'ppc_gclid' : column);
-
 /** Shares and rates to four places, other numbers to two: more would only cost tokens. */
-function cellOf(value: AnswerValue, spec?: ReturnType<typeof findField>): Cell {
+function cellOf(value: AnswerValue, spec?: FieldSpec): Cell {
   if (typeof value === 'boolean') return String(value);
   if (spec !== undefined) return showValue(spec, value, keyTextLimit);
   if (typeof value !== 'number' || Number.isInteger(value)) return value === '' ? null : value;

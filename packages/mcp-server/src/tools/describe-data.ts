@@ -1,6 +1,9 @@
+import type { FieldSpec } from '@call-attribution/core';
 import { formatNaive } from '@call-attribution/core/time';
+import type { QuestionField } from '@call-attribution/questions';
 import * as z from 'zod';
-import { fieldsOf, selectFields } from '../fields/select.ts';
+import { derivedFields, findDerived } from '../fields/derived.ts';
+import { fieldGroups, fieldsOf, findField, selectFields, toName } from '../fields/select.ts';
 import { countThatFits } from '../results/table.ts';
 import { count, fieldNotes } from '../text/notes.ts';
 import { minuteOf, unfinishedSentence } from '../text/summaries.ts';
@@ -57,22 +60,25 @@ export const describeData = defineTool({
   annotations: readsApi,
   async run({ fields }, context) {
     const available = fieldsOf(context.fields, context.version);
-    const specs =
-      fields === undefined
-        ? available.filter(({ name }) => usual.includes(name))
-        : selectFields(context.fields, context.version, fields).slice(fields.includes('sid') ? 0 : 1);
+    const { specs, derived } = fields === undefined ? usualOf(available) : askedFor(fields, context);
     const source = await context.source();
-    const data = await source.describe(specs, context);
-    const rows = data.fields.map(({ field, nulls, top }) => [
-      field.name,
-      meaningOf(field),
-      `${Math.round(nulls * 1000) / 10}%`,
+    const data = await source.describe(specs, derived, context);
+    const meanings = new Map<string, string>([
+      ...specs.map((spec) => [spec.name, meaningOf(spec)] as const),
+      ...derived.map((field) => [field.name, field.meaning] as const),
+    ]);
+    const rows = data.fields.map(({ name: field, nulls, top }) => [
+      field,
+      meanings.get(field) ?? '',
+      nulls === null ? null : `${Math.round(nulls * 1000) / 10}%`,
       top.map(([value, calls]) => `${value} ${calls}`).join(', '),
     ]);
     const columns = ['field', 'meaning', 'no value', 'most frequent'];
     const shown = rows.slice(0, countThatFits(rows, columns, context.budget - 900));
     const inTable = new Set(shown.map(([name]) => name));
-    const others = available.map(({ name }) => name).filter((name) => !inTable.has(name));
+    const others = [...available, ...derivedFields]
+      .map((field) => field.name)
+      .filter((field) => !inTable.has(field));
     const incomplete =
       data.unfinished === undefined ? '' : `${unfinishedSentence(data.unfinished, name, undefined)} `;
     return {
@@ -83,13 +89,37 @@ export const describeData = defineTool({
       notes: [
         ...data.notes,
         ...fieldNotes(
-          specs.filter(({ name }) => inTable.has(name)),
+          specs.filter((spec) => inTable.has(spec.name)),
           context,
         ),
       ],
     };
   },
 });
+
+/** What is described. */
+interface Asked {
+  readonly specs: readonly FieldSpec[];
+  readonly derived: readonly QuestionField[];
+}
+
+const usualOf = (available: readonly FieldSpec[]): Asked => ({
+  specs: available.filter((spec) => usual.includes(spec.name)),
+  derived: [],
+});
+
+function askedFor(names: readonly string[], { fields, version }: ToolContext): Asked {
+  const isOfCalls = (given: string) =>
+    fieldGroups.includes(toName(given)) || findField(fields, given) !== undefined;
+  const derived = names.flatMap((given) => (isOfCalls(given) ? [] : (findDerived(given) ?? [])));
+  const others = names.filter((given) => isOfCalls(given) || findDerived(given) === undefined);
+  const specs =
+    others.length === 0 ? [] : selectFields(fields, version, others).slice(others.includes('sid') ? 0 : 1);
+  return {
+    specs,
+    derived: names.some((given) => toName(given) === 'all') ? derivedFields : [...new Set(derived)],
+  };
+}
 
 function todayText(context: ToolContext): string {
   const { timeZone } = context;
