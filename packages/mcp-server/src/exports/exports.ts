@@ -59,6 +59,8 @@ export function createExports(
   const links = new Map<string, Kept>();
   /** What was asked when a question began that goes on with this cursor. */
   const begun = new Map<string, Kept['args']>();
+  /** The same where the rows go into a file. */
+  const files = new Map<string, Kept['args']>();
 
   const keep = (tool: string, args: Kept['args']): string => {
     for (const [uri, { until }] of links)
@@ -75,26 +77,36 @@ export function createExports(
     return typeof cursor === 'string' && isBegun(cursor) ? begun.get(cursor.trim()) : args;
   };
 
-  const remember = (cursor: unknown, args: Kept['args']): void => {
-    if (typeof cursor !== 'string' || !isBegun(cursor)) return;
-    const [oldest] = begun.keys();
-    if (begun.size >= mostLinks && oldest !== undefined) begun.delete(oldest);
-    begun.set(cursor, args);
+  /** The rows of an answer as a file, or how the question goes on whose rows go into one. */
+  const toFile = async (
+    place: string,
+    { tool, args }: Asked,
+    cursor: string | null,
+    request: CallRequest,
+  ): Promise<ToolResult> => {
+    const first = await run(tool, cursor === null ? firstOf(tool, args) : { cursor }, request);
+    if (typeof first.go_on !== 'string') return written(run, place, { tool, args }, first, request);
+    remember(files, first.go_on, args);
+    return { content: [{ type: 'text', text: JSON.stringify(first) }], structuredContent: first };
   };
 
   return {
     async step(next, tool, args, request) {
-      if (folder !== null && isObject(args) && isTrue(args.to_file) && csvOf[tool] !== undefined)
-        return orFailure(() => {
-          const whole = asked(args);
-          if (whole === undefined) throw new ToolError({ code: 'foreign_cursor' });
-          return written(run, folder, { tool, args: whole }, request ?? {});
-        });
+      if (folder !== null && isObject(args) && csvOf[tool] !== undefined) {
+        const cursor = typeof args.cursor === 'string' ? args.cursor.trim() : '';
+        const own = files.get(cursor);
+        if (own !== undefined || isTrue(args.to_file))
+          return orFailure(() => {
+            const whole = own ?? asked(args);
+            if (whole === undefined) throw new ToolError({ code: 'lost_question' });
+            return toFile(folder, { tool, args: whole }, own === undefined ? null : cursor, request ?? {});
+          });
+      }
       const result = await next(tool, args, request);
       const data = result.structuredContent;
       const whole = asked(args);
       if (data === undefined || whole === undefined) return result;
-      for (const cursor of [data.go_on, data.next_cursor]) remember(cursor, whole);
+      for (const cursor of [data.go_on, data.next_cursor]) remember(begun, cursor, whole);
       if (!leavesRowsOut(tool, data)) return result;
       const link = {
         type: 'resource_link' as const,
@@ -108,17 +120,35 @@ export function createExports(
     async read(uri, request) {
       const kept = links.get(uri);
       if (kept === undefined || kept.until <= clock.now()) return undefined;
-      const text = (await csvOf[kept.tool]?.(run, kept, request)) ?? '';
+      const { tool, args } = kept;
+      const first = await run(tool, firstOf(tool, args), request);
+      const text = (await csvOf[tool]?.(run, kept, first, request)) ?? '';
       return { uri, mimeType: 'text/csv', text };
     },
   };
 }
 
+function remember(known: Map<string, Kept['args']>, cursor: unknown, args: Kept['args']): void {
+  if (typeof cursor !== 'string' || !isBegun(cursor)) return;
+  const [oldest] = known.keys();
+  if (known.size >= mostLinks && oldest !== undefined) known.delete(oldest);
+  known.set(cursor, args);
+}
+
 type Asked = Pick<Kept, 'tool' | 'args'>;
+type Answer = Readonly<Record<string, unknown>>;
+
+/** The arguments that ask for all groups, or for the first calls. */
+function firstOf(tool: string, { to_file: _, limit: __, rows: ___, cursor: ____, ...rest }: Kept['args']) {
+  return tool === 'list_calls' ? { ...rest, rows: 500 } : { ...rest, limit: mostRows };
+}
 
 /** Whose rows there are files of. */
 const csvOf: Readonly<
-  Record<string, ((run: ToolRunner, asked: Asked, request: CallRequest) => Promise<string>) | undefined>
+  Record<
+    string,
+    ((run: ToolRunner, asked: Asked, first: Answer, request: CallRequest) => Promise<string>) | undefined
+  >
 > = { list_calls: callsCsv, analyze_calls: groupsCsv };
 
 const isTrue = (value: unknown): boolean => value === true || value === 'true';
@@ -128,10 +158,10 @@ async function written(
   run: ToolRunner,
   folder: string,
   { tool, args }: Asked,
+  first: Answer,
   request: CallRequest,
 ): Promise<ToolResult> {
-  const { to_file: _, ...rest } = args;
-  const text = await (csvOf[tool] ?? callsCsv)(run, { tool, args: rest }, request);
+  const text = await (csvOf[tool] ?? callsCsv)(run, { tool, args }, first, request);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, `${tool}-${randomBytes(6).toString('hex')}.csv`);
   await writeFile(file, text, { mode: 0o600, flag: 'wx' });
@@ -157,9 +187,13 @@ function leavesRowsOut(tool: string, data: Readonly<Record<string, unknown>>): b
 // Text from visitors may begin like a formula, and people open these files in spreadsheets.
 const line = (cells: readonly unknown[]): string => csvLine(cells, { safe: true });
 
-async function groupsCsv(run: ToolRunner, { tool, args }: Asked, request: CallRequest): Promise<string> {
-  const { limit: _, ...rest } = args;
-  const { columns, rows } = cellsOf(await finished(run, tool, { ...rest, limit: mostRows }, request));
+async function groupsCsv(
+  run: ToolRunner,
+  { tool }: Asked,
+  first: Answer,
+  request: CallRequest,
+): Promise<string> {
+  const { columns, rows } = cellsOf(await finished(run, tool, first, request));
   return line(columns) + rows.map(line).join('');
 }
 
@@ -167,10 +201,10 @@ async function groupsCsv(run: ToolRunner, { tool, args }: Asked, request: CallRe
 async function finished(
   run: ToolRunner,
   tool: string,
-  args: Readonly<Record<string, unknown>>,
+  first: Answer,
   request: CallRequest,
 ): Promise<Record<string, unknown>> {
-  let found = await run(tool, args, request);
+  let found = first;
   for (let left = mostSteps; left > 0 && typeof found.go_on === 'string'; left -= 1)
     found = await run(tool, { cursor: found.go_on }, request);
   if (found.complete === false)
@@ -178,19 +212,23 @@ async function finished(
   return found;
 }
 
-async function callsCsv(run: ToolRunner, { tool, args }: Asked, request: CallRequest): Promise<string> {
-  const { rows: _, cursor: __, ...rest } = args;
+async function callsCsv(
+  run: ToolRunner,
+  { tool, args }: Asked,
+  first: Answer,
+  request: CallRequest,
+): Promise<string> {
+  const asked = firstOf(tool, args);
   const pages: ReturnType<typeof cellsOf>[] = [];
-  let cursor: unknown;
   let count = 0;
-  do {
-    const more = cursor === undefined ? {} : { cursor };
-    const page = await finished(run, tool, { ...rest, rows: 500, ...more }, request);
+  for (let next = first; ; ) {
+    const page = await finished(run, tool, next, request);
     const part = cellsOf(page);
     pages.push(part);
     count += part.rows.length;
-    cursor = page.next_cursor;
-  } while (cursor !== undefined && count < mostRows);
+    if (page.next_cursor === undefined || count >= mostRows) break;
+    next = await run(tool, { ...asked, cursor: page.next_cursor }, request);
+  }
   // A page leaves out columns that are empty on it.
   const columns = [...new Set(pages.flatMap((page) => page.columns))];
   const cells = pages.flatMap((page) => {

@@ -63,9 +63,7 @@ const failures = {
   invalid_where: (found: { argument: string; message: string; frame: string; corrected: Text }) =>
     invalid(
       `${found.argument}: ${found.message}`,
-      found.corrected === undefined
-        ? found.frame
-        : `Use ${found.argument}=${JSON.stringify(found.corrected)}.`,
+      found.corrected === undefined ? found.frame : `Use ${withCondition(found.argument, found.corrected)}.`,
     ),
   no_call: ({ sid }: { sid: string }) => invalid(`There is no call "${quotable(sid)}".`, noCall),
   /** An account that may have the call cannot be read. */
@@ -191,6 +189,12 @@ function describe({ code, ...facts }: Problem): Failure {
   const say: (facts: never) => Failure = failures[code];
   return say(facts as never);
 }
+
+/** An argument, or the measure `count(condition)`, with another condition. */
+const withCondition = (argument: string, condition: string): string => {
+  const measure = /^(\w+)\(/.exec(argument)?.[1];
+  return measure === undefined ? `${argument}=${JSON.stringify(condition)}` : `${measure}(${condition})`;
+};
 
 const noCall = 'Look the sid up with list_calls; calls of other accounts cannot be read.';
 

@@ -13,7 +13,7 @@ const renamed: Readonly<Record<string, string>> = {
 export function questionFailure(error: unknown): unknown {
   if (error instanceof InvalidCondition) {
     const { message, frame, corrected } = error.problem;
-    const argument = /^\w+/.exec(error.message)?.[0] ?? 'where';
+    const [argument = 'where'] = error.summary.split(`: ${message}`);
     return new ToolError({ code: 'invalid_where', argument, message, frame, corrected });
   }
   if (!(error instanceof QuestionError)) return error;

@@ -168,6 +168,8 @@ describe('analyze_calls', () => {
     [{ group_by: 'city', spend: ['x'] }, '"Brand=1200.50"'],
     [{ group_by: ['a', 'b', 'c', 'd', 'e'] }, 'group_by names 5 groups: 4 at most.'],
     [{ where: 'mised' }, 'Use where="missed".'],
+    [{ measures: 'count(mised)' }, 'count(mised): There is no field mised.'],
+    [{ measures: 'count(mised)' }, 'Use count(missed).'],
     [{ period: 'last mont' }, 'last month'],
     [{ period: 'today', from: '2024-01-01' }, 'leave out `from` and `to`'],
     [{ min_talk_minutes: 2 }, 'There is no argument "min_talk_minutes"'],

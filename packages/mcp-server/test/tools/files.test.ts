@@ -80,7 +80,33 @@ describe('a file of rows', () => {
   it('is of the accounts that were named, also when it takes several reads', async () => {
     const server = twoAccounts({ summaryLimits: { maxCalls: 100 } });
     const asked = { account: ['main'], group_by: ['sid'], calls: 'all', to_file: true };
-    expect(written(await callTool(server, 'analyze_calls', asked))).toBe(700);
+    expect(written(await finish(server, 'analyze_calls', asked))).toBe(700);
+  });
+
+  it.each([
+    ['analyze_calls', { group_by: ['sid'], calls: 'all' }],
+    ['list_calls', { fields: ['sid'], calls: 'all', order: 'sid' }],
+  ])('is written by the call that finishes, and none takes longer than others: %s', async (tool, args) => {
+    let now = Date.parse('2026-11-22T15:00:00Z');
+    const before = () => {
+      now += 6000;
+    };
+    // A second page of a list begins anew when the first one took minutes.
+    const some = calls.slice(0, 500);
+    const client = fakeClient(some, { maxRows: 50, before });
+    const server = createServer(client, { exportFolder, clock: { now: () => now } });
+    let asked: Record<string, unknown> = { ...args, to_file: true };
+    let answer = await callTool(server, tool, asked);
+    for (let steps = 0; typeof answer.structuredContent?.go_on === 'string'; steps += 1) {
+      expect(answer.structuredContent.summary).toMatch(/^NOT FINISHED: .* To go on: /);
+      expect(steps).toBeLessThan(20);
+      asked = { cursor: answer.structuredContent.go_on };
+      const began = now;
+      answer = await callTool(server, tool, asked);
+      expect(now - began).toBeLessThanOrEqual(45_000);
+    }
+    expect(asked).toHaveProperty('cursor');
+    expect(written(answer)).toBe(500);
   });
 
   it.each([
@@ -105,6 +131,6 @@ describe('a file of rows', () => {
     const { structuredContent } = await callTool(open(), 'list_calls', { order: 'sid', calls: 'all' });
     const again = { cursor: String(structuredContent?.go_on), to_file: true };
     const { content } = await callTool(open(), 'list_calls', again);
-    expect(content[0]?.text).toContain('The cursor does not belong to this call.');
+    expect(content[0]?.text).toContain('Ask it again, with all its arguments and without the cursor.');
   });
 });
