@@ -138,9 +138,9 @@ function remember(known: Map<string, Kept['args']>, cursor: unknown, args: Kept[
 type Asked = Pick<Kept, 'tool' | 'args'>;
 type Answer = Readonly<Record<string, unknown>>;
 
-/** The arguments that ask for all groups, or for the first calls. */
+/** The arguments that ask for all rows: a list has all that a file may have. */
 function firstOf(tool: string, { to_file: _, limit: __, rows: ___, cursor: ____, ...rest }: Kept['args']) {
-  return tool === 'list_calls' ? { ...rest, rows: 500 } : { ...rest, limit: mostRows };
+  return tool === 'list_calls' ? rest : { ...rest, limit: mostRows };
 }
 
 /** Whose rows there are files of. */

@@ -248,7 +248,8 @@ export class ApiSource implements CallSource {
     const asOf = this.#now();
     const filter = filterOf(stretch, client.version === 'v3' && calls === 'all');
     const page = await client.listCalls({
-      rows: limit,
+      // The next page is as long as this one.
+      rows: Math.min(limit, mostOnPage),
       page: offset / limit,
       signal: run.signal,
       ...(filter.clauses.length > 0 ? { filter } : {}),
@@ -268,6 +269,8 @@ export class ApiSource implements CallSource {
   }
 }
 
+/** Most rows that the API sends at once. */
+const mostOnPage = 1000;
 /** Milliseconds for which the first and the last call are known. */
 const keptFor = 60_000;
 

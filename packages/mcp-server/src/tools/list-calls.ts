@@ -14,6 +14,8 @@ import { defineTool, readsApi } from './tool.ts';
 
 const name = 'list_calls';
 const defaultRows = 25;
+/** A file has no budget, and has this many. */
+const rowsOfFile = 10_000;
 
 const input = z.object({
   ...selectionShape,
@@ -61,7 +63,7 @@ export const listCalls = defineTool({
       key: context.cursorKey,
       filter: `${chosen.text}${args.order ?? ''}`,
     };
-    const position = positionOf(scope, args);
+    const position = positionOf(scope, args, Number.isFinite(context.budget) ? defaultRows : rowsOfFile);
     const cursorOf = (next: Position, after: ListKey | undefined): string => {
       if (after === undefined) return writeCursor(scope, next);
       const rest = { ...args, cursor: undefined, rows: position.rows, after };
@@ -117,9 +119,10 @@ export const listCalls = defineTool({
 const positionOf = (
   scope: CursorScope,
   { cursor, rows }: { readonly cursor?: string | undefined; readonly rows?: number | undefined },
+  usualRows: number,
 ): Position =>
   cursor === undefined
-    ? { rows: rows ?? defaultRows, start: 0, skip: 0, total: null }
+    ? { rows: rows ?? usualRows, start: 0, skip: 0, total: null }
     : readCursor(scope, cursor, rows);
 
 /** The rows of a page that fit into the budget, after those that an answer has shown already. */
