@@ -4,11 +4,11 @@
 export type { Counted, CountedGroup } from './answer/counted.ts';
 export { finishAnswer } from './answer/finish.ts';
 export { extensionsSentence, shownValue } from './answer/left-out.ts';
-export { comparedFields } from './answer/nothing-found.ts';
+export { mostValues, unmetFields, type ValueCounts } from './answer/nothing-found.ts';
 export type { Condition, Literal, Operator, Term, Test, Vocabulary } from './conditions/condition.ts';
 export { fieldsOf, latestTime } from './conditions/condition.ts';
 export { fold } from './conditions/fold.ts';
-export type { Value } from './conditions/holds.ts';
+export { type Value, valuesInOrder } from './conditions/holds.ts';
 export type { ConditionResult } from './conditions/parse.ts';
 export type { ConditionProblem, ConditionProblemCode } from './conditions/problem.ts';
 export {

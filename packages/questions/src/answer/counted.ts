@@ -24,8 +24,10 @@ export interface Counted {
   readonly otherChannel: number;
   /** Calls without a time, when there is a period. */
   readonly noTime: number;
-  /** When no call is counted: how often each value of the text fields in `where` occurs, whatever `where` says. */
-  readonly values: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** The accounts that were read. */
+  /** How often each value occurs of the fields in conditions that no counted call meets, in all calls of the accounts. */
+  readonly values: ReadonlyMap<string, ReadonlyMap<Value, number>>;
+  /** The accounts that the question is about and that are known. */
   readonly accounts: readonly AccountStatus[];
+  /** Names of others of which there are calls. */
+  readonly otherAccounts?: readonly string[] | undefined;
 }

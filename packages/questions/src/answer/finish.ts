@@ -1,4 +1,3 @@
-import { fields } from '@call-attribution/core/record';
 import { formatNaive } from '@call-attribution/core/time';
 import { compareText } from '../conditions/fold.ts';
 import { compileCondition, type Value } from '../conditions/holds.ts';
@@ -11,7 +10,7 @@ import type { Plan } from '../question/plan.ts';
 import type { Counted, CountedGroup } from './counted.ts';
 import { fillEmptyBuckets } from './fill.ts';
 import { explainLeftOut } from './left-out.ts';
-import { explainNothing } from './nothing-found.ts';
+import { notesOf } from './notes.ts';
 import { type SpendFound, spendOf } from './spend-found.ts';
 
 type Cells = Record<string, AnswerValue>;
@@ -19,6 +18,8 @@ type Cells = Record<string, AnswerValue>;
 interface Row {
   readonly key: readonly Value[];
   readonly cells: Cells;
+  /** Its calls in the period. */
+  readonly calls: number;
 }
 
 /** Makes the answer of what an engine counted. */
@@ -28,7 +29,9 @@ export function finishAnswer(plan: Plan, counted: Counted): Answer {
   const spend = plan.spend === null ? null : spendOf(plan, filled.groups);
   const totals = totalsOf(plan, counted, spend);
   const all =
-    plan.groups.length === 0 ? [{ key: [], cells: totals }] : rowsOf(plan, counted, filled.groups, spend);
+    plan.groups.length === 0
+      ? [{ key: [], cells: totals, calls: total.now[0] ?? 0 }]
+      : rowsOf(plan, counted, filled.groups, spend);
   const met = meetHaving(plan, all);
   const sorted = sortRows(plan, met);
   const top = topOfEach(plan, sorted);
@@ -67,7 +70,7 @@ export function finishAnswer(plan: Plan, counted: Counted): Answer {
     ...(filled.isTooMany ? [explainLeftOut('empty_buckets', 0)] : []),
     ...(spend?.leftOut ?? []),
   ];
-  return { ...answer, leftOut, notes: notesOf(plan, answer, counted) };
+  return { ...answer, leftOut, notes: notesOf(plan, answer, counted, rows) };
 }
 
 /** A number without the noise of binary fractions. */
@@ -130,6 +133,7 @@ function rowsOf(
   const moved = compared === null ? unmoved : alignmentOf(plan.groups, period, compared, settings);
   return groups.map((group) => {
     const { key } = group;
+    const calls = group.now?.[0] ?? 0;
     const inside = {
       now: compared === null || isInside(plan.groups, key, period, unmoved, settings),
       past: compared !== null && isInside(plan.groups, key, compared, moved, settings),
@@ -137,11 +141,10 @@ function rowsOf(
     const cells = measuredCells(plan, counted, group, inside);
     if (spend !== null) {
       const amount = spend.of(key[0] ?? null);
-      const calls = group.now?.[0] ?? 0;
       cells.spend = amount;
       cells.cost_per_call = amount === null || calls === 0 ? null : amount / calls;
     }
-    return { key, cells };
+    return { key, cells, calls };
   });
 }
 
@@ -228,46 +231,4 @@ function measuresLeaveOut({ measures }: Plan, now: readonly PartValue[]): LeftOu
     if (spec.leaves !== undefined && counted !== null)
       found.set(spec.leaves.code, (now[0] ?? 0) - (now[counted] ?? 0));
   return [...found].flatMap(([code, count]) => (count > 0 ? [explainLeftOut(code, count)] : []));
-}
-
-const onlyOfV3: ReadonlySet<string> = new Set(fields.flatMap(({ name, v2 }) => (v2 === null ? [name] : [])));
-
-/** What else a reader of an answer should know. */
-function notesOf(plan: Plan, answer: Pick<Answer, 'period' | 'calls'>, counted: Counted): string[] {
-  const { groups, period } = plan;
-  const notes = plan.warnings.map(({ message }) => `where: ${message}`);
-  const usesTime = groups.some(({ isTime }) => isTime) || period.from !== null || period.to !== null;
-  if (usesTime && answer.period.timeZone === null) {
-    notes.push('Days and hours are as the API wrote the times; it does not say which time zone they are in.');
-  }
-  if (plan.usesLocalClock) notes.push('The period was counted back from the clock of this machine.');
-  if (plan.comparesUnlike)
-    notes.push('The period is not over: what it has so far is compared with a whole period.');
-  if (answer.calls === 0) notes.push(...explainNothing(plan, counted.values));
-  for (const [at, { name }] of groups.entries()) {
-    if (
-      onlyOfV3.has(name) &&
-      answer.calls > 0 &&
-      counted.groups.every(({ key }) => (key[at] ?? null) === null)
-    )
-      notes.push(`No call has ${name}: only v3 has this field, and calls that were read with v2 lack it.`);
-  }
-  const known = counted.accounts.filter(({ calls }) => calls > 0);
-  const [first] = known.flatMap((status) => status.first ?? []).sort();
-  const last = known
-    .flatMap((status) => status.last ?? [])
-    .sort()
-    .at(-1);
-  const begin = [answer.period.from, plan.compared && formatNaive(plan.compared.from)]
-    .filter((time) => time !== null)
-    .sort()[0];
-  if (first !== undefined && begin !== undefined && begin < first.slice(0, 10))
-    notes.push(`The first call is from ${first}: nothing is known of the period before it.`);
-  if (answer.period.to !== null && last !== undefined && answer.period.to > last)
-    notes.push(`The last call is from ${last}: nothing is known of the period after it.`);
-  for (const { account, syncedAt, storedAt, calls } of counted.accounts) {
-    if (syncedAt === null && storedAt !== null && calls > 0)
-      notes.push(`No sync of account ${account} has finished yet: calls may be missing.`);
-  }
-  return notes;
 }

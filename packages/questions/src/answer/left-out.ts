@@ -1,7 +1,8 @@
 import type { AnswerValue, LeftOut } from '../question/answer.ts';
 
 const shown = (count: number): string => count.toLocaleString('en');
-const callsOf = (count: number): string => (count === 1 ? '1 call' : `${shown(count)} calls`);
+/** A number of calls in words. */
+export const callsOf = (count: number): string => (count === 1 ? '1 call' : `${shown(count)} calls`);
 const groupsOf = (count: number): string => (count === 1 ? '1 group' : `${shown(count)} groups`);
 
 /** What an answer leaves out, as a sentence. */

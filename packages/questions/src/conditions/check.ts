@@ -6,6 +6,7 @@ import {
   type Literal,
   latestTime,
   type Term,
+  type Test,
   type Vocabulary,
 } from './condition.ts';
 import { explain } from './problem.ts';
@@ -17,13 +18,9 @@ const decimal = /^-?\d{1,15}(?:\.\d{1,9})?$/;
 
 /**
  * Checks a condition that came as data, which may have come from anywhere: its fields exist, its operators are operators,
- * and its values are of the type of their field.
+ * and its values are of the type of their field. Returns it as if it had been read: with the own names of fields, and nothing else.
  */
-export function checkCondition(
-  condition: unknown,
-  vocabulary: Vocabulary,
-  depth = 0,
-): asserts condition is Condition {
+export function checkCondition(condition: unknown, vocabulary: Vocabulary, depth = 0): Condition {
   if (depth > mostNested) throw invalid(`A condition may have at most ${mostNested} nested conditions.`);
   const test = (condition ?? {}) as Condition;
   const { kind } = test;
@@ -31,12 +28,14 @@ export function checkCondition(
     const { parts } = test as { parts: unknown };
     if (!Array.isArray(parts))
       throw invalid(`A condition of kind ${kind} needs \`parts\`, a list of conditions.`);
-    for (const part of parts) checkCondition(part, vocabulary, depth + 1);
-  } else if (kind === 'not') checkCondition((test as { part: unknown }).part, vocabulary, depth + 1);
-  else checkTest(test, vocabulary);
+    return { kind, parts: parts.map((part) => checkCondition(part, vocabulary, depth + 1)) };
+  }
+  if (kind === 'not')
+    return { kind, part: checkCondition((test as { part: unknown }).part, vocabulary, depth + 1) };
+  return checkTest(test, vocabulary);
 }
 
-function checkTest(test: Condition, vocabulary: Vocabulary): void {
+function checkTest(test: Condition, vocabulary: Vocabulary): Condition {
   if (!['compare', 'in', 'like', 'null', 'flag'].includes(test.kind))
     throw invalid(`A condition has the kind ${shown(test.kind)}, which does not exist.`);
   const { field } = test as { field: string };
@@ -67,6 +66,34 @@ function checkTest(test: Condition, vocabulary: Vocabulary): void {
   if (test.kind === 'in' && values.length === 0) throw invalid(`A list of values for ${field} is empty.`);
   if (!values.every((value) => fits(value as Literal, term)))
     throw invalid(`A value for ${field} is of another type.`);
+  return named(test as Test, term.name);
+}
+
+/** The test of a field by its own name, each key in its place. */
+function named(test: Test, field: string): Condition {
+  const { kind } = test;
+  switch (kind) {
+    case 'compare':
+      return { kind, field, operator: test.operator, value: plain(test.value) };
+    case 'in':
+      return { kind, field, values: test.values.map(plain), ...(test.exact ? { exact: true } : {}) };
+    case 'like':
+      return { kind, field, pattern: test.pattern };
+    default:
+      return { kind, field };
+  }
+}
+
+function plain(value: Literal): Literal {
+  const { type } = value;
+  switch (type) {
+    case 'boolean':
+      return { type, value: value.value };
+    case 'time':
+      return { type, millis: value.millis, isWholeDay: value.isWholeDay === true };
+    default:
+      return { type, text: value.text };
+  }
 }
 
 function fits(value: Literal, { type }: Term): boolean {

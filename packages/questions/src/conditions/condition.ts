@@ -46,6 +46,8 @@ export interface Term {
   readonly weekStart?: 'sunday' | undefined;
   /** All values there can be. Another one is a mistake. */
   readonly values?: readonly string[] | undefined;
+  /** These values have an order of their own: `<` and `>` follow it, and not the characters. */
+  readonly isOrdered?: true;
   /** Values that are usual. Another one is possible, and worth a warning. */
   readonly usualValues?: readonly string[] | undefined;
 }

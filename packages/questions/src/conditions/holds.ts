@@ -86,6 +86,8 @@ function comparison(operator: Operator, literal: Literal, term: Term | undefined
   switch (literal.type) {
     case 'text': {
       const { text } = literal;
+      const among = term && valuesInOrder(term, operator, text);
+      if (among) return (value) => among.includes(String(value));
       if (operator === '==') return (value) => value === text;
       if (operator === '=' || operator === '<>') {
         const folded = fold(text);
@@ -108,6 +110,17 @@ function comparison(operator: Operator, literal: Literal, term: Term | undefined
       return (value) => byOrder(Number(value) - millis, operator);
     }
   }
+}
+
+/** Values of which a comparison is true, where they have an order of their own. Null where texts compare as any others. */
+export function valuesInOrder(
+  { isOrdered, values = [] }: Term,
+  operator: Operator,
+  text: string,
+): readonly string[] | null {
+  const at = values.findIndex((each) => fold(each) === fold(text));
+  if (!isOrdered || at < 0 || ['=', '==', '<>'].includes(operator)) return null;
+  return values.filter((_, i) => byOrder(i - at, operator));
 }
 
 function byOrder(order: number, operator: Operator): boolean {

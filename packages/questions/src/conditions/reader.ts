@@ -18,37 +18,24 @@ const mostValues = 10_000;
 /** Pieces that a name may have, after the first one. */
 const mostPieces = 40;
 
-const otherWords: Readonly<Record<string, string>> = { '&&': 'AND', '||': 'OR', ',': 'AND', '!': 'NOT' };
-const otherOperators: Readonly<Record<string, string>> = {
-  '=>': '>=',
-  '=<': '<=',
-  '~': 'LIKE',
-  is: '=',
-  equals: '=',
-};
-const operatorOf: Readonly<Record<string, Operator>> = {
-  '=': '=',
-  '==': '==',
-  '<>': '<>',
-  '!=': '<>',
-  '<': '<',
-  '<=': '<=',
-  '>': '>',
-  '>=': '>=',
-};
-const keywords = new Set([
-  'and',
-  'or',
-  'not',
-  'in',
-  'like',
-  'ilike',
-  'is',
-  'null',
-  'between',
-  'true',
-  'false',
+const otherWords: ReadonlyMap<string, string> = new Map([
+  ['&&', 'AND'],
+  ['||', 'OR'],
+  [',', 'AND'],
+  ['!', 'NOT'],
 ]);
+const otherOperators: ReadonlyMap<string, string> = new Map([
+  ['=>', '>='],
+  ['=<', '<='],
+  ['~', 'LIKE'],
+  ['is', '='],
+  ['equals', '='],
+]);
+const operatorOf: ReadonlyMap<string, Operator> = new Map([
+  ...(['=', '==', '<>', '<', '<=', '>', '>='] as const).map((each) => [each, each] as const),
+  ['!=', '<>'],
+]);
+const keywords = new Set('and or not in like ilike is null between true false'.split(' '));
 
 /** Reads one condition; throws the first `Mistake` it meets. */
 export class Reader {
@@ -121,7 +108,7 @@ export class Reader {
     ) {
       throw this.#mistake({ code: 'missing_field' });
     }
-    const meanings = ambiguousNames[nameOf(value)];
+    const meanings = ambiguousNames.get(nameOf(value));
     const term = meanings === undefined ? this.#vocabulary.get(nameOf(value)) : undefined;
     const longer = this.#longerName(start, end);
     if (longer !== undefined) return longer;
@@ -203,9 +190,9 @@ export class Reader {
 
   #compare(term: Term): Condition {
     const { written, kind } = this.#token;
-    const operator = operatorOf[written];
+    const operator = operatorOf.get(written);
     if (operator === undefined) {
-      const wanted = otherOperators[written.toLowerCase()];
+      const wanted = otherOperators.get(written.toLowerCase());
       if (wanted) throw this.#mistake({ code: 'unknown_operator', wanted }, wanted);
       const isWord = kind === 'name' && !keywords.has(written.toLowerCase());
       if (isWord || (kind === 'symbol' && !'(),'.includes(written)))
@@ -250,7 +237,7 @@ export class Reader {
   /** What is wrong where AND or OR should be. */
   #between(): Mistake {
     const { written, start } = this.#token;
-    const wanted = otherWords[written];
+    const wanted = otherWords.get(written);
     if (wanted && wanted !== 'NOT')
       return this.#mistake({ code: 'other_word', wanted }, written === ',' ? ` ${wanted}` : wanted);
     const isTest = this.#token.kind === 'name' && this.#vocabulary.has(written.toLowerCase());
@@ -261,7 +248,11 @@ export class Reader {
   #endsTest(): boolean {
     const { kind, written } = this.#token;
     return (
-      kind === 'end' || written === ')' || written in otherWords || this.#isWord('and') || this.#isWord('or')
+      kind === 'end' ||
+      written === ')' ||
+      otherWords.has(written) ||
+      this.#isWord('and') ||
+      this.#isWord('or')
     );
   }
 

@@ -6,12 +6,11 @@ import { Facts, type ReadCalls, zoneShift } from '../fields/facts.ts';
 import type { QuestionField } from '../fields/vocabulary.ts';
 import type { AccountStatus, Answer, AnswerValue } from '../question/answer.ts';
 import type { KnownField, RowOf } from '../question/names.ts';
-import { type Plan, planQuestion } from '../question/plan.ts';
+import { namedFields, type Plan, planQuestion } from '../question/plan.ts';
 import { checkQuestion, type Question } from '../question/question.ts';
 import { invalidState } from './cell.ts';
 import { Running, type SavedCounts } from './running.ts';
 import { recordOf, usualMemory } from './select-calls.ts';
-import { namedFields } from './sequences.ts';
 
 const answerOptions = defineOptions({
   /** The account of the calls, or a function that says it of each. Default `main`. */
@@ -212,8 +211,7 @@ class OneAnswer {
     this.zone = `${timeZone} ${inZone}`;
     this.facts = new Facts(timeZone !== null && inZone !== null ? zoneShift(timeZone, inZone) : null);
     this.#accounts = accounts;
-    const { signal: _, timeLimit: __, personal: ___, period: ____, ...said } = question;
-    this.id = JSON.stringify([said, this.plan.period, this.plan.compared]);
+    this.id = idOf(plan);
   }
 
   take(facts: Facts): void {
@@ -223,6 +221,18 @@ class OneAnswer {
   answer(accounts = this.#accounts): Answer {
     return finishAnswer(this.plan, this.running.counted(accounts, this.facts));
   }
+}
+
+/** What tells a question from others: what it means, however it was written. */
+function idOf(plan: Plan): string {
+  const { accounts, calls, conditions, settings, zones, period, compared } = plan;
+  const { groups, measures, parts, having, order, limit, topPer, spend } = plan;
+  return JSON.stringify([
+    ...[accounts && [...new Set(accounts)].sort(), calls, conditions, settings.weekStart ?? 'monday'],
+    ...[zones, period, compared, groups.map(({ name }) => name), parts],
+    measures.map(({ column, spec, parts: of }) => [column, spec.unit, of]),
+    ...[having?.condition, order, limit, topPer, spend && [...spend].sort()],
+  ]);
 }
 
 function accountIn({ account = 'main' }: AnswerOptions): (call: Call) => string {

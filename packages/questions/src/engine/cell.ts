@@ -176,8 +176,10 @@ function counterOf(
       return extreme(() => new Smallest());
     case 'last':
       return extreme(() => new Largest());
-    case 'distinct':
-      return different(readerOf(part.field), memory);
+    case 'distinct': {
+      const read = readerOf(part.field);
+      return different((facts) => orNone(read(facts)), memory);
+    }
     case 'without': {
       const read = readerOf(part.field);
       return counter((facts) => {
@@ -195,6 +197,9 @@ function counterOf(
     }
   }
 }
+
+/** An empty value is none, as in `without`. */
+const orNone = (value: Value): Value => (value === '' ? null : value);
 
 /** Reads the fields of a plan by their names. */
 export const readerIn =

@@ -1,14 +1,14 @@
 import { MemoryLimit } from '@call-attribution/node-stream/accumulators';
 import type { Counted, CountedGroup } from '../answer/counted.ts';
-import { comparedFields } from '../answer/nothing-found.ts';
-import type { Judge, Value } from '../conditions/holds.ts';
+import { askedConditions, comparedFields, mostValues } from '../answer/nothing-found.ts';
+import { compileCondition, type Judge, type Value } from '../conditions/holds.ts';
 import { QuestionError } from '../errors.ts';
 import type { Facts } from '../fields/facts.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import { alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
 import { shownMoment } from '../question/measures.ts';
 import type { Plan } from '../question/plan.ts';
-import { invalidState, partCounters, type SavedCell } from './cell.ts';
+import { invalidState, partCounters, readerIn, type SavedCell } from './cell.ts';
 import { CellTable } from './cell-table.ts';
 import { judgesOf, tooMuch, within } from './select-calls.ts';
 import { type KeptCall, KeptCalls } from './sequences.ts';
@@ -25,10 +25,10 @@ export interface SavedCounts {
   readonly otherChannel: number;
   /** Calls without a readable time. */
   readonly noTime: number;
-  /** A call met the conditions. */
-  readonly matched: boolean;
+  /** Of each condition of the question: whether a counted call met it. */
+  readonly met: readonly boolean[];
   /** Values that explain a condition nothing met. */
-  readonly values: readonly (readonly [string, readonly (readonly [string, number])[]])[];
+  readonly values: readonly (readonly [string, readonly (readonly [Value, number])[]])[];
   /** What was seen of each account. */
   readonly accounts: readonly (readonly [string, SeenAccount])[];
 }
@@ -43,7 +43,14 @@ export interface SeenAccount {
   last: number | null;
 }
 
-const mostValues = 20_000;
+/** A condition that no counted call has met so far. */
+interface Unmet {
+  /** Its place among those of the question. */
+  readonly at: number;
+  readonly fields: readonly string[];
+  /** Whether it is true of a call; of the conditions of the question as a whole it is known already. */
+  readonly judge: Judge<Facts> | null;
+}
 
 /** Counts calls for one question. */
 export class Running {
@@ -55,13 +62,15 @@ export class Running {
   readonly #kept: KeptCalls | null;
   readonly #accounts: ReadonlySet<string> | null;
   readonly #seen = new Map<string, SeenAccount>();
-  readonly #compared: readonly string[];
-  readonly #values = new Map<string, Map<string, number>>();
+  #unmet: readonly Unmet[] = [];
+  /** What is noted of the fields of those. */
+  #noted: readonly (readonly [name: string, read: (facts: Facts) => Value, counts: Map<Value, number>])[] =
+    [];
+  readonly #conditions: number;
   /** The account of the last call, which that of the next one mostly is. */
   #last: { readonly account: string; readonly seen: SeenAccount } | null = null;
   #otherChannel = 0;
   #noTime = 0;
-  #matched = false;
 
   constructor(plan: Plan, bytes: number) {
     this.plan = plan;
@@ -78,15 +87,21 @@ export class Running {
     this.#past = compared === null ? null : table(alignmentOf(groups, period, compared, settings));
     this.#kept = plan.needsSequence ? new KeptCalls(plan, this.#memory) : null;
     this.#accounts = plan.accounts === null ? null : new Set(plan.accounts);
-    this.#compared = comparedFields(plan);
-    for (const name of this.#compared) this.#values.set(name, new Map());
+    const asked = askedConditions(plan);
+    this.#conditions = asked.length;
+    const unmet = asked.map((each, at) => ({
+      at,
+      fields: comparedFields(plan, each),
+      judge: each.part === 0 ? null : compileCondition(each.condition, plan.fields, readerIn(plan)),
+    }));
+    this.#wait(unmet);
     this.#judges = judgesOf(plan);
   }
 
   /** Takes a call. */
   add(facts: Facts): void {
-    if (this.#accounts !== null && !this.#accounts.has(facts.account)) return;
     this.#look(facts);
+    if (this.#accounts !== null && !this.#accounts.has(facts.account)) return;
     if (this.#kept !== null) this.#kept.add(facts);
     else this.#count(facts);
   }
@@ -108,7 +123,7 @@ export class Running {
   #count(facts: Facts): void {
     const { plan } = this;
     const { time, isExtension } = facts;
-    if (!this.#matched && this.#compared.length > 0) this.#note(facts);
+    if (this.#noted.length > 0) this.#note(facts);
     for (const judge of this.#judges) if (judge(facts) !== true) return;
     const isOther = plan.calls !== 'all' && (plan.calls === 'extensions') !== isExtension;
     const isNow = within(time, plan.period);
@@ -118,24 +133,28 @@ export class Running {
     }
     if (time === null) this.#noTime += 1;
     if (isNow) {
-      this.#matched = true;
+      if (this.#unmet.some(({ judge }) => judge === null || judge(facts) === true))
+        this.#wait(this.#unmet.filter(({ judge }) => judge !== null && judge(facts) !== true));
       this.#now.add(facts);
     }
     if (this.#past !== null && plan.compared !== null && within(time, plan.compared)) this.#past.add(facts);
   }
 
-  /** Notes what the fields hold that the condition compares, until a call meets it. */
+  /** Notes what the fields hold that conditions compare, until a counted call meets them. */
   #note(facts: Facts): void {
-    for (const name of this.#compared) {
-      const value = this.plan.fields.get(name)?.read(facts) ?? null;
-      if (typeof value !== 'string') continue;
-      let known = this.#values.get(name);
-      if (known === undefined) {
-        known = new Map();
-        this.#values.set(name, known);
-      }
-      if (known.size < mostValues || known.has(value)) known.set(value, (known.get(value) ?? 0) + 1);
+    for (const [, read, counts] of this.#noted) {
+      const value = read(facts);
+      if (counts.size < mostValues || counts.has(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
     }
+  }
+
+  /** Goes on noting what these conditions compare, and nothing else. */
+  #wait(unmet: readonly Unmet[]): void {
+    const known = new Map(this.#noted.map((each) => [each[0], each]));
+    this.#unmet = unmet;
+    this.#noted = [...new Set(unmet.flatMap(({ fields }) => fields))].map(
+      (name) => known.get(name) ?? [name, readerIn(this.plan)(name), new Map()],
+    );
   }
 
   save(): SavedCounts {
@@ -145,8 +164,8 @@ export class Running {
       kept: this.#kept?.save() ?? [],
       otherChannel: this.#otherChannel,
       noTime: this.#noTime,
-      matched: this.#matched,
-      values: [...this.#values].map(([name, values]) => [name, [...values]] as const),
+      met: this.#met(),
+      values: this.#noted.map(([name, , counts]) => [name, [...counts]] as const),
       accounts: [...this.#seen],
     };
   }
@@ -158,12 +177,10 @@ export class Running {
       for (const call of saved.kept) this.#kept?.restore(call);
       this.#otherChannel += saved.otherChannel;
       this.#noTime += saved.noTime;
-      this.#matched ||= saved.matched;
-      for (const [name, values] of saved.values) {
-        const known = this.#values.get(name) ?? new Map<string, number>();
-        this.#values.set(name, known);
-        for (const [value, count] of values) known.set(value, (known.get(value) ?? 0) + count);
-      }
+      this.#wait(this.#unmet.filter(({ at }) => saved.met[at] === false));
+      for (const [name, , counts] of this.#noted)
+        for (const [value, count] of saved.values.find(([of]) => of === name)?.[1] ?? [])
+          counts.set(value, (counts.get(value) ?? 0) + count);
       for (const [account, { calls, first, last }] of saved.accounts) {
         const seen = this.#seen.get(account) ?? { calls: 0, first: null, last: null };
         this.#seen.set(account, {
@@ -197,9 +214,24 @@ export class Running {
       groups,
       otherChannel: this.#otherChannel,
       noTime: this.#noTime,
-      values: this.#matched ? new Map() : this.#values,
-      accounts: accounts ?? this.#statuses(),
+      values: new Map(this.#noted.map(([name, , counts]) => [name, counts])),
+      ...this.#accountsSeen(accounts),
     };
+  }
+
+  /** The accounts of the question, and those of other calls that came. */
+  #accountsSeen(known: readonly AccountStatus[] | undefined): Pick<Counted, 'accounts' | 'otherAccounts'> {
+    const seen = this.#statuses();
+    const isAsked = ({ account }: AccountStatus) => this.#accounts?.has(account) ?? true;
+    return {
+      accounts: known ?? seen.filter(isAsked),
+      otherAccounts: seen.filter((each) => !isAsked(each)).map(({ account }) => account),
+    };
+  }
+
+  #met(): boolean[] {
+    const unmet = new Set(this.#unmet.map(({ at }) => at));
+    return Array.from({ length: this.#conditions }, (_, at) => !unmet.has(at));
   }
 
   /** Counts the calls that were kept. They stay, so that more can come. */
@@ -207,7 +239,7 @@ export class Running {
     const late = new Running({ ...this.plan, needsSequence: false }, this.#memory.bytes);
     kept.each(facts, (each) => late.add(each));
     facts.sequence = null;
-    return late.counted(accounts ?? this.#statuses(), facts);
+    return { ...late.counted(undefined, facts), ...this.#accountsSeen(accounts) };
   }
 
   #statuses(): AccountStatus[] {

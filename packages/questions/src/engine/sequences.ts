@@ -1,9 +1,8 @@
 import { type MemoryLimit, NumberTable } from '@call-attribution/node-stream/accumulators';
-import { fieldsOf } from '../conditions/condition.ts';
 import { compareText } from '../conditions/fold.ts';
 import { touches } from '../fields/derived.ts';
 import { Facts, firstOfAll, type Sequence } from '../fields/facts.ts';
-import type { Plan } from '../question/plan.ts';
+import { type Needs, namedFields } from '../question/plan.ts';
 import { invalidState } from './cell.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there: what it needs of each is kept.
@@ -44,24 +43,6 @@ const alwaysKept: ReadonlySet<string> = new Set([
   'weekday',
   'hour',
 ]);
-
-/** What decides which fields are needed. */
-type Needs = Pick<Plan, 'groups' | 'conditions' | 'parts' | 'fields'>;
-
-/** The fields that a question names, those that follow from others included. */
-export function namedFields({ groups, conditions, parts, fields }: Needs): readonly string[] {
-  const names = [
-    ...groups.map(({ name }) => name),
-    ...conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
-    ...parts.flatMap((part) => {
-      if ('condition' in part) return [...fieldsOf(part.condition)];
-      if ('field' in part) return [part.field];
-      if (part.kind === 'lag_median' || part.kind === 'with_lag') return ['lag_minutes'];
-      return ['talked', 'missed', 'talk_sum', 'talk_rank'].includes(part.kind) ? ['talk_minutes'] : [];
-    }),
-  ];
-  return names.map((name) => fields.get(name)?.name ?? name);
-}
 
 /** The fields of a record that a question needs. */
 function neededFields(plan: Needs): readonly string[] {

@@ -89,6 +89,9 @@ function derivedReads(settings: FieldSettings): Readonly<Record<Exclude<DerivedN
   };
 }
 
+const daysOfWeek = ({ weekStart }: FieldSettings): readonly string[] =>
+  weekStart === 'sunday' ? [...weekdays.slice(-1), ...weekdays.slice(0, -1)] : weekdays;
+
 const numberKinds: Partial<Readonly<Record<FieldType, NonNullable<Term['number']>>>> = {
   integer: 'whole',
   'integer-string': 'whole',
@@ -160,6 +163,7 @@ export function questionFields(settings: FieldSettings = {}): ReadonlyMap<string
         ...(field.name === 'week' && settings.weekStart === 'sunday'
           ? { weekStart: settings.weekStart }
           : {}),
+        ...(field.name === 'weekday' ? { values: daysOfWeek(settings), isOrdered: true } : {}),
         read: 'touch' in field ? touchIn(field.touch) : reads[field.name],
       }),
     ),

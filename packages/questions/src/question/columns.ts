@@ -2,7 +2,7 @@ import type { Term, Vocabulary } from '../conditions/condition.ts';
 import { QuestionError } from '../errors.ts';
 import type { QuestionField } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
-import type { MeasureSpec } from './measures.ts';
+import { type MeasureName, type MeasureSpec, measureSpecs } from './measures.ts';
 
 /** A measure with the places of its parts among those of the question. */
 export interface PlannedMeasure {
@@ -52,9 +52,12 @@ export function columnsOf(
   ];
   const twice = columns.find(({ name }, i) => columns.findIndex((other) => other.name === name) !== i)?.name;
   if (twice !== undefined) {
+    const isOwn =
+      Object.hasOwn(measureSpecs, twice) &&
+      measures.some(({ spec }) => spec === measureSpecs[twice as MeasureName]);
     throw new QuestionError(
       'invalid_question',
-      `Two columns are called ${twice}. Name the measure with as, such as "calls as how_many", or group by another field.`,
+      `Two columns are called ${twice}. Name the measure with as, such as "${isOwn ? twice : 'calls'} as how_many", or group by another field.`,
     );
   }
   return columns;

@@ -10,7 +10,7 @@ export type Part =
   | { readonly kind: PlainPart }
   /** The value at rank `ceil(part / of * n)` of the tenths of talk. */
   | { readonly kind: 'talk_rank'; readonly part: number; readonly of: number }
-  /** How many different values a field has, and how many calls have none, an empty one included. */
+  /** How many different values a field has, and how many calls have none. An empty one is none. */
   | { readonly kind: 'distinct' | 'without'; readonly field: string }
   /** Of how many calls a condition is true, and of how many it can be said. */
   | { readonly kind: 'holds' | 'judged'; readonly condition: Condition };
@@ -207,7 +207,7 @@ export const otherMeasureNames: Readonly<Record<string, MeasureName>> = {
 
 /** The number of different values of a field. */
 export const distinctSpec = (field: string): MeasureSpec => ({
-  meaning: `Number of different values of ${field}.`,
+  meaning: `Number of different values of ${field}, an empty one not counted.`,
   unit: 'count',
   parts: [{ kind: 'distinct', field }],
   value: ([own]) => count(own),

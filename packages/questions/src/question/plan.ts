@@ -197,6 +197,24 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
   };
 }
 
+/** What decides which fields are needed. */
+export type Needs = Pick<Plan, 'groups' | 'conditions' | 'parts' | 'fields'>;
+
+/** The fields that a question names, those that follow from others included. */
+export function namedFields({ groups, conditions, parts, fields }: Needs): readonly string[] {
+  const names = [
+    ...groups.map(({ name }) => name),
+    ...conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
+    ...parts.flatMap((part) => {
+      if ('condition' in part) return [...fieldsOf(part.condition)];
+      if ('field' in part) return [part.field];
+      if (part.kind === 'lag_median' || part.kind === 'with_lag') return ['lag_minutes'];
+      return ['talked', 'missed', 'talk_sum', 'talk_rank'].includes(part.kind) ? ['talk_minutes'] : [];
+    }),
+  ];
+  return names.map((name) => fields.get(name)?.name ?? name);
+}
+
 /** Parts without repetitions. */
 class PartList {
   readonly list: Part[] = [];

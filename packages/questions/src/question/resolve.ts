@@ -46,7 +46,7 @@ export function readField(
   what: string,
 ): QuestionField {
   const name = typeof written === 'string' ? nameOf(written) : '';
-  const meanings = ambiguousNames[name];
+  const meanings = ambiguousNames.get(name);
   if (meanings !== undefined) {
     throw new QuestionError(
       'ambiguous_name',
@@ -89,7 +89,15 @@ export function readMeasures(
 function measureOf(text: string, known: ReadonlyMap<string, QuestionField>): ReadMeasure {
   const [, body = text, given] = /^(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
   const read = unnamed(body.trim(), known);
-  return given === undefined ? read : { ...read, column: given.toLowerCase() };
+  if (given === undefined) return read;
+  const column = given.toLowerCase();
+  // Rows are objects: a column of this name would be lost, or found where there is none.
+  if (column in {})
+    throw new QuestionError(
+      'invalid_question',
+      `A column cannot be called ${column}: every object in JavaScript has it. Choose another name.`,
+    );
+  return { ...read, column };
 }
 
 function unnamed(text: string, known: ReadonlyMap<string, QuestionField>): ReadMeasure {
@@ -141,10 +149,7 @@ export function readWhere(
   vocabulary: Vocabulary,
   name: string,
 ): { readonly condition: Condition; readonly warnings: readonly ConditionProblem[] } {
-  if (typeof where === 'object') {
-    checkCondition(where, vocabulary);
-    return { condition: where, warnings: [] };
-  }
+  if (typeof where === 'object') return { condition: checkCondition(where, vocabulary), warnings: [] };
   const result = readCondition(String(where), vocabulary);
   if (result.ok) return result;
   throw new InvalidCondition(name, result.problem);

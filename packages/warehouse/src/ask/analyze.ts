@@ -3,17 +3,20 @@ import {
   type Answer,
   type Counted,
   type CountedGroup,
-  comparedFields,
   finishAnswer,
+  mostValues,
   type PartValue,
   type Plan,
   planQuestion,
   type Question,
+  unmetFields,
+  type Value,
+  type ValueCounts,
 } from '@call-attribution/questions';
 import type { Session } from '../file/session.ts';
 import { fn } from '../sql/functions.ts';
 import { type Printed, printQuery } from '../sql/print.ts';
-import { and, as, cast, column, isNotNull, isNull, type Query, type Sql } from '../sql/tree.ts';
+import { and, as, cast, column, isNull, type Query, type Sql } from '../sql/tree.ts';
 import { composeCalls, composeGroupCount, composeRows } from './compose.ts';
 import { fieldSql, sourceOf } from './fields.ts';
 import { checkAccounts, locate, type StoredPlan } from './select.ts';
@@ -64,10 +67,10 @@ const callsOf = (plan: StoredPlan): string => JSON.stringify([composeCalls(plan)
 async function answersTo(
   session: Session,
   same: Readonly<SamePlans>,
-  known: readonly AccountStatus[],
+  stored: readonly AccountStatus[],
 ): Promise<(plan: StoredPlan) => Answer> {
   const [one] = same;
-  const accounts = known.filter(({ account }) => one.accounts?.includes(account) ?? true);
+  const accounts = stored.filter(({ account }) => one.accounts?.includes(account) ?? true);
   const parts = new Map(same.flatMap((plan) => plan.parts.map((part) => [JSON.stringify(part), part])));
   const places = new Map([...parts.keys()].map((part, at) => [part, at]));
   /** The calls as a whole, with what all questions count of them. */
@@ -75,14 +78,18 @@ async function answersTo(
   const found = await countAll(session, whole, same, accounts.length);
   const [{ now = null, past = null } = {}] = found.get(whole)?.groups ?? [];
   const leftOut = await countLeftOut(session, one);
-  const values = (now?.[0] ?? 0) === 0 ? await valuesOf(session, one) : new Map();
+  const pick = (plan: StoredPlan, counts: readonly PartValue[] | null) =>
+    plan.parts.map((part) =>
+      counts === null ? 0 : (counts[places.get(JSON.stringify(part)) ?? -1] ?? null),
+    );
+  const known = new Map<string, ValueCounts>();
+  for (const plan of same)
+    for (const name of unmetFields(plan, pick(plan, now)))
+      if (!known.has(name)) known.set(name, await valuesOf(session, one, name));
   return (plan) => {
-    const pick = (counts: readonly PartValue[] | null) =>
-      plan.parts.map((part) =>
-        counts === null ? 0 : (counts[places.get(JSON.stringify(part)) ?? -1] ?? null),
-      );
-    const total = { now: pick(now), past: plan.compared === null ? null : pick(past) };
+    const total = { now: pick(plan, now), past: plan.compared === null ? null : pick(plan, past) };
     const { groups = [], groupCount = 1 } = plan.groups.length === 0 ? {} : (found.get(plan) ?? {});
+    const values = new Map(unmetFields(plan, total.now).map((name) => [name, known.get(name) ?? new Map()]));
     return finishAnswer(plan, { ...leftOut, values, total, groups, groupCount, accounts });
   };
 }
@@ -211,38 +218,36 @@ async function countLeftOut(
   };
 }
 
-const mostValues = 20_000;
-
-/** How often each value occurs of the text fields that the condition compares. */
-async function valuesOf(session: Session, plan: StoredPlan): Promise<Counted['values']> {
-  const found = new Map<string, ReadonlyMap<string, number>>();
-  for (const name of comparedFields(plan)) {
-    const v = column('v');
-    const all: Query = {
-      columns: [as(fieldSql(name, plan.time, plan.settings), 'v')],
-      source: sourceOf([name]),
-      where: selected({ ...plan, conditions: [], calls: 'all' }, { period: null }),
-    };
-    const statement = printQuery({
-      columns: [as(cast(fn.jsonArray(cast(v, 'VARCHAR'), fn.count()), 'VARCHAR'), 'json')],
-      source: { from: all, as: 'every' },
-      where: isNotNull(v),
-      groupBy: [v],
-      sort: [
-        { by: fn.count(), descending: true },
-        { by: v, descending: false },
-      ],
-      limit: mostValues,
-    });
-    const values = new Map<string, number>();
-    // A string of its own would lose a byte order mark.
-    for await (const chunk of session.column(statement.sql, statement.values)) {
-      for (const json of chunk) {
-        const [value, count]: [string, number] = JSON.parse(json);
-        values.set(value, count);
-      }
+/** How often each value of a field occurs in all calls of the accounts. */
+async function valuesOf(session: Session, plan: StoredPlan, name: string): Promise<ValueCounts> {
+  const v = column('v');
+  const type = plan.fields.get(name)?.type;
+  const own = fieldSql(name, plan.time, plan.settings);
+  const isTime = ['time', 'day', 'week', 'month'].includes(type ?? '');
+  const all: Query = {
+    columns: [as(isTime ? fn.epochMs(cast(own, 'TIMESTAMP')) : own, 'v')],
+    source: sourceOf([name]),
+    where: selected({ ...plan, conditions: [], calls: 'all' }, { period: null }),
+  };
+  const statement = printQuery({
+    columns: [
+      as(cast(fn.jsonArray(type === 'text' ? cast(v, 'VARCHAR') : v, fn.count()), 'VARCHAR'), 'json'),
+    ],
+    source: { from: all, as: 'every' },
+    groupBy: [v],
+    sort: [
+      { by: fn.count(), descending: true },
+      { by: v, descending: false },
+    ],
+    limit: mostValues,
+  });
+  const values = new Map<Value, number>();
+  // A string of its own would lose a byte order mark.
+  for await (const chunk of session.column(statement.sql, statement.values)) {
+    for (const json of chunk) {
+      const [value, count]: [Value, number] = JSON.parse(json);
+      values.set(value, count);
     }
-    found.set(name, values);
   }
-  return found;
+  return values;
 }

@@ -22,6 +22,7 @@ import {
   type Query,
   type Sort,
   type Sql,
+  when,
 } from '../sql/tree.ts';
 import { lagMillis } from '../tables/derived.ts';
 import { conditionSql } from '../where/sql.ts';
@@ -152,7 +153,7 @@ export function partSql(part: Part, i: number, type: string | undefined): Sql | 
     case 'last':
       return fn.epochMs(fn.max(called));
     case 'distinct':
-      return fn.countDistinct(own);
+      return fn.countDistinct(type === 'text' ? when([[op('<>', own, literal('')), own]]) : own);
     case 'without':
       return countIf(type === 'text' ? or(isNull(own), op('=', own, literal(''))) : isNull(own));
     case 'holds':

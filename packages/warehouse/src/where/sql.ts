@@ -7,6 +7,7 @@ import {
   type Operator,
   type Term,
   type Test,
+  valuesInOrder,
 } from '@call-attribution/questions';
 import { fn } from '../sql/functions.ts';
 import { and, cast, isIn, isNull, literal, not, op, or, type Sql, value } from '../sql/tree.ts';
@@ -60,6 +61,10 @@ function testSql(test: Test, { term, sql }: SqlTerm): Sql {
 }
 
 function compare({ term, sql }: SqlTerm, operator: Operator, to: Literal): Sql {
+  const among = to.type === 'text' ? valuesInOrder(term, operator, to.text) : null;
+  // Of a call without a value nothing can be said, of any other one that it is none of no values.
+  if (among?.length === 0) return op('<>', sql, sql);
+  if (among) return isIn(sql, among.map(value));
   if (to.type === 'time' && term.type === 'time' && to.isWholeDay) return wholeDay(sql, operator, to.millis);
   if (to.type === 'text' && (operator === '=' || operator === '<>'))
     return op(operator, fn.lower(sql), value(fold(to.text)));

@@ -80,7 +80,7 @@ const mistakes: readonly (readonly [what: string, file: string, right: string, w
   ],
   [
     'weeks from Sunday',
-    'questions/src/fields/vocabulary.ts',
+    'questions/src/fields/calendar.ts',
     'Math.floor((number + 1) / 7) * 7 - 1',
     'Math.floor((number + 1) / 7) * 7',
   ],

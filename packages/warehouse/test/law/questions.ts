@@ -140,6 +140,9 @@ const leaf = fc.oneof(
     "weekday = 'Sat'",
     "weekday <> 'mon'",
     "weekday IN ('Sun', 'Fri')",
+    "weekday > 'Sat'",
+    "weekday BETWEEN 'Tue' AND 'thu'",
+    "vt_device = 'mobile'",
     "caller_type = 'first'",
     "caller_type <> 'First'",
     "click_kind = 'gclid'",
@@ -191,7 +194,7 @@ export const lawMeasures = [
   'lag_median',
   'first',
   'last',
-  'distinct(state)',
+  'distinct(campaign)',
   'distinct(weekday)',
   'without(campaign)',
   'without(rank)',
@@ -228,6 +231,7 @@ const question: fc.Arbitrary<Question> = fc
       to: pick('2026-11-01', '2026-11-02 00:30', '2026-11-08'),
       groupBy: fc.uniqueArray(pick(...lawGroups), { maxLength: 3 }),
       measures: fc.uniqueArray(pick(...lawMeasures), { minLength: 1, maxLength: 6 }),
+      personal: pick('show' as const),
       calls: pick('all' as const, 'website' as const, 'extensions' as const),
       accounts: pick(['main'], ['third'], ['main', 'other'], ['other', 'third']),
       inZone: pick('Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe'),
@@ -279,6 +283,7 @@ const question: fc.Arbitrary<Question> = fc
 const columnOf = (measure: string): string =>
   / as (\w+)$/.exec(measure)?.[1] ??
   measure
+    .replace('distinct(campaign', 'distinct_ppc_campaign')
     .replace('distinct(', 'distinct_')
     .replace('without(campaign', 'without_ppc_campaign')
     .replace('without(', 'without_')

@@ -1,0 +1,170 @@
+import type { Call } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { describe, expect, test } from 'vitest';
+import { answerQuestion, createAnswer, type Question, type QuestionError } from '../src/index.ts';
+
+const [plain] = fixtureCalls(1);
+const call = (sid: string, values: Readonly<Record<string, unknown>>): Call =>
+  Object.assign({}, plain, { sid, state: 'TX' }, values);
+
+// Thursday to Sunday.
+const calls = [
+  call('a', { date_added: '2026-10-01 10:00:00', ppc_campaign: 'Generic', rank: '1', vt_device: 'desktop' }),
+  call('b', { date_added: '2026-10-02 11:00:00', ppc_campaign: '', rank: '5', vt_device: 'desktop' }),
+  call('c', { date_added: '2026-10-03 12:00:00', ppc_campaign: null, rank: '7', vt_device: 'tablet' }),
+  call('d', { date_added: '2026-10-04 13:00:00', ppc_campaign: null, rank: null, vt_device: null }),
+];
+const ask = (question: Question, of: readonly Call[] = calls) => answerQuestion<Question>(question, of);
+const refusalOf = async (question: Question): Promise<string> =>
+  ask(question).then(
+    () => '',
+    (error: QuestionError) => error.message,
+  );
+
+describe('a field that no call has', () => {
+  const lacked = async (question: Question) =>
+    (await ask(question)).notes.filter((note) => note.includes('only v3'));
+
+  test('is not said of calls that a condition or a limit has chosen', async () => {
+    expect(await lacked({ groupBy: ['campaign'], where: 'campaign is null' })).toEqual([]);
+    expect(await lacked({ groupBy: ['campaign'], where: "weekday = 'Sun'" })).toEqual([]);
+    expect(await lacked({ groupBy: ['campaign'], limit: 1 })).toEqual([]);
+  });
+});
+
+describe('a condition that is true of no call says what the field holds', () => {
+  test.each<[Question, string]>([
+    [{ where: 'hour = 25' }, 'hour is never 25; nearest: 13 (1 call), 12 (1 call), 11 (1 call).'],
+    [{ where: 'rank > 99' }, 'No rank is > 99; nearest: 7 (1 call), 5 (1 call), 1 (1 call).'],
+    [{ where: 'rank in (2, 3)' }, 'rank is never 2, 3; nearest: 1 (1 call), 5 (1 call), 7 (1 call).'],
+    [
+      { where: "day = '2027-01-01'" },
+      'day is never 2027-01-01; nearest: 2026-10-04 (1 call), 2026-10-03 (1 call), 2026-10-02 (1 call).',
+    ],
+    [{ where: "month < '2026-01'" }, 'No month is < 2026-01; nearest: 2026-10 (4 calls).'],
+    [{ where: 'is_extension' }, 'is_extension is never true.'],
+    [{ where: 'state is null' }, 'state is never missing.'],
+    [
+      { measures: ['count(rank = 9)', 'calls'] },
+      'rank is never 9; nearest: 7 (1 call), 5 (1 call), 1 (1 call).',
+    ],
+    [
+      { measures: ["share(campaign = 'Genric')"] },
+      "ppc_campaign is never 'Genric'; nearest: 'Generic' (1 call).",
+    ],
+    [
+      { where: "device = 'mobile'", personal: 'show' },
+      "vt_device is never 'mobile'; nearest: 'tablet' (1 call), 'desktop' (2 calls).",
+    ],
+  ])('%j', async (question, note) => {
+    expect((await ask(question)).notes).toContain(note);
+    const [part, whole] = [createAnswer<Question>(question), createAnswer<Question>(question)];
+    for (const [i, each] of calls.entries()) (i % 2 === 0 ? part : whole).add(each);
+    whole.merge(JSON.parse(JSON.stringify(part.save())));
+    expect(whole.answer().notes).toContain(note);
+  });
+
+  test('what visitors typed is shown to nobody who has not asked for it', async () => {
+    expect((await ask({ where: "device = 'mobile'" })).notes).toEqual([]);
+    expect((await ask({ where: "device = 'mobile'", personal: (_, value) => value })).notes).toEqual([]);
+  });
+
+  test('where another part of the condition or the period is the reason, nothing is said', async () => {
+    expect((await ask({ where: "campaign = 'generic' AND rank = 5" })).notes).toEqual([]);
+    expect((await ask({ measures: ["count(campaign = 'generic')"], where: 'rank = 5' })).notes).toEqual([]);
+  });
+});
+
+test('missing and empty values among the rows are told apart', async () => {
+  const note = 'ppc_campaign is missing in 2 calls and empty in 1 call: both are shown as (none).';
+  expect((await ask({ groupBy: ['campaign'] })).notes).toEqual([note]);
+  expect((await ask({ groupBy: ['campaign'], limit: 1 })).notes).toEqual([]);
+  expect((await ask({ groupBy: ['campaign'], where: 'campaign is not null' })).notes).toEqual([]);
+});
+
+test('an account of which there is no call is named', async () => {
+  const { notes, accounts, calls: count } = await answerQuestion({ accounts: ['nope'] }, calls);
+  expect([count, accounts]).toEqual([0, []]);
+  expect(notes).toContain('No call that was read is of the account "nope"; there are calls of main.');
+});
+
+test('times of visits that stay in the zone of the records are named', async () => {
+  const zones = { timeZone: 'America/New_York', inZone: 'Europe/Berlin' };
+  const note =
+    'displayed_timestamp is as the API wrote it; only the times of calls are moved to another zone.';
+  const where = "displayed_timestamp > '2000-01-01'";
+  expect((await ask({ ...zones, where })).notes).toContain(note);
+  expect((await ask({ where })).notes).not.toContain(note);
+});
+
+test('an empty value is none of the different values', async () => {
+  expect((await ask({ measures: ['distinct(campaign)', 'without(campaign)'] })).rows).toEqual([
+    { distinct_ppc_campaign: 1, without_ppc_campaign: 3 },
+  ]);
+});
+
+test.each([
+  ["weekday > 'fri'", 'monday', 2],
+  ["weekday > 'fri'", 'sunday', 1],
+  ["weekday <= 'Thu'", 'monday', 1],
+  ["weekday <= 'Thu'", 'sunday', 2],
+  ["weekday BETWEEN 'Mon' AND 'Fri'", 'monday', 2],
+  ["weekday > 'Sun'", 'monday', 0],
+] as const)('%s is in the order of a week from %s', async (where, weekStart, count) => {
+  expect((await ask({ where, weekStart })).calls).toBe(count);
+});
+
+describe('names of columns', () => {
+  test('two columns of one name: the measure that is meant is named', async () => {
+    expect(await refusalOf({ groupBy: ['missed'], measures: ['missed'] })).toContain('"missed as how_many"');
+    expect(await refusalOf({ groupBy: ['missed'], measures: ['calls as missed'] })).toContain(
+      '"calls as how_many"',
+    );
+  });
+
+  test.each(['__proto__', 'constructor'])('%s is none, and no field either', async (name) => {
+    expect(await refusalOf({ measures: [`calls as ${name}`] })).toBe(
+      `A column cannot be called ${name}: every object in JavaScript has it. Choose another name.`,
+    );
+    expect(await refusalOf({ groupBy: [name] })).toContain(`There is no field "${name}" to group by.`);
+    expect(await refusalOf({ where: `${name} = 1` })).toContain(`There is no field ${name}.`);
+    expect(await refusalOf({ where: `state ${name} 1` })).not.toContain('native code');
+  });
+});
+
+describe('a saved part', () => {
+  const fits = (one: Question, other: Question) => {
+    const whole = createAnswer<Question>(one);
+    whole.merge(createAnswer<Question>(other).save());
+    return true;
+  };
+
+  test('goes on in the same question, however it is written', () => {
+    expect(
+      fits(
+        { groupBy: ['campaign'], measures: ['calls'], where: "State = 'TX'", accounts: ['a', 'b'] },
+        {
+          accounts: ['b', 'a'],
+          where: { field: 'state', kind: 'compare', value: { text: 'TX', type: 'text' }, operator: '=' },
+          measures: ['call_count'],
+          groupBy: ['PPC Campaign'],
+          weekStart: 'monday',
+        },
+      ),
+    ).toBe(true);
+    expect(fits({ where: "campaign = 'x'" }, { where: "ppc_campaign  =  'x'", limit: 1000 })).toBe(true);
+  });
+
+  test.each<[Question, Question]>([
+    [{ groupBy: ['campaign'] }, { groupBy: ['state'] }],
+    [{ measures: ['calls as n'] }, { measures: ['share as n'] }],
+    [{ where: "state = 'TX'" }, { where: "state == 'TX'" }],
+    [{ where: "state = 'TX'" }, { where: "state = 'CA'" }],
+    [{ calls: 'website' }, {}],
+    [{ groupBy: ['week'], weekStart: 'sunday' }, { groupBy: ['week'] }],
+    [{ groupBy: ['state'], limit: 3 }, { groupBy: ['state'] }],
+    [{ from: '2026-10-01' }, { from: '2026-10-02' }],
+  ])('is refused by another question: %j and %j', (one, other) => {
+    expect(() => fits(one, other)).toThrow('of another question');
+  });
+});
