@@ -225,7 +225,7 @@ describe('several accounts', () => {
   const unset = { accessKeyEnv: 'CALLS_UNSET_KEY', secretKeyFile: 'main.secret' };
 
   /** A folder with two accounts and, when `broken`, one whose key is wrong and one whose key is not set. */
-  function accounts({ broken = false, zone = 'UTC' } = {}) {
+  function accounts({ broken = false, zone = 'UTC', version = 'v3' } = {}) {
     const cwd = two.folder();
     const [main, berlin] = two.sandbox.accounts;
     writeFileSync(join(cwd, 'main.access'), main?.accessKey ?? '');
@@ -240,8 +240,9 @@ describe('several accounts', () => {
           : {}),
         berlin: {
           timeZone: zone,
-          accessKeyEnv: 'CALLS_BERLIN_ACCESS_KEY',
-          secretKeyEnv: 'CALLS_BERLIN_SECRET_KEY',
+          ...(version === 'v2'
+            ? { apiVersion: 'v2', bearerTokenEnv: 'CALLS_BERLIN_TOKEN' }
+            : { accessKeyEnv: 'CALLS_BERLIN_ACCESS_KEY', secretKeyEnv: 'CALLS_BERLIN_SECRET_KEY' }),
         },
       },
     };
@@ -251,6 +252,7 @@ describe('several accounts', () => {
       CALLS_CONFIG: join(cwd, 'calls.config.json'),
       CALLS_BERLIN_ACCESS_KEY: berlin?.accessKey ?? '',
       CALLS_BERLIN_SECRET_KEY: berlin?.secretKey ?? '',
+      CALLS_BERLIN_TOKEN: berlin?.bearerToken ?? '',
       CALLS_WRONG_KEY: 'wrong',
     };
     return { cwd, run: (...args: string[]) => two.quick(args, { cwd, env }) };
@@ -351,6 +353,46 @@ describe('several accounts', () => {
       expect(rows.map((row) => row.split(',')[0]).sort()).toEqual(['berlin', 'main']);
       expect(rows.reduce((sum, row) => sum + Number(row.split(',')[1]), 0)).toBe(last);
     }
+  });
+
+  test('where today is another day in each account, a report is about both days, and compares none of them', async () => {
+    const { cwd, run } = accounts({ zone: 'Pacific/Kiritimati' });
+    expect((await run('sync', '--all-accounts', '--store', 'duckdb:both.duckdb')).code).toBe(0);
+    const today = ['report', '--all-accounts', '--period', 'today'];
+    for (const store of ['none', 'duckdb:both.duckdb']) {
+      expect((await run(...today, '--store', store, '-o', 'both.html')).code).toBe(0);
+      expect(readFileSync(join(cwd, 'both.html'), 'utf8')).toContain('<dd>21 Nov to 22 Nov 2026, ');
+      const compared = await run(...today, '--store', store, '--compare', 'previous');
+      expect(compared).toMatchObject({ code: 2, stdout: '' });
+      expect(compared.stderr).toMatch(
+        /--compare needs one period for all accounts.*another time zone\n.*--from 2026-11-21 --to 2026-11-21\n/,
+      );
+      const dated = [
+        'report',
+        '--all-accounts',
+        '--from',
+        '2026-11-21',
+        '--to',
+        '2026-11-21',
+        '--store',
+        store,
+      ];
+      expect((await run(...dated, '--compare', 'previous')).code).toBe(0);
+    }
+  });
+
+  test('accounts of v2 and v3 are compared with the same period before', async () => {
+    const { run } = accounts({ version: 'v2' });
+    const report = (...more: string[]) =>
+      run('report', '--all-accounts', '--period', '2026-10', '--by', 'account', '--json', ...more);
+    const plain = JSON.parse((await report()).stdout);
+    const compared = await report('--compare', 'previous');
+    expect(compared.code).toBe(0);
+    expect(JSON.parse(compared.stdout)).toEqual(
+      plain.map((row: { calls: number }) =>
+        expect.objectContaining({ calls: row.calls, calls_before: expect.any(Number) }),
+      ),
+    );
   });
 
   test('a store keeps accounts apart, each with its own keys', async () => {

@@ -9,6 +9,7 @@ import {
 } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
 import { movesWithClock, type NaiveRange, needZone } from '../args/time.ts';
+import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { contextOf } from '../reading/connect.ts';
 import { type NamedAccount, planEach, ready } from '../reading/each-account.ts';
@@ -82,28 +83,51 @@ async function selectionOf(
   const [first, ...others] = own;
   if (first === undefined) return {};
   const { account, range, timeZone, filter } = first;
-  const isAlike = others.every(
-    (one) => one.range.from === range.from && one.range.to === range.to && one.leaves === first.leaves,
-  );
+  const { from, to } = around(own);
+  const other = others.find((one) => one.range.from !== range.from || one.range.to !== range.to);
+  if (other !== undefined && from !== null && to !== null && args.text('compare') !== null)
+    throw comparesMany(first, other);
+  const areAlike = other === undefined && others.every(({ leaves }) => leaves === first.leaves);
   const where = whereOf(args, account.settings, accountsAs);
+  const which = areAlike
+    ? where
+    : both(where, { kind: 'or', parts: own.map((one) => callsOf(one, other !== undefined)) });
   return {
     q: printFilter(filter),
     ...(timeZone !== null && others.every((one) => one.timeZone === timeZone) ? { timeZone } : {}),
-    ...(isAlike
-      ? {
-          ...(range.from === null ? {} : { from: range.from }),
-          ...(range.to === null ? {} : { to: range.to }),
-          ...(where === null ? {} : { where }),
-          calls: first.leaves ? 'website' : 'all',
-        }
-      : { calls: 'all', where: both(where, { kind: 'or', parts: own.map(callsOf) }) }),
+    ...(from === null ? {} : { from }),
+    ...(to === null ? {} : { to }),
+    ...(which === null ? {} : { where: which }),
+    calls: areAlike && first.leaves ? 'website' : 'all',
   };
 }
 
+/** The time from the earliest start of the periods to their latest end. */
+function around(own: readonly OwnSelection[]): NaiveRange {
+  const starts = own.map(({ range }) => range.from).sort();
+  const ends = own.map(({ range }) => range.to).sort();
+  return {
+    from: starts.includes(null) ? null : (starts[0] ?? null),
+    to: ends.includes(null) ? null : (ends.at(-1) ?? null),
+  };
+}
+
+/** The same day would be in the period of one account, and in the time before that of another. */
+function comparesMany(one: OwnSelection, other: OwnSelection): UsageError {
+  const [first, second] = [one, other].map(({ account }) => account.name ?? account.key);
+  const [from = '', to = ''] = (periodText(one.range, null) ?? '').match(/\d{4}-\d\d-\d\d/g) ?? [];
+  return new UsageError(
+    `--compare needs one period for all accounts, and that of ${first} is not that of ${second}, which is in another time zone`,
+    {
+      hints: [`write it as dates: --from ${from} --to ${to}`, `or ask for each account: --account ${first}`],
+    },
+  );
+}
+
 /** The calls of an account, whose period or version is not that of the others, as a condition. */
-function callsOf({ account, range, leaves }: OwnSelection): Condition {
+function callsOf({ account, range, leaves }: OwnSelection, isOwnPeriod: boolean): Condition {
   const bound = (operator: '>=' | '<', time: string | null): Condition[] =>
-    time === null
+    time === null || !isOwnPeriod
       ? []
       : [
           {
