@@ -137,7 +137,8 @@ const typed: [string, string[], RegExp[]][] = [
   ],
   ['an unknown field in --fields', ['list', '--fields', 'sid,anni'], [/no field "anni"/, /did you mean ani/]],
   ['JSON as a format', ['list', '--format', 'json'], [/--format cannot be "json"/, /use --json/]],
-  ['a format as an option', ['list', '--csv'], [/no option --csv/, /use --format FORMAT/]],
+  ['a format as an option', ['list', '--csv'], [/no option --csv/, /use --format csv\n/]],
+  ['a format of a file as an option', ['export', '--parquet'], [/use --format parquet\n/]],
   ['--all with a limit', ['list', '--all', '-n', '5'], [/--all shows every call/]],
   ['a URL without https://', ['list', '--base-url', 'example.com'], [/begins with https/]],
   [

@@ -225,7 +225,7 @@ const rowOptions = (...formats: readonly string[]): readonly OptionSpec[] => [
     choices: ['table', ...formats],
     text: 'another format of the output',
     default: 'table, or what the extension of --output says',
-    otherNames: ['as', 'output-format', ...formats],
+    otherNames: ['as', 'output-format'],
     group: 'Output',
   },
   outputOption,

@@ -35,12 +35,16 @@ export function unknownOption(
         ? [...elsewhere(name, all), ...choosing(options)]
         : meant.isSpelling
           ? [`did you mean --${meant.option.name}?`]
-          : [
-              `use --${meant.option.name}${meant.option.value ? ` ${meant.option.value}` : ''}: ${meant.option.text}`,
-            ];
+          : [useOf(meant.option, name)];
   return new UsageError(`calls ${command} has no option ${shown}`, {
     hints: [...hints, `calls ${command} --help lists all options`],
   });
+}
+
+/** How the option is typed instead: --csv is --format csv. */
+function useOf({ name, value, choices, text }: OptionSpec, typed: string): string {
+  if (choices?.includes(typed)) return `use --${name} ${typed}`;
+  return `use --${name}${value ? ` ${value}` : ''}: ${text}`;
 }
 
 /** How a command that reads calls is told which, for those who look for an option of their own for it. */
@@ -49,12 +53,17 @@ const choosing = (options: readonly OptionSpec[]): string[] =>
     ? [`--q 'talk_minutes:[0 TO 0]' chooses missed calls; in a copy, --where "campaign = 'Brand' and missed"`]
     : [];
 
+/** The option that other programs call so, or that has it as a choice. */
+const calledSo = (options: readonly OptionSpec[], name: string): OptionSpec | undefined =>
+  options.find(({ otherNames }) => otherNames?.includes(name)) ??
+  options.find(({ choices }) => choices?.includes(name));
+
 /** The option with a similar name, or with a name in other programs that is similar. */
 function nearestOption(
   name: string,
   options: readonly OptionSpec[],
 ): { readonly option: OptionSpec; readonly isSpelling: boolean } | undefined {
-  const same = options.find(({ otherNames }) => otherNames?.includes(name));
+  const same = calledSo(options, name);
   if (same) return { option: same, isSpelling: false };
   // Letters in another order are a slip; `form` is not the beginning of `format`.
   const swapped = options.find((option) => sorted(option.name) === sorted(name));
@@ -85,8 +94,7 @@ function elsewhere(name: string, all: readonly CommandSpec[]): string[] {
   const command = all.find((known) => known.name === name);
   const asCommand = command ? [`calls ${name} is a command: ${command.summary}`] : [];
   const having = (options: readonly OptionSpec[]): OptionSpec | undefined =>
-    options.find((option) => option.name === name) ??
-    options.find(({ otherNames }) => otherNames?.includes(name));
+    options.find((option) => option.name === name) ?? calledSo(options, name);
   const found = all.flatMap((command) => {
     const option = having(command.options);
     return option ? [`${command.name} --${option.name}`] : [];

@@ -35,7 +35,7 @@ export const movingCommands: readonly CommandSpec[] = [
         value: 'FORMAT',
         choices: ['ndjson', 'csv', 'json', 'parquet', 'spreadsheet'],
         text: 'format, when the extension does not say it; spreadsheet is CSV that Excel reads as UTF-8 and in which nothing runs as a formula',
-        otherNames: ['spreadsheet', 'excel', 'bom'],
+        otherNames: ['as', 'output-format', 'excel', 'bom'],
         group: 'Output',
       },
       fieldsOption,
