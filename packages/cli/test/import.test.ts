@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { fixtureCalls } from '@call-attribution/core/testing';
+import { openWarehouse } from '@call-attribution/warehouse';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { nobody, openStage } from './stage.ts';
 
@@ -59,6 +60,37 @@ describe('calls store import', () => {
     const { code, stderr } = await run('store', 'import', name, ...store);
     expect({ code, stderr }).toEqual({ code: status, stderr: expect.stringMatching(message) });
     expect(stderr).not.toMatch(/unexpected/);
+  });
+
+  test('a store that is not there is not made, and how it can be is said', async () => {
+    writeFileSync(join(cwd, 'in.ndjson'), lines[0] ?? '');
+    const { code, stderr } = await run(
+      'store',
+      'import',
+      'in.ndjson',
+      '--store',
+      'sqlite:new.db',
+      '--account',
+      '101',
+    );
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(
+        /There is no store sqlite:.*new\.db\.\n.*calls sync .*\n.*calls store accounts add makes one/,
+      ),
+    });
+  });
+
+  test('that no sync of an account has finished is said once in a report', async () => {
+    writeFileSync(join(cwd, 'in.ndjson'), lines.join(''));
+    await run('store', 'import', 'in.ndjson', ...store);
+    const warehouse = await openWarehouse(join(cwd, 'calls.duckdb'));
+    await warehouse.load('101', fixtureCalls(30));
+    await warehouse.close();
+    for (const copy of ['sqlite:calls.db', 'duckdb:calls.duckdb'])
+      expect((await run('report', '--store', copy)).stderr.match(/no sync of .*/gi)).toEqual([
+        'no sync of account 101 has finished yet: calls may be missing',
+      ]);
   });
 
   test('a file that was cut is imported again when it is whole', async () => {

@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
 import { readSmallFile } from '@call-attribution/core/settings';
+import { periodStart } from '@call-attribution/core/time';
 import {
   joinRemovals,
   nothingRemoved,
   parseRemovals,
-  purgeBorder,
   removalsEnding,
 } from '@call-attribution/node-stream/copies';
 import { exportCalls, importCalls, type Store } from '@call-attribution/store';
@@ -63,8 +63,12 @@ export const exportFile = onStore(async (store, args, io) => {
 /** `calls store purge`: deletes older calls. */
 export const purge = onCopy(async (copy, args, io) => {
   const account = args.need('account');
-  const border = purgeBorder(args.need('before'));
-  if (border === null) throw new UsageError('--before must have the form "YYYY-MM-DD HH:MM:SS"');
+  const before = args.need('before');
+  const border = periodStart(before);
+  if (border === null)
+    throw new UsageError(`--before is ${JSON.stringify(before)}, which is not a time that exists`, {
+      hints: ['write a day or a time of the account: 2024-01-01, "2024-01-01 08:30:00"'],
+    });
   await refuseStrangeAccount(copy, account);
   await print(io, { purged: await (copy.store ?? copy.warehouse).purge(account, border) });
 });

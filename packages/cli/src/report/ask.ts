@@ -8,7 +8,7 @@ import { type Io, say } from '../io.ts';
 import { accountsOfApi, chooseStored, type ReadAccount, type Stored } from '../reading/accounts.ts';
 import { contextOf } from '../reading/connect.ts';
 import { eachAccount, type NamedAccount, planEach } from '../reading/each-account.ts';
-import { conditionsOf, rangeOf, withExtensions, withinRange } from '../reading/filter.ts';
+import { conditionsOf, withExtensions, withinRange } from '../reading/filter.ts';
 import { neededPeriod } from '../reading/needed-period.ts';
 import { verdictText, watch } from '../reading/verdict.ts';
 import type { AskedAccount } from './question.ts';
@@ -55,7 +55,7 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
   try {
     const answers = await source.copy.ask(questions);
     const end = await source.sayAnswered(answers[0]?.accounts, neededPeriod(questions));
-    const named = answers.map((answer) => withNames(answer, stored.nameOf));
+    const named = answers.map((answer) => withNames(withoutEnd(answer), stored.nameOf));
     return { answers: named, ends: [end], incomplete: source.incomplete, status: exitCodes.ok };
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted();
@@ -64,6 +64,12 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
     await source.close();
   }
 }
+
+/** Whether a sync has finished is said with what the copy has. */
+const withoutEnd = (answer: Answer): Answer => ({
+  ...answer,
+  notes: answer.notes.filter((note) => !note.startsWith('No sync of account')),
+});
 
 /** Accounts are shown by the names that they have in the configuration. */
 function withNames(answer: Answer, nameOf: (id: string) => string): Answer {
@@ -102,8 +108,7 @@ async function askApi(
     const context = contextOf(settings, io);
     const all = (filter: Filter) => (context.version === 'v3' ? withExtensions(filter) : filter);
     if (period === null) return all({ clauses: [] });
-    const isOpen = period.from === null && period.to === null;
-    return withinRange(all(conditionsOf(args, context)), isOpen ? rangeOf(args, context) : period);
+    return withinRange(all(conditionsOf(args, context)), period);
   });
   const counted: Counted[] = [];
   const status = await eachAccount(planned, args, io, async (account) => {

@@ -186,12 +186,17 @@ export const storeCommands: readonly CommandSpec[] = [
       'such calls again, fill a new store.',
     options: [
       account,
-      { name: 'before', value: 'TIME', text: 'calls added before "2024-01-01 00:00:00"', required: true },
+      {
+        name: 'before',
+        value: 'TIME',
+        text: 'calls added before 2024-01-01, or before "2024-01-01 08:30:00"',
+        required: true,
+      },
       ...copyOptions,
     ],
     examples: [
       {
-        line: "calls store purge --store sqlite:calls.db --account 101 --before '2024-01-01 00:00:00'",
+        line: 'calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01',
         text: 'prints how many were deleted',
       },
     ],
