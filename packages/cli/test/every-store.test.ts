@@ -99,6 +99,15 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
       );
   });
 
+  test('an export says that it has all that match, of how many', async () => {
+    const none = ['--where', "channel = 'Trucker'"];
+    const kind = url.startsWith('duckdb') ? 'warehouse' : 'store';
+    const written = async (...args: string[]) =>
+      (await ask('export', '-o', '-', '--format', 'csv', ...args)).stderr.trimEnd().split('\n').at(-1);
+    expect(await written(...none)).toBe(`complete: 0 calls of 600 in the ${kind}, all that match`);
+    expect(await written('--include-extensions')).toBe(`complete: 600 calls, all that the ${kind} has`);
+  });
+
   test('a period of which the copy knows nothing is named, also where calls are only counted', async () => {
     for (const args of [['report'], ['count'], ['list']]) {
       const { code, stderr } = await ask(...args, '--period', 'last year');
@@ -177,7 +186,18 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
   test('a mistake in SQL is a sentence, and so is a time limit', async () => {
     const mistake = await ask('sql', 'select ppc_campain from calls');
     expect(mistake).toMatchObject({ code: 2, stdout: '' });
-    expect(mistake.stderr).toMatch(/SQL has a mistake.*ppc_campain/);
+    expect(mistake.stderr).toMatch(
+      /^calls: the SQL has a mistake: there is no column ppc_campain\n(?: {2}LINE 1.*\n.*\^\n)?.*did you mean ppc_campaign\?\n$/m,
+    );
+    for (const [column, hint] of [
+      ['c.talk_minuts', 'did you mean talk_minutes?\n'],
+      ['campaign', 'did you mean ppc_campaign'],
+      ['zzz', 'the view calls has a column for each field: calls fields lists them\n'],
+    ] as const) {
+      const { stderr } = await ask('sql', `select ${column} from calls c`);
+      expect(stderr).toContain(`the SQL has a mistake: there is no column ${column.replace('c.', '')}\n`);
+      expect(stderr).toContain(hint);
+    }
     const long = await ask('sql', endless, '--timeout', '1s');
     expect(long).toMatchObject({ code: 1, stdout: '' });
     expect(long.stderr).toContain('took longer than its time limit');

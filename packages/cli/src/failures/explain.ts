@@ -8,6 +8,7 @@ import { type Io, outputError, say } from '../io.ts';
 import { styleFor } from '../term/style.ts';
 import { fleetFailure } from './fleet.ts';
 import { explainRequest, type HasOption } from './request.ts';
+import { columnMistake } from './sql.ts';
 import { isQuestionError, isWarehouseError, questionFailure, warehouseFailure } from './warehouse.ts';
 
 /** Says on stderr what failed and what to do, and resolves with the exit status. */
@@ -86,7 +87,12 @@ function storeFailure(error: CallsError): CliError {
       hints: ['--timeout 5m raises the limit; or ask for a shorter time'],
       cause: error,
     });
-  if (code === 'invalid_sql' || code === 'store_missing')
+  if (code === 'invalid_sql')
+    return new UsageError(columnMistake(summary)?.message ?? summary, {
+      hints: hint === undefined ? [] : [`${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')}`],
+      cause: error,
+    });
+  if (code === 'store_missing')
     return new UsageError(summary, { hints: hint === undefined ? [] : [hint], cause: error });
   const isOutput = code === 'disk_full' || code === 'not_writable' || code === 'store_damaged';
   return new CliError(message, { exitCode: isOutput ? exitCodes.output : exitCodes.failed, cause: error });

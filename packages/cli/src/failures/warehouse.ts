@@ -3,6 +3,7 @@ import type { QuestionError } from '@call-attribution/questions';
 import type { WarehouseErrorCode } from '@call-attribution/warehouse';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { sqlFailure } from './sql.ts';
 
 /** The error of a warehouse, recognized without loading the package. */
 export function isWarehouseError(error: unknown): error is CallsError<WarehouseErrorCode> {
@@ -78,22 +79,4 @@ export function warehouseFailure(error: CallsError<WarehouseErrorCode>): CliErro
     );
   }
   return new CliError(message, { exitCode, hints: hint ? hint.split('\n') : [], cause: error });
-}
-
-/**
- * DuckDB's complaint about a statement: its sentence, the line with a caret under the place, and the names that it takes
- * for possible.
- */
-function sqlFailure(text: string, hint: string | undefined, cause: Error): CliError {
-  const [place = ''] = /^LINE \d+:.*(?:\n\s*\^)?/m.exec(text) ?? [];
-  const [, candidates = ''] =
-    /^(?:Candidate (?:bindings|functions|Entries):|Did you mean) *(.*)$/im.exec(text) ?? [];
-  const sentence = (text.split('\n')[0] ?? '').replace(/^[A-Z][A-Za-z ]* Error: /, '').trim();
-  const near = candidates.replace(/["?]/g, '').split(',', 3).join(' or').trim();
-  return new CliError(`the SQL ${hint ? 'was refused' : 'has a mistake'}. ${sentence}`, {
-    exitCode: exitCodes.usage,
-    detail: place === '' ? null : place,
-    hints: [...(near === '' ? [] : [`did you mean ${near}?`]), ...(hint ? [hint] : [])],
-    cause,
-  });
 }

@@ -149,11 +149,14 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
   read({ filter }: CallStreamOptions): Reading {
     const self = this;
     let count = 0;
+    let held = 0;
     let copy: CopyEnding['copy'] = { proof: 'whole', reasons: [] };
     const calls = async function* () {
       const period = timesOf(toFilter(filter ?? ''));
-      await self.sayAnswered(undefined, period);
-      copy = together(await self.#lacks(self.#used(await self.copy.statuses()), period));
+      const used = self.#used(await self.copy.statuses());
+      held = used.reduce((sum, { calls }) => sum + calls, 0);
+      await self.sayAnswered(used, period);
+      copy = together(await self.#lacks(used, period));
       for await (const call of self.#calls(toFilter(filter ?? ''))) {
         count += 1;
         yield call;
@@ -162,7 +165,7 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
     };
     const stream = Readable.from(calls());
     const verdict = new Promise<CopyEnding>((resolve) => {
-      stream.once('end', () => resolve({ proof: 'whole', calls: count, of: self.copy.kind, copy }));
+      stream.once('end', () => resolve({ proof: 'whole', calls: count, held, of: self.copy.kind, copy }));
     });
     return { stream, verdict };
   }
@@ -251,13 +254,13 @@ function answeredText({ kind, shown }: ReadCopy, statuses: readonly AccountStatu
     .map((status) => status.last ?? '')
     .sort()
     .at(-1);
-  const unsynced = statuses.find(({ syncedAt }) => syncedAt === null);
+  const unsynced = statuses.filter(({ syncedAt }) => syncedAt === null).map(({ account }) => account);
   const synced = statuses.map(({ syncedAt }) => syncedAt ?? '').sort()[0];
   const when =
     statuses.length === 0
       ? 'nothing was synced yet'
-      : unsynced
-        ? `no sync of account ${unsynced.account} has finished yet`
+      : unsynced.length > 0
+        ? `no sync of account${unsynced.length > 1 ? 's' : ''} ${unsynced.join(', ')} has finished yet: calls may be missing`
         : `last sync ${synced?.slice(0, 19).replace('T', ' ')} UTC`;
   const of = statuses.length > 1 ? ` of ${statuses.length} accounts` : '';
   const until = last ? `, the latest of ${last.slice(0, 19)}` : '';

@@ -11,7 +11,7 @@ import {
 import type { CopyVerdict } from '@call-attribution/node-stream/copies';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
-import { plural } from '../term/numbers.ts';
+import { count, plural } from '../term/numbers.ts';
 import { type ProgressLine, progressLine } from '../term/progress.ts';
 
 /** A progress line, and the callback of a stream that updates it. */
@@ -39,6 +39,8 @@ export interface CopyEnding {
   readonly proof: 'whole';
   /** How many calls there were. */
   readonly calls: number;
+  /** How many the copy has of the accounts, whether they match or not. */
+  readonly held: number;
   readonly of: 'warehouse' | 'store';
   /** What is proved of the copy itself. */
   readonly copy: Pick<CopyVerdict, 'proof' | 'reasons'>;
@@ -73,7 +75,11 @@ interface SetAside {
 
 /** Whether all calls were read, in one sentence. */
 export function verdictText(verdict: Ending, bad: SetAside | null = null): string {
-  if ('calls' in verdict) return `complete: ${plural(verdict.calls, 'call')}, all that the ${verdict.of} has`;
+  if ('held' in verdict) {
+    const { calls, held, of } = verdict;
+    if (calls === held) return `complete: ${plural(calls, 'call')}, all that the ${of} has`;
+    return `complete: ${plural(calls, 'call')} of ${count(held)} in the ${of}, all that match`;
+  }
   return describeVerdict(verdict, bad?.path ? { setAsideIn: bad.path } : {});
 }
 

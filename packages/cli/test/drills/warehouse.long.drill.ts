@@ -229,7 +229,7 @@ describe('calls sql', () => {
   test.each([
     [
       'select ppc_campain from calls',
-      /has a mistake.*"ppc_campain" not found.*\n {2}LINE 1: select ppc.*\n {2} +\^\n.*did you mean ppc_campaign or/,
+      /has a mistake: there is no column ppc_campain\n {2}LINE 1: select ppc.*\n {2} +\^\n.*did you mean ppc_campaign\?/,
     ],
     ['selec 1', /syntax error at or near "selec"\n {2}LINE 1: selec 1\n {10}\^/],
     ['select 1; select 2', /One statement at a time/],
