@@ -381,9 +381,9 @@ test('a narrow terminal shows whole figures, and says which of a comparison are 
     'before',
     'change',
   ]);
-  expect(rows).toContainEqual(expect.stringMatching(/^All calls +2 +2 +0 +0\.0% +0\.0% +0\.0%$/));
+  expect(rows).toContainEqual(expect.stringMatching(/^All calls +2 +2 +0 +0\.0% +0\.0% +0\.0 pts$/));
   const narrow = lines(61);
-  expect(narrow).toContainEqual(expect.stringMatching(/^All calls +2 +0 +0\.0% +0\.0%$/));
+  expect(narrow).toContainEqual(expect.stringMatching(/^All calls +2 +0 +0\.0% +0\.0 pts$/));
   expect(narrow.at(-1)).toBe('Not enough width for Calls before, Missed rate before; --json has all.');
   for (const line of [...rows, ...narrow]) expect(line).not.toContain('…');
 });

@@ -132,7 +132,7 @@ describe('no two columns of an answer have the same name', () => {
     ).rejects.toMatchObject({
       code: 'invalid_question',
       message:
-        'Two columns are called missed. Name the measure with as, such as "calls as how_many", or group by another field.',
+        'Two columns are called missed. Name the measure with as, such as "missed as how_many", or group by another field.',
     });
   });
 

@@ -137,7 +137,7 @@ export const problems = {
     problem(
       'bad_variable_name',
       `${at}: "${name}" must name an environment variable that begins with CALLS_ and ends with KEY, TOKEN, SECRET or PASSWORD`,
-      `such as "${variableFor(account, name.slice(0, -3))}"; the credential itself does not belong into the file`,
+      `such as "${variableFor(account, name.slice(0, -3))}"; the credential itself does not belong in the file`,
     ),
   twoReferences: (at: string, first: string, second: string) =>
     problem('two_references', `${at} has both "${first}" and "${second}"`, 'remove one of them'),

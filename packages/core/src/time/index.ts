@@ -15,6 +15,7 @@ export {
   periodStart,
   second,
   startOfPeriodBefore,
+  startOfWeek,
   type TypedTime,
 } from './naive.ts';
 export {

@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import { day, formatNaive, parseNaive, startOfWeek } from '@call-attribution/core/time';
 import type { Operator } from './forms.ts';
 import { type Grouping, type GroupRow, type GroupTable, groupingOptions, groupTables } from './groups.ts';
 import type { Measure } from './measures.ts';
@@ -135,20 +135,16 @@ function fixed(size: number, origin: string): (time: number) => Span {
   };
 }
 
-const day = 24 * 60 * 60 * 1000;
-const monday = Date.UTC(1970, 0, 5);
-
-const ofDays =
-  (days: number, origin: number) =>
-  (time: number): Span => {
-    const from = time - mod(time - origin, days * day);
-    return { from, to: from + days * day };
-  };
-
 /** Windows of the calendar. Naive times have days of 24 hours. */
 const calendar: Readonly<Record<'day' | 'week' | 'month', (time: number) => Span>> = {
-  day: ofDays(1, 0),
-  week: ofDays(7, monday),
+  day(time) {
+    const from = time - mod(time, day);
+    return { from, to: from + day };
+  },
+  week(time) {
+    const from = startOfWeek(time);
+    return { from, to: from + 7 * day };
+  },
   month(time) {
     const date = new Date(time);
     const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];

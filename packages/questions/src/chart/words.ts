@@ -41,8 +41,10 @@ export function formatValue({ kind, unit }: ShownColumn, value: AnswerValue | un
   if (kind === 'group') return shownValue(value);
   if (value === null || value === undefined) return '';
   if (typeof value !== 'number') return String(value);
-  const sign = value < 0 ? '-' : kind === 'change' && value > 0 ? '+' : '';
-  return `${sign}${plainNumber(unit, Math.abs(value))}`;
+  const text = plainNumber(unit, Math.abs(value));
+  const sign = !/[1-9]/.test(text) ? '' : value < 0 ? '-' : kind === 'change' ? '+' : '';
+  // A share that goes from 10% to 12% has grown by a fifth, and by two points.
+  return `${sign}${kind === 'change' && unit === 'share' ? text.replace('%', ' pts') : text}`;
 }
 
 function plainNumber(unit: AnswerColumn['unit'], value: number): string {

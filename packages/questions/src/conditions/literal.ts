@@ -1,4 +1,4 @@
-import { addDays, formatNaive, parseTime } from '@call-attribution/core/time';
+import { formatNaive, parseTime, startOfWeek } from '@call-attribution/core/time';
 import type { Literal, Term } from './condition.ts';
 import { fold } from './fold.ts';
 import { closest, type Fact } from './problem.ts';
@@ -67,8 +67,7 @@ function timeOf(text: string, { type, weekStart }: Term): Literal | null {
   if (time === null || (type !== 'time' && !time.isWholeDay)) return null;
   const date = formatNaive(time.millis).slice(0, 10);
   // Any day of a week or month means the one that begins it, which is what the field holds.
-  if (type === 'week')
-    return startingAt(addDays(date, -((new Date(time.millis).getUTCDay() + (weekStart ? 0 : 6)) % 7)));
+  if (type === 'week') return { type: 'time', millis: startOfWeek(time.millis, weekStart), isWholeDay: true };
   if (type === 'month') return startingAt(`${date.slice(0, 7)}-01`);
   return { type: 'time', ...time };
 }

@@ -16,10 +16,6 @@ export const dayNumber = (millis: number): number => Math.floor((millis - zeroDa
 /** Where a day begins. */
 export const startOfDay = (number: number): number => zeroDay + number * day;
 
-/** The day that holds the start of the week of a day, both as `dayNumber`. */
-export const weekStartOf = (number: number, { weekStart }: FieldSettings): number =>
-  weekStart === 'sunday' ? Math.floor((number + 1) / 7) * 7 - 1 : Math.floor(number / 7) * 7;
-
 /** The start of the month of a time. */
 export const monthStartOf = (millis: number): number => {
   const date = new Date(millis);

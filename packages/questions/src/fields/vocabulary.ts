@@ -1,18 +1,10 @@
 import type { FieldSpec, FieldType } from '@call-attribution/core';
 import { fields } from '@call-attribution/core/record';
-import { hour, minute } from '@call-attribution/core/time';
+import { hour, minute, startOfWeek } from '@call-attribution/core/time';
 import type { Term } from '../conditions/condition.ts';
 import type { Value } from '../conditions/holds.ts';
 import { type ConditionResult, readCondition } from '../conditions/parse.ts';
-import {
-  dayNumber,
-  type FieldSettings,
-  hourOf,
-  monthStartOf,
-  startOfDay,
-  weekdayOf,
-  weekStartOf,
-} from './calendar.ts';
+import { dayNumber, type FieldSettings, hourOf, monthStartOf, startOfDay, weekdayOf } from './calendar.ts';
 import { clickOf } from './click-ids.ts';
 import {
   activity,
@@ -79,7 +71,7 @@ function derivedReads(settings: FieldSettings): Readonly<Record<Exclude<DerivedN
       return activityTypes[at] ?? null;
     },
     day: atTime((time) => startOfDay(dayNumber(time))),
-    week: atTime((time) => startOfDay(weekStartOf(dayNumber(time), settings))),
+    week: atTime((time) => startOfWeek(time, settings.weekStart)),
     month: atTime(monthStartOf),
     weekday: atTime((time) => weekdays[weekdayOf(time)] ?? null),
     hour: atTime(hourOf),

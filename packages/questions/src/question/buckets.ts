@@ -1,4 +1,4 @@
-import { addMonths, formatNaive } from '@call-attribution/core/time';
+import { addMonths, formatNaive, startOfWeek } from '@call-attribution/core/time';
 import type { Value } from '../conditions/holds.ts';
 import {
   dayNumber,
@@ -7,7 +7,6 @@ import {
   monthStartOf,
   startOfDay,
   weekdayOf,
-  weekStartOf,
 } from '../fields/calendar.ts';
 import { weekdays } from '../fields/derived.ts';
 import type { Facts } from '../fields/facts.ts';
@@ -26,7 +25,7 @@ export const isBucket = (name: string): name is 'day' | 'week' | 'month' =>
 /** The number of the day, week or month that holds a naive time. */
 function bucketOf(name: 'day' | 'week' | 'month', millis: number, settings: FieldSettings): number {
   if (name === 'day') return dayNumber(millis);
-  if (name === 'week') return weekStartNumber(weekStartOf(dayNumber(millis), settings), settings);
+  if (name === 'week') return weekStartNumber(dayNumber(startOfWeek(millis, settings.weekStart)), settings);
   const date = new Date(millis);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }

@@ -1,5 +1,14 @@
-import { addMonths, day, hour, instantOf, naiveAt, parseTime, second } from '@call-attribution/core/time';
-import { dayNumber, type FieldSettings, monthStartOf, startOfDay, weekStartOf } from '../fields/calendar.ts';
+import {
+  addMonths,
+  day,
+  hour,
+  instantOf,
+  naiveAt,
+  parseTime,
+  second,
+  startOfWeek,
+} from '@call-attribution/core/time';
+import { dayNumber, type FieldSettings, monthStartOf, startOfDay } from '../fields/calendar.ts';
 
 /** A stretch of naive time, half-open. */
 export interface Stretch {
@@ -159,8 +168,8 @@ function unitAt(unit: Unit, now: number, step: number, settings: FieldSettings):
     case 'day':
       return { from: startOfDay(today + step), to: startOfDay(today + step + 1) };
     case 'week': {
-      const start = weekStartOf(today, settings) + 7 * step;
-      return { from: startOfDay(start), to: startOfDay(start + 7) };
+      const start = startOfWeek(now, settings.weekStart) + 7 * step * day;
+      return { from: start, to: start + 7 * day };
     }
     default: {
       const length = unit === 'month' ? 1 : unit === 'quarter' ? 3 : 12;
@@ -199,11 +208,11 @@ function monthsFrom(month: string, count: number): Stretch | null {
 function isoWeek(year: number, week: number, settings: FieldSettings): Stretch | null {
   const fourth = parseTime(`${String(year).padStart(4, '0')}-01-04`);
   if (fourth === null || week < 1) return null;
-  const start = weekStartOf(dayNumber(fourth.millis), {}) + 7 * (week - 1);
+  const monday = startOfWeek(fourth.millis) + 7 * (week - 1) * day;
   // The Thursday of a week says which year it belongs to.
-  if (new Date(startOfDay(start + 3)).getUTCFullYear() !== year) return null;
-  const shift = settings.weekStart === 'sunday' ? -1 : 0;
-  return { from: startOfDay(start + shift), to: startOfDay(start + shift + 7) };
+  if (new Date(monday + 3 * day).getUTCFullYear() !== year) return null;
+  const start = settings.weekStart === 'sunday' ? monday - day : monday;
+  return { from: start, to: start + 7 * day };
 }
 
 /** A day, or a moment: as an end it is not included. */

@@ -8,10 +8,11 @@ import {
   parseTime,
   second,
   startOfPeriodBefore,
+  startOfWeek,
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { QuestionError } from '../errors.ts';
-import { dayNumber, type FieldSettings, startOfDay, weekStartOf } from '../fields/calendar.ts';
+import type { FieldSettings } from '../fields/calendar.ts';
 import { periodForms, periodWords, sayPeriod } from './period-words.ts';
 import type { CallSelection, Question } from './question.ts';
 
@@ -210,7 +211,7 @@ const yearBefore = ({ from, to }: ClosedPeriod): ClosedPeriod => ({
 /** Whole weeks, 52 weeks earlier: a year earlier they would be parts of others. Whole months stay months. */
 function weeksBefore({ from, to }: ClosedPeriod, settings: FieldSettings): ClosedPeriod {
   const ends = [from, to];
-  const isWhole = ends.every((millis) => startOfDay(weekStartOf(dayNumber(millis), settings)) === millis);
+  const isWhole = ends.every((millis) => startOfWeek(millis, settings.weekStart) === millis);
   const isMonths = ends.every((millis) => new Date(millis).getUTCDate() === 1);
   const year = 52 * 7 * day;
   return isWhole && !isMonths ? { from: from - year, to: to - year } : yearBefore({ from, to });
