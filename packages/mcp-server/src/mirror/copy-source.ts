@@ -116,8 +116,10 @@ export class CopySource implements CallSource {
       const lacks = copies.flatMap((copy) => copy.lacks ?? []);
       const [{ warehouse }] = copies;
       const accounts = copies.map(({ account }) => account);
-      const ask = (question: Question) =>
-        warehouse.analyze({ ...question, accounts, signal: run.signal, timeLimit });
+      const ask = (questions: readonly Question[]) =>
+        warehouse.analyzeAll(
+          questions.map((question) => ({ ...question, accounts, signal: run.signal, timeLimit })),
+        );
       return {
         calls,
         ...endsOf(copies),

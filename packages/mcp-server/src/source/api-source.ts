@@ -205,11 +205,12 @@ export class ApiSource implements CallSource {
       account: account.name,
       ...(await sampleOf(account, run)),
     }));
-    const ask = async (question: Question): Promise<Answer> => {
-      const running = createAnswer(question);
-      for (const { account, calls } of samples) for (const call of calls) running.add(call, account);
-      return running.answer();
-    };
+    const ask = async (questions: readonly Question[]): Promise<readonly Answer[]> =>
+      questions.map((question) => {
+        const running = createAnswer(question);
+        for (const { account, calls } of samples) for (const call of calls) running.add(call, account);
+        return running.answer();
+      });
     const sample = samples.flatMap(({ calls }) => calls);
     const total = samples.reduce((sum, each) => sum + each.total, 0);
     const times = samples.flatMap((each) => each.times).sort();

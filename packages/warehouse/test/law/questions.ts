@@ -20,6 +20,11 @@ const moments = [
   '2025-10-15 12:00:00',
   '2026-10-05 00:00:00',
   '2026-10-04 23:30:00',
+  // The ends of periods that are asked for.
+  '2026-09-28 12:00:00',
+  '2026-11-02 00:00:00',
+  '2026-11-02 00:30:00',
+  '2026-11-09 00:00:00',
 ];
 const time = fc.oneof(
   { weight: 5, arbitrary: pick(...moments) },
