@@ -19,8 +19,11 @@ describe.each(testStores())('a $kind store', ({ kind, newUrl }) => {
     const store = await openStore(await newUrl());
     await store.putAccount({ id: '1', name: 'huge' });
     const best = new Map<number, number>();
-    // The first round is for warming up.
-    for (let round = 0; round <= rounds(3, 10); round += 1)
+    // Four times the length: 4 if linear, 16 if quadratic.
+    const isLinear = () => (best.get(16) ?? Number.POSITIVE_INFINITY) / (best.get(4) ?? 1) < 8;
+    const usual = rounds(3, 10);
+    // The first round is for warming up. On a busy machine it takes more of them until one was not disturbed.
+    for (let round = 0; round <= usual || (round <= 5 * usual && !isLinear()); round += 1)
       for (const size of megabytes) {
         const milliseconds = await tally.run(() => readAndStore(size));
         if (round > 0) best.set(size, Math.min(best.get(size) ?? Number.POSITIVE_INFINITY, milliseconds));
@@ -28,8 +31,7 @@ describe.each(testStores())('a $kind store', ({ kind, newUrl }) => {
     await store.close();
     for (const size of megabytes)
       tally.happened(`ms of CPU time for ${size} MB`, Math.round(best.get(size) ?? 0));
-    // Four times the length: 4 if linear, 16 if quadratic.
-    expect((best.get(16) ?? 0) / (best.get(4) ?? 0)).toBeLessThan(8);
+    expect(isLinear()).toBe(true);
 
     async function readAndStore(size: number): Promise<number> {
       const value = 'a "quoted" value, \\u00e9\\n'.repeat((size * 1_000_000) / 26);
