@@ -47,10 +47,13 @@ const statOf = (path: string): BigIntStats | undefined =>
  */
 const descriptors = new Map<string, { readonly number: number; users: number }>();
 
+/** Nobody waits for what may be a pipe by now. */
+const unwaiting = constants.O_RDONLY | constants.O_NONBLOCK;
+
 /** The descriptor of a file, for one more user. Null when it cannot be opened: SQLite cannot either, and says why. */
 function descriptorOf(path: string, id: string): { readonly number: number; users: number } | null {
   try {
-    const found = descriptors.get(id) ?? { number: openSync(path, 'r'), users: 0 };
+    const found = descriptors.get(id) ?? { number: openSync(path, unwaiting), users: 0 };
     descriptors.set(id, found);
     found.users += 1;
     return found;
@@ -63,7 +66,7 @@ function descriptorOf(path: string, id: string): { readonly number: number; user
 function watchFile(path: string, file: string): FileWatch {
   const opened = statOf(path);
   const id = `${opened?.dev} ${opened?.ino}`;
-  const descriptor = opened === undefined ? null : descriptorOf(path, id);
+  const descriptor = opened?.isFile() ? descriptorOf(path, id) : null;
   let least = opened?.size ?? 0n;
   let log: bigint | undefined;
   const isOpened = (found: BigIntStats | undefined): found is BigIntStats =>
