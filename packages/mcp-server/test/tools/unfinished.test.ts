@@ -1,5 +1,6 @@
 import {
   existsSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,12 +13,23 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { HttpError, type ListQuery } from '@call-attribution/core';
 import { createManualClock, fixtureCalls } from '@call-attribution/core/testing';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
 const calls = fixtureCalls(1200);
-const folder = join(tmpdir(), `call-attribution-mcp-${userInfo().uid}`);
+// These tests damage and remove the folder of unfinished questions, which other tests use at the same time.
+const usualTemporary = process.env.TMPDIR;
+const temporary = mkdtempSync(join(tmpdir(), 'unfinished-'));
+beforeAll(() => {
+  process.env.TMPDIR = temporary;
+});
+afterAll(() => {
+  if (usualTemporary === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = usualTemporary;
+  rmSync(temporary, { recursive: true, force: true });
+});
+const folder = join(temporary, `call-attribution-mcp-${userInfo().uid}`);
 const limits = { maxCalls: 150 };
 
 interface Answer {
