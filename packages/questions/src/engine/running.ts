@@ -133,11 +133,16 @@ export class Running {
     }
     if (time === null) this.#noTime += 1;
     if (isNow) {
-      if (this.#unmet.some(({ judge }) => judge === null || judge(facts) === true))
-        this.#wait(this.#unmet.filter(({ judge }) => judge !== null && judge(facts) !== true));
+      if (this.#unmet.length > 0) this.#meet(facts);
       this.#now.add(facts);
     }
     if (this.#past !== null && plan.compared !== null && within(time, plan.compared)) this.#past.add(facts);
+  }
+
+  /** A counted call, of which some conditions may be the first time true. */
+  #meet(facts: Facts): void {
+    const isMet = ({ judge }: Unmet): boolean => judge === null || judge(facts) === true;
+    if (this.#unmet.some(isMet)) this.#wait(this.#unmet.filter((each) => !isMet(each)));
   }
 
   /** Notes what the fields hold that conditions compare, until a counted call meets them. */

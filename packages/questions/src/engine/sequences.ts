@@ -1,7 +1,7 @@
 import { type MemoryLimit, NumberTable } from '@call-attribution/node-stream/accumulators';
 import { compareText } from '../conditions/fold.ts';
 import { touches } from '../fields/derived.ts';
-import { Facts, firstOfAll, type Sequence } from '../fields/facts.ts';
+import { Facts, type Sequence } from '../fields/facts.ts';
 import { type Needs, namedFields } from '../question/plan.ts';
 import { invalidState } from './cell.ts';
 
@@ -55,8 +55,10 @@ type Fields = Readonly<Record<string, unknown>>;
 /** About what a value takes. */
 const bytesOf = (value: unknown): number => (typeof value === 'string' ? 32 + value.length : 8);
 
-/** By caller, its place counted from 1. */
-interface Callers {
+/** An account and, by caller, its place among the callers of all accounts, counted from 1. */
+interface Account {
+  readonly name: string;
+  readonly place: number;
   readonly numbers: NumberTable;
   readonly others: Map<number | string, number>;
 }
@@ -67,20 +69,16 @@ export class KeptCalls {
   readonly #columns: readonly unknown[][];
   readonly #memory: MemoryLimit;
   readonly #hasTouches: boolean;
-  readonly #accounts: string[] = [];
   readonly #sids: string[] = [];
-  /** The place of the caller of each call. */
-  readonly #callers: number[] = [];
+  /** The numbers that are kept of each call, one call after the other: a list for each would take three times as long. */
+  readonly #chunks: Float64Array[] = [];
   /** The callers by their places. */
   readonly #keys: (number | string)[] = [];
-  readonly #times: number[] = [];
-  readonly #talks: number[] = [];
-  readonly #extensions: boolean[] = [];
-  /** By account, the place of each caller among all. */
-  readonly #known = new Map<string, Callers>();
-  #last: { readonly account: string; readonly known: Callers } | null = null;
+  /** The accounts by their places. */
+  readonly #accounts: Account[] = [];
+  #last: Account | null = null;
   readonly #restored = new Facts();
-  /** So far the calls have come in their order, or in the opposite one. */
+  /** So far the calls have come in the order of their times, or in the opposite one. */
   #isRising = true;
   #isFalling = true;
 
@@ -118,23 +116,33 @@ export class KeptCalls {
       bytes += bytesOf(value);
     }
     this.#memory.take(bytes);
-    this.#accounts.push(account);
+    const own = this.#accountOf(account);
+    const placeOfCaller = caller === null ? nobody : this.#placeOf(own, caller);
+    const time = sentAt ?? none;
+    const at = this.#sids.length;
+    const before = at === 0 ? time : this.#number(at - 1, timeAt);
+    if (time < before) this.#isRising = false;
+    else if (time > before) this.#isFalling = false;
+    const start = (at % callsOfChunk) * width;
+    if (start === 0) this.#chunks.push(new Float64Array(callsOfChunk * width));
+    const chunk = this.#chunks[this.#chunks.length - 1] ?? new Float64Array(width);
+    chunk[start + timeAt] = time;
+    chunk[start + talkAt] = talk ?? none;
+    chunk[start + extensionAt] = isExtension ? 1 : 0;
+    chunk[start + accountAt] = own.place;
+    chunk[start + callerAt] = placeOfCaller;
     this.#sids.push(sid);
-    this.#times.push(sentAt ?? none);
-    this.#talks.push(talk ?? none);
-    this.#extensions.push(isExtension);
-    this.#callers.push(caller === null ? nobody : this.#placeOf(account, caller));
-    const last = this.#times.length - 1;
-    const step = last === 0 ? 0 : this.#compare(last - 1, last);
-    if (step > 0) this.#isRising = false;
-    else if (step < 0) this.#isFalling = false;
+  }
+
+  #number(at: number, column: number): number {
+    return this.#chunks[Math.floor(at / callsOfChunk)]?.[(at % callsOfChunk) * width + column] ?? none;
   }
 
   /** What was kept, as plain JSON. */
   save(): KeptCall[] {
     const saved: KeptCall[] = [];
     const facts = new Facts();
-    for (let at = 0; at < this.#times.length; at += 1) {
+    for (let at = 0; at < this.#sids.length; at += 1) {
       this.#set(facts, this.#recordAt(at), at);
       const { account, sentAt, talk, isExtension, caller, record } = facts;
       saved.push([account, this.#sids[at] ?? '', sentAt, talk, isExtension, caller, record]);
@@ -145,15 +153,15 @@ export class KeptCalls {
   /** Sets facts to what was kept of a call. */
   #set(facts: Facts, record: Fields, at: number): void {
     // Not as one list: this runs for each call.
-    const time = this.#times[at] ?? none;
-    const talk = this.#talks[at] ?? none;
-    const caller = this.#callers[at] ?? nobody;
+    const time = this.#number(at, timeAt);
+    const talk = this.#number(at, talkAt);
+    const caller = this.#number(at, callerAt);
     facts.setKnown(
       record,
-      this.#accounts[at] ?? '',
+      this.#accounts[this.#number(at, accountAt)]?.name ?? '',
       time === none ? null : time,
       talk === none ? null : talk,
-      this.#extensions[at] ?? false,
+      this.#number(at, extensionAt) === 1,
       caller === nobody ? null : (this.#keys[caller] ?? null),
     );
   }
@@ -172,28 +180,37 @@ export class KeptCalls {
   each(facts: Facts, take: (facts: Facts, sid: string) => void): void {
     const { nth, before, after, first, last } = this.#places();
     const [firsts, lasts] = [first, last].map((ends) => this.#records(ends));
-    const times = this.#times;
     const apart = (from: number, to: number): number | null => {
       if (from === nobody || to === nobody) return null;
-      const start = times[from] ?? none;
-      const end = times[to] ?? none;
+      const start = this.#number(from, timeAt);
+      const end = this.#number(to, timeAt);
       return start === none || end === none ? null : end - start;
     };
-    // One object for all calls, and one for their places: only the values of their fields change.
+    let [at, caller] = [0, nobody];
+    // One object for all calls: what it says of one is worked out when a question asks for it.
+    const sequence: Sequence = {
+      get nth() {
+        return nth[at] ?? 0;
+      },
+      get sincePrevious() {
+        return apart(before[at] ?? nobody, at);
+      },
+      get untilNext() {
+        return apart(at, after[at] ?? nobody);
+      },
+      get first() {
+        return firsts?.[caller] ?? null;
+      },
+      get last() {
+        return lasts?.[caller] ?? null;
+      },
+    };
     const record: Record<string, unknown> = {};
-    const sequence: { -readonly [K in keyof Sequence]: Sequence[K] } = { ...firstOfAll };
     const fields = this.#fields;
-    for (let at = 0; at < times.length; at += 1) {
+    for (at = 0; at < this.#sids.length; at += 1) {
       for (let i = 0; i < fields.length; i += 1) record[fields[i] ?? ''] = this.#columns[i]?.[at];
       this.#set(facts, record, at);
-      const caller = this.#callers[at] ?? nobody;
-      sequence.nth = nth[at] ?? 0;
-      sequence.sincePrevious = apart(before[at] ?? nobody, at);
-      sequence.untilNext = apart(at, after[at] ?? nobody);
-      if (this.#hasTouches) {
-        sequence.first = firsts?.[caller] ?? null;
-        sequence.last = lasts?.[caller] ?? null;
-      }
+      caller = this.#number(at, callerAt);
       facts.sequence = caller === nobody ? null : sequence;
       take(facts, this.#sids[at] ?? '');
     }
@@ -204,13 +221,18 @@ export class KeptCalls {
     return this.#hasTouches ? Array.from(calls, (at) => this.#recordAt(at)) : [];
   }
 
-  #placeOf(account: string, caller: number | string): number {
-    if (this.#last?.account !== account) {
-      const known = this.#known.get(account) ?? { numbers: new NumberTable(), others: new Map() };
-      this.#known.set(account, known);
-      this.#last = { account, known };
+  #accountOf(name: string): Account {
+    if (this.#last?.name === name) return this.#last;
+    let own = this.#accounts.find((each) => each.name === name);
+    if (own === undefined) {
+      own = { name, place: this.#accounts.length, numbers: new NumberTable(), others: new Map() };
+      this.#accounts.push(own);
     }
-    const { numbers, others } = this.#last.known;
+    this.#last = own;
+    return own;
+  }
+
+  #placeOf({ numbers, others }: Account, caller: number | string): number {
     const isNumber = NumberTable.fits(caller);
     const found = isNumber ? numbers.get(caller) : (others.get(caller) ?? 0);
     if (found > 0) return found - 1;
@@ -223,14 +245,14 @@ export class KeptCalls {
 
   /** By call: which call of its caller it is, from 1, and which ones are before and after it. By caller: the first and the last one. */
   #places() {
-    const size = this.#times.length;
+    const size = this.#sids.length;
     const nth = new Int32Array(size);
     const before = new Int32Array(size).fill(nobody);
     const after = new Int32Array(size).fill(nobody);
     const first = new Int32Array(this.#keys.length).fill(nobody);
     const last = new Int32Array(this.#keys.length).fill(nobody);
     for (const at of this.#inOrder()) {
-      const caller = this.#callers[at] ?? nobody;
+      const caller = this.#number(at, callerAt);
       if (caller === nobody) continue;
       const previous = last[caller] ?? nobody;
       nth[at] = previous === nobody ? 1 : (nth[previous] ?? 0) + 1;
@@ -242,20 +264,27 @@ export class KeptCalls {
     return { nth, before, after, first, last };
   }
 
-  /** The calls by time and id, those without a time last. They mostly come in this order, or in the opposite one. */
+  /** The calls by time and id, those without a time last. They mostly come in the order of their times, or in the opposite one. */
   #inOrder(): Uint32Array {
-    const order = new Uint32Array(this.#times.length);
+    const timeOf = (at: number): number => this.#number(at, timeAt);
+    const order = new Uint32Array(this.#sids.length);
     for (let at = 0; at < order.length; at += 1) order[at] = at;
-    if (this.#isRising) return order;
-    return this.#isFalling ? order.reverse() : order.sort((a, b) => this.#compare(a, b));
-  }
-
-  #compare(a: number, b: number): number {
-    const apart = (this.#times[a] ?? none) - (this.#times[b] ?? none);
-    return apart === 0 ? compareText(this.#sids[a] ?? '', this.#sids[b] ?? '') : apart;
+    if (this.#isFalling) order.reverse();
+    else if (!this.#isRising) order.sort((a, b) => timeOf(a) - timeOf(b));
+    // Then those of one time by their ids.
+    const idOf = (at: number): string => this.#sids[at] ?? '';
+    for (let start = 0, end = 1; start < order.length; start = end, end += 1) {
+      const time = timeOf(order[start] ?? 0);
+      while (end < order.length && timeOf(order[end] ?? 0) === time) end += 1;
+      if (end > start + 1) order.subarray(start, end).sort((a, b) => compareText(idOf(a), idOf(b)));
+    }
+    return order;
   }
 }
 
+/** The places of the numbers of a call. */
+const [timeAt, talkAt, extensionAt, accountAt, callerAt, width] = [0, 1, 2, 3, 4, 5];
+const callsOfChunk = 4096;
 /** Stands for no time, after all others, and for no talk time. */
 const none = Number.MAX_VALUE;
 /** Stands for no caller, and for no call. */
