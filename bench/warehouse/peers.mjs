@@ -27,9 +27,10 @@ export async function peers({ folder, lines, path, days, asksAll }) {
   const all = questions(days);
   const chosen = process.env.CALLS_BENCH_QUESTIONS?.split(';');
   const names = chosen ?? [...new Set(asksAll ? [...few, ...Object.keys(all)] : few)];
-  const { from: month, to: end } = all['calls of a month'];
+  const { from: month, to: lastDay } = all['calls of a month'];
+  const end = dayAt(Date.parse(lastDay) + 86_400_000);
   const { from: quarter } = all['campaigns of a quarter: repeat callers'];
-  const before = new Date(2 * Date.parse(month) - Date.parse(end)).toISOString().slice(0, 10);
+  const before = dayAt(2 * Date.parse(month) - Date.parse(end));
   const periods = { month, before, quarter, end };
   const ways = {
     warehouse: await overWarehouse(path, all),
@@ -59,6 +60,8 @@ export async function peers({ folder, lines, path, days, asksAll }) {
     );
   }
 }
+
+const dayAt = (millis) => new Date(millis).toISOString().slice(0, 10);
 
 /** What a question took, and how many calls are in its groups. */
 async function measured(ask) {
@@ -96,14 +99,7 @@ async function overRowStore(folder, lines, periods) {
   await store.load('101', callsOf(lines), { batch: 2_000 });
   await store.close();
   const db = new Database(file, { readonly: true });
-  // A row holds the values of its record as they are between quotes in JSON, with a character between them.
-  const fields = JSON.parse(db.prepare('SELECT names FROM layouts').get().names);
-  const empty = `replace(packed, char(31) || '""' || char(31), char(31) || char(31))`;
-  // The few values that begin with an equals sign are in quotes, and must not be here.
-  const bare = `replace(replace(replace(packed, '\\"', char(30)), '"', ''), char(30), '\\"')`;
-  const plain = `CASE WHEN instr(packed, char(31) || '"=') THEN ${bare} ELSE ${empty.replace('packed', empty)} END`;
-  const json = `'["' || replace((${plain}), char(31), '","') || '"]'`;
-  const text = (name) => `nullif(json_extract(j, '$[${fields.indexOf(name)}]'), '')`;
+  const text = (name) => `nullif(record ->> '${name}', '')`;
   const way = {
     text,
     talk: '(talk / 10.0)',
@@ -112,11 +108,7 @@ async function overRowStore(folder, lines, periods) {
     // SQLite has no percentiles: it is spared them.
     quantile: () => 'NULL',
   };
-  // With a limit the inner query stays one: the values of a row are made to JSON once for all fields.
-  const statements = questionsInSql(
-    way,
-    periods,
-  )(`FROM (SELECT talk, ${json} AS j FROM calls LIMIT -1) AS rows`);
+  const statements = questionsInSql(way, periods)('FROM records');
   const ask = (name) =>
     db
       .prepare(statements[name])

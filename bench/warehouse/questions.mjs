@@ -3,7 +3,7 @@
 export function questions(days) {
   const end = new Date(Date.UTC(2024, 10, 1) + days * 86_400_000);
   const date = (back) => new Date(end.getTime() - back * 86_400_000).toISOString().slice(0, 10);
-  const span = (length) => ({ from: date(length), to: date(0) });
+  const span = (length) => ({ from: date(length), to: date(1) });
   return {
     'calls of a month': { ...span(30) },
     'campaigns: calls, share, missed': {
