@@ -87,7 +87,8 @@ describe('while a local copy is loaded for the first time', () => {
 
   it('the newest calls come first: the last weeks are exact while the older ones are still to come', async () => {
     const { client, open } = slowClient('2026-08-01');
-    const { server, lines } = start(client, 1000);
+    // So slow that the rest takes longer than a question waits for, however few looks there were.
+    const { server, lines } = start(client, 10_000);
     const ask = async (args: object) =>
       (await callTool(server, 'count_calls', { ...args })).structuredContent;
     await expect
