@@ -44,7 +44,7 @@ export {
 export type { Facts, ReadCalls, Sequence } from './fields/facts.ts';
 export { parseCondition, type QuestionField, questionFields } from './fields/vocabulary.ts';
 export { columnText, isStoredTime, isWellFormed } from './fields/wire-values.ts';
-export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut } from './question/answer.ts';
+export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut, Note } from './question/answer.ts';
 export { type Alignment, alignmentOf, isBucket, unmoved, weekShift } from './question/buckets.ts';
 export type { PlannedMeasure } from './question/columns.ts';
 export {

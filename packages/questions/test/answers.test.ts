@@ -8,6 +8,7 @@ import {
   answersOfRead,
   createAnswer,
   extensionsSentence,
+  type Note,
   type Question,
   type ReadCalls,
   shownValue,
@@ -16,6 +17,8 @@ import {
 const [plain] = fixtureCalls(1);
 const call = (sid: string, values: Readonly<Record<string, unknown>>): Call =>
   Object.assign({}, plain, { sid }, values);
+
+const said = (notes: readonly Note[]): string[] => notes.map(({ message }) => message);
 
 /** Three callers: the first is missed and calls again after 5 hours, and after 30. */
 const calls = [
@@ -138,17 +141,19 @@ describe('conditions', () => {
 
   test('nothing found is explained by the nearest values', async () => {
     const { notes } = await answerQuestion({ where: "campaign = 'Brand'" }, calls);
-    expect(notes).toContain("ppc_campaign is never 'Brand'; nearest: 'Harbor Dental | Brand' (1 call).");
+    expect(said(notes)).toContain(
+      "ppc_campaign is never 'Brand'; nearest: 'Harbor Dental | Brand' (1 call).",
+    );
     const empty = await answerQuestion({ where: "campaign = 'Brand'" }, [call('n', { ppc_campaign: null })]);
-    expect(empty.notes).toContain("ppc_campaign is never 'Brand'.");
+    expect(said(empty.notes)).toContain("ppc_campaign is never 'Brand'.");
     const none = await answerQuestion({ where: "search_term = 'x'" }, calls);
-    expect(none.notes.join(' ')).not.toContain('nearest');
+    expect(said(none.notes).join(' ')).not.toContain('nearest');
   });
 
   test('groups by a field that no call has because it was read with v2 are explained', async () => {
     const ofV2 = calls.map((one) => toCall(fromCall(one, 'v2'), 'v2'));
     const ask = async (groupBy: string[], some: readonly Call[]) =>
-      (await answerQuestion({ groupBy }, some)).notes.filter((note) => note.includes('only v3'));
+      said((await answerQuestion({ groupBy }, some)).notes).filter((note) => note.includes('only v3'));
     const note =
       'No call has ppc_campaign: only v3 has this field, and calls that were read with v2 lack it.';
     expect(await ask(['campaign'], ofV2)).toEqual([note]);
@@ -165,7 +170,7 @@ describe('conditions', () => {
   ])('%s says what the field holds', async (where, note) => {
     const known = calls.map((each) => call(each.sid, { ...each, state: 'TX' }));
     const { notes, calls: found } = await answerQuestion({ where }, known);
-    expect([found, notes.join(' ')]).toEqual([0, expect.stringMatching(note)]);
+    expect([found, said(notes).join(' ')]).toEqual([0, expect.stringMatching(note)]);
   });
 
   test('missed is known where there is a number of minutes: none at all is not 0', async () => {
@@ -330,7 +335,7 @@ describe('rows', () => {
 
   test('a period before the calls begin is said', async () => {
     const { notes } = await answerQuestion({ period: '2026-09', compare: 'previous' }, calls);
-    expect(notes).toContain(
+    expect(said(notes)).toContain(
       'The first call is from 2026-10-01 10:00:00: nothing is known of the period before it.',
     );
   });
@@ -361,7 +366,7 @@ describe('rows', () => {
     const now = Date.UTC(2026, 9, 20);
     const note = 'The period is not over: what it has so far is compared with a whole period.';
     const asked = async (zone: object) =>
-      (await answerQuestion({ period, compare, ...zone }, calls, { now })).notes.includes(note);
+      said((await answerQuestion({ period, compare, ...zone }, calls, { now })).notes).includes(note);
     expect([await asked({ timeZone: 'UTC' }), await asked({})]).toEqual([isSaid, false]);
   });
 

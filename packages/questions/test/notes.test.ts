@@ -1,7 +1,13 @@
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
-import { answerQuestion, createAnswer, type Question, type QuestionError } from '../src/index.ts';
+import {
+  type Answer,
+  answerQuestion,
+  createAnswer,
+  type Question,
+  type QuestionError,
+} from '../src/index.ts';
 
 const [plain] = fixtureCalls(1);
 const call = (sid: string, values: Readonly<Record<string, unknown>>): Call =>
@@ -15,15 +21,23 @@ const calls = [
   call('d', { date_added: '2026-10-04 13:00:00', ppc_campaign: null, rank: null, vt_device: null }),
 ];
 const ask = (question: Question, of: readonly Call[] = calls) => answerQuestion<Question>(question, of);
+const said = ({ notes }: Pick<Answer, 'notes'>): string[] => notes.map(({ message }) => message);
 const refusalOf = async (question: Question): Promise<string> =>
   ask(question).then(
     () => '',
     (error: QuestionError) => error.message,
   );
 
+test('a note has a code beside its sentence', async () => {
+  expect((await ask({ accounts: ['nope'], period: '2026-10' })).notes.map(({ code }) => code)).toEqual([
+    'no_time_zone',
+    'unknown_account',
+  ]);
+});
+
 describe('a field that no call has', () => {
   const lacked = async (question: Question) =>
-    (await ask(question)).notes.filter((note) => note.includes('only v3'));
+    said(await ask(question)).filter((note) => note.includes('only v3'));
 
   test('is not said of calls that a condition or a limit has chosen', async () => {
     expect(await lacked({ groupBy: ['campaign'], where: 'campaign is null' })).toEqual([]);
@@ -57,35 +71,36 @@ describe('a condition that is true of no call says what the field holds', () => 
       "vt_device is never 'mobile'; nearest: 'tablet' (1 call), 'desktop' (2 calls).",
     ],
   ])('%j', async (question, note) => {
-    expect((await ask(question)).notes).toContain(note);
+    expect(said(await ask(question))).toContain(note);
     const [part, whole] = [createAnswer<Question>(question), createAnswer<Question>(question)];
     for (const [i, each] of calls.entries()) (i % 2 === 0 ? part : whole).add(each);
     whole.merge(JSON.parse(JSON.stringify(part.save())));
-    expect(whole.answer().notes).toContain(note);
+    expect(said(whole.answer())).toContain(note);
   });
 
   test('what visitors typed is shown to nobody who has not asked for it', async () => {
-    expect((await ask({ where: "device = 'mobile'" })).notes).toEqual([]);
-    expect((await ask({ where: "device = 'mobile'", personal: (_, value) => value })).notes).toEqual([]);
+    expect(said(await ask({ where: "device = 'mobile'" }))).toEqual([]);
+    expect(said(await ask({ where: "device = 'mobile'", personal: (_, value) => value }))).toEqual([]);
   });
 
   test('where another part of the condition or the period is the reason, nothing is said', async () => {
-    expect((await ask({ where: "campaign = 'generic' AND rank = 5" })).notes).toEqual([]);
-    expect((await ask({ measures: ["count(campaign = 'generic')"], where: 'rank = 5' })).notes).toEqual([]);
+    expect(said(await ask({ where: "campaign = 'generic' AND rank = 5" }))).toEqual([]);
+    expect(said(await ask({ measures: ["count(campaign = 'generic')"], where: 'rank = 5' }))).toEqual([]);
   });
 });
 
 test('missing and empty values among the rows are told apart', async () => {
   const note = 'ppc_campaign is missing in 2 calls and empty in 1 call: both are shown as (none).';
-  expect((await ask({ groupBy: ['campaign'] })).notes).toEqual([note]);
-  expect((await ask({ groupBy: ['campaign'], limit: 1 })).notes).toEqual([]);
-  expect((await ask({ groupBy: ['campaign'], where: 'campaign is not null' })).notes).toEqual([]);
+  expect(said(await ask({ groupBy: ['campaign'] }))).toEqual([note]);
+  expect(said(await ask({ groupBy: ['campaign'], limit: 1 }))).toEqual([]);
+  expect(said(await ask({ groupBy: ['campaign'], where: 'campaign is not null' }))).toEqual([]);
 });
 
 test('an account of which there is no call is named', async () => {
-  const { notes, accounts, calls: count } = await answerQuestion({ accounts: ['nope'] }, calls);
+  const answer = await answerQuestion({ accounts: ['nope'] }, calls);
+  const { accounts, calls: count } = answer;
   expect([count, accounts]).toEqual([0, []]);
-  expect(notes).toContain('No call that was read is of the account "nope"; there are calls of main.');
+  expect(said(answer)).toContain('No call that was read is of the account "nope"; there are calls of main.');
 });
 
 test('times of visits that stay in the zone of the records are named', async () => {
@@ -93,8 +108,8 @@ test('times of visits that stay in the zone of the records are named', async () 
   const note =
     'displayed_timestamp is as the API wrote it; only the times of calls are moved to another zone.';
   const where = "displayed_timestamp > '2000-01-01'";
-  expect((await ask({ ...zones, where })).notes).toContain(note);
-  expect((await ask({ where })).notes).not.toContain(note);
+  expect(said(await ask({ ...zones, where }))).toContain(note);
+  expect(said(await ask({ where }))).not.toContain(note);
 });
 
 test('an empty value is none of the different values', async () => {

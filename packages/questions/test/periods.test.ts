@@ -92,8 +92,9 @@ test('a period that ends before it begins, or two ways to say it, are refused', 
 });
 
 test.each([
-  ['2026-W46', 'monday', 'day', '2025-11-10', '2025-11-17'],
-  ['2020-W53', 'monday', 'day', '2019-12-30', '2020-01-06'],
+  ['2026-W46', 'monday', 'week', '2025-11-10', '2025-11-17'],
+  ['2026-W46', 'monday', 'day', '2025-11-09', '2025-11-16'],
+  ['2020-W53', 'monday', 'week', '2019-12-30', '2020-01-06'],
   ['2026-11-08 to 2026-11-21', 'sunday', 'week', '2025-11-09', '2025-11-23'],
   // Days that happen to be whole weeks: the answer does not depend on the day on which it is asked.
   ['2026-11-08 to 2026-11-21', 'sunday', 'day', '2025-11-08', '2025-11-22'],

@@ -71,8 +71,12 @@ describe('an answer', () => {
       ['talk_sum', 'measure', 'minutes'],
     ]);
     expect(answer.notes).toEqual([
-      'Days and hours are as the API wrote the times; it does not say which time zone they are in.',
-      'No sync of account main has finished yet: calls may be missing.',
+      {
+        code: 'no_time_zone',
+        message:
+          'Days and hours are as the API wrote the times; it does not say which time zone they are in.',
+      },
+      { code: 'not_synced', message: 'No sync of account main has finished yet: calls may be missing.' },
     ]);
   });
 

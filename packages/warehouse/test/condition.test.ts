@@ -86,14 +86,20 @@ const wrong: readonly (readonly [text: string, found: string, message: string, c
   [
     "date_added >= '2026-09-31'",
     "'2026-09-31'",
-    `'2026-09-31' is not a time such as '2026-11-20' or '2026-11-20 14:30:00'.`,
+    `'2026-09-31' is not a time such as '2026-11-20' or '2026-11-20 14:30:00'. Did you mean '2026-09-30'?`,
+    "date_added >= '2026-09-30'",
   ],
   [
     'date_added >= 2026',
     '2026',
     `date_added is compared with a time such as '2026-11-20' or '2026-11-20 14:30:00'; found "2026".`,
   ],
-  ["day = '2026-11-20 10:00'", "'2026-11-20 10:00'", `'2026-11-20 10:00' is not a day such as '2026-11-20'.`],
+  [
+    "day = '2026-11-20 10:00'",
+    "'2026-11-20 10:00'",
+    `'2026-11-20 10:00' is not a day such as '2026-11-20'. Did you mean '2026-11-20'?`,
+    "day = '2026-11-20'",
+  ],
   [
     "weekday = 'Saturday'",
     "'Saturday'",

@@ -66,7 +66,7 @@ function remarks(answers: readonly Answer[], isData: boolean, extensionsOf = cou
   const sentences = [
     extensionsOf(main.extensions),
     ...left.map(({ message }) => message),
-    ...answers.flatMap(({ notes }) => notes),
+    ...answers.flatMap(({ notes }) => notes.map(({ message }) => message)),
   ];
   return [...new Set(sentences)].filter((sentence) => sentence !== '');
 }

@@ -196,7 +196,7 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
         ...(isPeriod && to && { to }),
       },
     ]);
-    for (const note of answer?.notes ?? []) say(this.#io, note);
+    for (const { message } of answer?.notes ?? []) say(this.#io, message);
   }
 
   #used(all: readonly AccountStatus[]): readonly AccountStatus[] {

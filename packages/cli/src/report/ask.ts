@@ -68,7 +68,7 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
 /** Whether a sync has finished is said with what the copy has. */
 const withoutEnd = (answer: Answer): Answer => ({
   ...answer,
-  notes: answer.notes.filter((note) => !note.startsWith('No sync of account')),
+  notes: answer.notes.filter(({ code }) => code !== 'not_synced'),
 });
 
 /** Accounts are shown by the names that they have in the configuration. */

@@ -27,7 +27,7 @@ import type {
 } from '../source/source.ts';
 import { ToolError } from '../text/failures.ts';
 import { type CopyState, incompleteNote, loadingNote } from '../text/mirror.ts';
-import { farNotes } from '../text/notes.ts';
+import { farNotes, sentencesOf } from '../text/notes.ts';
 import { copyFailure } from './copy-failure.ts';
 import type { Copy, Mirror } from './mirror.ts';
 
@@ -193,7 +193,7 @@ async function countIn(
   const answer = await copies[0].warehouse.count({ ...selection, accounts, signal, timeLimit });
   const { notes, leftOut, calls, extensions } = answer;
   const said = leftOut.flatMap(({ code, message }) => (code === 'no_time' ? [message] : []));
-  const kept = farNotes(notes, selection.to ?? null, endsOf(copies).last);
+  const kept = sentencesOf(farNotes(notes, selection.to ?? null, endsOf(copies).last));
   const origin = originOf(answer, copies);
   return {
     ...origin,

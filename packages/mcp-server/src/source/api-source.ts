@@ -11,7 +11,7 @@ import {
   type QuestionField,
 } from '@call-attribution/questions';
 import { ToolError } from '../text/failures.ts';
-import { farNotes, isOnEnds } from '../text/notes.ts';
+import { farNotes, isOnEnds, sentencesOf } from '../text/notes.ts';
 import { countOf, edgeOf, endsOf, factsOf, sampleOf } from './api-looks.ts';
 import { filterOf, type Stretch } from './api-reads.ts';
 import { derivedFacts } from './derived-facts.ts';
@@ -85,7 +85,7 @@ export class ApiSource implements CallSource {
     const statuses = await this.#statuses(run);
     return statuses === null
       ? []
-      : withoutFar(createAnswer(selection).answer(statuses)).notes.filter(isOnEnds);
+      : sentencesOf(withoutFar(createAnswer(selection).answer(statuses)).notes.filter(isOnEnds));
   }
 
   /** Of when the first and the last calls of the accounts are. Null when one of them does not say, or there is no time to ask. */
@@ -118,7 +118,7 @@ export class ApiSource implements CallSource {
     const isCounted = this.#accounts.every(({ version }) => version === 'v3' || calls === 'all');
     if (!coversAll(all) || isMoved || !isCounted) {
       const { answer, ...origin } = await this.analyze({ ...selection, measures: ['calls'] }, run);
-      const notes = [...origin.notes, ...answer.notes.filter(isOnEnds)];
+      const notes = [...origin.notes, ...sentencesOf(answer.notes.filter(isOnEnds))];
       return { ...origin, notes, total: answer.calls, extensionsLeftOut: answer.extensions.leftOut };
     }
     const stretch = { ...namedPeriod(period), clauses: clausesOf(all) };

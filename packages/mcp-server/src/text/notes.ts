@@ -1,5 +1,6 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
 import { day } from '@call-attribution/core/time';
+import type { Note } from '@call-attribution/questions';
 import { isMasked, type Reveal } from '../privacy/masking.ts';
 import { fenceNote } from '../privacy/untrusted.ts';
 
@@ -98,18 +99,16 @@ export function tableNotes(table: ShownColumns, specs: readonly FieldSpec[], con
 }
 
 /** Has a note of an answer its place in another sentence? */
-export const isSaidElsewhere = (note: string): boolean =>
-  /^Days and hours are|^No sync of account/.test(note);
+export const isSaidElsewhere = ({ code }: Note): boolean => code === 'no_time_zone' || code === 'not_synced';
 
 /** Does a note say that the calls begin after a period, or end before its end? */
-export const isOnEnds = (note: string): boolean => /^The (?:first|last) call is from /.test(note);
+export const isOnEnds = ({ code }: Note): boolean => code === 'first_call' || code === 'last_call';
 
 /** The notes of an answer, without what is said elsewhere. The last call of a period is usually some time before its end. */
-export function farNotes(
-  notes: readonly string[],
-  to: string | null,
-  last: string | null,
-): readonly string[] {
+export function farNotes(notes: readonly Note[], to: string | null, last: string | null): readonly Note[] {
   const isNear = to === null || last === null || Date.parse(`${to}Z`) - Date.parse(`${last}Z`) < day;
-  return notes.filter((note) => !isSaidElsewhere(note) && !(isNear && note.startsWith('The last call is')));
+  return notes.filter((note) => !isSaidElsewhere(note) && !(isNear && note.code === 'last_call'));
 }
+
+/** Notes as sentences. */
+export const sentencesOf = (notes: readonly Note[]): string[] => notes.map(({ message }) => message);

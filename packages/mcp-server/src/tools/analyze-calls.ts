@@ -10,7 +10,7 @@ import { type Cell, keyTextLimit, showValue } from '../fields/view.ts';
 import { countThatFits, estimateTokens } from '../results/table.ts';
 import type { Analysis } from '../source/source.ts';
 import { ToolError } from '../text/failures.ts';
-import { count, fieldNotes, isSaidElsewhere } from '../text/notes.ts';
+import { count, fieldNotes, isSaidElsewhere, sentencesOf } from '../text/notes.ts';
 import { groupsSummary, periodText, scopeSentence, unfinishedSentence } from '../text/summaries.ts';
 import { explainChange } from './explain-change.ts';
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
@@ -125,7 +125,7 @@ const saidElsewhere = new Set(['extensions', 'website', 'having', 'top_per', 'li
 
 const saidOf = ({ leftOut, notes }: Answer): readonly string[] => [
   ...leftOut.filter(({ code }) => !saidElsewhere.has(code)).map(({ message }) => message),
-  ...notes.filter((note) => !isSaidElsewhere(note)),
+  ...sentencesOf(notes.filter((note) => !isSaidElsewhere(note))),
 ];
 
 function resultOf(

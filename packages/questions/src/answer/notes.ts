@@ -1,7 +1,7 @@
 import { fields } from '@call-attribution/core/record';
 import { formatNaive } from '@call-attribution/core/time';
 import type { Value } from '../conditions/holds.ts';
-import type { Answer } from '../question/answer.ts';
+import type { Answer, Note } from '../question/answer.ts';
 import { namedFields, type Plan } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
 import { callsOf } from './left-out.ts';
@@ -17,7 +17,7 @@ interface NotedRow {
 const onlyOfV3: ReadonlySet<string> = new Set(fields.flatMap(({ name, v2 }) => (v2 === null ? [name] : [])));
 
 /** Groups by fields that no call has, where nothing but the calls themselves can be the reason: not a condition, not a limit. */
-function fieldsLacked({ groups, conditions, calls, limit }: Plan, counted: Counted): string[] {
+function missingFields({ groups, conditions, calls, limit }: Plan, counted: Counted): string[] {
   const { total, groups: found, groupCount = found.length } = counted;
   if (total.now[0] === 0 || conditions.length > 0 || calls !== 'all' || groupCount > limit) return [];
   return groups.flatMap(({ name }, at) =>
@@ -46,22 +46,30 @@ export function notesOf(
   answer: Pick<Answer, 'period'>,
   counted: Counted,
   rows: readonly NotedRow[],
-): string[] {
+): Note[] {
+  const notes: Note[] = [];
+  const say = (code: Note['code'], ...messages: readonly string[]): void => {
+    for (const message of messages) notes.push({ code, message });
+  };
   const { groups, period } = plan;
-  const notes = plan.warnings.map(({ message }) => `where: ${message}`);
+  for (const { message } of plan.warnings) say('where', `where: ${message}`);
   const usesTime = groups.some(({ isTime }) => isTime) || period.from !== null || period.to !== null;
-  if (usesTime && answer.period.timeZone === null) {
-    notes.push('Days and hours are as the API wrote the times; it does not say which time zone they are in.');
-  }
-  if (plan.usesLocalClock) notes.push('The period was counted back from the clock of this machine.');
+  if (usesTime && answer.period.timeZone === null)
+    say(
+      'no_time_zone',
+      'Days and hours are as the API wrote the times; it does not say which time zone they are in.',
+    );
+  if (plan.usesLocalClock) say('local_clock', 'The period was counted back from the clock of this machine.');
   if (plan.comparesUnlike)
-    notes.push('The period is not over: what it has so far is compared with a whole period.');
-  notes.push(...explainNothing(plan, counted.total.now, counted.values));
+    say('unlike_periods', 'The period is not over: what it has so far is compared with a whole period.');
+  say('no_match', ...explainNothing(plan, counted.total.now, counted.values));
   if (plan.zones.inZone !== null && namedFields(plan).includes('displayed_timestamp'))
-    notes.push(
+    say(
+      'as_sent',
       'displayed_timestamp is as the API wrote it; only the times of calls are moved to another zone.',
     );
-  notes.push(...fieldsLacked(plan, counted), ...emptyAndMissing(plan, rows));
+  say('missing_field', ...missingFields(plan, counted));
+  say('empty_and_missing', ...emptyAndMissing(plan, rows));
   const known = counted.accounts.filter(({ calls }) => calls > 0);
   const [first] = known.flatMap((status) => status.first ?? []).sort();
   const last = known
@@ -72,18 +80,18 @@ export function notesOf(
     .filter((time) => time !== null)
     .sort()[0];
   if (first !== undefined && begin !== undefined && begin < first.slice(0, 10))
-    notes.push(`The first call is from ${first}: nothing is known of the period before it.`);
+    say('first_call', `The first call is from ${first}: nothing is known of the period before it.`);
   if (answer.period.to !== null && last !== undefined && answer.period.to > last)
-    notes.push(`The last call is from ${last}: nothing is known of the period after it.`);
+    say('last_call', `The last call is from ${last}: nothing is known of the period after it.`);
   for (const account of plan.accounts ?? []) {
     if (counted.accounts.some((each) => each.account === account)) continue;
     const { otherAccounts: others = [] } = counted;
     const more = others.length === 0 ? '' : `; there are calls of ${others.slice(0, 10).join(', ')}`;
-    notes.push(`No call that was read is of the account ${JSON.stringify(account)}${more}.`);
+    say('unknown_account', `No call that was read is of the account ${JSON.stringify(account)}${more}.`);
   }
   for (const { account, syncedAt, storedAt, calls } of counted.accounts) {
     if (syncedAt === null && storedAt !== null && calls > 0)
-      notes.push(`No sync of account ${account} has finished yet: calls may be missing.`);
+      say('not_synced', `No sync of account ${account} has finished yet: calls may be missing.`);
   }
   return notes;
 }

@@ -1,4 +1,5 @@
 import { formatNaive, parseTime, startOfWeek } from '@call-attribution/core/time';
+import { nearestTime } from '../fields/calendar.ts';
 import type { Literal, Term } from './condition.ts';
 import { fold } from './fold.ts';
 import { closest, type Fact } from './problem.ts';
@@ -43,7 +44,7 @@ export function literalOf(token: Token, term: Term, warnings: Mistake[]): Litera
       return { type: 'text', text: value };
     default:
       if (kind !== 'text') throw wrong({ code: 'wrong_type', term });
-      return timeOf(value, term) ?? fail(wrong({ code: 'invalid_time', term }));
+      return timeOf(value, term) ?? fail(notATime(value, term, wrong));
   }
 }
 
@@ -70,6 +71,12 @@ function timeOf(text: string, { type, weekStart }: Term): Literal | null {
   if (type === 'week') return { type: 'time', millis: startOfWeek(time.millis, weekStart), isWholeDay: true };
   if (type === 'month') return startingAt(`${date.slice(0, 7)}-01`);
   return { type: 'time', ...time };
+}
+
+function notATime(text: string, term: Term, wrong: (fact: Fact, fix?: string) => Mistake): Mistake {
+  const meant = nearestTime(text.trim()) ?? '';
+  const suggestion = [meant, meant.slice(0, 10)].find((each) => timeOf(each, term) !== null);
+  return wrong({ code: 'invalid_time', term, suggestion }, suggestion && quote(suggestion));
 }
 
 function startingAt(date: string): Literal {

@@ -27,7 +27,7 @@ export type Fact =
   | { readonly code: 'double_quotes' }
   | { readonly code: 'unclosed_string' }
   | { readonly code: 'unquoted'; readonly text: string }
-  | { readonly code: 'invalid_time'; readonly term: Term }
+  | { readonly code: 'invalid_time'; readonly term: Term; readonly suggestion: string | undefined }
   | { readonly code: 'unknown_value'; readonly term: Term; readonly suggestion: string | undefined }
   | { readonly code: 'null_comparison'; readonly wanted: string }
   | { readonly code: 'escape' }
@@ -138,7 +138,9 @@ export function explain(fact: Fact, found: string): string {
     case 'unquoted':
       return `Strings are written in single quotes: '${fact.text}'.`;
     case 'invalid_time':
-      return `${shown} is not ${kinds[fact.term.type]}.`;
+      return `${shown} is not ${kinds[fact.term.type]}.${
+        fact.suggestion ? ` Did you mean '${fact.suggestion}'?` : ''
+      }`;
     case 'unknown_value': {
       const { term, suggestion } = fact;
       const what = term.values

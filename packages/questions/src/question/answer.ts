@@ -36,6 +36,26 @@ export interface LeftOut {
   readonly message: string;
 }
 
+/** What else a reader of an answer should know. */
+export interface Note {
+  /** What it is about: a stable code. */
+  readonly code:
+    | 'where'
+    | 'no_time_zone'
+    | 'local_clock'
+    | 'unlike_periods'
+    | 'no_match'
+    | 'as_sent'
+    | 'missing_field'
+    | 'empty_and_missing'
+    | 'first_call'
+    | 'last_call'
+    | 'unknown_account'
+    | 'not_synced';
+  /** The note as a sentence. */
+  readonly message: string;
+}
+
 /** How fresh an account is. */
 export interface AccountStatus {
   /** Id of the account. */
@@ -80,6 +100,6 @@ export interface Answer<Row = Readonly<Record<string, AnswerValue>>> {
   readonly accounts: readonly AccountStatus[];
   /** What is not in the numbers, with how many calls and why. */
   readonly leftOut: readonly LeftOut[];
-  /** What else a reader should know, one sentence each. */
-  readonly notes: readonly string[];
+  /** What else a reader should know. */
+  readonly notes: readonly Note[];
 }

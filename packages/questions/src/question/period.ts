@@ -12,7 +12,7 @@ import {
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { QuestionError } from '../errors.ts';
-import type { FieldSettings } from '../fields/calendar.ts';
+import { type FieldSettings, nearestTime } from '../fields/calendar.ts';
 import { periodForms, periodWords, sayPeriod } from './period-words.ts';
 import type { CallSelection, Question } from './question.ts';
 
@@ -123,19 +123,6 @@ function unreadable(name: string, text: unknown, what: string, otherwise: string
   );
 }
 
-/** The time that was probably meant: the last day of a month that is shorter, or the same without zone and fraction. */
-function nearestTime(text: string): string | null {
-  const [, year, month, date, rest = ''] = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(.*)$/.exec(text) ?? [];
-  if (year === undefined || Number(month) < 1 || Number(month) > 12 || Number(date) < 1) return null;
-  const two = (part: string | number | undefined): string => String(part).padStart(2, '0');
-  const last = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
-  const dated = `${year}-${two(month)}-${two(Math.min(Number(date), last))}`;
-  if (parseTime(dated) === null) return null;
-  const clock = /^[ T](\d\d:\d\d(?::\d\d)?)/.exec(rest)?.[1];
-  const whole = clock === undefined ? dated : `${dated} ${clock}`;
-  return parseTime(whole) === null ? dated : whole;
-}
-
 /** The words that were probably meant. */
 function nearestWords(text: string): string | null {
   const meant = nearest(text.toLowerCase(), periodWords);
@@ -192,10 +179,7 @@ export function comparedPeriod(
     );
   }
   if (compare === 'previous') return { from: startOfPeriodBefore(from, to), to: from };
-  if (compare === 'year') {
-    const isAboutWeeks = byWeek || /\bweek|\dw\d|-w\d/i.test(selection.period ?? '');
-    return isAboutWeeks ? weeksBefore({ from, to }, selection) : yearBefore({ from, to });
-  }
+  if (compare === 'year') return byWeek ? weeksBefore({ from, to }, selection) : yearBefore({ from, to });
   const words = wordsOf(selection, now);
   const given =
     typeof compare === 'object' ? readEnds(compare, words, 'compare.') : readWords('compare', compare, words);
