@@ -1,6 +1,7 @@
 import { conversionOf } from '@call-attribution/conversions';
 import { apiKeys, type Call, type Client, createClient } from '@call-attribution/core';
 import { syncInto } from '@call-attribution/node-stream';
+import { selectCalls } from '@call-attribution/questions';
 import { type Sandbox, startSandbox } from '@call-attribution/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Warehouse } from '../src/index.ts';
@@ -82,6 +83,20 @@ describe('a warehouse that a sync filled', () => {
       latest.push(date_added);
     expect(latest).toEqual([...latest].sort().reverse());
     expect(latest.length).toBe(await total('talk_minutes:[1 TO *]'));
+  });
+
+  test.each([
+    ['monday', [1, 2, 3, 4, 5, 6, 0]],
+    ['sunday', [0, 1, 2, 3, 4, 5, 6]],
+  ] as const)('days of a week that begins on %s come as they follow each other', async (weekStart, days) => {
+    const { keyOf, compare } = selectCalls({ weekStart }, { order: 'weekday' });
+    const found: Call[] = [];
+    for await (const call of warehouse.calls({ weekStart, order: 'weekday' })) found.push(call);
+    const places = found.map(({ date_added }) => days.indexOf(new Date(`${date_added}Z`).getUTCDay() as 0));
+    expect([found.length, new Set(places).size]).toEqual([3000, 7]);
+    expect(places).toEqual([...places].sort());
+    const keys = found.map((call) => keyOf(call, 'main'));
+    expect(keys).toEqual([...keys].sort(compare));
   });
 
   test('click ids are those that conversions are uploaded with', async () => {

@@ -50,6 +50,12 @@ export function selectCalls(
   const facts = new Facts(timeZone !== null && inZone !== null ? zoneShift(timeZone, inZone) : null);
   const accounts = plan.accounts === null ? null : new Set(plan.accounts);
   const readField = (field: string, of: Facts): Value => plan.fields.get(nameOf(field))?.read(of) ?? null;
+  /** Days of the week are sorted as they follow each other. */
+  const readPlace = (field: string, of: Facts): Value => {
+    const { isOrdered, values = [] } = plan.fields.get(nameOf(field)) ?? {};
+    const value = readField(field, of);
+    return isOrdered && typeof value === 'string' ? values.indexOf(value) : value;
+  };
   const judges = judgesOf(plan);
   const names = new Map([...plan.fields].map(([name, field]) => [nameOf(name), field.name]));
   const sorts = readOrder(order, [...new Set(names.values())], 'a call', names);
@@ -86,7 +92,7 @@ export function selectCalls(
     },
     keyOf(call, account) {
       set(call, account);
-      return [...sorts.map(({ column }) => readField(column, facts)), account, String(call.sid)];
+      return [...sorts.map(({ column }) => readPlace(column, facts)), account, String(call.sid)];
     },
     compare(a, b) {
       for (let i = 0; i < a.length; i += 1) {

@@ -4,6 +4,7 @@ import {
   type CallSelection,
   checkNamed,
   QuestionError,
+  type QuestionField,
   readOrder,
   selectionOptions,
 } from '@call-attribution/questions';
@@ -13,6 +14,7 @@ import { selected } from '../ask/selected.ts';
 import { isMemoryLimit } from '../errors.ts';
 import type { Session } from '../file/session.ts';
 import { type Printed, printSql } from '../sql/print.ts';
+import { literal, op, type Sql, when } from '../sql/tree.ts';
 import { callOf, callOfColumns, recordColumns, recordJson } from '../tables/row-reader.ts';
 
 const callsOptions = defineOptions({
@@ -49,10 +51,11 @@ export async function* readCalls(session: Session, query: CallsQuery): AsyncGene
     'a call',
   );
   const sorted = [...order, { column: 'sid', descending: false }, { column: 'account', descending: false }]
-    .map(
-      ({ column, descending }) =>
-        `${printSql(fieldSql(fields.get(column)?.name ?? column, plan.time, settings)).sql} ${descending ? 'DESC' : 'ASC'} NULLS LAST`,
-    )
+    .map(({ column, descending }) => {
+      const field = fields.get(column);
+      const by = placeSql(field, fieldSql(field?.name ?? column, plan.time, settings));
+      return `${printSql(by).sql} ${descending ? 'DESC' : 'ASC'} NULLS LAST`;
+    })
     .join(', ');
   const { limit = null, offset = 0 } = query;
   const part = { offset, limit };
@@ -65,6 +68,10 @@ export async function* readCalls(session: Session, query: CallsQuery): AsyncGene
     yield* readPart(session, { where, sorted, values }, part);
   }
 }
+
+/** What a field is sorted by: days of the week as they follow each other. */
+const placeSql = ({ isOrdered, values = [] }: Partial<QuestionField> = {}, field: Sql): Sql =>
+  isOrdered ? when(values.map((each, place) => [op('=', field, literal(each)), literal(place)])) : field;
 
 /** Calls in an order. */
 interface Sorted {
