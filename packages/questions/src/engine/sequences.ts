@@ -70,12 +70,13 @@ export class KeptCalls {
   readonly #memory: MemoryLimit;
   readonly #hasTouches: boolean;
   readonly #sids: string[] = [];
-  /** The numbers that are kept of each call, one call after the other: a list for each would take three times as long. */
+  /** The numbers that are kept of each call, one call after the other. Lists that grow would be copied again and again. */
   readonly #chunks: Float64Array[] = [];
   /** The callers by their places. */
   readonly #keys: (number | string)[] = [];
-  /** The accounts by their places. */
-  readonly #accounts: Account[] = [];
+  readonly #accounts = new Map<string, Account>();
+  /** The names of the accounts by their places. */
+  readonly #names: string[] = [];
   #last: Account | null = null;
   readonly #restored = new Facts();
   /** So far the calls have come in the order of their times, or in the opposite one. */
@@ -158,7 +159,7 @@ export class KeptCalls {
     const caller = this.#number(at, callerAt);
     facts.setKnown(
       record,
-      this.#accounts[this.#number(at, accountAt)]?.name ?? '',
+      this.#names[this.#number(at, accountAt)] ?? '',
       time === none ? null : time,
       talk === none ? null : talk,
       this.#number(at, extensionAt) === 1,
@@ -223,10 +224,10 @@ export class KeptCalls {
 
   #accountOf(name: string): Account {
     if (this.#last?.name === name) return this.#last;
-    let own = this.#accounts.find((each) => each.name === name);
+    let own = this.#accounts.get(name);
     if (own === undefined) {
-      own = { name, place: this.#accounts.length, numbers: new NumberTable(), others: new Map() };
-      this.#accounts.push(own);
+      own = { name, place: this.#names.push(name) - 1, numbers: new NumberTable(), others: new Map() };
+      this.#accounts.set(name, own);
     }
     this.#last = own;
     return own;
