@@ -259,31 +259,37 @@ const question: fc.Arbitrary<Question> = fc
     },
     { requiredKeys: ['measures', 'groupBy', 'where'] },
   )
-  .map(({ orderBy, having, inZone, compare, topPer, spend, groupBy, where, ...rest }): Question => {
-    // Two columns cannot have one name.
-    const asked = rest.measures.map((each) =>
-      each === 'missed' && groupBy.includes('missed') ? 'missed as missed_calls' : each,
-    );
-    const columns = [...groupBy, ...asked.map(columnOf)];
-    const at = (i: number) => columns[i % columns.length];
-    const numeric = asked.map(columnOf).find((each) => each !== 'first' && each !== 'last');
-    return {
-      ...rest,
-      ...(where === '' ? {} : { where }),
-      groupBy,
-      measures: asked,
-      ...(inZone === undefined ? {} : { timeZone: 'America/New_York', inZone }),
-      ...(compare !== undefined && rest.from !== undefined && rest.to !== undefined ? { compare } : {}),
-      ...(orderBy === undefined
-        ? {}
-        : { order: `${at(orderBy[0])} ${orderBy[1]}, ${at(orderBy[2])} ${orderBy[3]}` }),
-      ...(groupBy.length > 0 && topPer !== undefined ? { topPer } : {}),
-      ...(groupBy.length > 0 && having !== undefined && numeric !== undefined
-        ? { having: `${numeric} ${having} 1` }
-        : {}),
-      ...(groupBy.length === 1 && spend !== undefined ? { spend } : {}),
-    };
-  });
+  .map(
+    ({ orderBy, having, inZone, compare, topPer, spend, groupBy, where, from, to, ...others }): Question => {
+      // To compare, a period needs both ends.
+      const compares = compare !== undefined && (from ?? to) !== undefined;
+      const period = compares ? { from: from ?? '2026-10-01', to: to ?? '2026-11-01' } : { from, to };
+      const rest = { ...others, ...period };
+      // Two columns cannot have one name.
+      const asked = rest.measures.map((each) =>
+        each === 'missed' && groupBy.includes('missed') ? 'missed as missed_calls' : each,
+      );
+      const columns = [...groupBy, ...asked.map(columnOf)];
+      const at = (i: number) => columns[i % columns.length];
+      const numeric = asked.map(columnOf).find((each) => each !== 'first' && each !== 'last');
+      return {
+        ...rest,
+        ...(where === '' ? {} : { where }),
+        groupBy,
+        measures: asked,
+        ...(inZone === undefined ? {} : { timeZone: 'America/New_York', inZone }),
+        ...(compares ? { compare } : {}),
+        ...(orderBy === undefined
+          ? {}
+          : { order: `${at(orderBy[0])} ${orderBy[1]}, ${at(orderBy[2])} ${orderBy[3]}` }),
+        ...(groupBy.length > 0 && topPer !== undefined ? { topPer } : {}),
+        ...(groupBy.length > 0 && having !== undefined && numeric !== undefined
+          ? { having: `${numeric} ${having} 1` }
+          : {}),
+        ...(groupBy.length === 1 && spend !== undefined ? { spend } : {}),
+      };
+    },
+  );
 
 const columnOf = (measure: string): string =>
   / as (\w+)$/.exec(measure)?.[1] ??
