@@ -115,7 +115,7 @@ export interface ReadCalls {
 }
 
 /** Of the first call of its caller, and of no other known one. Of read calls nothing else is asked. */
-export const firstOfAll: Sequence = { nth: 1, sincePrevious: null, untilNext: null, first: null, last: null };
+const firstOfAll: Sequence = { nth: 1, sincePrevious: null, untilNext: null, first: null, last: null };
 
 /** Of a call that a database has read, there is none. */
 const noRecord: Facts['record'] = {};

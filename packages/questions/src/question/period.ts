@@ -12,7 +12,8 @@ import {
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { QuestionError } from '../errors.ts';
-import { type FieldSettings, nearestTime } from '../fields/calendar.ts';
+import type { FieldSettings } from '../fields/calendar.ts';
+import { nearestTime } from '../nearest-time.ts';
 import { periodForms, periodWords, sayPeriod } from './period-words.ts';
 import type { CallSelection, Question } from './question.ts';
 
