@@ -63,11 +63,8 @@ function remarks(answers: readonly Answer[], isData: boolean, extensionsOf = cou
   const [main] = answers;
   if (main === undefined) return [];
   const left = main.leftOut.filter(({ code }) => code !== 'extensions' && (isData || !shownBelow.has(code)));
-  const sentences = [
-    extensionsOf(main.extensions),
-    ...left.map(({ message }) => message),
-    ...answers.flatMap(({ notes }) => notes.map(({ message }) => message)),
-  ];
+  const said = [...left, ...answers.flatMap(({ notes }) => notes)];
+  const sentences = [extensionsOf(main.extensions), ...said.map(({ message }) => message)];
   return [...new Set(sentences)].filter((sentence) => sentence !== '');
 }
 

@@ -192,12 +192,14 @@ async function countIn(
   const accounts = copies.map(({ account }) => account);
   const answer = await copies[0].warehouse.count({ ...selection, accounts, signal, timeLimit });
   const { notes, leftOut, calls, extensions } = answer;
-  const said = leftOut.flatMap(({ code, message }) => (code === 'no_time' ? [message] : []));
-  const kept = sentencesOf(farNotes(notes, selection.to ?? null, endsOf(copies).last));
+  const said = sentencesOf([
+    ...leftOut.filter(({ code }) => code === 'no_time'),
+    ...farNotes(notes, selection.to ?? null, endsOf(copies).last),
+  ]);
   const origin = originOf(answer, copies);
   return {
     ...origin,
-    notes: [...origin.notes, ...said, ...kept],
+    notes: [...origin.notes, ...said],
     total: calls,
     extensionsLeftOut: extensions.leftOut,
   };

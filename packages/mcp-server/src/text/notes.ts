@@ -110,5 +110,6 @@ export function farNotes(notes: readonly Note[], to: string | null, last: string
   return notes.filter((note) => !isSaidElsewhere(note) && !(isNear && note.code === 'last_call'));
 }
 
-/** Notes as sentences. */
-export const sentencesOf = (notes: readonly Note[]): string[] => notes.map(({ message }) => message);
+/** What is said beside an answer, as sentences. */
+export const sentencesOf = (said: readonly Pick<Note, 'message'>[]): string[] =>
+  said.map(({ message }) => message);

@@ -123,10 +123,11 @@ async function notesOf(
 /** Sentences on zones, extensions and groups have their place in the summary. */
 const saidElsewhere = new Set(['extensions', 'website', 'having', 'top_per', 'limit']);
 
-const saidOf = ({ leftOut, notes }: Answer): readonly string[] => [
-  ...leftOut.filter(({ code }) => !saidElsewhere.has(code)).map(({ message }) => message),
-  ...sentencesOf(notes.filter((note) => !isSaidElsewhere(note))),
-];
+const saidOf = ({ leftOut, notes }: Answer): readonly string[] =>
+  sentencesOf([
+    ...leftOut.filter(({ code }) => !saidElsewhere.has(code)),
+    ...notes.filter((note) => !isSaidElsewhere(note)),
+  ]);
 
 function resultOf(
   question: Question,
