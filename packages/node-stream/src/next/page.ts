@@ -1,0 +1,53 @@
+// What passes from a reader through operators into a sink: whole pages, each with the place to go on after it.
+
+/** A period by `date_added`, `YYYY-MM-DD HH:MM:SS`; null is an open end. Both ends are part of it. */
+export interface Range {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** Where to go on: plain JSON, sealed, so that one with a digit changed is refused. What it holds is the reader's and the operators' business. */
+export interface Checkpoint {
+  readonly version: 1;
+  /** What was read: version of the API and filter in one canonical form, or the name of a list. */
+  readonly of: string;
+  /** What the reader needs: the proved stretches, and the sids of the border second. */
+  readonly read: unknown;
+  /** What the operators of a chain keep, one entry each, with a name of the chain; null without operators. */
+  readonly chain: unknown;
+  /** A digest of all the rest. */
+  readonly seal: string;
+}
+
+/** Items that were proved together, and where to go on after them. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** The stretch of the read that they are; null behind operators and for lists without positions. */
+  readonly range: Range | null;
+  /** Go on after these items: to be saved with them, or after them. */
+  readonly checkpoint: Checkpoint;
+}
+
+/** What a chain reads: a stream of calls, a list, or anything that can be iterated (which cannot be resumed). */
+export interface Source<T> {
+  /** As in its checkpoints; null when it cannot be resumed. */
+  readonly of: string | null;
+  /** Items are call records of this version, so that names of fields are checked against the field table; null for other items. */
+  readonly calls: 'v2' | 'v3' | null;
+  /** Pages come in order of time and `range.to` says how far it has come. */
+  readonly hasTime: boolean;
+  /** Reads from a checkpoint, or from where its own options say. Once. */
+  pages(from?: Checkpoint | null): AsyncGenerator<Page<T>, void, void>;
+  /** What was proved; settles when `pages()` has ended. Rejects when nothing reads it. */
+  readonly verdict: Promise<unknown>;
+}
+
+/** One run of an operator. The methods are called one after the other. */
+export interface Stage<I, O> {
+  /** Takes the items of a source page, and returns what comes out. */
+  page(items: readonly I[], passed: Range | null): readonly O[] | Promise<readonly O[]>;
+  /** The input has ended: returns the rest. */
+  end?(): readonly O[] | Promise<readonly O[]>;
+  /** What it needs to go on after this page: plain JSON that no later item changes. */
+  save?(): unknown;
+}
