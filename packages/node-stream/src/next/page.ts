@@ -28,6 +28,18 @@ export interface Page<T> {
   readonly checkpoint: Checkpoint;
 }
 
+/** What a read is about, for receipts. */
+export interface ReadFacts {
+  /** URL of the API, without credentials; null when the client does not tell. */
+  readonly address: string | null;
+  readonly version: 'v2' | 'v3';
+  /** The filter, in the language of `q`. */
+  readonly filter: string;
+  /** The range of `date_added` in the filter; null at an open end. */
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
 /** What a chain reads: a stream of calls, a list, or anything that can be iterated (which cannot be resumed). */
 export interface Source<T> {
   /** As in its checkpoints; null when it cannot be resumed. */
@@ -36,7 +48,13 @@ export interface Source<T> {
   readonly calls: 'v2' | 'v3' | null;
   /** Pages come in order of time and `range.to` says how far it has come. */
   readonly hasTime: boolean;
-  /** Reads from a checkpoint, or from where its own options say. Once. */
+  /** The checkpoint in its own options, which may hold what the operators of a chain keep: a chain takes that, and passes on the rest. */
+  readonly startsAt: Checkpoint | null;
+  /** What the read is about; null when it is no query of the API. */
+  readonly facts: ReadFacts | null;
+  /** The signal that ends the read. */
+  readonly signal: AbortSignal | null;
+  /** Reads from a checkpoint, or from where its own options say. Once. One with a `chain` is refused here. */
   pages(from?: Checkpoint | null): AsyncGenerator<Page<T>, void, void>;
   /** What was proved; settles when `pages()` has ended. Rejects when nothing reads it. */
   readonly verdict: Promise<unknown>;
