@@ -28,6 +28,12 @@ export interface Page<T> {
   readonly checkpoint: Checkpoint;
 }
 
+/** What was proved of a read: plain JSON, which receipts keep as it is. */
+export interface Verdict {
+  /** `whole`: all was read. `short`: something is known to be missing. `unproven`: nothing proves either. */
+  readonly proof: 'whole' | 'unproven' | 'short';
+}
+
 /** What a read is about, for receipts. */
 export interface ReadFacts {
   /** URL of the API, without credentials; null when the client does not tell. */
@@ -56,8 +62,8 @@ export interface Source<T> {
   readonly signal: AbortSignal | null;
   /** Reads from a checkpoint, or from where its own options say. Once. One with a `chain` is refused here. */
   pages(from?: Checkpoint | null): AsyncGenerator<Page<T>, void, void>;
-  /** What was proved; settles when `pages()` has ended. Rejects when nothing reads it. */
-  readonly verdict: Promise<unknown>;
+  /** What was proved; settles when `pages()` has ended; null where nothing can be. Rejects when nothing reads it. */
+  readonly verdict: Promise<Verdict | null>;
 }
 
 /** One run of an operator. The methods are called one after the other. */

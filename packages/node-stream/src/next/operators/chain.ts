@@ -1,0 +1,328 @@
+import { Readable } from 'node:stream';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { CheckpointError } from '../../errors.ts';
+import { checkCheckpoint, checkpointOf } from '../checkpoint.ts';
+import type { Checkpoint, Page, ReadFacts, Source, Stage, Verdict } from '../page.ts';
+import { checkCallFields, checkFields } from './fields.ts';
+import type { AnyOperator, Chain, Done, Input, Operator, Sink } from './operator.ts';
+import { isPromise, leavable, notResumable, sourceOf } from './sources.ts';
+
+/** What a chain keeps in a checkpoint. */
+interface SavedChain {
+  /** The operators with what of their settings decides about their output, each as JSON. */
+  readonly of: readonly string[];
+  readonly states: readonly unknown[];
+  /** All was given out: there is nothing more to read. */
+  readonly isEnded: boolean;
+}
+
+class OperatorChain<T> implements Chain<T> {
+  readonly calls = null;
+  readonly hasTime = false;
+  readonly startsAt = null;
+  readonly #source: Source<unknown>;
+  readonly #operators: readonly AnyOperator[];
+  readonly #abort = new AbortController();
+  #isBegun = false;
+  /** There is nothing to read, and so nothing is proved. */
+  #isEnded = false;
+  /** The page whose items are being taken. */
+  #page: ChainPage<T> | null = null;
+  /** Items of it that were taken one by one; Infinity when it was taken whole. */
+  #taken = 0;
+  #last: Checkpoint | null = null;
+  #keepsCheckpoints = false;
+  #isLeft = false;
+
+  constructor(source: Source<unknown>, operators: readonly AnyOperator[]) {
+    this.#source = source;
+    this.#operators = operators;
+  }
+
+  get of(): string | null {
+    return this.unsaved === null ? this.#source.of : null;
+  }
+
+  get unsaved(): string | null {
+    if (this.#source.of === null) return 'its source has no positions';
+    return this.#operators.find(({ unsaved }) => unsaved != null)?.unsaved ?? null;
+  }
+
+  get facts(): ReadFacts | null {
+    return this.#source.facts;
+  }
+
+  get signal(): AbortSignal | null {
+    return this.#source.signal;
+  }
+
+  get verdict(): Promise<Verdict | null> {
+    return this.#isEnded ? Promise.resolve(null) : this.#source.verdict;
+  }
+
+  through(...operators: readonly AnyOperator[]): Chain<never> {
+    return new OperatorChain(this.#source, [...this.#operators, ...operators]);
+  }
+
+  async into<W extends object>(sink: Sink<T, W>): Promise<Done<W>> {
+    if (typeof sink !== 'function')
+      throw new ConfigurationError(
+        'invalid_argument',
+        `into() takes a sink, not a ${typeof sink}. For a file: into(fileSink('calls.csv')), with fileSink of @call-attribution/node-stream/sinks`,
+      );
+    const written = await sink(this);
+    const verdict = await this.verdict;
+    return { ...written, verdict, proof: verdict?.proof ?? null };
+  }
+
+  async toArray(): Promise<T[]> {
+    const all: T[] = [];
+    for await (const { items } of this.pages()) for (const item of items) all.push(item);
+    return all;
+  }
+
+  readable(): Readable {
+    return Readable.from(this);
+  }
+
+  checkpoint(): Checkpoint | null {
+    if (this.unsaved !== null) throw notResumable(this.unsaved);
+    this.#keepsCheckpoints = true;
+    if (this.#page !== null && this.#taken >= this.#page.items.length) this.#last = this.#page.checkpoint;
+    return this.#last;
+  }
+
+  pages(from: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> {
+    return leavable(this.#walk(from), () => {
+      this.#isLeft = true;
+      this.#abort.abort();
+    });
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined, undefined> {
+    const pages = this.pages();
+    let items: readonly T[] = [];
+    let at = 0;
+    const take = async (): Promise<IteratorResult<T, undefined>> => {
+      while (at >= items.length) {
+        if (this.#keepsCheckpoints) this.checkpoint();
+        const { done, value } = await pages.next();
+        if (done === true) return { done: true, value: undefined };
+        items = value.items;
+        at = 0;
+        this.#taken = 0;
+      }
+      return next();
+    };
+    const next = (): Promise<IteratorResult<T, undefined>> => {
+      if (at >= items.length) return take();
+      const value = items[at++] as T;
+      this.#taken = at;
+      return Promise.resolve({ done: false, value });
+    };
+    const leave = async (): Promise<IteratorResult<T, undefined>> => {
+      items = [];
+      await pages.return();
+      return { done: true, value: undefined };
+    };
+    return { next, return: leave };
+  }
+
+  async *#walk(from: Checkpoint | null): AsyncGenerator<Page<T>, void, void> {
+    if (this.#isBegun)
+      throw new ConfigurationError(
+        'invalid_argument',
+        'This chain is already being read. Make another one, with a source of its own.',
+      );
+    this.#isBegun = true;
+    const saved = this.#open(from ?? this.#source.startsAt);
+    this.#isEnded = saved.isEnded;
+    if (saved.isEnded) return;
+    const stages = this.#begin(saved.states);
+    const pages = this.#source.pages(saved.position);
+    const { signal } = this.#abort;
+    const close = () => void pages.return().catch(() => {});
+    signal.addEventListener('abort', close, { once: true });
+    const give = (page: ChainPage<T>): ChainPage<T> => {
+      this.#page = page;
+      this.#taken = Number.POSITIVE_INFINITY;
+      return page;
+    };
+    try {
+      let last: Page<unknown> | null = null;
+      for await (const page of pages) {
+        this.#page?.pass();
+        this.#page = null;
+        last = page;
+        yield give(new ChainPage(await flow<T>(stages, page), () => this.#save(page, stages)));
+      }
+      this.#page?.pass();
+      this.#page = null;
+      const rest = await endOf<T>(stages);
+      yield give(new ChainPage(rest, () => this.#save(last ?? saved.position, null)));
+    } catch (error) {
+      if (!this.#isLeft) throw error;
+    } finally {
+      signal.removeEventListener('abort', close);
+      this.#abort.abort();
+    }
+  }
+
+  /** What an earlier run has saved. Throws for what was changed, or belongs to another chain. */
+  #open(given: Checkpoint | null): Omit<SavedChain, 'of'> & { readonly position: Checkpoint | null } {
+    if (given === null) return { position: null, states: [], isEnded: false };
+    if (this.unsaved !== null) throw notResumable(this.unsaved);
+    const { of, read, chain } = checkCheckpoint(given, this.#source.of ?? '');
+    const saved = (chain ?? { of: [], states: [], isEnded: false }) as SavedChain;
+    const now = this.#operators.map(described);
+    const other = [...now, ...saved.of].findIndex((_, at) => now[at] !== saved.of[at]);
+    if (other >= 0) throw otherChain(saved.of[other], now[other]);
+    return { position: checkpointOf(of, read), states: saved.states, isEnded: saved.isEnded };
+  }
+
+  /** The checkpoint after a page, or after the end, when no stage keeps anything any more. */
+  #save(after: Page<unknown> | Checkpoint | null, stages: readonly Running[] | null): Checkpoint {
+    if (this.unsaved !== null) throw notResumable(this.unsaved);
+    const position = after !== null && 'items' in after ? after.checkpoint : after;
+    if (stages?.length === 0 && position !== null) return position;
+    const chain: SavedChain = {
+      of: this.#operators.map(described),
+      states: (stages ?? []).map(({ stage }) => stage.save?.() ?? null),
+      isEnded: stages === null,
+    };
+    return checkpointOf(this.#source.of ?? '', position?.read ?? null, chain);
+  }
+
+  #begin(states: readonly unknown[]): Running[] {
+    const { calls, signal } = this.#source;
+    const abort = this.#abort;
+    if (signal?.aborted === true) abort.abort(signal.reason);
+    else signal?.addEventListener('abort', () => abort.abort(signal.reason), { signal: abort.signal });
+    let isCall = calls !== null;
+    let { hasTime } = this.#source;
+    return this.#operators.map((operator, at) => {
+      if (isCall) checkCallFields(operator.kind, operator.fields);
+      const stage = operator.begin(states[at] ?? null, { signal: abort.signal, hasTime });
+      const running = { operator, stage, hasTime, isChecked: isCall };
+      isCall &&= operator.gives === 'same';
+      hasTime &&= operator.gives !== undefined;
+      return running;
+    });
+  }
+}
+
+/** An operator that runs. */
+interface Running {
+  readonly operator: AnyOperator;
+  readonly stage: Stage<unknown, unknown>;
+  readonly hasTime: boolean;
+  /** The fields that it reads are there. */
+  isChecked: boolean;
+}
+
+/** Items through all stages. */
+async function flow<T>(
+  stages: readonly Running[],
+  page: Pick<Page<unknown>, 'items' | 'range'>,
+): Promise<readonly T[]> {
+  let { items } = page;
+  for (const running of stages) {
+    const passed = running.hasTime ? page.range : null;
+    if (items.length === 0 && passed === null) continue;
+    if (!running.isChecked && items.length > 0) {
+      checkFields(running.operator.kind, running.operator.fields, items[0]);
+      running.isChecked = true;
+    }
+    const out = running.stage.page(items, passed);
+    items = isPromise(out) ? await out : out;
+  }
+  return items as readonly T[];
+}
+
+/** What the stages give at the end, one after the other: each gets what those before it gave. */
+async function endOf<T>(stages: readonly Running[]): Promise<readonly T[]> {
+  let all: T[] = [];
+  for (const [at, { stage }] of stages.entries()) {
+    const rest = (await stage.end?.()) ?? [];
+    const out = await flow<T>(stages.slice(at + 1), { items: rest, range: null });
+    all = all.length === 0 ? [...out] : all.concat(out);
+  }
+  return all;
+}
+
+/** Items that came out together. */
+class ChainPage<T> implements Page<T> {
+  readonly items: readonly T[];
+  readonly range = null;
+  #save: (() => Checkpoint) | null;
+  #checkpoint: Checkpoint | null = null;
+
+  constructor(items: readonly T[], save: () => Checkpoint) {
+    this.items = items;
+    this.#save = save;
+  }
+
+  /** Made when it is asked for, since operators may keep much. */
+  get checkpoint(): Checkpoint {
+    if (this.#checkpoint === null && this.#save === null)
+      throw new ConfigurationError(
+        'invalid_argument',
+        'Ask for the checkpoint of a page before the next one.',
+      );
+    this.#checkpoint ??= this.#save?.() ?? null;
+    return this.#checkpoint as Checkpoint;
+  }
+
+  /** The next page comes: what the operators keep is no longer that after this one. */
+  pass(): void {
+    this.#save = null;
+  }
+}
+
+const described = ({ kind, settings }: AnyOperator): string => JSON.stringify([kind, settings ?? null]);
+
+/** Names of settings only: their values may be a caller's data. */
+function otherChain(saved: string | undefined, now: string | undefined): CheckpointError {
+  const [was, is] = [saved, now].map((each) =>
+    each === undefined ? 'nothing' : (JSON.parse(each) as string[])[0],
+  );
+  const what =
+    was === is
+      ? `the settings of ${is} are not those of the earlier run`
+      : `it has ${was} where this one has ${is}`;
+  return new CheckpointError(
+    'checkpoint_mismatch',
+    `The checkpoint belongs to another chain: ${what}. Use the same operators, columns and encoders, or start without the checkpoint.`,
+  );
+}
+
+/** Sends the items of anything that can be iterated, or of a stream of calls, through operators. */
+export function through<T, A>(source: Input<T>, a: Operator<T, A>): Chain<A>;
+export function through<T, A, B>(source: Input<T>, a: Operator<T, A>, b: Operator<A, B>): Chain<B>;
+export function through<T, A, B, C>(
+  source: Input<T>,
+  a: Operator<T, A>,
+  b: Operator<A, B>,
+  c: Operator<B, C>,
+): Chain<C>;
+export function through<T, A, B, C, D>(
+  source: Input<T>,
+  a: Operator<T, A>,
+  b: Operator<A, B>,
+  c: Operator<B, C>,
+  d: Operator<C, D>,
+): Chain<D>;
+/** The same for none, or for any number of operators. */
+export function through<T>(source: Input<T>): Chain<T>;
+export function through(source: Input<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown>;
+/**
+ * Sends the items of anything that can be iterated, or of a stream of calls, through operators.
+ *
+ * @example
+ * for await (const row of through(calls, filterCalls('talk_minutes:[2 TO *]'), aggregate({ measures: { calls: count() } })))
+ *   console.log(row.calls);
+ */
+export function through(source: Input<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown> {
+  if (source instanceof OperatorChain) return source.through(...operators);
+  return new OperatorChain(sourceOf(source), operators);
+}

@@ -1,0 +1,172 @@
+import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { ItemError } from '../../errors.ts';
+import { nameOf, type Reading, reader } from './fields.ts';
+import { type Key, keyOf } from './keys.ts';
+import type { Accumulator, Measure } from './measures.ts';
+import { defineOperator, type Operator } from './operator.ts';
+
+/** How items are grouped and what is measured of each group. */
+export interface Grouping<T, K extends string, M extends Record<string, Measure<unknown, T>>> {
+  /** The columns of the key: field names, or names with functions. Default none: one group. */
+  by?: readonly (K & keyof NoInfer<T>)[] | Readonly<Record<K, Reading<NoInfer<T>>>>;
+  /** The measured columns. */
+  measures: M;
+  /** Groups held at most, against a key that is nearly unique. Default 1,000,000. */
+  maxGroups?: number;
+}
+
+/** One row of the result: the key columns and the measured columns. */
+export type GroupRow<K extends string, M extends Record<string, Measure<unknown, never>>> = {
+  [column in K]: string | number | boolean | null;
+} & { [column in keyof M]: ReturnType<ReturnType<M[column]>['result']> };
+
+/**
+ * Groups a whole stream and gives one row per group when it ends, in the order the groups were first seen. Memory grows
+ * with the number of groups, not of items.
+ *
+ * @example
+ * aggregate({ by: ['ppc_campaign'], measures: { calls: count(), minutes: sum('talk_minutes') } });
+ */
+export function aggregate<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
+  grouping: Grouping<T, K, M>,
+): Operator<T, GroupRow<K, M>> {
+  const kind = new GroupKind<T, GroupRow<K, M>>(grouping as AnyGrouping<T>);
+  return defineOperator<T, GroupRow<K, M>>({
+    name: 'aggregate',
+    ...kind.shape,
+    begin(state) {
+      const groups = kind.open(state);
+      return {
+        page(items) {
+          for (const item of items) groups.add(item);
+          return [];
+        },
+        end: () => groups.rows(),
+        save: () => groups.save(),
+      };
+    },
+  });
+}
+
+/** A grouping whose columns are not known to the types. */
+export interface AnyGrouping<T> {
+  readonly by?: readonly string[] | Readonly<Record<string, Reading<T>>>;
+  readonly measures: Readonly<Record<string, Measure<unknown, T>>>;
+  readonly maxGroups?: number;
+}
+
+/** Groups of one kind: what is read of items, and measured. */
+export class GroupKind<T, Row> {
+  readonly keys: readonly { readonly name: string; readonly read: (item: T) => unknown }[];
+  readonly measures: readonly (readonly [string, Measure<unknown, T>])[];
+  /** Groups held at most. */
+  readonly most: number;
+  /** What an operator with these groups says of itself. */
+  readonly shape: { settings: unknown; fields: readonly string[]; unsaved: string | null };
+
+  /** `taken`: columns that a row has already. */
+  constructor({ by = [], measures, maxGroups = 1_000_000 }: AnyGrouping<T>, taken: readonly string[] = []) {
+    const named = Array.isArray(by) ? by.map((name) => [name, name] as const) : Object.entries(by);
+    this.keys = named.map(([name, of]) => ({ name, read: reader(of as Reading<T>) }));
+    this.measures = Object.entries(measures);
+    this.most = maxGroups;
+    const columns = [...taken, ...this.keys.map(({ name }) => name), ...this.measures.map(([name]) => name)];
+    const twice = columns.find((name, at) => columns.indexOf(name) !== at);
+    if (twice !== undefined)
+      throw new ConfigurationError(
+        'invalid_option',
+        `column ${twice} appears twice in a row; rename the key or the measure`,
+      );
+    const own = this.measures.find(([, make]) => typeof make().save !== 'function');
+    const read = [...named.map(([, of]) => nameOf(of)), ...this.measures.map(([, { field }]) => field)];
+    this.shape = {
+      settings: {
+        by: named.map(([name, of]) => [name, nameOf(of)]),
+        measures: this.measures.map(([name, { of = null }]) => [name, of]),
+      },
+      fields: read.filter((name) => typeof name === 'string'),
+      unsaved: own === undefined ? null : `the measure ${own[0]} has no save() and merge()`,
+    };
+  }
+
+  /** The key of an item. */
+  keyOf(item: T): Key[] {
+    return this.keys.map(({ name, read }) => keyOf(read(item), name, item));
+  }
+
+  /** Empty groups, or those that others have saved. */
+  open(saved: unknown = null): Groups<T, Row> {
+    const groups = new Groups<T, Row>(this);
+    if (saved !== null) groups.merge(saved);
+    return groups;
+  }
+}
+
+interface Group<T> {
+  readonly key: readonly Key[];
+  readonly parts: readonly Accumulator<unknown, T>[];
+}
+
+/** Groups that grow item by item. */
+export class Groups<T, Row> {
+  readonly #kind: GroupKind<T, Row>;
+  readonly #groups = new Map<Key, Group<T>>();
+
+  constructor(kind: GroupKind<T, Row>) {
+    this.#kind = kind;
+  }
+
+  /** Measures an item in its group. */
+  add(item: T): void {
+    const { keys } = this.#kind;
+    const [only] = keys;
+    const { parts } =
+      only !== undefined && keys.length === 1
+        ? this.#at(keyOf(only.read(item), only.name, item), null)
+        : this.#at(null, this.#kind.keyOf(item));
+    for (const part of parts) part.add(item);
+  }
+
+  /** One row per group, in the order the groups were first seen. */
+  rows(): Row[] {
+    const { keys, measures } = this.#kind;
+    return Array.from(this.#groups.values(), ({ key, parts }) => {
+      const row: Record<string, unknown> = {};
+      for (const [at, { name }] of keys.entries()) row[name] = key[at];
+      for (const [at, [name]] of measures.entries()) row[name] = parts[at]?.result();
+      return row as Row;
+    });
+  }
+
+  /** What it keeps, as plain JSON. */
+  save(): unknown {
+    return Array.from(this.#groups.values(), ({ key, parts }) => [key, parts.map((part) => part.save?.())]);
+  }
+
+  /** Takes in what groups of the same kind have saved. */
+  merge(saved: unknown): void {
+    for (const [key, states] of saved as readonly (readonly [Key[], readonly unknown[]])[]) {
+      const { parts } = key.length === 1 ? this.#at(key[0] ?? null, null) : this.#at(null, key);
+      for (const [at, part] of parts.entries()) part.merge?.(states[at]);
+    }
+  }
+
+  /** The group of a key with one column, or of one with several. */
+  #at(only: Key, several: readonly Key[] | null): Group<T> {
+    // A Map keeps types apart, and so does JSON.
+    const id = several === null ? only : JSON.stringify(several);
+    let group = this.#groups.get(id);
+    if (group === undefined) {
+      const { most, keys, measures } = this.#kind;
+      if (this.#groups.size >= most)
+        throw new ItemError(
+          'too_many_groups',
+          `more than ${most} groups by ${keys.map(({ name }) => name).join(', ')}; group by something coarser or raise maxGroups`,
+        );
+      group = { key: several ?? [only], parts: measures.map(([, make]) => make()) };
+      this.#groups.set(id, group);
+    }
+    return group;
+  }
+}
