@@ -14,15 +14,15 @@ export interface Span<P extends Position = string> {
 }
 
 /**
- * Why a stretch is not proved. `unread`: it has not been read. `no_total`: the server gave no total of it. `fewer`, `more`: the server gave
- * fewer or more calls than it counted, in every try. `doubled`: it gave calls twice. `unreadable`: calls in it could not be parsed and were
+ * Why a stretch is not proved. `unread`: it has not been read. `no_total`: the server gave no total of it. `fewer`: the server gave
+ * fewer calls than it counted, in every try. `unsteady`: its answers did not agree in any try. `doubled`: it gave calls twice. `unreadable`: calls in it could not be parsed and were
  * left out. `rose`, `fell`: a later count of it is more, or less. `uncounted`: the server did not give that count.
  */
 export type Why =
   | 'unread'
   | 'no_total'
   | 'fewer'
-  | 'more'
+  | 'unsteady'
   | 'doubled'
   | 'unreadable'
   | 'rose'
@@ -105,8 +105,12 @@ export interface ReadState<P extends Position = string> {
   readonly border: readonly string[];
   /** What the first answer counted in the whole query. */
   readonly first: number | null;
-  /** Of a range without totals: how many pages of it were delivered, of how many rows. */
-  readonly pages: { readonly done: number; readonly rows: number } | null;
+  /** Of a range that is read page by page: how many were delivered, of how many rows, and what asks for the next one. */
+  readonly pages: {
+    readonly done: number;
+    readonly rows: number;
+    readonly after: string | number | null;
+  } | null;
   /** The account of all calls so far. */
   readonly account: string | null;
   /** Records that were passed to `onError`, and slices that were asked for again. */
@@ -336,7 +340,7 @@ function describeGaps(why: Why, gaps: readonly Gap<Position>[]): string {
     unread: `the calls ${where} were not read`,
     no_total: `the server gives no total ${where}, so nothing proves that these are all`,
     fewer: `the server gave fewer calls than it counts ${where}: ${missing}`,
-    more: `the server gave more calls than it counts ${where}`,
+    unsteady: `the answers of the server ${where} did not agree with each other`,
     doubled: `the server gave ${plural(sids.length, 'call')} twice ${where}: ${some}`,
     unreadable: `${plural(lost, 'call')} ${where} could not be read and ${lost === 1 ? 'was' : 'were'} left out`,
     rose: `at the end the server counts more calls ${where} than it gave before: ${missing}`,
