@@ -1,0 +1,47 @@
+import type { Span } from './proof.ts';
+
+/** An answer of a list: what is asked of its items before any of them is delivered. */
+export interface Answer<T> {
+  /** What tells each item from all others, in the order of the answer. */
+  readonly ids: readonly string[];
+  /** Where each of them lies; NaN when it does not say. */
+  readonly ats: readonly number[];
+  /** Items of the whole range; null when the server does not say. */
+  readonly total: number | null;
+  /** What asks for the next page, where the list goes on by that; null at its end. */
+  readonly next?: string | number | null | undefined;
+  /** One item. */
+  item(index: number): T;
+}
+
+/** What a reader knows of its server. */
+export interface Limits {
+  /** Items of a page, as they are asked for. */
+  readonly rows: number;
+  /** How far outside a range an item may lie: a clock change of the server moves it there. */
+  readonly stray: number;
+}
+
+/**
+ * What an answer for a range is. `proved`: as many as its total, each once, all inside. `full`: the range has more. `again`: it contradicts
+ * itself. `outside`: it has items that lie nowhere near the range. `untotalled`: it has no total, or goes on by cursors.
+ */
+export type Judgement = 'proved' | 'full' | 'again' | 'outside' | 'untotalled';
+
+/** Judges the first page of a range. */
+export function judge<T>({ ids, ats, total, next }: Answer<T>, range: Span<number>, limits: Limits): Judgement {
+  const from = (range.from ?? Number.NEGATIVE_INFINITY) - limits.stray;
+  const to = (range.to ?? Number.POSITIVE_INFINITY) + limits.stray;
+  if (ats.some((at) => at < from || at > to)) return 'outside';
+  const isEnd = next === undefined || next === null;
+  // Some servers say nothing of a list that is empty.
+  if (total === null && ids.length === 0 && isEnd) return 'proved';
+  if (total === null || (!isEnd && ids.length < total)) return 'untotalled';
+  if (ids.length < total) return ids.length === 0 ? 'again' : 'full';
+  return ids.length === total && new Set(ids).size === total ? 'proved' : 'again';
+}
+
+/** Whether items come in order of their positions. */
+export function isRising(ats: readonly number[]): boolean {
+  return ats.every((at, i) => i === 0 || at >= (ats[i - 1] as number));
+}

@@ -1,0 +1,397 @@
+import { createHash } from 'node:crypto';
+import type { Range } from './page.ts';
+
+// What was read is one sorted list of stretches. It is the checkpoint of a stream, the state of a sync, and what a verdict is made of.
+// Stretches share their borders: what came at a border is delivered with the first of the two that is read.
+
+/** Where an item lies: a time as `YYYY-MM-DD HH:MM:SS`, or a number. Both sort by `<`. */
+export type Position = string | number;
+
+/** A range with both ends in it; null is an open end. */
+export interface Span<P extends Position = string> {
+  readonly from: P | null;
+  readonly to: P | null;
+}
+
+/**
+ * Why a stretch is not proved. `unread`: it has not been read. `no_total`: the server gave no total of it. `fewer`: the server gave
+ * fewer calls than it counted, in every try. `unsteady`: its answers did not agree in any try. `doubled`: it gave calls twice. `unreadable`: calls in it could not be parsed and were
+ * left out. `rose`, `fell`: a later count of it is more, or less. `uncounted`: the server did not give that count.
+ */
+export type Why =
+  | 'unread'
+  | 'no_total'
+  | 'fewer'
+  | 'unsteady'
+  | 'doubled'
+  | 'unreadable'
+  | 'rose'
+  | 'fell'
+  | 'uncounted';
+
+/** A stretch that was read. */
+export interface Stretch<P extends Position = string> extends Span<P> {
+  /** `proved`: it held what the server counted. `unproven`: nothing proves that. `short`: calls of it are missing. */
+  readonly is: 'proved' | 'unproven' | 'short';
+  /** What the server counted in it, both ends included; null when it gave no total, and of a stretch that was cut. */
+  readonly counted: number | null;
+  /** Of those, the ones that the stretch before it has too. */
+  readonly shared: number;
+  /** Calls that were delivered with it; those that the stretch before it has too are not among them. */
+  readonly calls: number;
+  /** When the server counted as many again, in milliseconds; null before that. */
+  readonly at: number | null;
+  /** Why it is not proved. */
+  readonly why?: Why;
+  /** Calls of it that are known to be missing. */
+  readonly missing?: number;
+  /** The calls that the server gave twice. */
+  readonly sids?: readonly string[];
+}
+
+/** Stretches in order, which may share their ends and nothing else. What lies between them was not read. */
+export type Stretches<P extends Position = string> = readonly Stretch<P>[];
+
+/**
+ * What a read proved. `whole`: each slice held what the server counted when it was read, and at the end the sums agree. `unproven`: none is
+ * known to be missing, but not everything that would prove it is there. `short`: calls are known to be missing, or came twice.
+ */
+export type Proof = 'whole' | 'unproven' | 'short';
+
+/** A stretch that is not proved. */
+export interface Gap<P extends Position = string> extends Span<P> {
+  /** `unread`: it was not read. `unproven`, `short`: as in `Verdict`. */
+  readonly is: 'unread' | 'unproven' | 'short';
+  /** The reason. */
+  readonly why: Why;
+  /** Calls of it that were delivered. */
+  readonly calls: number;
+  /** Calls of it that are known to be missing; null when nobody knows. */
+  readonly missing: number | null;
+  /** The calls that the server gave twice. */
+  readonly sids: readonly string[];
+}
+
+/** Something to know that takes nothing from the proof. */
+export interface Note<P extends Position = string> {
+  /**
+   * `young`: what lies after `from` was delivered and not counted at the end, because calls still appear there. `set_aside`: `count` records
+   * could not be parsed and were passed to `onError`. `reread`: `count` slices had to be asked for again.
+   */
+  readonly code: 'young' | 'set_aside' | 'reread';
+  readonly count: number | null;
+  readonly from: P | null;
+}
+
+/** What was asked for, and what is proved of it. */
+export interface Verdict<P extends Position = string> {
+  /** What was proved. */
+  readonly proof: Proof;
+  /** The period that was asked for. */
+  readonly asked: Span<P>;
+  /** Calls of the stretches that are proved. With those of `gaps`, they are all that were delivered. */
+  readonly proved: number;
+  /** What is not proved, in order. */
+  readonly gaps: readonly Gap<P>[];
+  /** What else there is to know. */
+  readonly notes: readonly Note<P>[];
+}
+
+/** What a reader keeps in a checkpoint, as `Checkpoint.read`. */
+export interface ReadState<P extends Position = string> {
+  /** What was read. */
+  readonly stretches: Stretches<P>;
+  /** Ids of the items at the end of what was read, which come again with what follows. */
+  readonly border: readonly string[];
+  /** What the first answer counted in the whole query. */
+  readonly first: number | null;
+  /** Of a range that is read page by page: how many were delivered, of how many rows, and what asks for the next one. */
+  readonly pages: {
+    readonly done: number;
+    readonly rows: number;
+    readonly after: string | number | null;
+  } | null;
+  /** The account of all calls so far. */
+  readonly account: string | null;
+  /** Records that were passed to `onError`, and slices that were asked for again. */
+  readonly setAside: number;
+  readonly rereads: number;
+}
+
+/** Whether one position comes before another; null as a begin comes before all, as an end after all. */
+const isBefore = <P extends Position>(a: P | null, b: P | null, ofNull: 'begin' | 'end'): boolean => {
+  if (a === b) return false;
+  if (a === null) return ofNull === 'begin';
+  if (b === null) return ofNull === 'end';
+  return a < b;
+};
+
+const sooner = <P extends Position>(a: P | null, b: P | null): P | null => (isBefore(a, b, 'end') ? a : b);
+const later = <P extends Position>(a: P | null, b: P | null): P | null => (isBefore(a, b, 'begin') ? b : a);
+
+/** Whether a range ends before, or where, another one begins. */
+const endsBefore = <P extends Position>(to: P | null, from: P | null): boolean =>
+  to !== null && from !== null && to <= from;
+
+/** What two ranges have in common; null when that is nothing, or a border only. */
+export function common<P extends Position>(a: Span<P>, b: Span<P>): Span<P> | null {
+  const range = { from: later(a.from, b.from), to: sooner(a.to, b.to) };
+  return range.from !== null && range.to !== null && range.from >= range.to ? null : range;
+}
+
+/** Puts a stretch in the place of what was known of its range. What is left of others that it cuts is no longer known in numbers. */
+export function add<P extends Position>(list: Stretches<P>, stretch: Stretch<P>): Stretch<P>[] {
+  const last = list.at(-1);
+  if (last === undefined || endsBefore(last.to, stretch.from)) return [...list, stretch];
+  const parts = list.flatMap((one) => {
+    if (common(one, stretch) === null) return [one];
+    const rest = { ...one, counted: null, shared: 0 };
+    return [
+      ...(isBefore(one.from, stretch.from, 'begin') ? [{ ...rest, to: stretch.from }] : []),
+      ...(isBefore(stretch.to, one.to, 'end') ? [{ ...rest, from: stretch.to }] : []),
+    ];
+  });
+  return [...parts, stretch].sort((a, b) => (isBefore(a.from, b.from, 'begin') ? -1 : 1));
+}
+
+/** The parts of a period that no stretch covers, in order. */
+export function missing<P extends Position>(list: Stretches<P>, period: Span<P>): Span<P>[] {
+  const gaps: Span<P>[] = [];
+  let rest: Span<P> | null = period;
+  for (const stretch of list) {
+    if (rest === null || common(stretch, rest) === null) continue;
+    if (isBefore(rest.from, stretch.from, 'begin')) gaps.push({ from: rest.from, to: stretch.from });
+    rest = isBefore(stretch.to, rest.to, 'end') ? { from: stretch.to, to: rest.to } : null;
+  }
+  return rest === null ? gaps : [...gaps, rest];
+}
+
+/** Whether two neighbors are proved and counted alike. */
+const isAlike = <P extends Position>(a: Stretch<P>, b: Stretch<P>): boolean =>
+  a.to === b.from &&
+  a.is === 'proved' &&
+  b.is === 'proved' &&
+  a.counted !== null &&
+  b.counted !== null &&
+  (a.at === null) === (b.at === null);
+
+/** Two such neighbors as one. */
+function joined<P extends Position>(a: Stretch<P>, b: Stretch<P>): Stretch<P> {
+  return {
+    from: a.from,
+    to: b.to,
+    is: 'proved',
+    counted: (a.counted ?? 0) + (b.counted ?? 0) - b.shared,
+    shared: a.shared,
+    calls: a.calls + b.calls,
+    at: a.at === null || b.at === null ? null : Math.min(a.at, b.at),
+  };
+}
+
+/** The same in at most `most` stretches, where the rest is alike; those that end after `keepFrom` stay apart. */
+export function bounded<P extends Position>(
+  list: Stretches<P>,
+  most: number,
+  keepFrom: P | null = null,
+): Stretches<P> {
+  if (list.length <= most) return list;
+  const all = [...list];
+  while (all.length > most) {
+    let best = -1;
+    let least = Number.POSITIVE_INFINITY;
+    for (const [i, b] of all.entries()) {
+      const a = all[i - 1];
+      if (a === undefined || !isAlike(a, b)) continue;
+      if (keepFrom !== null && (b.to === null || b.to > keepFrom)) continue;
+      if (a.calls + b.calls >= least) continue;
+      best = i - 1;
+      least = a.calls + b.calls;
+    }
+    const [a, b] = [all[best], all[best + 1]];
+    if (a === undefined || b === undefined) return all;
+    all.splice(best, 2, joined(a, b));
+  }
+  return all;
+}
+
+/** Pages of fresh calls that are counted with one request, and such requests of one run. */
+const pagesPerCount = 50;
+const mostCounts = 16;
+
+/**
+ * Counts what is proved once more: neighbors together, and what differs in halves, until it is known which stretches differ. They come back
+ * as `short` when calls are missing, else as `unproven`.
+ *
+ * @param until only what ends until then is counted.
+ * @param count asks the server how many calls a range has, both ends included; null when it does not say.
+ */
+export async function recount<P extends Position>(
+  list: Stretches<P>,
+  { until, rows, now }: { readonly until: P | null; readonly rows: number; readonly now: number },
+  count: (range: Span<P>) => Promise<number | null>,
+): Promise<Stretch<P>[]> {
+  const fresh = (stretch: Stretch<P>): number => (stretch.at === null ? stretch.calls : 0);
+  const perGroup = Math.max(
+    pagesPerCount * rows,
+    list.reduce((sum, one) => sum + fresh(one), 0) / mostCounts,
+  );
+  const groups: Stretch<P>[][] = [];
+  const others: Stretch<P>[] = [];
+  let size = 0;
+  for (const stretch of list) {
+    const isCounted = until === null || (stretch.to !== null && stretch.to <= until);
+    if (stretch.is !== 'proved' || stretch.counted === null || !isCounted) {
+      others.push(stretch);
+      continue;
+    }
+    const group = groups.at(-1);
+    if (group?.at(-1)?.to === stretch.from && size < perGroup) {
+      group?.push(stretch);
+      size += fresh(stretch);
+    } else {
+      groups.push([stretch]);
+      size = fresh(stretch);
+    }
+  }
+  const judge = async (group: readonly Stretch<P>[]): Promise<readonly Stretch<P>[]> => {
+    const whole = group.reduce(joined);
+    const range = { from: whole.from, to: whole.to };
+    let found = await count(range);
+    // One stretch that differs is counted twice: the first time, the server may have been behind.
+    if (group.length === 1 && found !== whole.counted) found = await count(range);
+    if (found === whole.counted) return group.map((one) => ({ ...one, at: now }));
+    if (found === null) return group.map((one) => ({ ...one, is: 'unproven', why: 'uncounted' }));
+    if (group.length > 1) {
+      const half = group.length >> 1;
+      return [...(await judge(group.slice(0, half))), ...(await judge(group.slice(half)))];
+    }
+    const more = found - (whole.counted ?? 0);
+    return more > 0
+      ? [{ ...whole, is: 'short', why: 'rose', missing: more }]
+      : [{ ...whole, is: 'unproven', why: 'fell' }];
+  };
+  const counted: Stretch<P>[] = [];
+  for (const group of groups) counted.push(...(await judge(group)));
+  return [...counted, ...others].sort((a, b) => (isBefore(a.from, b.from, 'begin') ? -1 : 1));
+}
+
+/** What a list proves of a period, and why not all of it. `first`: what the first answer counted in all of it. */
+export function verdictOf<P extends Position>(
+  list: Stretches<P>,
+  asked: Span<P>,
+  { first = null, notes = [] }: { readonly first?: number | null; readonly notes?: readonly Note<P>[] } = {},
+): Verdict<P> {
+  const inside = list.filter((stretch) => stretch.from === stretch.to || common(stretch, asked) !== null);
+  const gaps: Gap<P>[] = missing(list, asked).map((range) => ({
+    ...range,
+    is: 'unread',
+    why: 'unread',
+    calls: 0,
+    missing: null,
+    sids: [],
+  }));
+  let proved = 0;
+  let known = 0;
+  for (const { from, to, is, why = 'uncounted', calls, counted, shared, missing = null, sids = [] } of inside) {
+    known += Math.max(calls, counted === null ? 0 : counted - shared) + (why === 'rose' ? (missing ?? 0) : 0);
+    if (is === 'proved') proved += calls;
+    else gaps.push({ from, to, is, why, calls, missing, sids });
+  }
+  gaps.sort((a, b) => (isBefore(a.from, b.from, 'begin') ? -1 : 1));
+  // Calls that the first answer counted and none later. Where something is unread, they may be there.
+  if (first !== null && first > known && !gaps.some(({ is }) => is === 'unread'))
+    gaps.push({ ...asked, is: 'unproven', why: 'fell', calls: 0, missing: first - known, sids: [] });
+  return { proof: proofOf(gaps), asked, proved, gaps, notes };
+}
+
+function proofOf(gaps: readonly Gap<Position>[]): Proof {
+  if (gaps.some(({ is }) => is === 'short')) return 'short';
+  return gaps.length > 0 ? 'unproven' : 'whole';
+}
+
+/** Calls that were delivered, whether they are proved or not. */
+export const deliveredOf = ({ proved, gaps }: Pick<Verdict<Position>, 'proved' | 'gaps'>): number =>
+  gaps.reduce((sum, { calls }) => sum + calls, proved);
+
+const leads = { whole: 'complete', unproven: 'UNPROVEN', short: 'INCOMPLETE' } as const;
+
+/**
+ * A verdict in one sentence, which says no more than was proved.
+ *
+ * @example
+ * console.log(describeVerdict(await calls.verdict)); // complete: 5,000 calls, as many as the server counts
+ */
+export function describeVerdict(verdict: Verdict<Position>): string {
+  const { proof, gaps, notes } = verdict;
+  const calls = plural(deliveredOf(verdict), 'call');
+  const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
+  const byWhy = new Map<Why, Gap<Position>[]>();
+  for (const gap of gaps) byWhy.set(gap.why, [...(byWhy.get(gap.why) ?? []), gap]);
+  return [lead, ...[...byWhy].map(([why, some]) => describeGaps(why, some)), ...notes.map(describeNote)].join('; ');
+}
+
+function describeGaps(why: Why, gaps: readonly Gap<Position>[]): string {
+  const lost = gaps.reduce((sum, gap) => sum + (gap.missing ?? 0), 0);
+  const missing = `${plural(lost, 'call is', 'calls are')} missing`;
+  const where = `${placeOf(gaps[0])}${gaps.length > 1 ? ` and in ${plural(gaps.length - 1, 'more stretch', 'more stretches')}` : ''}`;
+  const sids = gaps.flatMap((gap) => gap.sids);
+  const some = `${sids.slice(0, 3).join(', ')}${sids.length > 3 ? ', ...' : ''}`;
+  const sentences: Readonly<Record<Why, string>> = {
+    unread: `the calls ${where} were not read`,
+    no_total: `the server gives no total ${where}, so nothing proves that these are all`,
+    fewer: `the server gave fewer calls than it counts ${where}: ${missing}`,
+    unsteady: `the answers of the server ${where} did not agree with each other`,
+    doubled: `the server gave ${plural(sids.length, 'call')} twice ${where}: ${some}`,
+    unreadable: `${plural(lost, 'call')} ${where} could not be read and ${lost === 1 ? 'was' : 'were'} left out`,
+    rose: `at the end the server counts more calls ${where} than it gave before: ${missing}`,
+    fell: `the server counted more calls ${where} at first than later, so calls were removed or are missing`,
+    uncounted: `the server did not count the calls ${where} at the end`,
+  };
+  return sentences[why];
+}
+
+function describeNote({ code, count, from }: Note<Position>): string {
+  const sentences: Readonly<Record<Note['code'], string>> = {
+    young: `counted up to ${from}, later calls may follow`,
+    set_aside: `${plural(count ?? 0, 'record')} could not be parsed and ${count === 1 ? 'was' : 'were'} set aside`,
+    reread: `reread ${plural(count ?? 0, 'slice')}`,
+  };
+  return sentences[code];
+}
+
+function placeOf(gap: Span<Position> | undefined): string {
+  const { from = null, to = null } = gap ?? {};
+  if (from !== null && to !== null) return `between ${from} and ${to}`;
+  if (to !== null) return `until ${to}`;
+  return from === null ? 'of all times' : `from ${from} on`;
+}
+
+const number = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+const plural = (value: number, one: string, many = `${one}s`): string =>
+  `${number(value)} ${value === 1 ? one : many}`;
+
+/** Adds a digest of everything in an object, whatever the order of its names, as a database may keep it. */
+export function sealed<T extends object>(value: T): T & { readonly seal: string } {
+  return { ...value, seal: digestOf(value) };
+}
+
+/** Whether an object is as it was sealed. */
+export function isSealed(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('seal' in value)) return false;
+  const { seal, ...rest } = value;
+  return seal === digestOf(rest);
+}
+
+const digestOf = (value: unknown): string =>
+  createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([name, each]) => `${JSON.stringify(name)}:${canonical(each)}`).join(',')}}`;
+}
+
+/** The range of calls that a span is. */
+export const rangeOf = ({ from, to }: Span): Range => ({ from, to });

@@ -1,0 +1,519 @@
+import { IdSet } from './ids.ts';
+import { type Answer, isRising, judge, type Limits } from './judge.ts';
+import type { ReadState, Span, Stretch } from './proof.ts';
+import { StreamError } from './stream-error.ts';
+
+// A slice is one answer. It is delivered when it is proved: as many items as its total says, each once, all inside. Else it is asked for
+// again; a range that holds more than a page is cut where the answer shows. Ranges are closed and share their borders, so that nothing
+// falls between two of them, however the server reads fractions of seconds or a repeated hour.
+
+/** What a range is asked for. */
+export interface Ask {
+  readonly range: Span<number>;
+  /** Page of the range, from 0. */
+  readonly page: number;
+  readonly rows: number;
+  /** `next` of the page before, where the list goes on by that. */
+  readonly after: string | number | null;
+  readonly signal: AbortSignal;
+}
+
+/** A list that can be asked for a range. It throws `Misplaced` when an answer was not the page that was asked for. */
+export interface Asked<T> {
+  ask(request: Ask): Promise<Answer<T>>;
+}
+
+/** An answer that was not what was asked for; another one may be. */
+export class Misplaced extends Error {
+  override readonly name = 'Misplaced';
+}
+
+/** How a list is read. */
+export interface SliceOptions extends Limits {
+  /** The smallest difference of two positions. No range is narrower. */
+  readonly step: number;
+  /** Slices that are asked for at the same time. */
+  readonly ahead: number;
+  /** Stretches end here, so that what lies before can be counted by itself; null when they need not. */
+  readonly until: number | null;
+  /** Whether the items have positions; without, the list is one range. */
+  readonly hasPositions?: boolean;
+  /** Where an earlier read stopped. */
+  readonly from?: Pick<ReadState<number>, 'border' | 'pages'> | null;
+}
+
+/** Items that are delivered together. */
+export interface Slice<T> extends Span<number> {
+  /** How many there are. */
+  readonly size: number;
+  /** One of them. */
+  item(index: number): T;
+  /** What was read with it; null while a range goes on. */
+  readonly stretches: readonly Stretch<number>[] | null;
+  /** Ids that come again with what follows. */
+  readonly border: readonly string[];
+  /** Of a range that goes on: how far it is. */
+  readonly pages: ReadState<number>['pages'];
+  /** What the first answer of all counted. */
+  readonly first: number | null;
+  /** It had to be asked for more than once. */
+  readonly isReread: boolean;
+}
+
+const tries = 5;
+/** Requests of any read, and those that a delivered slice adds: totals that cannot be true end here. */
+const fewRequests = 100;
+const requestsPerSlice = 20;
+/** Of a page, what a slice is meant to hold. */
+const fill = 0.85;
+
+interface Piece<T> extends Span<number> {
+  answer?: Promise<Answer<T> | Misplaced>;
+}
+
+/** An item where it came. */
+interface Found<T> {
+  readonly answer: Answer<T>;
+  readonly index: number;
+}
+
+/** What came of a range, each item once. */
+interface Gathered<T> {
+  readonly items: ReadonlyMap<string, Found<T>>;
+  readonly total: number | null;
+  readonly passes: number;
+  readonly is: Stretch['is'];
+  readonly why?: Stretch['why'];
+  readonly missing?: number;
+  readonly sids?: readonly string[];
+}
+
+/** Reads ranges of a list, which are in order: slice after slice, each item once. */
+export async function* slices<T>(
+  source: Asked<T>,
+  ranges: readonly Span<number>[],
+  options: SliceOptions,
+): AsyncGenerator<Slice<T>, void, void> {
+  const slicer = new Slicer(source, options);
+  try {
+    yield* slicer.read(ranges);
+  } finally {
+    slicer.stop.abort();
+  }
+}
+
+class Slicer<T> {
+  readonly stop = new AbortController();
+  readonly #source: Asked<T>;
+  readonly #options: SliceOptions;
+  readonly #seen = new IdSet();
+  /** Ids that may come again, with where they lie. */
+  #border = new Map<string, number>();
+  #work: Piece<T>[] = [];
+  /** Items and the width that held them, where the list was seen last. */
+  #pace: { readonly items: number; readonly width: number } | null = null;
+  /** Items that a page holds: fewer than were asked for, once the server has shown that it gives no more. */
+  #size: number;
+  /** Items of the last answer that held fewer than were asked for and not all. */
+  #short = 0;
+  /** Of an open end, what its total still promises. */
+  #left = 0;
+  #first: number | null = null;
+  /** Only whole ranges were asked for so far. */
+  #isFirst = true;
+  #requests = 0;
+  #delivered = 0;
+
+  constructor(source: Asked<T>, options: SliceOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.#size = options.rows;
+  }
+
+  async *read(ranges: readonly Span<number>[]): AsyncGenerator<Slice<T>, void, void> {
+    const { stray, from } = this.#options;
+    for (const id of from?.border ?? []) {
+      this.#seen.add(id);
+      this.#border.set(id, (ranges[0]?.from ?? Number.NEGATIVE_INFINITY) + stray);
+    }
+    this.#work = ranges.map(({ from, to }) => ({ from, to }));
+    let pages = from?.pages ?? null;
+    for (let head = this.#work[0]; head !== undefined; head = this.#work[0]) {
+      if (pages !== null) {
+        yield* this.#byPages(head, null, pages);
+        pages = null;
+        continue;
+      }
+      this.#lookAhead();
+      const answer = await (head.answer as NonNullable<typeof head.answer>);
+      const gathered = await this.#gather(head, answer);
+      if (gathered === 'pages') yield* this.#byPages(head, answer instanceof Misplaced ? null : answer, null);
+      else if (gathered !== 'cut') {
+        this.#work.shift();
+        this.#isFirst = false;
+        if (head.from !== null && head.to !== null) this.#learn(gathered.items.size, head.to - head.from);
+        const slice = this.#deliver(head, gathered);
+        this.#lookAhead();
+        yield slice;
+      }
+    }
+  }
+
+  async #ask(range: Span<number>, page = 0, rows = this.#options.rows, after: Ask['after'] = null) {
+    this.#requests += 1;
+    if (this.#requests > fewRequests + requestsPerSlice * this.#delivered)
+      throw new StreamError(
+        'too_many_requests',
+        `${this.#requests - 1} requests brought ${this.#delivered} pages of items: the totals of the server cannot be true.`,
+      );
+    try {
+      return await this.#source.ask({ range, page, rows, after, signal: this.stop.signal });
+    } catch (error) {
+      if (error instanceof Misplaced) return error;
+      throw error;
+    }
+  }
+
+  /** Asks for the slices that come next, as many as may be on their way. Without a pace only the first. */
+  #lookAhead(): void {
+    const { ahead } = this.#options;
+    for (let i = 0; i < this.#work.length && i < ahead; i += 1) {
+      const piece = this.#work[i] as Piece<T>;
+      if (piece.answer !== undefined) continue;
+      if (i > 0 && this.#pace === null) return;
+      const end = this.#endByPace(piece);
+      const next: Piece<T> = end === null ? piece : { from: piece.from, to: end };
+      if (end !== null) this.#work.splice(i, 1, next, { from: end, to: piece.to });
+      next.answer = this.#ask(next);
+      // It is thrown when its slice is next.
+      next.answer.catch(() => {});
+    }
+  }
+
+  /** Where a slice of this piece should end so that it fills most of a page; null when it should be asked for as it is. */
+  #endByPace({ from, to }: Piece<T>): number | null {
+    if (this.#pace === null || from === null || this.#options.hasPositions === false) return null;
+    const { step } = this.#options;
+    const { items, width } = this.#pace;
+    const aim = fill * this.#size;
+    const ideal = Math.max(step, Math.floor((aim * width) / Math.max(items, 0.1) / step) * step);
+    const end = from + Math.min(ideal, Math.max(step, Math.floor((8 * width) / step) * step));
+    if (to !== null) return to - end < ideal * 0.2 ? null : end;
+    this.#left -= aim;
+    return this.#left < 0.5 * this.#size ? null : end;
+  }
+
+  #learn(count: number, width: number): void {
+    const items = Math.max(count, 1);
+    const before = this.#pace;
+    const isEven =
+      before !== null &&
+      count * before.width < 2 * before.items * width &&
+      before.items * width < 2 * items * before.width;
+    this.#pace = isEven
+      ? { items: count + before.items / 2, width: width + before.width / 2 }
+      : { items, width };
+  }
+
+  /** Asks for a range until an answer proves it, five times; or finds that it has to be cut, or read page by page. */
+  async #gather(piece: Piece<T>, given: Answer<T> | Misplaced): Promise<Gathered<T> | 'cut' | 'pages'> {
+    const all = new Map<string, Found<T>>();
+    let last: { readonly total: number | null; readonly twice: string } = { total: null, twice: '' };
+    let refusal: Misplaced | null = null;
+    let outside = 0;
+    for (let pass = 1; pass <= tries; pass += 1) {
+      const answer = pass === 1 ? given : await this.#ask(piece);
+      if (answer instanceof Misplaced) {
+        refusal = answer;
+        continue;
+      }
+      const judgement = judge(answer, piece, this.#options);
+      if (judgement === 'outside') {
+        outside += 1;
+        if (outside >= 3) throw new StreamError('range_ignored');
+        continue;
+      }
+      if (judgement === 'untotalled') return 'pages';
+      const { ids, ats } = answer;
+      const total = answer.total ?? 0;
+      const isOnePage = ids.length === total;
+      if (this.#isFirst) this.#first ??= total;
+      if (ids.length > this.#size) this.#size = Math.min(ids.length, this.#options.rows);
+      const canCut = this.#canCut(piece, answer);
+      if (!canCut && !ats.some(Number.isFinite) && judgement === 'full') return 'pages';
+      if (judgement === 'full' && canCut && total > this.#options.rows) return this.#cut(piece, answer);
+      const found = await this.#pass(piece, answer, !canCut);
+      if (found === 'cut') return this.#cut(piece, answer);
+      for (const [id, one] of found.items) all.set(id, one);
+      const twice = found.twice.join('\n');
+      if (found.isProved) return { items: found.items, total, passes: pass, is: 'proved' };
+      if (isOnePage && found.twice.length > 0 && twice === last.twice)
+        return { items: all, total, passes: pass, is: 'short', why: 'doubled', missing: 0, sids: found.twice };
+      last = { total, twice };
+    }
+    // Nothing at all was understood: that is no gap, but a server that cannot be read.
+    if (refusal !== null && this.#first === null && this.#delivered === 0) throw refusal.cause;
+    const came = { items: all, total: last.total, passes: tries };
+    if (last.total === null) return { ...came, is: 'short', why: 'fewer' };
+    const missing = last.total - all.size;
+    return missing > 0
+      ? { ...came, is: 'short', why: 'fewer', missing }
+      : { ...came, is: 'unproven', why: 'unsteady' };
+  }
+
+  /** Whether a range can be cut in two. */
+  #canCut({ from, to }: Piece<T>, { ats }: Answer<T>): boolean {
+    if (this.#options.hasPositions === false) return false;
+    if (from !== null && to !== null && to - from <= this.#options.step) return false;
+    return ats.some(Number.isFinite);
+  }
+
+  /** One pass over the pages of a range that does not fit in one answer, or says so. `isWhole`: it has to be read to its end. */
+  async #pass(piece: Piece<T>, answer: Answer<T>, isWhole: boolean) {
+    const items = new Map<string, Found<T>>();
+    const twice: string[] = [];
+    const take = (page: Answer<T>): number => {
+      const before = items.size;
+      for (const [index, id] of page.ids.entries()) {
+        if (items.has(id)) twice.push(id);
+        items.set(id, { answer: page, index });
+      }
+      return items.size - before;
+    };
+    take(answer);
+    const total = answer.total ?? 0;
+    const rows = answer.ids.length;
+    let got = rows;
+    let isSteady = true;
+    // A full page that says that it is all may come from a server that counts no further: the next one shows it.
+    const isAll = got === total && rows < this.#options.rows;
+    for (let page = 1; rows > 0 && !isAll && got <= total && (got < total || page === 1); page += 1) {
+      const next = await this.#ask(piece, page, rows);
+      if (next instanceof Misplaced) {
+        isSteady = false;
+        break;
+      }
+      const fresh = take(next);
+      got += next.ids.length;
+      isSteady &&= next.total === total || next.ids.length === 0;
+      if (fresh > 0 && !isWhole) {
+        // It gives fewer than were asked for, and others with the next page. When that happens twice, it never gives more.
+        if (rows === this.#short) this.#size = rows;
+        this.#short = rows;
+        return 'cut' as const;
+      }
+      if (fresh === 0) break;
+    }
+    const isProved = isSteady && got === total && items.size === total;
+    return { items, twice: twice.sort(), isProved };
+  }
+
+  /** Cuts a range that holds more than a page, where the answer shows. */
+  async #cut(piece: Piece<T>, { ids, ats, total }: Answer<T>): Promise<'cut'> {
+    const { step } = this.#options;
+    const lowest = piece.from ?? Number.NEGATIVE_INFINITY;
+    const highest = piece.to ?? Number.POSITIVE_INFINITY;
+    const size = Math.min(this.#size, ids.length);
+    const known = ats.filter(Number.isFinite).sort((a, b) => a - b);
+    const [begin = 0, last = 0] = [known[0], known.at(-1)];
+    let end: number;
+    if (isRising(ats) && begin < last) {
+      end = known[Math.floor(known.length * fill)] ?? last;
+    } else {
+      // The page shows a sample, or the other end; of an open range, the last page shows where the rest lies.
+      let [from, to] = [piece.from ?? begin, piece.to ?? last];
+      if (piece.from === null || piece.to === null) {
+        const far = await this.#ask(piece, Math.ceil((total ?? 0) / ids.length) - 1, ids.length);
+        const others = far instanceof Misplaced ? [] : far.ats.filter(Number.isFinite);
+        if (piece.from === null) from = others.reduce((a, b) => Math.min(a, b), from);
+        if (piece.to === null) to = others.reduce((a, b) => Math.max(a, b), to);
+      }
+      end = from + ((to - from) * fill * size) / Math.max(total ?? 0, 1);
+      this.#pace = { items: fill * size, width: Math.max(step, end - from) };
+    }
+    end = Math.floor(end / step) * step;
+    if (piece.to === null) this.#left = total ?? 0;
+    if (end <= lowest) end = (piece.from ?? end) + step;
+    if (end >= highest) end = (piece.to ?? end) - step;
+    if (isRising(ats) && begin < last) {
+      const start = piece.from === null ? begin : Math.max(piece.from, begin - step);
+      this.#pace = {
+        items: Math.max(known.filter((at) => at < end).length, 1),
+        width: Math.max(step, end - start),
+      };
+    }
+    this.#isFirst = false;
+    this.#work.splice(0, 1, { from: piece.from, to: end }, { from: end, to: piece.to });
+    return 'cut';
+  }
+
+  /** Leaves out what was delivered before, and counts what is left. */
+  #deliver(piece: Span<number>, gathered: Gathered<T>): Slice<T> {
+    const { items, total, passes, is, why, missing, sids = [] } = gathered;
+    const fresh: Found<T>[] = [];
+    const doubled = [...sids];
+    let shared = 0;
+    for (const [id, found] of items) {
+      if (this.#seen.add(id)) fresh.push(found);
+      else if (this.#mayComeAgain(id, found, piece)) shared += 1;
+      else doubled.push(id);
+    }
+    this.#keepBorder(items, piece);
+    if (fresh.length > 0) this.#delivered += 1;
+    const whole: Stretch<number> = {
+      from: piece.from,
+      to: piece.to,
+      is,
+      counted: total,
+      shared,
+      calls: fresh.length,
+      at: null,
+      ...(why === undefined ? {} : { why }),
+      ...(missing === undefined ? {} : { missing }),
+    };
+    const stretches: Stretch<number>[] =
+      doubled.length > 0
+        ? [{ ...whole, is: 'short', why: why ?? 'doubled', missing: missing ?? 0, sids: doubled }]
+        : this.#splitAt(this.#options.until, whole, [...items.values()], fresh);
+    return {
+      ...this.#sliceOf(piece, fresh),
+      stretches,
+      pages: null,
+      isReread: passes > 1,
+    };
+  }
+
+  #sliceOf(piece: Span<number>, fresh: readonly Found<T>[]) {
+    return {
+      from: piece.from,
+      to: piece.to,
+      size: fresh.length,
+      item: (i: number): T => {
+        const { answer, index } = fresh[i] as Found<T>;
+        return answer.item(index);
+      },
+      border: [...this.#border.keys()],
+      first: this.#first,
+    };
+  }
+
+  /** Whether an item that was delivered may come with this range, too: at a border, or where the clock of the server was changed. */
+  #mayComeAgain(id: string, { answer, index }: Found<T>, { from, to }: Span<number>): boolean {
+    const at = answer.ats[index] ?? Number.NaN;
+    if (from !== null && at <= from + this.#options.step) return true;
+    return this.#border.has(id) || (to !== null && at > to);
+  }
+
+  /** Keeps the ids that may come with what follows. */
+  #keepBorder(items: ReadonlyMap<string, Found<T>>, { to }: Span<number>): void {
+    if (to === null) {
+      this.#border = new Map();
+      return;
+    }
+    const border = new Map<string, number>();
+    const keep = (id: string, at: number): void => {
+      if (at >= to - this.#options.step) border.set(id, at);
+    };
+    for (const [id, at] of this.#border) keep(id, at);
+    for (const [id, { answer, index }] of items) keep(id, answer.ats[index] ?? Number.NaN);
+    this.#border = border;
+  }
+
+  /** A proved stretch in two, where the time lies in it up to which calls are counted at the end, and no item lies at that time. */
+  #splitAt(
+    until: number | null,
+    whole: Stretch<number>,
+    items: readonly Found<T>[],
+    fresh: readonly Found<T>[],
+  ): Stretch<number>[] {
+    const isInside =
+      until !== null &&
+      (whole.from === null || whole.from < until) &&
+      (whole.to === null || until < whole.to) &&
+      whole.is === 'proved';
+    const atOf = ({ answer, index }: Found<T>): number => answer.ats[index] ?? Number.NaN;
+    if (!isInside || items.some((one) => !(Math.abs(atOf(one) - until) >= this.#options.step))) return [whole];
+    const isBefore = (one: Found<T>): boolean => atOf(one) < until;
+    const counted = items.filter(isBefore).length;
+    const calls = fresh.filter(isBefore).length;
+    return [
+      { ...whole, to: until, counted, calls },
+      { ...whole, from: until, counted: items.length - counted, calls: whole.calls - calls, shared: 0 },
+    ];
+  }
+
+  /** Reads a range that cannot be cut, or has no totals, page by page, and proves it where all of its totals agree. */
+  async *#byPages(
+    piece: Piece<T>,
+    given: Answer<T> | null,
+    begun: ReadState<number>['pages'],
+  ): AsyncGenerator<Slice<T>, void, void> {
+    const rows = begun?.rows ?? this.#options.rows;
+    const cursors = new Set<string | number>();
+    let total: number | null | undefined;
+    let answer = given ?? null;
+    let [got, calls, after] = [0, 0, begun?.after ?? null];
+    let isProvable = begun === null;
+    const shared = new Set<string>();
+    const atEnd = new Map<string, number>();
+    for (let page = begun?.done ?? 0; ; page += 1) {
+      const next = answer ?? (await this.#ask(piece, page, rows, after));
+      answer = null;
+      if (next instanceof Misplaced) throw next.cause;
+      if (judge(next, piece, this.#options) === 'outside') throw new StreamError('range_ignored');
+      if (this.#isFirst) this.#first ??= next.total;
+      total = total === undefined ? next.total : total;
+      isProvable &&= total !== null && (next.total === total || next.ids.length === 0) && next.next === undefined;
+      const fresh: Found<T>[] = [];
+      const before = shared.size;
+      for (const [index, id] of next.ids.entries()) {
+        const found = { answer: next, index };
+        if (this.#seen.add(id)) fresh.push(found);
+        else if (this.#mayComeAgain(id, found, piece)) shared.add(id);
+        if (piece.to !== null && (next.ats[index] ?? 0) >= piece.to - this.#options.step)
+          atEnd.set(id, next.ats[index] ?? 0);
+      }
+      got += next.ids.length;
+      calls += fresh.length;
+      if (fresh.length > 0) this.#delivered += 1;
+      const isCursor = typeof next.next === 'string' || typeof next.next === 'number';
+      if (isCursor) {
+        if (cursors.has(next.next)) throw new StreamError('cursor_repeated');
+        cursors.add(next.next);
+        after = next.next;
+      }
+      const isDone = total !== null && total !== undefined && got >= total;
+      const isSame = fresh.length === 0 && shared.size === before;
+      if (isCursor || !(cursors.size > 0 || next.next === null || isSame || isDone)) {
+        const pages = { done: page + 1, rows, after };
+        yield { ...this.#sliceOf(piece, fresh), border: next.ids, isReread: false, stretches: null, pages };
+        continue;
+      }
+      this.#work.shift();
+      this.#isFirst = false;
+      this.#border = atEnd;
+      const stretch = pagedStretch(piece, { total: total ?? null, got, calls, shared: shared.size, isProvable });
+      yield { ...this.#sliceOf(piece, fresh), isReread: false, stretches: [stretch], pages: null };
+      return;
+    }
+  }
+}
+
+/** What a range that was read page by page is. */
+function pagedStretch(
+  { from, to }: Span<number>,
+  {
+    total,
+    got,
+    calls,
+    shared,
+    isProvable,
+  }: { total: number | null; got: number; calls: number; shared: number; isProvable: boolean },
+): Stretch<number> {
+  const stretch = { from, to, counted: total, shared, calls, at: null };
+  if (isProvable && got === total && calls + shared === total) return { ...stretch, is: 'proved' };
+  if (total === null || !isProvable) return { ...stretch, is: 'unproven', why: total === null ? 'no_total' : 'unsteady' };
+  if (calls + shared < total)
+    return { ...stretch, is: 'short', why: 'fewer', missing: total - calls - shared };
+  return { ...stretch, is: 'unproven', why: 'unsteady' };
+}
