@@ -38,6 +38,8 @@ export interface SliceOptions extends Limits {
   readonly until: number | null;
   /** Whether the items have positions; without, the list is one range. */
   readonly hasPositions?: boolean;
+  /** Ends the requests in flight. */
+  readonly stop: AbortController;
   /** Where an earlier read stopped. */
   readonly from?: Pick<ReadState<number>, 'border' | 'pages'> | null;
 }
@@ -94,16 +96,14 @@ export async function* slices<T>(
   ranges: readonly Span<number>[],
   options: SliceOptions,
 ): AsyncGenerator<Slice<T>, void, void> {
-  const slicer = new Slicer(source, options);
   try {
-    yield* slicer.read(ranges);
+    yield* new Slicer(source, options).read(ranges);
   } finally {
-    slicer.stop.abort();
+    options.stop.abort();
   }
 }
 
 class Slicer<T> {
-  readonly stop = new AbortController();
   readonly #source: Asked<T>;
   readonly #options: SliceOptions;
   readonly #seen = new IdSet();
@@ -167,7 +167,7 @@ class Slicer<T> {
         `${this.#requests - 1} requests brought ${this.#delivered} pages of items: the totals of the server cannot be true.`,
       );
     try {
-      return await this.#source.ask({ range, page, rows, after, signal: this.stop.signal });
+      return await this.#source.ask({ range, page, rows, after, signal: this.#options.stop.signal });
     } catch (error) {
       if (error instanceof Misplaced) return error;
       throw error;
