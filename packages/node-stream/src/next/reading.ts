@@ -103,6 +103,8 @@ export class Reading<R, T, P extends Position> {
   #isOver = false;
   #began = 0;
   #before = 0;
+  #isResumed = false;
+  #slicesRead = 0;
   #outcome: { resolve(verdict: Verdict<P>): void; reject(error: unknown): void } | null = null;
 
   constructor(options: ReadingOptions<R, T, P>) {
@@ -161,6 +163,7 @@ export class Reading<R, T, P extends Position> {
     this.#state = checkCheckpoint(checkpoint, of).read as ReadState<P>;
     this.#place = new Place(of, this.#state, checkpoint);
     if (this.#state.account !== null) source.account = this.#state.account;
+    this.#isResumed = true;
     this.#before = deliveredOf(this.#verdict([]));
     return false;
   }
@@ -193,6 +196,7 @@ export class Reading<R, T, P extends Position> {
       },
       commit: () => {
         const before = this.#state;
+        this.#slicesRead += 1;
         const stretches = (slice.stretches ?? []).map((stretch): Stretch<P> => {
           const one = { ...stretch, ...spanOf(stretch) };
           if (left === 0 || leaves === 'set_aside') return one;
@@ -220,7 +224,7 @@ export class Reading<R, T, P extends Position> {
     const { stretches } = this.#state;
     const young: Note<P>[] = [];
     // One answer that held everything is a count of everything.
-    if (stretches.length > 1 || this.#before > 0) {
+    if (this.#slicesRead !== 1 || this.#isResumed) {
       const counted = await recount(stretches, { until, rows, now: now() }, (range) =>
         count(range, this.#stop.signal),
       );
