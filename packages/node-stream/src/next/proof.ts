@@ -132,6 +132,8 @@ const endsBefore = <P extends Position>(to: P | null, from: P | null): boolean =
 
 /** What two ranges have in common; null when that is nothing, or a border only. */
 export function common<P extends Position>(a: Span<P>, b: Span<P>): Span<P> | null {
+  // A range of one position has something in common with itself alone.
+  if (a.from === b.from && a.to === b.to) return a;
   const range = { from: later(a.from, b.from), to: sooner(a.to, b.to) };
   return range.from !== null && range.to !== null && range.from >= range.to ? null : range;
 }
@@ -278,7 +280,7 @@ export function verdictOf<P extends Position>(
   asked: Span<P>,
   { first = null, notes = [] }: { readonly first?: number | null; readonly notes?: readonly Note<P>[] } = {},
 ): Verdict<P> {
-  const inside = list.filter((stretch) => stretch.from === stretch.to || common(stretch, asked) !== null);
+  const inside = list.filter((stretch) => common(stretch, asked) !== null);
   const gaps: Gap<P>[] = missing(list, asked).map((range) => ({
     ...range,
     is: 'unread',
@@ -289,7 +291,17 @@ export function verdictOf<P extends Position>(
   }));
   let proved = 0;
   let known = 0;
-  for (const { from, to, is, why = 'uncounted', calls, counted, shared, missing = null, sids = [] } of inside) {
+  for (const {
+    from,
+    to,
+    is,
+    why = 'uncounted',
+    calls,
+    counted,
+    shared,
+    missing = null,
+    sids = [],
+  } of inside) {
     known += Math.max(calls, counted === null ? 0 : counted - shared) + (why === 'rose' ? (missing ?? 0) : 0);
     if (is === 'proved') proved += calls;
     else gaps.push({ from, to, is, why, calls, missing, sids });
@@ -324,7 +336,9 @@ export function describeVerdict(verdict: Verdict<Position>): string {
   const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
   const byWhy = new Map<Why, Gap<Position>[]>();
   for (const gap of gaps) byWhy.set(gap.why, [...(byWhy.get(gap.why) ?? []), gap]);
-  return [lead, ...[...byWhy].map(([why, some]) => describeGaps(why, some)), ...notes.map(describeNote)].join('; ');
+  return [lead, ...[...byWhy].map(([why, some]) => describeGaps(why, some)), ...notes.map(describeNote)].join(
+    '; ',
+  );
 }
 
 function describeGaps(why: Why, gaps: readonly Gap<Position>[]): string {

@@ -1,5 +1,11 @@
 import { addAbortSignal, Readable } from 'node:stream';
-import { type Call, clientDefaults, listOptions, requestOptions, type RequestOptions } from '@call-attribution/core';
+import {
+  type Call,
+  clientDefaults,
+  listOptions,
+  type RequestOptions,
+  requestOptions,
+} from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { formatNaive, hour, second } from '@call-attribution/core/time';
@@ -21,7 +27,7 @@ import type { Chain, Done, Operator, Sink, Through } from './operators/operator.
 import { leavable } from './operators/sources.ts';
 import type { Checkpoint, Page, ReadFacts, Source } from './page.ts';
 import type { Verdict } from './proof.ts';
-import { pagesOf, type Place, type Portion, type Progress, Reading } from './reading.ts';
+import { type Place, type Portion, type Progress, pagesOf, Reading } from './reading.ts';
 
 /** A record that could not be parsed. */
 export interface DeadRecord {
@@ -102,7 +108,14 @@ export function callReading<T>(
   },
   { take, leaves }: { take(record: RawRecord): T | null; readonly leaves: 'lost' | 'set_aside' },
 ): Reading<RawRecord, T, string> {
-  const { rows = clientDefaults.rows, prefetch, checkpoint = null, signal = null, onProgress, now = Date.now } = settings;
+  const {
+    rows = clientDefaults.rows,
+    prefetch,
+    checkpoint = null,
+    signal = null,
+    onProgress,
+    now = Date.now,
+  } = settings;
   return new Reading<RawRecord, T, string>({
     ...callSteps,
     source,

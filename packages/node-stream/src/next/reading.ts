@@ -34,7 +34,8 @@ export interface Progress {
 }
 
 /** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
-export interface ReadingOptions<R, T, P extends Position> extends Omit<SliceOptions, 'until' | 'from' | 'stop'> {
+export interface ReadingOptions<R, T, P extends Position>
+  extends Omit<SliceOptions, 'until' | 'from' | 'stop'> {
   readonly source: Asked<R> & { account?: string | null; retries?: number };
   /** What is read, for checkpoints. */
   readonly of: string;
@@ -200,7 +201,13 @@ export class Reading<R, T, P extends Position> {
         const stretches = (slice.stretches ?? []).map((stretch): Stretch<P> => {
           const one = { ...stretch, ...spanOf(stretch) };
           if (left === 0 || leaves === 'set_aside') return one;
-          return { ...one, is: 'short', why: 'unreadable', missing: (one.missing ?? 0) + left, calls: one.calls - left };
+          return {
+            ...one,
+            is: 'short',
+            why: 'unreadable',
+            missing: (one.missing ?? 0) + left,
+            calls: one.calls - left,
+          };
         });
         this.#state = {
           stretches: bounded(stretches.reduce<readonly Stretch<P>[]>(add, before.stretches), mostStretches),

@@ -8,8 +8,10 @@ const streamErrors = codeTable({
   too_many_requests:
     'The read needed more requests than the items that came explain: what the server says of its totals cannot be true. Report it to its operator.',
   cursor_repeated: 'The list gave a cursor twice, so it would go on without end. Report it to its operator.',
-  unexpected_page: 'The `fetch` of a list returned something else than a page. Return { items, total, next }.',
-  not_read: 'Nothing reads this stream, so there is no verdict. Read it first: with `for await`, `pages()`, `pipeline` or `into`.',
+  unexpected_page:
+    'The `fetch` of a list returned something else than a page. Return { items, total, next }.',
+  not_read:
+    'Nothing reads this stream, so there is no verdict. Read it first: with `for await`, `pages()`, `pipeline` or `into`.',
   left_early: 'The stream was left before its end, so there is no verdict. Resume from `checkpoint()`.',
 });
 
