@@ -64,7 +64,7 @@ export function topN<T>({ count, by, within }: TopOptions<T>): Operator<T, T> {
         end: flush,
         save(): Saved | null {
           cut();
-          return group === undefined ? null : { group, best };
+          return group === undefined ? null : { group, best: [...best] };
         },
       };
     },
