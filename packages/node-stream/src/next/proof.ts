@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto';
-import type { Range } from './page.ts';
-
 // What was read is one sorted list of stretches. It is the checkpoint of a stream, the state of a sync, and what a verdict is made of.
 // Stretches share their borders: what came at a border is delivered with the first of the two that is read.
 
@@ -369,29 +366,3 @@ function placeOf(gap: Span<Position> | undefined): string {
 const number = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 const plural = (value: number, one: string, many = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
-
-/** Adds a digest of everything in an object, whatever the order of its names, as a database may keep it. */
-export function sealed<T extends object>(value: T): T & { readonly seal: string } {
-  return { ...value, seal: digestOf(value) };
-}
-
-/** Whether an object is as it was sealed. */
-export function isSealed(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || !('seal' in value)) return false;
-  const { seal, ...rest } = value;
-  return seal === digestOf(rest);
-}
-
-const digestOf = (value: unknown): string =>
-  createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
-  entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([name, each]) => `${JSON.stringify(name)}:${canonical(each)}`).join(',')}}`;
-}
-
-/** The range of calls that a span is. */
-export const rangeOf = ({ from, to }: Span): Range => ({ from, to });

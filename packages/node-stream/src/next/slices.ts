@@ -38,6 +38,8 @@ export interface SliceOptions extends Limits {
   readonly until: number | null;
   /** Whether the items have positions; without, the list is one range. */
   readonly hasPositions?: boolean;
+  /** Ends the requests in flight. */
+  readonly stop: AbortController;
   /** Where an earlier read stopped. */
   readonly from?: Pick<ReadState<number>, 'border' | 'pages'> | null;
 }
@@ -89,21 +91,13 @@ interface Gathered<T> {
 }
 
 /** Reads ranges of a list, which are in order: slice after slice, each item once. */
-export async function* slices<T>(
+export const slices = <T>(
   source: Asked<T>,
   ranges: readonly Span<number>[],
   options: SliceOptions,
-): AsyncGenerator<Slice<T>, void, void> {
-  const slicer = new Slicer(source, options);
-  try {
-    yield* slicer.read(ranges);
-  } finally {
-    slicer.stop.abort();
-  }
-}
+): AsyncGenerator<Slice<T>, void, void> => new Slicer(source, options).read(ranges);
 
 class Slicer<T> {
-  readonly stop = new AbortController();
   readonly #source: Asked<T>;
   readonly #options: SliceOptions;
   readonly #seen = new IdSet();
@@ -118,6 +112,8 @@ class Slicer<T> {
   #short = 0;
   /** Of an open end, what its total still promises. */
   #left = 0;
+  /** Items of the slice before. */
+  #last = 0;
   #first: number | null = null;
   /** Only whole ranges were asked for so far. */
   #isFirst = true;
@@ -137,14 +133,11 @@ class Slicer<T> {
       this.#border.set(id, (ranges[0]?.from ?? Number.NEGATIVE_INFINITY) + stray);
     }
     this.#work = ranges.map(({ from, to }) => ({ from, to }));
-    let pages = from?.pages ?? null;
-    for (let head = this.#work[0]; head !== undefined; head = this.#work[0]) {
-      if (pages !== null) {
-        yield* this.#byPages(head, null, pages);
-        pages = null;
-        continue;
-      }
+    const pages = from?.pages ?? null;
+    if (pages !== null && this.#work[0] !== undefined) yield* this.#byPages(this.#work[0], null, pages);
+    while (this.#work.length > 0) {
       this.#lookAhead();
+      const head = this.#work[0] as Piece<T>;
       const answer = await (head.answer as NonNullable<typeof head.answer>);
       const gathered = await this.#gather(head, answer);
       if (gathered === 'pages') yield* this.#byPages(head, answer instanceof Misplaced ? null : answer, null);
@@ -167,7 +160,7 @@ class Slicer<T> {
         `${this.#requests - 1} requests brought ${this.#delivered} pages of items: the totals of the server cannot be true.`,
       );
     try {
-      return await this.#source.ask({ range, page, rows, after, signal: this.stop.signal });
+      return await this.#source.ask({ range, page, rows, after, signal: this.#options.stop.signal });
     } catch (error) {
       if (error instanceof Misplaced) return error;
       throw error;
@@ -181,7 +174,7 @@ class Slicer<T> {
       const piece = this.#work[i] as Piece<T>;
       if (piece.answer !== undefined) continue;
       if (i > 0 && this.#pace === null) return;
-      const end = this.#endByPace(piece);
+      const end = this.#endByPace(piece, i);
       const next: Piece<T> = end === null ? piece : { from: piece.from, to: end };
       if (end !== null) this.#work.splice(i, 1, next, { from: end, to: piece.to });
       next.answer = this.#ask(next);
@@ -191,7 +184,7 @@ class Slicer<T> {
   }
 
   /** Where a slice of this piece should end so that it fills most of a page; null when it should be asked for as it is. */
-  #endByPace({ from, to }: Piece<T>): number | null {
+  #endByPace({ from, to }: Piece<T>, before: number): number | null {
     if (this.#pace === null || from === null || this.#options.hasPositions === false) return null;
     const { step } = this.#options;
     const { items, width } = this.#pace;
@@ -199,11 +192,14 @@ class Slicer<T> {
     const ideal = Math.max(step, Math.floor((aim * width) / Math.max(items, 0.1) / step) * step);
     const end = from + Math.min(ideal, Math.max(step, Math.floor((8 * width) / step) * step));
     if (to !== null) return to - end < ideal * 0.2 ? null : end;
-    this.#left -= aim;
-    return this.#left < 0.5 * this.#size ? null : end;
+    // Nobody knows how far an open range goes: it is asked for as it is when little of its total is left, and after a quiet time.
+    const isQuiet = this.#last === 0 && before === 0;
+    return isQuiet || this.#left - before * aim < aim + 0.5 * this.#size ? null : end;
   }
 
   #learn(count: number, width: number): void {
+    this.#last = count;
+    this.#left -= count;
     const items = Math.max(count, 1);
     const before = this.#pace;
     const isEven =
@@ -241,7 +237,7 @@ class Slicer<T> {
       if (ids.length > this.#size) this.#size = Math.min(ids.length, this.#options.rows);
       const canCut = this.#canCut(piece, answer);
       if (!canCut && !ats.some(Number.isFinite) && judgement === 'full') return 'pages';
-      if (judgement === 'full' && canCut && total > this.#options.rows) return this.#cut(piece, answer);
+      if (judgement === 'full' && canCut && (total > this.#options.rows || ids.length >= this.#size)) return this.#cut(piece, answer);
       const found = await this.#pass(piece, answer, !canCut);
       if (found === 'cut') return this.#cut(piece, answer);
       for (const [id, one] of found.items) all.set(id, one);
@@ -335,6 +331,8 @@ class Slicer<T> {
     if (piece.to === null) this.#left = total ?? 0;
     if (end <= lowest) end = (piece.from ?? end) + step;
     if (end >= highest) end = (piece.to ?? end) - step;
+    // All that shows lies at one position: what comes before it, the position itself, and the rest.
+    if (begin === last) end = [last - step, last, last + step].find((at) => at > lowest) ?? end;
     if (isRising(ats) && begin < last) {
       const start = piece.from === null ? begin : Math.max(piece.from, begin - step);
       this.#pace = {

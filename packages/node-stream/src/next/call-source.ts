@@ -1,0 +1,165 @@
+import { type Call, type Client, type RawPage, type RequestOptions, ResponseError } from '@call-attribution/core';
+import { scanRecords } from '@call-attribution/core/page';
+import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
+import { type Clause, type Filter, type FilterInput, printFilter, simplify, toFilter } from '@call-attribution/query-dsl';
+import type { Answer } from './judge.ts';
+import type { Span } from './proof.ts';
+import { type Ask, type Asked, Misplaced } from './slices.ts';
+import { StreamError } from './stream-error.ts';
+
+/** The part of core's client that a read uses. Any client with it will do. */
+export type PageClient = Pick<Client, 'version' | 'fetchPage'>;
+
+/** What all requests of a read have in common. */
+export type RequestSettings = Pick<RequestOptions, 'timeout' | 'retry' | 'headers'>;
+
+/** A filter whose range of `date_added` can be cut. */
+export interface CallQuery {
+  /** Version and filter in one canonical form, for checkpoints. */
+  readonly of: string;
+  readonly filter: Filter;
+  /** The range of `date_added` that it has, as it was written. */
+  readonly asked: Span;
+  /** The filter of a part of that range. Where the part ends with it, it ends as it was written. */
+  within(range: Span): Filter;
+}
+
+/** Separates the range of `date_added` from the rest of a filter. */
+export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'): CallQuery {
+  const filter = simplify(toFilter(input ?? '', { version }));
+  const others = filter.clauses.filter(({ field }) => field !== 'date_added');
+  const own = filter.clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
+  const [lower, upper] = own?.kind === 'range' ? [own.lower, own.upper] : [null, null];
+  const asked = { from: lower?.text ?? null, to: upper?.text ?? null };
+  return {
+    of: `${version} ${printFilter(filter)}`,
+    filter,
+    asked,
+    within({ from, to }) {
+      const closed = (text: string | null) => (text === null ? null : { text, inclusive: true });
+      const range: Clause = {
+        kind: 'range',
+        field: 'date_added',
+        lower: from === asked.from ? lower : closed(from),
+        upper: to === asked.to ? upper : closed(to),
+      };
+      return { clauses: range.lower === null && range.upper === null ? others : [range, ...others] };
+    },
+  };
+}
+
+/** A record as it came. */
+export interface RawRecord {
+  readonly page: RawPage;
+  readonly index: number;
+}
+
+/** Positions of calls, in milliseconds. */
+export const callSteps = { step: second, stray: hour } as const;
+
+/** The calls of a query, as a list that can be asked for ranges. */
+export class CallSource implements Asked<RawRecord> {
+  readonly query: CallQuery;
+  /** The account of all calls so far. */
+  account: string | null = null;
+  retries = 0;
+  readonly #client: PageClient;
+  readonly #settings: RequestSettings;
+  /** Numbers of the ends of the query, so that they are sent as they were written. */
+  readonly #ends: Span<number>;
+
+  constructor(client: PageClient, query: CallQuery, { timeout, retry, headers }: RequestSettings) {
+    this.#client = client;
+    this.query = query;
+    this.#settings = { timeout, retry, headers };
+    this.#ends = { from: numberOf(query.asked.from), to: numberOf(query.asked.to) };
+  }
+
+  /** A range of positions as one of times. */
+  spanOf({ from, to }: Span<number>): Span {
+    const { asked } = this.query;
+    return {
+      from: from === this.#ends.from ? asked.from : timeOf(from),
+      to: to === this.#ends.to ? asked.to : timeOf(to),
+    };
+  }
+
+  async ask({ range, page, rows, signal }: Ask): Promise<Answer<RawRecord>> {
+    const answer = await this.#fetch(this.spanOf(range), page, rows, signal);
+    this.retries += Math.max(0, answer.meta.attempts - 1);
+    const ranges = answer.byteRanges();
+    const bytes = Buffer.from(answer.bytes.buffer, answer.bytes.byteOffset, answer.bytes.byteLength);
+    for (const account of scanRecords(bytes, ranges, 'acct_id')) {
+      if (account === undefined) continue;
+      this.account ??= account;
+      if (account !== this.account) throw new StreamError('other_account');
+    }
+    return {
+      // A record without a sid goes by its own bytes: it is counted, and fails when it is parsed.
+      ids: scanRecords(bytes, ranges, 'sid').map((sid, i) => sid ?? bytes.toString('utf8', ranges[i]?.start, ranges[i]?.end)),
+      ats: scanRecords(bytes, ranges, 'date_added').map(parseNaive),
+      total: answer.range?.total ?? null,
+      item: (index) => ({ page: answer, index }),
+    };
+  }
+
+  /** How many calls the server counts in a range; null when it does not say. */
+  async count(range: Span, signal: AbortSignal): Promise<number | null> {
+    try {
+      const page = await this.#fetch(range, 0, 1, signal);
+      return page.range?.total ?? (page.count === 0 ? 0 : null);
+    } catch {
+      signal.throwIfAborted();
+      return null;
+    }
+  }
+
+  async #fetch(range: Span, page: number, rows: number, signal: AbortSignal): Promise<RawPage> {
+    try {
+      return await this.#client.fetchPage({ ...this.#settings, filter: this.query.within(range), rows, page, signal });
+    } catch (error) {
+      if (error instanceof ResponseError && misplaced.has(error.code)) throw new Misplaced('', { cause: error });
+      throw error;
+    }
+  }
+}
+
+// Codes of the client's errors for pages that are not what their place in the list says.
+const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'range_mismatch', 'list_short', 'page_clamped']);
+
+/** A time as a position. */
+export const numberOf = (time: string | null): number | null => (time === null ? null : parseNaive(time));
+/** A position as a time. */
+export const timeOf = (at: number | null): string | null => (at === null ? null : formatNaive(at));
+
+/** A record, parsed and checked. */
+export const parsed = ({ page, index }: RawRecord): Call => page.record(index);
+
+const newline = 0x0a;
+
+/** Records as lines of JSON, as the server sent them. The bytes of a page that is delivered whole become the lines. */
+export function linesOf(records: readonly RawRecord[]): Buffer {
+  const page = records[0]?.page;
+  if (page === undefined) return Buffer.alloc(0);
+  const bytes = Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength);
+  const ranges = page.byteRanges();
+  const [first, last] = [ranges[0], ranges.at(-1)];
+  const isAll = records.length === ranges.length && records.every((one, i) => one.page === page && one.index === i);
+  if (isAll && first !== undefined && last !== undefined && last.end < bytes.length) {
+    const lines = bytes.subarray(first.start, last.end + 1);
+    const isTight = ranges.every(({ start }, i) => i === 0 || start === (ranges[i - 1]?.end ?? 0) + 1);
+    if (isTight && !lines.includes(newline) && !lines.includes(0x0d)) {
+      for (const { end } of ranges) lines[end - first.start] = newline;
+      return lines;
+    }
+  }
+  return Buffer.concat(records.flatMap((record) => [bytesOf(record), Buffer.of(newline)]));
+}
+
+/** The bytes of a record on one line: line ends occur only between values, since strings escape them. */
+export function bytesOf({ page, index }: RawRecord): Buffer {
+  const range = page.byteRanges()[index];
+  const bytes = Buffer.from(page.bytes.subarray(range?.start ?? 0, range?.end ?? 0));
+  for (const [i, byte] of bytes.entries()) if (byte === newline || byte === 0x0d) bytes[i] = 0x20;
+  return bytes;
+}

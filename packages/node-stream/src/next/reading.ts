@@ -1,0 +1,319 @@
+import { checkCheckpoint, checkpointOf } from './checkpoint.ts';
+import type { Checkpoint, Page, Range } from './page.ts';
+import {
+  add,
+  bounded,
+  deliveredOf,
+  missing,
+  type Note,
+  type Position,
+  type ReadState,
+  recount,
+  type Span,
+  type Stretch,
+  type Verdict,
+  verdictOf,
+} from './proof.ts';
+import { type Asked, type Slice, type SliceOptions, slices } from './slices.ts';
+import { StreamError } from './stream-error.ts';
+
+/** How far a read has come. */
+export interface Progress {
+  /** Calls that were delivered, also by earlier runs. */
+  readonly done: number;
+  /** Calls of the query by the first answer; null when it gave no total. */
+  readonly total: number | null;
+  /** Calls a second of this run. */
+  readonly rate: number;
+  /** Milliseconds that the rest will take; null when nobody knows. */
+  readonly etaMs: number | null;
+  /** Requests that were sent again. */
+  readonly retries: number;
+  /** Slices that were asked for again. */
+  readonly rereads: number;
+}
+
+/** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
+export interface ReadingOptions<R, T, P extends Position> extends Omit<SliceOptions, 'until' | 'from' | 'stop'> {
+  readonly source: Asked<R> & { account?: string | null; retries?: number };
+  /** What is read, for checkpoints. */
+  readonly of: string;
+  readonly asked: Span<P>;
+  /** Positions and numbers. */
+  read(position: P): number;
+  spanOf(span: Span<number>): Span<P>;
+  /** Calls after this still appear: they are not counted at the end. Null: none do. */
+  readonly until: P | null;
+  /** What is delivered of an item; null when it is left out, which is told by `leaves`. */
+  take(item: R): T | null;
+  /** What an item that was left out is: lost, or set aside. */
+  readonly leaves: 'lost' | 'set_aside';
+  /** How many items a range has; null when the server does not say. */
+  count(range: Span<P>, signal: AbortSignal): Promise<number | null>;
+  readonly checkpoint: Checkpoint | null;
+  readonly signal: AbortSignal | null;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+  now(): number;
+}
+
+/** Items that are delivered together. They count as delivered once `commit` is called. */
+export interface Portion<T, P extends Position> {
+  readonly range: Span<P>;
+  readonly size: number;
+  /** One of the items; null for one that is left out. */
+  item(index: number): T | null;
+  /** Tells where to go on after them. */
+  commit(): Place;
+}
+
+/** A verdict. Awaiting that of a read which nothing reads rejects, instead of waiting for good. */
+class Outcome<V> extends Promise<V> {
+  isRead: () => boolean = () => true;
+
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: the way of `await` to a subclass of Promise.
+  override then<A = V, B = never>(
+    done?: ((value: V) => A | PromiseLike<A>) | null,
+    failed?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    if (this.isRead()) return super.then(done, failed);
+    return new Promise<void>((resolve) => setImmediate(resolve))
+      .then(() => {
+        if (!this.isRead()) throw new StreamError('not_read');
+        return super.then();
+      })
+      .then(done as (value: unknown) => A, failed);
+  }
+}
+
+/** Stretches of a checkpoint: neighbors that are proved are joined, so that it stays small. */
+const mostStretches = 64;
+
+/** One read of a list, from begin to end, with what it proves. */
+export class Reading<R, T, P extends Position> {
+  readonly verdict: Promise<Verdict<P>>;
+  readonly options: ReadingOptions<R, T, P>;
+  readonly #stop = new AbortController();
+  #state: ReadState<P> = startState;
+  #place: Place;
+  #isBegun = false;
+  #isOver = false;
+  #began = 0;
+  #before = 0;
+  #isResumed = false;
+  #slicesRead = 0;
+  #outcome: { resolve(verdict: Verdict<P>): void; reject(error: unknown): void } | null = null;
+
+  constructor(options: ReadingOptions<R, T, P>) {
+    this.options = options;
+    this.#place = new Place(options.of, startState, options.checkpoint);
+    const verdict = new Outcome<Verdict<P>>((resolve, reject) => {
+      this.#outcome = { resolve, reject };
+    });
+    // Whoever reads gets the error, too.
+    verdict.catch(() => {});
+    verdict.isRead = () => this.#isBegun || this.#isOver;
+    this.verdict = verdict;
+    options.signal?.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  /** Where to go on: after what was committed. */
+  get place(): Place {
+    return this.#place;
+  }
+
+  /** What is delivered together, as it comes. */
+  async *portions(from: Checkpoint | null = null): AsyncGenerator<Portion<T, P>, void, void> {
+    this.#isBegun = true;
+    try {
+      this.options.signal?.throwIfAborted();
+      const isNew = this.#resume(from ?? this.options.checkpoint);
+      for await (const slice of this.#slices(isNew)) yield this.#portionOf(slice, isNew);
+      this.#end(await this.#conclude());
+    } catch (error) {
+      this.#isOver = true;
+      this.#outcome?.reject(error);
+      throw error;
+    } finally {
+      this.stop();
+    }
+  }
+
+  /** Ends the requests in flight, and the read, unless it has ended. */
+  stop(reason?: unknown): void {
+    this.options.signal?.removeEventListener('abort', this.#abort);
+    this.#stop.abort(reason);
+    if (!this.#isOver) this.#end(this.#verdict([]));
+  }
+
+  readonly #abort = (): void => this.stop(this.options.signal?.reason);
+
+  #end(verdict: Verdict<P>): void {
+    this.#isOver = true;
+    this.#outcome?.resolve(verdict);
+  }
+
+  #resume(checkpoint: Checkpoint | null): boolean {
+    const { now, of, source } = this.options;
+    this.#began = now();
+    if (checkpoint === null) return true;
+    this.#state = checkCheckpoint(checkpoint, of).read as ReadState<P>;
+    this.#place = new Place(of, this.#state, checkpoint);
+    if (this.#state.account !== null) source.account = this.#state.account;
+    this.#isResumed = true;
+    this.#before = deliveredOf(this.#verdict([]));
+    return false;
+  }
+
+  #slices(isNew: boolean): AsyncGenerator<Slice<R>, void, void> {
+    const { asked, until, read, source } = this.options;
+    const spans = missing(this.#state.stretches, asked).map(({ from, to }) => ({
+      from: from === null ? null : read(from),
+      to: to === null ? null : read(to),
+    }));
+    const { border, pages } = this.#state;
+    return slices(source, spans, {
+      ...this.options,
+      until: until === null ? null : read(until),
+      stop: this.#stop,
+      from: isNew ? null : { border, pages },
+    });
+  }
+
+  #portionOf(slice: Slice<R>, isNew: boolean): Portion<T, P> {
+    const { take, leaves, spanOf } = this.options;
+    let left = 0;
+    return {
+      range: spanOf(slice),
+      size: slice.size,
+      item(index) {
+        const item = take(slice.item(index));
+        if (item === null) left += 1;
+        return item;
+      },
+      commit: () => {
+        const before = this.#state;
+        this.#slicesRead += 1;
+        const stretches = (slice.stretches ?? []).map((stretch): Stretch<P> => {
+          const one = { ...stretch, ...spanOf(stretch) };
+          if (left === 0 || leaves === 'set_aside') return one;
+          return { ...one, is: 'short', why: 'unreadable', missing: (one.missing ?? 0) + left, calls: one.calls - left };
+        });
+        this.#state = {
+          stretches: bounded(stretches.reduce<readonly Stretch<P>[]>(add, before.stretches), mostStretches),
+          border: slice.border,
+          pages: slice.pages,
+          first: isNew ? slice.first : before.first,
+          account: this.options.source.account ?? null,
+          setAside: before.setAside + (leaves === 'set_aside' ? left : 0),
+          rereads: before.rereads + (slice.isReread ? 1 : 0),
+        };
+        this.#place = new Place(this.options.of, this.#state);
+        this.#report();
+        return this.#place;
+      },
+    };
+  }
+
+  /** Counts what was read once more, where that says anything new, and tells what is proved. */
+  async #conclude(): Promise<Verdict<P>> {
+    const { until, rows, now, count, asked } = this.options;
+    const { stretches } = this.#state;
+    const young: Note<P>[] = [];
+    // One answer that held everything is a count of everything.
+    if (this.#slicesRead !== 1 || this.#isResumed) {
+      const counted = await recount(stretches, { until, rows, now: now() }, (range) =>
+        count(range, this.#stop.signal),
+      );
+      this.#state = { ...this.#state, stretches: counted };
+      this.#place = new Place(this.options.of, this.#state);
+      const isYoung = until !== null && (asked.to === null || asked.to > until);
+      if (isYoung) young.push({ code: 'young', count: null, from: until });
+    }
+    return this.#verdict(young);
+  }
+
+  #verdict(young: readonly Note<P>[]): Verdict<P> {
+    const { stretches, first, setAside, rereads } = this.#state;
+    const notes: Note<P>[] = [...young];
+    if (setAside > 0) notes.push({ code: 'set_aside', count: setAside, from: null });
+    if (rereads > 0) notes.push({ code: 'reread', count: rereads, from: null });
+    return verdictOf(stretches, this.options.asked, { first, notes });
+  }
+
+  #report(): void {
+    const { onProgress, now, source } = this.options;
+    if (onProgress === undefined) return;
+    const { first: total, rereads, stretches } = this.#state;
+    const done = stretches.reduce((sum, { calls }) => sum + calls, 0);
+    const rate = ((done - this.#before) * 1000) / Math.max(1, now() - this.#began);
+    const etaMs = total === null || rate === 0 ? null : (Math.max(0, total - done) * 1000) / rate;
+    try {
+      onProgress({ done, total, rate, etaMs, retries: source.retries ?? 0, rereads });
+    } catch {
+      // What watches a read does not end it.
+    }
+  }
+}
+
+const startState: ReadState<never> = {
+  stretches: [],
+  border: [],
+  first: null,
+  pages: null,
+  account: null,
+  setAside: 0,
+  rereads: 0,
+};
+
+/** Where a read may go on. Its checkpoint is made when it is asked for. */
+export class Place {
+  readonly #of: string;
+  readonly #state: ReadState<Position>;
+  #checkpoint: Checkpoint | null;
+
+  constructor(of: string, state: ReadState<Position>, checkpoint: Checkpoint | null = null) {
+    this.#of = of;
+    this.#state = state;
+    this.#checkpoint = checkpoint;
+  }
+
+  get checkpoint(): Checkpoint {
+    this.#checkpoint ??= checkpointOf(this.#of, this.#state);
+    return this.#checkpoint;
+  }
+}
+
+/** Portions as whole pages. */
+export async function* pagesOf<T>(
+  portions: AsyncGenerator<Portion<T, Position>, void, void>,
+): AsyncGenerator<Page<T>, void, void> {
+  for await (const portion of portions) {
+    const items: T[] = [];
+    for (let i = 0; i < portion.size; i += 1) {
+      const item = portion.item(i);
+      if (item !== null) items.push(item);
+    }
+    yield new ReadPage(items, portion.range, portion.commit());
+  }
+}
+
+class ReadPage<T> implements Page<T> {
+  readonly items: readonly T[];
+  readonly range: Range | null;
+  readonly #place: Place;
+
+  constructor(items: readonly T[], range: Span<Position>, place: Place) {
+    this.items = items;
+    // Numbers are no times.
+    this.range = typeof range.from === 'number' || typeof range.to === 'number' ? null : (range as Range);
+    this.#place = place;
+  }
+
+  get checkpoint(): Checkpoint {
+    return this.#place.checkpoint;
+  }
+}
