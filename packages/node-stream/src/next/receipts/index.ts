@@ -3,13 +3,6 @@
 
 export { receiptEnding } from '../files/whole-file.ts';
 export {
-  type DatasetContents,
-  datasetPath,
-  filesDigest,
-  removeDatasetReceipt,
-  writeDatasetReceipt,
-} from './dataset.ts';
-export {
   type FileContents,
   type FileForm,
   type FileRow,
@@ -17,14 +10,19 @@ export {
   readFileContents,
 } from './read-file.ts';
 export {
-  coverOf,
+  type DatasetContents,
+  datasetPath,
   type FoundReceipt,
+  filesDigest,
   parseReceipt,
   type Receipt,
   type ReceiptFacts,
   type ReceiptFile,
   type ReceiptRows,
+  type RowCount,
+  RowDigest,
   readReceipt,
+  removeDatasetReceipt,
+  writeDatasetReceipt,
   writeReceipt,
 } from './receipt.ts';
-export { type RowCount, RowDigest } from './row-digest.ts';

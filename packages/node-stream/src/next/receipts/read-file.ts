@@ -7,9 +7,7 @@ import { isRemovalsLine } from '../../removals/removals.ts';
 import { type Cell, cellTexts, recordTexts } from '../encoders/row-text.ts';
 import { createLineReader, type LineReader } from '../files/lines.ts';
 import { hasCode } from '../files/own-file.ts';
-import { CsvReader } from './csv-cells.ts';
-import type { Receipt, ReceiptRows } from './receipt.ts';
-import { type RowCount, RowDigest } from './row-digest.ts';
+import { type Receipt, type ReceiptRows, type RowCount, RowDigest } from './receipt.ts';
 
 /** How a file of records is written. */
 export interface FileForm {
@@ -217,6 +215,72 @@ function csvRows(delimiter: string, { onFields, onRow }: RowTaker): LineReader {
       if (!reader.end()) throw new UnreadableRow(count + 1);
     },
   };
+}
+
+/** Cuts the text of a CSV file into lines of cells as it comes, as RFC 4180 has them. An empty cell without quotes is null. */
+class CsvReader {
+  readonly #delimiter: string;
+  readonly #onRow: (cells: (string | null)[]) => void;
+  #cells: (string | null)[] = [];
+  #cell = '';
+  /** Of the cell: it has no quotes, is between them, has ended them, or had another one within them, which may end them. */
+  #quotes: 'none' | 'open' | 'closing' | 'closed' = 'none';
+  /** A CR was the last character: an LF makes it the end of the line. */
+  #hasReturn = false;
+
+  constructor(delimiter: string, onRow: (cells: (string | null)[]) => void) {
+    this.#delimiter = delimiter;
+    this.#onRow = onRow;
+  }
+
+  push(text: string): void {
+    for (const character of text) this.#take(character);
+  }
+
+  /** Ends the text. Returns false when it ends within quotes. */
+  end(): boolean {
+    if (this.#quotes === 'open') return false;
+    if (this.#hasReturn) this.#cell += '\r';
+    if (this.#cell !== '' || this.#quotes !== 'none' || this.#cells.length > 0) this.#endRow();
+    return true;
+  }
+
+  #take(character: string): void {
+    if (this.#hasReturn) {
+      this.#hasReturn = false;
+      if (character === '\n') return void this.#endRow();
+      this.#cell += '\r';
+    }
+    if (this.#quotes === 'open') {
+      if (character === '"') this.#quotes = 'closing';
+      else this.#cell += character;
+      return;
+    }
+    if (this.#quotes === 'closing') {
+      this.#quotes = character === '"' ? 'open' : 'closed';
+      if (character === '"') {
+        this.#cell += '"';
+        return;
+      }
+    }
+    if (character === '\n') this.#endRow();
+    else if (character === '\r') this.#hasReturn = true;
+    else if (character === this.#delimiter) this.#endCell();
+    else if (character === '"' && this.#cell === '' && this.#quotes === 'none') this.#quotes = 'open';
+    else this.#cell += character;
+  }
+
+  #endCell(): void {
+    this.#cells.push(this.#cell === '' && this.#quotes === 'none' ? null : this.#cell);
+    this.#cell = '';
+    this.#quotes = 'none';
+  }
+
+  #endRow(): void {
+    this.#endCell();
+    this.#onRow(this.#cells);
+    this.#cells = [];
+  }
 }
 
 /** Reads the rows of a Parquet file, group by group. Its bytes are known to be right: damage leads the decoder anywhere. */

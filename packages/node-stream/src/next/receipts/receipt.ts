@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { hasCode } from '../files/own-file.ts';
-import { receiptPath, writeWholeFile } from '../files/whole-file.ts';
+import { receiptPath, removeReceipt, writeWholeFile } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
 import type { Position, Verdict } from '../proof.ts';
-import type { RowCount } from './row-digest.ts';
 
 /** Where the records of a file come from, and what was proved when they were read. */
 export interface ReceiptFacts {
@@ -34,8 +33,6 @@ export interface ReceiptRows extends RowCount {
   readonly format: RowForm<never>['format'] | 'store' | 'dataset';
   /** Its columns, in order; null where each record has its own fields. */
   readonly fields: readonly string[] | null;
-  /** What the digest covers. */
-  readonly covers: string;
   /** What separates the cells of CSV; null in other formats. */
   readonly delimiter: string | null;
   /** Of a store: what was removed on purpose before it was written, by account. */
@@ -72,35 +69,19 @@ export interface ReceiptFile {
   readonly bytes: NonNullable<Receipt['bytes']>;
 }
 
-/** What the digest of a format covers, in words. */
-export function coverOf({ format, fields }: Pick<ReceiptRows, 'format' | 'fields'>): string {
-  switch (format) {
-    case 'store':
-      return 'each call with all fields that have a value, and its account';
-    case 'dataset':
-      return 'each file of "files": its path, its rows, and the length and the SHA-256 of its bytes';
-    case 'csv':
-      return 'each row as written: the text of its cells in the columns of "fields"';
-    case 'parquet':
-      return 'each row as written: the stored values of the columns of "fields"';
-    default:
-      return fields === null
-        ? 'each record as written: all fields that have a value'
-        : 'each record as written: those of the fields of "fields" that have a value';
-  }
-}
-
 /** The receipt of a file that is complete. */
 export function receiptOf(
   path: string,
   { fields = null, ...facts }: ReceiptFacts,
-  {
-    rows,
-    ...rest
-  }: Pick<Receipt, 'bytes' | 'files' | 'writtenAt'> & { readonly rows: Omit<ReceiptRows, 'covers'> },
+  { rows, ...rest }: Pick<Receipt, 'rows' | 'bytes' | 'files' | 'writtenAt'>,
 ): Receipt {
-  const named = { ...rows, fields: rows.fields ?? fields };
-  return { receipt: 1, file: basename(path), ...facts, rows: { ...named, covers: coverOf(named) }, ...rest };
+  return {
+    receipt: 1,
+    file: basename(path),
+    ...facts,
+    rows: { ...rows, fields: rows.fields ?? fields },
+    ...rest,
+  };
 }
 
 /** Writes a receipt next to its file. `seal` in it is the SHA-256 of the rest. */
@@ -140,4 +121,92 @@ export function parseReceipt(text: string): FoundReceipt {
   } catch {
     return { receipt: null, problem: 'it is not a receipt of this version' };
   }
+}
+
+/** How many rows there are, and a number that depends on all of them, but not on their order. */
+export interface RowCount {
+  /** How many rows. */
+  readonly count: number;
+  /** 64 hexadecimal digits. */
+  readonly digest: string;
+}
+
+const mask = (1n << 256n) - 1n;
+
+/**
+ * Adds up rows: the sum, modulo 2^256, of the SHA-256 of the text of each. The order does not matter, a row that is there twice
+ * does, and the sums of two parts add up to that of the whole.
+ *
+ * @example
+ * const rows = new RowDigest();
+ * for (const text of texts) rows.add(text);
+ * console.log(rows.result()); // { count: 3, digest: 'a0b1…' }
+ */
+export class RowDigest {
+  #count: number;
+  #sum: bigint;
+
+  /** `from`: a sum to continue. */
+  constructor(from: RowCount = { count: 0, digest: '0' }) {
+    this.#count = from.count;
+    this.#sum = BigInt(`0x${from.digest}`);
+  }
+
+  /** Adds a row. */
+  add(text: string): void {
+    this.#count += 1;
+    this.#sum = (this.#sum + BigInt(`0x${hash('sha256', text, 'hex')}`)) & mask;
+  }
+
+  /** Adds the rows of another part. */
+  merge({ count, digest }: RowCount): void {
+    this.#count += count;
+    this.#sum = (this.#sum + BigInt(`0x${digest}`)) & mask;
+  }
+
+  /** The rows so far. */
+  result(): RowCount {
+    return { count: this.#count, digest: this.#sum.toString(16).padStart(64, '0') };
+  }
+}
+
+/** The name of a dataset in its folder, from which that of its receipt is made: readers of Parquet pass over such a name. */
+const datasetName = '_calls';
+
+/** The path by which the receipt of a folder of files is written and read. */
+export const datasetPath = (folder: string): string => join(folder, datasetName);
+
+/** Adds up the files of a dataset: how many rows they have, and a digest over their paths, rows and bytes. */
+export function filesDigest(files: readonly ReceiptFile[]): RowCount {
+  const digest = new RowDigest();
+  for (const { path, rows, bytes } of files)
+    digest.add(JSON.stringify([path, rows, bytes.length, bytes.sha256]));
+  return { count: files.reduce((sum, { rows }) => sum + rows, 0), digest: digest.result().digest };
+}
+
+/** What the receipt of a dataset says besides where its rows come from. */
+export interface DatasetContents {
+  /** Its files, with what was counted in each. */
+  readonly files: readonly ReceiptFile[];
+  /** The columns of all files. */
+  readonly fields: readonly string[];
+  /** When it was written, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Writes the receipt of a folder of files, into the folder: one for all of them, so that a file that is gone is missed. */
+export function writeDatasetReceipt(
+  folder: string,
+  facts: ReceiptFacts,
+  { files, fields, at }: DatasetContents,
+): Promise<void> {
+  const rows = { format: 'dataset', fields, delimiter: null, ...filesDigest(files) } as const;
+  const writtenAt = new Date(at).toISOString();
+  const receipt = receiptOf(basename(folder), facts, { rows, bytes: null, files, writtenAt });
+  return writeReceipt(datasetPath(folder), receipt);
+}
+
+/** Removes the receipt of a folder whose files are about to change. */
+export function removeDatasetReceipt(folder: string): Promise<void> {
+  return removeReceipt(datasetPath(folder));
 }

@@ -2,8 +2,8 @@ import { type Clock, systemClock } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { toCsv } from '../encoders/csv.ts';
 import { toGzip } from '../encoders/gzip.ts';
-import { toJsonArray, toNdjson } from '../encoders/json.ts';
 import { toParquet } from '../encoders/parquet.ts';
+import { toJsonArray, toNdjson } from '../encoders/text.ts';
 import { through } from '../operators/chain.ts';
 import {
   type AnyOperator,
@@ -14,10 +14,9 @@ import {
   type Sink,
 } from '../operators/operator.ts';
 import type { Checkpoint } from '../page.ts';
-import { type Receipt, type ReceiptFacts, receiptOf } from '../receipts/receipt.ts';
-import { RowDigest } from '../receipts/row-digest.ts';
-import { SavePace } from './pace.ts';
+import { type Receipt, type ReceiptFacts, RowDigest, receiptOf } from '../receipts/receipt.ts';
 import { PartFile, type PartState, readPartState } from './part-file.ts';
+import { SavePace } from './store-sink.ts';
 
 /** What turns the items of a sink into bytes: one encoder, or several in a row such as `[toCsv(), toGzip()]`; `[]` for bytes and strings. */
 export type Encoding<T> =
