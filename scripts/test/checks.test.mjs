@@ -122,7 +122,7 @@ test('snippets: a snippet that fails, does not compile or is not marked fails th
   }
 });
 
-test('lint: a Node module in query-dsl, a console call, a floating promise, long functions and files are refused', {
+test('lint: a Node module in query-dsl, a console call, a floating promise, a nested condition, long functions and files are refused', {
   timeout: 60_000,
 }, () => {
   const dir = tempDir();
@@ -132,14 +132,18 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, long
   const src = join(dir, 'packages/query-dsl/src');
   mkdirSync(src, { recursive: true });
   const lines = (/** @type {number} */ count) => "  void 'a line';\n".repeat(count);
-  writeFileSync(join(src, 'a.ts'), `export const a = () => {\n${lines(60)}};\n`);
-  writeFileSync(join(src, 'b.ts'), `export const b = () => {\n${lines(61)}};\n`);
-  writeFileSync(join(src, 'f.ts'), `export const f = [\n${"  'an item',\n".repeat(299)}];\n`);
+  writeFileSync(join(src, 'a.ts'), `export const a = () => {\n${lines(120)}};\n`);
+  writeFileSync(join(src, 'b.ts'), `export const b = () => {\n${lines(121)}};\n`);
+  writeFileSync(join(src, 'f.ts'), `export const f = [\n${"  'an item',\n".repeat(599)}];\n`);
   writeFileSync(
     join(src, 'c.ts'),
     "import { readFileSync } from 'node:fs';\nexport const c = readFileSync;\nconsole.log(c);\n",
   );
   writeFileSync(join(src, 'd.ts'), 'const d = async () => 1;\nexport const e = () => {\n  d();\n};\n');
+  // Not in query-dsl, where the rule may be off.
+  const plain = join(dir, 'packages/test-tools/src');
+  mkdirSync(plain, { recursive: true });
+  writeFileSync(join(plain, 'g.ts'), "export const g = (n: number) => (n < 0 ? -1 : n > 0 ? 1 : 0);\n");
   const { status, stdout, stderr } = spawnSync(
     join(root, 'node_modules/.bin/biome'),
     ['lint', '--colors=off', '--max-diagnostics=50', '.'],
@@ -155,6 +159,7 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, long
     'c: noNodejsModules',
     'd: noFloatingPromises',
     'f: noExcessiveLinesPerFile',
+    'g: noNestedTernary',
   ]);
 });
 
