@@ -143,7 +143,7 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, a ne
   // Not in query-dsl, where the rule may be off.
   const plain = join(dir, 'packages/test-tools/src');
   mkdirSync(plain, { recursive: true });
-  writeFileSync(join(plain, 'g.ts'), "export const g = (n: number) => (n < 0 ? -1 : n > 0 ? 1 : 0);\n");
+  writeFileSync(join(plain, 'g.ts'), 'export const g = (n: number) => (n < 0 ? -1 : n > 0 ? 1 : 0);\n');
   const { status, stdout, stderr } = spawnSync(
     join(root, 'node_modules/.bin/biome'),
     ['lint', '--colors=off', '--max-diagnostics=50', '.'],
