@@ -50,7 +50,7 @@ export interface Service extends AsyncDisposable {
   readonly handler: NodeHandler;
   /** Starts a server of its own. */
   listen(at?: ListenOptions): Promise<Listening>;
-  /** Stops listening and waits for responses in progress, up to `limits.drainTimeout`. The store stays open. */
+  /** Stops listening and waits for responses in progress, up to `drainTimeout`. The store stays open. */
   close(): Promise<void>;
 }
 
@@ -64,10 +64,10 @@ export interface Service extends AsyncDisposable {
  */
 export function createService(given: ServiceOptions): Service {
   const options = serviceOptions.read(given);
-  const { store, clock, limits } = options;
+  const { store, clock } = options;
   const state: State = { isStopping: false, servers: [] };
   const metrics = createMetrics();
-  const places = createPlaces(limits.atOnce);
+  const places = createPlaces(options.atOnce);
   const progress = createProgress();
   const desk = createFeedDesk(options.feeds, options.feedSource ?? storeFeeds(store), clock);
   const admin = adminRoutes(options, { desk, metrics, places, state });
@@ -78,7 +78,7 @@ export function createService(given: ServiceOptions): Service {
   const [fetch, handler] = [fetchOf(everything), handlerOf(everything)];
   const closeAll = async () => {
     state.isStopping = true;
-    const drained = progress.drain(limits.drainTimeout);
+    const drained = progress.drain(options.drainTimeout);
     await Promise.all([drained, ...state.servers.map((server) => server.close(drained))]);
     const ledgers = new Set(desk.states.map(({ feed }) => feed.once?.ledger));
     await Promise.all([...ledgers].map((ledger) => ledger?.close()));
@@ -101,7 +101,7 @@ export function createService(given: ServiceOptions): Service {
       await prepare();
       const { adminPort, ...main } = place;
       const open = async (handle: NodeHandler, where: typeof main): Promise<OpenServer> => {
-        const server = await openServer(handle, { ...where, limits, onDrop: metrics.dropped });
+        const server = await openServer(handle, { ...where, limits: options, onDrop: metrics.dropped });
         state.servers.push(server);
         return server;
       };
@@ -152,7 +152,7 @@ interface Entered {
 }
 
 function createEntries(
-  { prefix, intercept, limits, log, clock }: ServiceSettings,
+  { prefix, intercept, sendTimeout, urlBytes, log, clock }: ServiceSettings,
   { admin, metrics, progress, state }: Entered,
 ): Entries {
   const probes = new Set(admin.map(({ path }) => `${prefix}${path}`));
@@ -160,8 +160,8 @@ function createEntries(
   const changes: Changes = new WeakMap();
   const fetchOf = (routes: readonly AppRoute[]) =>
     followed({
-      ...{ changes, metrics, log, clock, progress, sendTimeout: limits.sendTimeout },
-      app: createApp({ prefix, mostUrlBytes: limits.urlBytes, routes }).fetch,
+      ...{ changes, metrics, log, clock, progress, sendTimeout },
+      app: createApp({ prefix, mostUrlBytes: urlBytes, routes }).fetch,
       isStopping: () => state.isStopping,
     });
   return {

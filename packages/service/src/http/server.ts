@@ -3,36 +3,8 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { portOf } from '@call-attribution/core/errors';
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-import { serviceDefaults } from '../defaults.ts';
+import type { ServiceLimits } from '../defaults.ts';
 import type { NodeHandler } from './node.ts';
-
-const { limits: usual } = serviceDefaults;
-
-/** The limits of time, number and size. */
-export const limitsOptions = defineOptions({
-  /** Longest URL, in bytes. Default 8,192. */
-  urlBytes: option.number(0).default(usual.urlBytes),
-  /** Longest request head, including the URL, in bytes. Default 32,768. */
-  headerBytes: option.number(0).default(usual.headerBytes),
-  /** Most connections at a time. Default 5,000. */
-  connections: option.whole(1).default(usual.connections),
-  /** Requests of one account that are handled at a time; further ones of it wait. Default 4. */
-  atOnce: option.whole(1).default(usual.atOnce),
-  /** Time for a request to arrive, and for a TLS handshake. Default `10s`. */
-  headTimeout: option.duration().default(usual.headTimeout),
-  /** A response of which the client takes nothing for this time is ended, after twice the time at the latest. Default `30s`. */
-  sendTimeout: option.duration().default(usual.sendTimeout),
-  /** Time without a byte after which a connection is closed. Default `1m`. */
-  idleTimeout: option.duration().default(usual.idleTimeout),
-  /** Time for responses in progress to finish when the service is closed. Default `10s`. */
-  drainTimeout: option.duration().default(usual.drainTimeout),
-});
-
-/** Limits of time, number and size that differ from the defaults. */
-export interface LimitOptions extends OptionsOf<typeof limitsOptions> {}
-/** Limits of time, number and size of one server. */
-export interface ServiceLimits extends ReadOf<typeof limitsOptions> {}
 
 interface ListenSettings {
   readonly port: number;
