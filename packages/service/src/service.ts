@@ -1,4 +1,5 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { createProgress, type HttpListener, listen, type Progress } from '@call-attribution/core/listen';
 import type { Store } from '@call-attribution/store';
 import { createFeedDesk, type FeedDesk } from './feeds/desk.ts';
 import { feedRoutes } from './feeds/routes.ts';
@@ -13,11 +14,9 @@ import { callCounter, statusRoutes } from './http/health.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { type NodeHandler, nodeHandler } from './http/node.ts';
 import { createPlaces, type Places } from './http/places.ts';
-import { createProgress, type Progress } from './http/progress.ts';
 import type { Changes, Fetch } from './http/public-types.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { Refusal } from './http/refusal.ts';
-import { type OpenServer, openServer } from './http/server.ts';
 import { openApiRoute } from './openapi/route.ts';
 import {
   type AccountWithKeys,
@@ -100,8 +99,14 @@ export function createService(given: ServiceOptions): Service {
       refuseOpenFeeds(options, place.host);
       await prepare();
       const { adminPort, ...main } = place;
-      const open = async (handle: NodeHandler, where: typeof main): Promise<OpenServer> => {
-        const server = await openServer(handle, { ...where, limits: options, onDrop: metrics.dropped });
+      const { connections, headerBytes: maxHeaderSize, headTimeout, idleTimeout } = options;
+      const open = async (handle: NodeHandler, where: typeof main): Promise<HttpListener> => {
+        const server = await listen(handle, {
+          ...{ ...where, connections, maxHeaderSize, idleTimeout, onDrop: metrics.dropped },
+          ...{ headersTimeout: headTimeout, requestTimeout: headTimeout },
+          connectionsCheckingInterval: Math.min(headTimeout, 5_000),
+          keepAliveTimeout: Math.min(idleTimeout, 65_000),
+        });
         state.servers.push(server);
         return server;
       };
@@ -134,7 +139,7 @@ const whileOpen =
 /** What changes while a service runs. */
 interface State {
   isStopping: boolean;
-  readonly servers: OpenServer[];
+  readonly servers: HttpListener[];
 }
 
 interface Entries {

@@ -80,7 +80,7 @@ async function serve(line: CommandLine, accounts: readonly ApiSettings[], io: Se
     settings: api.settings,
   }));
   await serveAccounts(served, options, io).catch((error: unknown) => {
-    if (propertyOf(error, 'code') !== 'EADDRINUSE') throw error;
+    if (propertyOf(propertyOf(error, 'cause'), 'code') !== 'EADDRINUSE') throw error;
     throw new UsageError(`Port ${line.port} is in use: choose another with --port, or 0 for a free one.`);
   });
   for (const client of clients.values()) await client.close();

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
+import type { Progress } from '@call-attribution/core/listen';
 import type { AppEnv, Exchange } from './context.ts';
 import type { Metrics } from './metrics.ts';
-import type { Progress } from './progress.ts';
 import type { Changes, Fetch, LogEntry } from './public-types.ts';
 
 /** What following requests takes from the service. */
