@@ -67,6 +67,6 @@ async function watch(read: () => Promise<FleetStatus>, args: Args, io: Io): Prom
 function paint(lines: readonly string[], io: Io): Promise<void> {
   const rows = io.stdout.rows ?? 24;
   const shown = lines.length < rows ? lines : lines.slice(0, rows - 1);
-  const text = shown.map((line) => `${shownText(line, io.env)}\u001b[K`).join('\n');
+  const text = shown.map((line) => `${shownText(line)}\u001b[K`).join('\n');
   return writeRaw(io.stdout, `\u001b[H${text}\u001b[J\n`);
 }

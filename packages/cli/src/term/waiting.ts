@@ -162,7 +162,7 @@ class Waiting {
   }
 
   #put(control: string, text = ''): void {
-    this.#io.stderr.write(control + shownText(text, this.#io.env), () => {});
+    this.#io.stderr.write(control + shownText(text), () => {});
   }
 }
 
