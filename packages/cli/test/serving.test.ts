@@ -155,7 +155,7 @@ describe('calls store', () => {
     expect(lines).toHaveLength(40);
     const { ani } = JSON.parse(lines[0] as string) as { ani: string };
     const erasing = await store(['erase', '--account', '101'], { input: `${ani}\n` });
-    expect(erasing.stderr).toMatch(/not searched, and to be cleaned by you: files of --on-bad-record/);
+    expect(erasing.stderr).toMatch(/not searched, and to be cleaned by you: files that were exported before/);
     const { erased } = JSON.parse(erasing.stdout);
     expect(erased).toBeGreaterThan(0);
     expect((await store(['export', '--account', '101'])).stdout).toMatch(/^\{"removals":1,/);

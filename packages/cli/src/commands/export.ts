@@ -65,7 +65,7 @@ async function saveRemovals(source: CopySource, { path, format }: FileTarget): P
 /** Writes the calls as they are: to stdout, a pipe or a device, or to a file. */
 const callsWriter =
   (target: Target, fields: FormatOptions['fields']): Writer =>
-  async ({ args, source, calls, settings, filter, stream, bad, io }) => {
+  async ({ args, source, calls, settings, filter, stream, io }) => {
     const resume = args.flag('resume');
     const version = settings.apiVersion.value;
     const { isForSpreadsheet } = target;
@@ -88,7 +88,7 @@ const callsWriter =
     } else {
       const request = exportRequest(args, settings, target, text);
       const save = target.format === 'parquet' ? exportToParquet : exportToFile;
-      ({ verdict } = await save(calls, file, { format, stream, request, resume, receipt, bad, io }));
+      ({ verdict } = await save(calls, file, { format, stream, request, resume, receipt, io }));
     }
     say(io, `${shown}: ${bytes((await stat(path)).size)}`);
     return verdict;

@@ -86,7 +86,7 @@ export const erase: Handler = async (args, io) => {
       const erasure = await (copy.store ?? copy.warehouse).erase(account, callers);
       await ledgers.forget(erasure.sids);
       for (const line of erasedLines(numbers, erasure)) await print(io, line);
-      await sayWhatRemains(erasure, copy, account, io);
+      sayWhatRemains(erasure, copy, account, io);
     } finally {
       await ledgers.close();
     }

@@ -4,10 +4,10 @@ import { type CallStreamOptions, CheckpointError } from '@call-attribution/node-
 import { FileLockedError } from '@call-attribution/node-stream/files';
 import { defineOperator, mapCalls, type Operator, through } from '@call-attribution/node-stream/operators';
 import { type FileSink, fileSink } from '@call-attribution/node-stream/sinks';
-import { type BadRecords, withWayOut } from '../bad-records/policy.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { explain } from '../failures/explain.ts';
 import { fileError, type Io, say } from '../io.ts';
+import { withWayOut } from '../reading/bad-records.ts';
 import type { Source } from '../reading/source.ts';
 import type { Ending } from '../reading/verdict.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
@@ -29,7 +29,6 @@ export interface FileExport {
   readonly resume: boolean;
   /** What the receipt of the file says; null when it gets none. */
   readonly receipt: ReceiptAbout | null;
-  readonly bad: BadRecords;
   readonly io: Io;
 }
 
@@ -100,7 +99,7 @@ async function streamInto(
   sink: FileSink<Call>,
   source: Pick<Source, 'read'>,
   target: FileTarget,
-  { format, stream: options, bad, io }: FileExport,
+  { format, stream: options, io }: FileExport,
   onEnd: (verdict: Ending) => Promise<void>,
 ): Promise<void> {
   const { checkpoint } = sink;
@@ -108,13 +107,8 @@ async function streamInto(
   const prepare: Operator<Call, Call> = defineOperator({
     name: 'prepare',
     begin: () => ({
-      async take(calls) {
-        // A resumed export does not read again what is before a position.
-        await bad.settle();
-        return calls.map((call) => picked(call, format, target.format));
-      },
+      take: (calls) => calls.map((call) => picked(call, format, target.format)),
       async end() {
-        await bad.settle();
         await onEnd(await verdict);
         return [];
       },

@@ -177,9 +177,9 @@ test.each(kinds)(
     const url = kind === 'PostgreSQL' ? await newDatabase(given) : given;
     const run = runner(cwd);
     await callsOfTheApi(theirs(names[0] ?? ''));
-    await run(['sync', '--store', url, '--on-bad-record', 'file']);
+    await run(['sync', '--store', url]);
     await callsOfTheApi(theirs(names[1] ?? ''));
-    await run(['sync', '--store', url, '--lookback', '9999d', '--on-bad-record', 'file']);
+    await run(['sync', '--store', url, '--lookback', '9999d']);
     // A number of JSON may be refused by a reader; whatever came has to go.
     expect((await heldBy(cwd, url)).sids).toEqual(
       expect.arrayContaining(spellings.slice(0, 6).map((_, i) => sidOf(i))),
@@ -214,13 +214,12 @@ test.each(kinds)(
       { line: 3, erased: 0 },
     ]);
     expect(lines[0].erased).toBeGreaterThanOrEqual(6);
-    for (const said of [/--on-bad-record/, /exported before/, /other copies of account 101/, /--ledger/])
+    for (const said of [/exported before/, /other copies of account 101/, /--ledger/])
       expect(stderr).toMatch(said);
 
     // What it names is cleaned as it says.
     if (isWarehouse) await run(dataset);
     rmSync(join(cwd, 'exports'), { recursive: true });
-    for (const file of readdirSync(cwd)) if (file.endsWith('.bad-records.ndjson')) rmSync(join(cwd, file));
     const search = async () => {
       for (const needle of [...needles, 'Click-of-a-caller-1']) {
         expect([needle, filesWith(cwd, needle)]).toEqual([needle, []]);
@@ -238,15 +237,14 @@ test.each(kinds)(
     expect(filesWith(cwd, 'stays')).not.toEqual([]);
     const kept = (await heldBy(cwd, url)).sids;
     for (const more of everySync) {
-      await run(['sync', '--store', url, ...more, '--on-bad-record', 'file']);
+      await run(['sync', '--store', url, ...more]);
       expect((await heldBy(cwd, url)).sids).toEqual(kept);
     }
-    for (const file of readdirSync(cwd)) if (file.endsWith('.bad-records.ndjson')) rmSync(join(cwd, file));
     await search();
     const purged = await run(['store', 'purge', '--store', url, '--account', '101', '--before', before]);
     expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
     for (const more of everySync.slice(1, 3)) {
-      await run(['sync', '--store', url, ...more, '--on-bad-record', 'file']);
+      await run(['sync', '--store', url, ...more]);
       expect([more, (await heldBy(cwd, url)).earliest]).toEqual([
         more,
         expect.stringMatching(/^2026-11-0[5-9]|^2026-11-1/),
@@ -262,7 +260,7 @@ test('what was erased and purged goes from copy to copy, and no sync of any brin
   const run = runner(cwd);
   await callsOfTheApi(theirs(names[0] ?? ''));
   const chain: string[] = ['sqlite:first.db'];
-  await run(['sync', '--store', 'sqlite:first.db', '--on-bad-record', 'file']);
+  await run(['sync', '--store', 'sqlite:first.db']);
   await run(['store', 'erase', '--store', 'sqlite:first.db', '--account', '101'], '3125550199\n');
   await run(['store', 'purge', '--store', 'sqlite:first.db', '--account', '101', '--before', before]);
   const { sids } = await heldBy(cwd, 'sqlite:first.db');
@@ -270,7 +268,7 @@ test('what was erased and purged goes from copy to copy, and no sync of any brin
   const check = async (url: string) => {
     chain.push(url);
     for (const more of everySync.slice(2, 3)) {
-      await run(['sync', '--store', url, ...more, '--on-bad-record', 'file']);
+      await run(['sync', '--store', url, ...more]);
       expect([url, await heldBy(cwd, url)]).toMatchObject([url, { sids }]);
     }
   };
@@ -327,7 +325,6 @@ test('what was erased and purged goes from copy to copy, and no sync of any brin
   await single.close();
   await check('duckdb:sixth.duckdb');
   expect(chain).toHaveLength(7);
-  for (const file of readdirSync(cwd)) if (file.endsWith('.bad-records.ndjson')) rmSync(join(cwd, file));
   rmSync(join(cwd, 'first.db'), { force: true });
   for (const needle of ['3125550199', '3125550198', names[0] ?? '', sidOf(1)]) {
     expect([needle, filesWith(cwd, needle)]).toEqual([needle, []]);
@@ -335,7 +332,7 @@ test('what was erased and purged goes from copy to copy, and no sync of any brin
   }
   expect(existsSync(join(cwd, 'days', '_calls.removals.json'))).toBe(true);
   // A copy that is told nothing has them, so the API still does.
-  await run(['sync', '--store', 'sqlite:stranger.db', '--on-bad-record', 'file']);
+  await run(['sync', '--store', 'sqlite:stranger.db']);
   expect((await heldBy(cwd, 'sqlite:stranger.db')).sids).toContain(sidOf(1));
   writeFileSync(join(cwd, 'strange.ndjson.removals.json'), '{"removals":1}');
   writeFileSync(join(cwd, 'strange.ndjson'), '');
