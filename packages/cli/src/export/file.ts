@@ -40,9 +40,6 @@ export interface CompleteRead {
   readonly at: number;
 }
 
-/** Called when all calls were read, before the file gets its name. */
-type OnRead = (read: CompleteRead) => Promise<void>;
-
 /**
  * Writes the calls of the API to a file, which appears when it is complete. What was written before a failure stays for
  * `--resume`, which repeats the query of the first run.
@@ -51,7 +48,6 @@ export async function exportToFile(
   source: Pick<Source, 'read'>,
   target: FileTarget,
   set: FileExport,
-  onRead: OnRead = async () => {},
 ): Promise<CompleteRead> {
   const { format, request, resume, receipt, io } = set;
   const ended = whenEnded();
@@ -77,11 +73,8 @@ export async function exportToFile(
   // Relative times have moved since, and the file must hold the calls of one query.
   if (kept && kept.filter !== request.filter) say(io, `resuming the export of ${kept.filter}`);
   const stream = kept === null ? set.stream : { ...set.stream, filter: kept.filter };
-  const onEnd = async (verdict: Ending): Promise<void> => {
-    const read = { request: kept ?? request, verdict, at: io.clock.now() };
-    await onRead(read);
-    ended.resolve(read);
-  };
+  const onEnd = (verdict: Ending): void =>
+    ended.resolve({ request: kept ?? request, verdict, at: io.clock.now() });
   await streamInto(sink, source, target, { ...set, stream }, onEnd);
   return await ended.read;
 }
@@ -100,7 +93,7 @@ async function streamInto(
   source: Pick<Source, 'read'>,
   target: FileTarget,
   { format, stream: options, io }: FileExport,
-  onEnd: (verdict: Ending) => Promise<void>,
+  onEnd: (verdict: Ending) => void,
 ): Promise<void> {
   const { checkpoint } = sink;
   const { stream, verdict } = source.read({ ...options, checkpoint, signal: io.signal });
@@ -109,7 +102,7 @@ async function streamInto(
     begin: () => ({
       take: (calls) => calls.map((call) => picked(call, format, target.format)),
       async end() {
-        await onEnd(await verdict);
+        onEnd(await verdict);
         return [];
       },
     }),
