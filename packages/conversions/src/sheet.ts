@@ -9,17 +9,19 @@ import type { AdjustmentFormat, SheetLayout, SheetRow } from './sheet-format.ts'
 import { headOf, sheetLine } from './sheet-lines.ts';
 import { sheetProblemText } from './words.ts';
 
-const sheetErrors = codeTable<SheetFault['code']>({
-  open_quote: 'A quote is never closed. The sheet was changed after it was made; make it again.',
-  wrong_head:
-    'The first line is not the one that the tool expects. Make the sheet again with the format of the tool.',
-  wrong_cell_count:
-    'A row has another number of cells than the first line. The sheet was changed after it was made; make it again.',
-  personal_data:
-    'A column holds personal data that the tool does not take. Do not upload the sheet; choose another column.',
-  wrong_form:
-    'A cell does not have the form that the tool accepts. Check the rules: the name, currency and time zone.',
-  repeated_row: 'Two rows are the same conversion. Remove one of them.',
+const sheetErrors = codeTable({
+  data: {
+    open_quote: 'A quote is never closed. The sheet was changed after it was made; make it again.',
+    wrong_head:
+      'The first line is not the one that the tool expects. Make the sheet again with the format of the tool.',
+    wrong_cell_count:
+      'A row has another number of cells than the first line. The sheet was changed after it was made; make it again.',
+    personal_data:
+      'A column holds personal data that the tool does not take. Do not upload the sheet; choose another column.',
+    wrong_form:
+      'A cell does not have the form that the tool accepts. Check the rules: the name, currency and time zone.',
+    repeated_row: 'Two rows are the same conversion. Remove one of them.',
+  },
 });
 
 /** A row that the tool would refuse. The message has the line and the column, never the content of a cell. */

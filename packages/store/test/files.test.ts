@@ -231,7 +231,7 @@ describe.runIf(process.platform !== 'win32')('what somebody has put next to a da
     }
     const said = what === 'a link' ? 'is a link to another place' : 'belongs to another user';
     await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({
-      code: 'store_unavailable',
+      code: 'store_url',
       message: `${file}${ending} ${said}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
     });
     expect(readFileSync(victim, 'utf8')).toBe('precious');

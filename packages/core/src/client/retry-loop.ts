@@ -88,7 +88,10 @@ async function passLimiter(
   const stop = () => guard.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   const cancel = clock.timer(
-    () => guard.abort(new DeadlineError('total_timeout', messages.limiterTimeout(timeout.total))),
+    () =>
+      guard.abort(
+        new DeadlineError('total_timeout', messages.limiterTimeout(timeout.total), { isRetryable: false }),
+      ),
     leftMs,
   );
   try {

@@ -2,7 +2,7 @@
 // passes facts, and these two files put them into words: what happened, what was expected, what to do next. No fact may
 // be a secret or a caller's data.
 import type { ErrorWords } from './calls-error.ts';
-import { wordsOf } from './code-table.ts';
+import { type CodeEntry, wordsOf } from './code-table.ts';
 import { connectionErrors, deadlineErrors, type HttpErrorCode, httpErrors, responseErrors } from './codes.ts';
 
 const checkBaseUrl = 'Check that the base URL points to the call-attribution API.';
@@ -14,7 +14,7 @@ const cutOnTheWay = 'The response may have been cut or converted on the way.';
 
 const proxyRefuses = { message: 'A proxy does not accept its credentials.', hint: proxyCredentials };
 
-const hintOf = (entry: string): string => wordsOf(entry).hint;
+const hintOf = (entry: CodeEntry): string => wordsOf(entry).hint;
 
 const quoted = (reason: string | undefined): string =>
   reason === undefined ? '' : ` The server says: "${reason}".`;

@@ -152,11 +152,10 @@ function nextCheck(spent: number, silent: number, { attemptMs, idleMs, leftMs }:
 
 function passed(spent: number, silent: number, limits: Limits): DeadlineError | undefined {
   const { attemptMs, idleMs, leftMs, totalMs } = limits;
-  const retry = { isRetryable: true };
-  if (spent >= leftMs) return new DeadlineError('total_timeout', messages.totalTimeout(totalMs));
-  if (spent >= attemptMs)
-    return new DeadlineError('attempt_timeout', messages.attemptTimeout(attemptMs), retry);
-  if (silent >= idleMs) return new DeadlineError('idle_timeout', messages.idleTimeout(idleMs), retry);
+  if (spent >= leftMs)
+    return new DeadlineError('total_timeout', messages.totalTimeout(totalMs), { isRetryable: false });
+  if (spent >= attemptMs) return new DeadlineError('attempt_timeout', messages.attemptTimeout(attemptMs));
+  if (silent >= idleMs) return new DeadlineError('idle_timeout', messages.idleTimeout(idleMs));
   return undefined;
 }
 

@@ -190,7 +190,7 @@ class PostgresDriver implements Driver {
     throw new StoreError(
       'store_unavailable',
       'The connection to the PostgreSQL server was lost while a transaction was being committed, so it is unknown whether it was. Every write of a store can be repeated: try again.',
-      { cause: error, isRetryable: true },
+      { cause: error },
     );
   }
 

@@ -29,7 +29,7 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
     return new StoreError(
       'store_busy',
       'Another process has been writing to the database for too long. Try again, or end that process.',
-      { cause, isRetryable: true },
+      { cause },
     );
   }
   if (code.startsWith('SQLITE_CORRUPT')) {
@@ -41,7 +41,7 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
   }
   if (code === 'SQLITE_NOTADB') {
     return new StoreError(
-      'store_unavailable',
+      'store_url',
       `The file ${file} is not a SQLite database (${code}). Use another path.`,
       { cause },
     );

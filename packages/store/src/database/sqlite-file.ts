@@ -183,7 +183,7 @@ export async function openFile(path: string, file: string, patienceMs: number): 
   const strange = path === inMemory ? null : strangeCompanion(path, ['-wal', '-shm', '-journal']);
   if (strange !== null)
     throw new StoreError(
-      'store_unavailable',
+      'store_url',
       `${strange}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
     );
   return watched(path, file, async () => {

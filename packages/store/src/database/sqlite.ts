@@ -203,7 +203,7 @@ class SqliteDriver implements Driver {
   /** libsql ends the process when a closed connection is used. */
   #refuseClosed(): void {
     if (this.#isClosed)
-      throw new StoreError('store_unavailable', 'The store has been closed. Open it again.');
+      throw new StoreError('store_unavailable', 'The store has been closed. Open it again.', { kind: 'bug' });
   }
 
   /** Runs a transaction, and again while another process writes. */
