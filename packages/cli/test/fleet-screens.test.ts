@@ -100,16 +100,12 @@ test('the state is green in colors', () => {
   expect(painted.join('\n')).toContain('\u001b[32mrunning for 13 h 42 min\u001b[39m');
 });
 
-test('a job without workers, a paused job and a job whose workers all rest say what to do first', () => {
+test('a job without workers and a job whose workers all rest say what to do first', () => {
   const lines = (more: Partial<FleetStatus>) => statusScreen(status(more), { width: 80, style });
   expect(lines({ workers: [] })).toContain('no worker is at work → calls fleet work JOB.json');
   expect(lines({ workers: [worker('w-1', { state: 'silent', silentForMs: 90_000 })] }).join('\n')).toMatch(
     /no worker is at work .*\n[\s\S]*no sign of life for 1 min 30 s; others have its work/,
   );
-  expect(lines({ state: 'paused', forMs: 3 * minute })).toContain(
-    'nothing new is read → calls fleet resume history',
-  );
-  expect(lines({ state: 'paused' })[0]).toContain('paused for 13 h 42 min');
   const resting = worker('w-1', { state: 'resting', why: 'the database is away' });
   expect(lines({ workers: [resting] })).toContain('all workers rest: the database is away');
 });

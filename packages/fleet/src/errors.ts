@@ -11,8 +11,7 @@ const fleetErrors = codeTable({
     job_invalid:
       'The job file has a setting that cannot be used, or names a key in clear. The message says which, and what is expected.',
     job_differs:
-      'Other workers of this job have another job file. Give all of them the same file; the message says in what they differ.',
-    job_cancelled: 'The job was cancelled and stays so. Give it another name to begin again.',
+      'Workers of this job go by another job file. Stop all of them, edit the file, and start them again.',
     unknown_job:
       'The engine has no such job. Start a worker with its file first: `calls fleet work JOB.json`.',
     unknown_account: 'The job has no such account. `calls fleet status --all` lists them.',

@@ -11,9 +11,7 @@ import {
 
 const now = Date.UTC(2026, 10, 22, 12);
 const card: JobCard = {
-  ...{ name: 'history', now: false, since: now - 60_000, into: 'folder:out', every: null },
-  state: 'running',
-  copy: { settings: {}, digest: '' },
+  ...{ name: 'history', since: now - 60_000, into: 'folder:out', every: null, digest: '' },
 };
 const worker = (changes: Partial<WorkerCard> = {}): WorkerCard => ({
   ...{

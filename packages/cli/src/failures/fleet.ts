@@ -6,7 +6,6 @@ import { exitCodes } from '../exit-codes.ts';
 const exits: Readonly<Partial<Record<FleetErrorCode, number>>> = {
   job_invalid: exitCodes.usage,
   job_differs: exitCodes.usage,
-  job_cancelled: exitCodes.usage,
   unknown_job: exitCodes.usage,
   unknown_account: exitCodes.usage,
   engine_unfit: exitCodes.usage,

@@ -56,7 +56,7 @@ async function watch(read: () => Promise<FleetStatus>, args: Args, io: Io): Prom
       if (repaints) await paint(screen(status, args, io), io);
       else if (args.flag('json')) await print(status, args, io);
       else await show(io, [statusLine(status)]);
-      if (status.state === 'done' || status.state === 'cancelled') return exitCodes.ok;
+      if (status.state === 'done') return exitCodes.ok;
       await setTimeout(repaints ? redraw : logged, undefined, { signal: io.signal }).catch(() => {});
     }
     return exitCodes.interrupted;

@@ -10,11 +10,7 @@ const most = 10;
 
 /** Says what has become of the job, and returns the exit status. */
 export function sayEnd(status: FleetStatus, { isOwn }: { readonly isOwn: boolean }, io: Io): number {
-  const { job, into, accounts, calls, state } = status;
-  if (state === 'cancelled') {
-    say(io, `${job} was cancelled; what was read is in ${into}`);
-    return exitCodes.incomplete;
-  }
+  const { job, into, accounts, calls } = status;
   const proved = accounts.filter(({ state, whole }) => state !== 'aside' && whole === true).length;
   say(
     io,

@@ -1,56 +1,7 @@
 import type { Engine } from './engine/engine.ts';
-import type { JobCard, Ticket } from './engine/ticket.ts';
+import type { Ticket } from './engine/ticket.ts';
 import { FleetError } from './errors.ts';
 import { isCredentialTrouble } from './worker/trouble.ts';
-
-/** What an order has changed. */
-export interface OrderResult {
-  /** What the job was before. */
-  readonly before: JobCard['state'];
-  /** What it is now. */
-  readonly state: JobCard['state'];
-}
-
-async function change(engine: Engine, to: (card: JobCard) => Partial<JobCard>): Promise<OrderResult> {
-  let before: JobCard | null = null;
-  const card = await engine.setCard((found) => {
-    before = found;
-    if (found === null || found.state === 'cancelled') return null;
-    return { ...found, ...to(found) };
-  });
-  const was: JobCard | null = before;
-  if (card === null || was === null) throw unknownJob(engine);
-  return { before: stateOf(was), state: card.state };
-}
-
-const stateOf = ({ state }: JobCard): JobCard['state'] => state;
-
-/** The error for a job that the engine does not have. */
-const unknownJob = (engine: Engine): FleetError =>
-  new FleetError(
-    'unknown_job',
-    `The engine ${engine.name} has no such job. Start a worker with its file first.`,
-  );
-
-/** How a job is paused. */
-export interface PauseOptions {
-  /** Drop what is under way, too. It is read again later. */
-  readonly now?: boolean;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-}
-
-/** Lets workers take nothing new. */
-export const pauseJob = (engine: Engine, { now = false, at }: PauseOptions): Promise<OrderResult> =>
-  change(engine, (card) => ({ state: 'paused', now, since: card.state === 'paused' ? card.since : at }));
-
-/** Lets workers go on. */
-export const resumeJob = (engine: Engine, at: number): Promise<OrderResult> =>
-  change(engine, (card) => (card.state === 'paused' ? { state: 'running', now: false, since: at } : {}));
-
-/** Ends a job for good. What was read stays. */
-export const cancelJob = (engine: Engine, at: number): Promise<OrderResult> =>
-  change(engine, () => ({ state: 'cancelled', now: true, since: at }));
 
 /** What `retryAside` has done with an account. */
 export interface RetryResult {
@@ -80,7 +31,11 @@ export async function retryAside(
   { accounts = [], at, tryKeys = async () => null }: RetryOptions,
 ): Promise<RetryResult[]> {
   const { card, tickets } = await engine.look();
-  if (card === null) throw unknownJob(engine);
+  if (card === null)
+    throw new FleetError(
+      'unknown_job',
+      `The engine ${engine.name} has no such job. Start a worker with its file first.`,
+    );
   const unknown = accounts.find((id) => !tickets.some(({ account }) => account === id));
   if (unknown !== undefined)
     throw new FleetError('unknown_account', `The job ${card.name} has no account ${unknown}.`, {
@@ -94,8 +49,8 @@ export async function retryAside(
     const isAside = note.state === 'aside';
     const refusal = isAside && isCredentialTrouble(note.trouble?.code ?? '') ? await tryKeys(account) : null;
     if (refusal === null) await engine.edit(key, (ticket) => again(ticket, at));
-    const outcome = refusal !== null ? 'refused' : isAside ? 'again' : 'sooner';
-    results.push({ account, outcome, code: refusal?.code ?? null, message: refusal?.message ?? null });
+    if (refusal !== null) results.push({ account, outcome: 'refused', ...refusal });
+    else results.push({ account, outcome: isAside ? 'again' : 'sooner', code: null, message: null });
   }
   return results;
 }
