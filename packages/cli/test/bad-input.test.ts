@@ -34,8 +34,8 @@ test.each<[string, () => unknown, string]>([
   ],
   [
     'a store',
-    () => openStore('sqlite::memory:', { busyTimeout: any('9') }),
-    'busyTimeout must be milliseconds or a string such as',
+    () => openStore('sqlite::memory:', { statementTimeout: any('9') }),
+    'statementTimeout must be milliseconds or a string such as',
   ],
   ['a warehouse', () => openWarehouse(any(7)), 'path must be the path of a file; got 7.'],
   [

@@ -4,6 +4,7 @@ import { testStores } from '@call-attribution/test-tools';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { everything, importCalls, openStore } from '../src/index.ts';
+import { openLimitedStore } from '../src/open-store.ts';
 import { fieldsOfOwnForm } from '../src/rows/lines.ts';
 import { type CallRow, rowOfLine, toRow } from '../src/rows/record.ts';
 
@@ -82,7 +83,7 @@ test('a row of a line that is not parsed has the columns of the one that is', ()
 describe.each(testStores())('a $kind store', ({ newUrl }) => {
   test('it returns the bytes of records as it did before, however their lines were written and passed', async () => {
     // All calls of a page come in one piece.
-    const store = await openStore(await newUrl(), { sliceRows: 10_000 });
+    const store = await openLimitedStore(await newUrl(), {}, { sliceRows: 10_000 });
     await store.putAccount({ id: 'bytes', name: 'bytes' });
     await store.putAccount({ id: 'strings', name: 'strings' });
     await store.putAccount({ id: 'calls', name: 'calls' });

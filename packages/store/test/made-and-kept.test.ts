@@ -29,7 +29,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
   });
 
   test('it returns records byte by byte as they were, whether they came as calls or as lines', async () => {
-    const store = await openStore(await newUrl(), { sliceRows: 100 });
+    const store = await openStore(await newUrl());
     await store.putAccount({ id: '1', name: 'calls' });
     await store.putAccount({ id: '2', name: 'lines' });
     await store.upsert('1', calls);

@@ -7,6 +7,7 @@ import { testStores } from '@call-attribution/test-tools';
 import Database from 'libsql';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { everything, exportCalls, importCalls, mirrorSink, openStore, type Store } from '../src/index.ts';
+import { openLimitedStore } from '../src/open-store.ts';
 import { smallCall } from './small-calls.ts';
 
 const stores = testStores();
@@ -190,7 +191,7 @@ test('it says when another process reads for so long that bytes stay in the log;
   const folder = mkdtempSync(join(tmpdir(), 'calls-removed-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'calls.db');
-  const store = await openStore(`sqlite:${path}`, { busyTimeout: '300ms' });
+  const store = await openLimitedStore(`sqlite:${path}`, {}, { busyTimeout: 300 });
   await store.putAccount({ id: '101', name: 'One' });
   await store.load('101', [...spellings.map(theirs), other(20)]);
   const reader = new Database(path);

@@ -22,6 +22,7 @@ import {
   selectionOf,
   storeName,
 } from '../src/index.ts';
+import { openLimitedStore } from '../src/open-store.ts';
 import { smallCall } from './small-calls.ts';
 
 const stores = testStores();
@@ -29,8 +30,8 @@ const stores = testStores();
 const neutral = (call: Call) => ({ phone_number: null, super_id: null, call_logging_id: null, ...call });
 const calls = fixtureCalls(30).map(neutral) as Call[];
 
-async function filled(newUrl: () => Promise<string>, options = {}): Promise<Store> {
-  const store = await openStore(await newUrl(), options);
+async function filled(newUrl: () => Promise<string>, limits = {}): Promise<Store> {
+  const store = await openLimitedStore(await newUrl(), {}, limits);
   await store.putAccount({ id: '101', name: 'One' });
   await store.load('101', calls, { batch: 7 });
   return store;
