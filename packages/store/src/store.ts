@@ -50,7 +50,7 @@ export interface Store extends AsyncDisposable {
 
   /** Adds calls or replaces them by sid, in one transaction with their counts. */
   upsert(account: string, calls: readonly CallInput[]): Promise<Stored>;
-  /** Upserts any number of calls, `batch` per transaction. Default: 500 in SQLite, 2,000 in PostgreSQL. */
+  /** Upserts any number of calls, `batch` per transaction. Default: 500 in SQLite, 5,000 in PostgreSQL. */
   load(
     account: string,
     calls: Iterable<CallInput> | AsyncIterable<CallInput>,

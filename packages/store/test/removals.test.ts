@@ -163,6 +163,11 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     for await (const _ of journal.read());
     const entries = [...calls, other(20)].map(({ sid }) => ({ sid, orderId: sid, value: 1 }));
     await journal.append(JSON.stringify({ type: 'prepared', id: 'a', entries }));
+    const [{ sid, acct_id }] = calls as [Call];
+    const ofOthers = { sid, account: 'another', orderId: 'x' };
+    await journal.append(
+      JSON.stringify({ entries: [ofOthers, { sid, account: '101' }, { sid, account: acct_id }] }),
+    );
     await journal.append('not of calls: erased-sid-1');
     const position = await store.position('101');
     await store.erase('101', [caller]);
@@ -175,6 +180,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
         id: 'a',
         entries: [{ sid: 'other-20', orderId: 'other-20', value: 1 }],
       }),
+      JSON.stringify({ entries: [ofOthers] }),
       'not of calls: erased-sid-1',
     ]);
     const [sync] = await store.notes('101', 'sync');

@@ -408,6 +408,10 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     expect(await store.findAccount({ kind: 'bearer', token: 'ak-plain' })).toBeNull();
     await store.putAccount({ id: '102', name: 'Two' });
     await expect(store.putCredential('102', keys)).rejects.toThrow(/another account/);
+    await expect(store.putAccount({ id: 'my account', name: 'x' })).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringMatching(/^An account id is 1 to 64 letters/),
+    });
     const [info] = await store.credentials('101');
     expect(JSON.stringify(info)).not.toMatch(/plain/);
     expect(await store.revokeCredential(info?.id as string)).toBe(true);
