@@ -95,7 +95,7 @@ test('waiters of a limiter', async () => {
   await staysLinear(64_000, (size) => {
     const limiter = createLimiter({ concurrency: 1 });
     return async () => {
-      const waiting = Array.from({ length: size }, () => limiter.acquire().then(() => limiter.release('ok')));
+      const waiting = Array.from({ length: size }, () => limiter.acquire().then(() => limiter.release()));
       await Promise.all(waiting);
     };
   });
@@ -110,7 +110,7 @@ test('waiters of a limiter that are aborted', async () => {
       const waiting = controllers.map(({ signal }) => limiter.acquire(signal).catch(() => null));
       for (const controller of controllers) controller.abort();
       await Promise.all(waiting);
-      limiter.release('ok');
+      limiter.release();
     };
   });
 }, 600_000);
