@@ -27,6 +27,26 @@ test('a server that is down ends with status 5 and names the URL', async () => {
   expect(stderr).toMatch(/the server is running/);
 });
 
+test('a name that hangs in DNS ends with status 5, the name, and what to do', async () => {
+  const hang = "import dns from 'node:dns'; dns.lookup = () => {};";
+  const { code, stderr } = await stage.calls(['count'], {
+    env: {
+      CALLS_BASE_URL: 'https://calls.example.com',
+      CALLS_TIMEOUT: '200ms',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hang)}`,
+    },
+  });
+  expect({ code, stderr }).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining(
+      'The address of calls.example.com was not found in time: DNS did not answer.',
+    ),
+  });
+  expect(stderr).toContain(
+    '→ Check the name in the base URL, and the DNS servers and the network of this machine.',
+  );
+});
+
 test('a login page ends with status 1 and is not shown', async () => {
   const page = '<!doctype html><html><body>Please log in</body></html>';
   const server = await serverThat((response) => response.setHeader('content-type', 'text/html').end(page));

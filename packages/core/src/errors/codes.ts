@@ -103,8 +103,7 @@ export type ConnectionErrorCode = keyof typeof connectionErrors;
 /** What the codes of `DeadlineError` mean. */
 export const deadlineErrors = codeTable({
   away: {
-    connect_timeout:
-      'No connection was made within the connect deadline. Check that the server is running, and the base URL.',
+    connect_timeout: 'No connection was made in time. Check that the server is running, and the base URL.',
     idle_timeout:
       'The server sent nothing for `timeout.idle`. The server or a proxy may be stuck; raise `timeout.idle` if the server is only slow.',
     attempt_timeout:

@@ -54,6 +54,10 @@ export const messages = {
     message: `No connection to ${origin} within the connect deadline.`,
     hint: hintOf(deadlineErrors.connect_timeout),
   }),
+  lookupTimeout: (host: string): ErrorWords => ({
+    message: `The address of ${host} was not found in time: DNS did not answer.`,
+    hint: 'Check the name in the base URL, and the DNS servers and the network of this machine.',
+  }),
   nameNotFound: (origin: string, code: string): ErrorWords => ({
     message: `The host name in ${origin} was not found (${code}).`,
     hint: hintOf(connectionErrors.dns_failed),

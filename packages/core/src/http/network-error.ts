@@ -11,6 +11,7 @@ import { messages } from '../errors/messages.ts';
 import { knownWords } from '../errors/safe-prose.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
 import { framesOf } from '../tracing/safe-caller.ts';
+import { lookupTimeout } from './lookup.ts';
 import { ProxyFailure } from './proxy.ts';
 
 const tls = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|HOSTNAME_MISMATCH)/;
@@ -77,6 +78,8 @@ function codeError(code: string, error: unknown, origin: string, hasBegun: boole
   const cause = Object.assign(new Error(syscall + code), { code });
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new DeadlineError('connect_timeout', messages.connectTimeout(origin), { cause });
+  if (code === lookupTimeout)
+    return new DeadlineError('connect_timeout', messages.lookupTimeout(new URL(origin).hostname), { cause });
   if (code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
     return new ConfigurationError('client_closed', undefined, { cause });
   if (code === 'UND_ERR_INVALID_ARG')
