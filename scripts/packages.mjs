@@ -37,7 +37,7 @@ try {
       ['publint', [tarball, '--strict']],
       ['attw', [tarball, '--profile', 'esm-only', '--format', 'ascii']],
     ])) {
-      const result = spawnSync('pnpm', ['exec', tool, ...args], { cwd: root, encoding: 'utf8' });
+      const result = spawnSync(join(root, 'node_modules/.bin', tool), args, { cwd: root, encoding: 'utf8' });
       if (result.status !== 0) problems.push(`${tool} on ${name}:\n${result.stdout}${result.stderr}`);
     }
     return tarball;
