@@ -93,7 +93,7 @@ export class FilterBox {
       event.preventDefault();
       if (this.#offered.length === 0) this.#open();
       if (this.#offered.length === 0) return;
-      this.#choose(event.key === 'ArrowDown' ? chosen + 1 : chosen < 0 ? -1 : chosen - 1);
+      this.#choose(event.key === 'ArrowDown' ? chosen + 1 : Math.max(-1, chosen - 1));
     } else if (event.key === 'Enter') {
       event.preventDefault();
       if (chosen >= 0) this.#take(chosen);

@@ -94,10 +94,12 @@ function report({ metrics, log, clock }: FollowOptions, ended: Ended): void {
   const { route, fault, account } = exchange;
   const { method } = request;
   metrics.finished({ route, method, status, seconds });
+  let message = isWhole ? 'completed' : 'abandoned';
+  if (fault !== undefined) message = 'failed';
   log?.({
     time: new Date(clock.now()).toISOString(),
     level: fault === undefined ? 'info' : 'error',
-    message: fault !== undefined ? 'failed' : isWhole ? 'completed' : 'abandoned',
+    message,
     requestId: exchange.requestId,
     method: method.slice(0, 10),
     route,

@@ -38,10 +38,8 @@ export const columns = [
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const onlyIn = (version: 'v2' | 'v3') =>
-  fields.flatMap((f) => (f.v2 !== f.v3 && f[version === 'v2' ? 'v3' : 'v2'] === null ? [f.name] : []));
-const onlyV2 = onlyIn('v2');
-const onlyV3 = onlyIn('v3');
+const onlyV2 = fields.filter(({ v2, v3 }) => v2 !== null && v3 === null).map(({ name }) => name);
+const onlyV3 = fields.filter(({ v2, v3 }) => v3 !== null && v2 === null).map(({ name }) => name);
 const shared = fields.flatMap(({ name, v2, v3 }) => (v2 === null || v3 === null ? [] : [name]));
 const known = new Set(fields.map(({ name }) => name));
 
@@ -64,9 +62,8 @@ export function toRow(call: Call): CallRow {
       );
     isDeep ||= isTooDeep(value, mostLevels);
   }
-  const isOfV3 = hasAny(given, onlyV3);
-  const versions = !isOfV3 ? 'v2' : hasAny(given, onlyV2) ? 'v2,v3' : 'v3';
-  return rowOf(given, versions, isDeep);
+  if (!hasAny(given, onlyV3)) return rowOf(given, 'v2', isDeep);
+  return rowOf(given, hasAny(given, onlyV2) ? 'v2,v3' : 'v3', isDeep);
 }
 
 /** The call of a line of JSON as a row. */
