@@ -29,7 +29,13 @@ const account = (id: string, more: Partial<Account> = {}): Account => ({
 });
 
 const minute = 60_000;
-const troubleOf = (code: string, message: string) => ({ code, message, at: 0, by: 'w-app1-3f2a' });
+const troubleOf = (code: string, message: string) => ({
+  kind: 'server' as const,
+  code,
+  message,
+  at: 0,
+  by: 'w-app1-3f2a',
+});
 const failing = {
   state: 'later',
   trouble: troubleOf('server_error', ''),

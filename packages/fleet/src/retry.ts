@@ -1,7 +1,6 @@
 import type { Engine } from './engine/engine.ts';
 import type { Ticket } from './engine/ticket.ts';
 import { FleetError } from './errors.ts';
-import { isCredentialTrouble } from './worker/trouble.ts';
 
 /** What `retryAside` has done with an account. */
 export interface RetryResult {
@@ -47,7 +46,7 @@ export async function retryAside(
   const results: RetryResult[] = [];
   for (const { key, account, note } of chosen) {
     const isAside = note.state === 'aside';
-    const refusal = isAside && isCredentialTrouble(note.trouble?.code ?? '') ? await tryKeys(account) : null;
+    const refusal = isAside && note.trouble?.kind === 'credential' ? await tryKeys(account) : null;
     if (refusal === null) await engine.edit(key, (ticket) => again(ticket, at));
     if (refusal !== null) results.push({ account, outcome: 'refused', ...refusal });
     else results.push({ account, outcome: isAside ? 'again' : 'sooner', code: null, message: null });

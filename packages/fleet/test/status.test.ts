@@ -42,7 +42,13 @@ const ticket = (
   ...more,
   note: { ...blankNote, ...note },
 });
-const trouble = { code: 'server_error', message: 'It failed.', at: now - 2_000, by: 'w1' };
+const trouble = {
+  kind: 'server',
+  code: 'server_error',
+  message: 'It failed.',
+  at: now - 2_000,
+  by: 'w1',
+} as const;
 
 describe('the status of a job', () => {
   test.each<[string, Partial<TicketNote>, { dueAt?: number | null; isActive?: boolean }, object]>([

@@ -182,7 +182,6 @@ describe('turns', () => {
     expect(statusOf(await engine.look(), Date.now())?.states).toMatchObject({ aside: 1, done: 2 });
     const aside = (await notesOf(engine)).get(first.id);
     expect(aside).toMatchObject({ dueAt: null, note: { state: 'aside', trouble: { code: 'unauthorized' } } });
-    expect(aside?.note.trouble?.message).toContain(`calls fleet retry history --account ${first.id}`);
     writeKeys(source.keys, first.id, { accessKey: first.accessKey, secretKey: first.secretKey });
     const tried: string[] = [];
     const refuse = async (account: string) => {

@@ -53,7 +53,7 @@ export class WarehouseError extends CallsError<WarehouseErrorCode> {
     message: string,
     { refused, ...details }: { hint?: string; cause?: unknown; refused?: readonly number[] } = {},
   ) {
-    super(code, message, details);
+    super(code, message, code === 'damaged' ? { ...details, isRetryable: false } : details);
     if (refused !== undefined) this.refused = refused;
   }
 }

@@ -3,7 +3,6 @@ import { type PlannedJob, type RetryResult, retryAside } from '@call-attribution
 import type { Args } from '../args/command.ts';
 import { Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { refusedCodes } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { clientOf, credentialsOf, openShared } from './place.ts';
 import { reasonText } from './words.ts';
@@ -40,7 +39,7 @@ function keysTried(job: PlannedJob, args: Args, io: Io) {
       return null;
     } catch (error) {
       if (io.signal.aborted) throw new Interrupted();
-      if (!CallsError.is(error) || !refusedCodes.has(error.code)) return null;
+      if (!CallsError.is(error) || error.kind !== 'keys') return null;
       return { code: error.code, message: error.summary };
     }
   };

@@ -1,6 +1,5 @@
 import type { FleetStatus } from '@call-attribution/fleet';
 import { exitCodes } from '../exit-codes.ts';
-import { refusedCodes } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
 import { whyText } from './words.ts';
@@ -27,6 +26,6 @@ export function sayEnd(status: FleetStatus, { isOwn }: { readonly isOwn: boolean
     say(io, '  → correct the cause and run the same command again; it reads only what is missing');
   if (bad.length === 0) return exitCodes.ok;
   const isRefused =
-    bad.length === accounts.length && bad.every(({ trouble }) => refusedCodes.has(trouble?.code ?? ''));
+    bad.length === accounts.length && bad.every(({ trouble }) => trouble?.kind === 'credential');
   return isRefused ? exitCodes.refused : exitCodes.incomplete;
 }

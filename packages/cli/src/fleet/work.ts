@@ -96,10 +96,7 @@ async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
 /** What is worth a line at once: an account that is set aside, and a worker that cannot work. */
 function sayEvent(event: WorkerEvent, isShared: boolean, io: Io): void {
   if (event.kind === 'turn' && event.outcome === 'aside')
-    say(
-      io,
-      `  ${event.account} is set aside: ${event.code}: ${(event.message ?? '').replace(/ Once that is corrected:.*$/, '').replace(/\.$/, '')}`,
-    );
+    say(io, `  ${event.account} is set aside: ${event.code}: ${(event.message ?? '').replace(/\.$/, '')}`);
   if (event.kind === 'worker' && event.why !== null && (isShared || event.state === 'resting'))
     say(io, `  ${event.state}: ${event.why}`);
 }

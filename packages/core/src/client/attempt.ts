@@ -68,7 +68,7 @@ function readChecked<T>(response: HttpResponse, { settings, request }: Sending<T
   const { status } = response;
   if (status === 200 || status === 206 || request.alsoRead?.includes(status)) return request.read(response);
   throw status < 300
-    ? new ResponseError('unexpected_shape', messages.noContent(status))
+    ? new ResponseError('unexpected_shape', messages.noContent(status), { isRetryable: false })
     : statusError(response, settings.clock.now(), request.authKind);
 }
 

@@ -64,17 +64,17 @@ export const httpErrors = codeTable({
       'The server asks the client to slow down (status 429). Wait for `retryAfterMs`, or set a limiter.',
   },
   away: {
+    server_error:
+      'The server failed (status 500 to 599). Try again later; give the `requestId` to its support.',
+    request_timeout: 'The server gave up waiting for the request (status 408). Send it again.',
     proxy_refused:
       'A proxy refused: its credentials are wrong or missing (status 407), or it does not connect to the server. Check the URL in `HTTPS_PROXY` or `HTTP_PROXY`.',
   },
   data: {
     bad_request:
       "The server refused the request as malformed (status 400). Check the filter, `rows` and the page against the server's reason.",
-    request_timeout: 'The server gave up waiting for the request (status 408). Send it again.',
     request_rejected:
       'The server rejected the request (another status from 400 to 499). Check the parameters of the request.',
-    server_error:
-      'The server failed (status 500 to 599). Try again later; give the `requestId` to its support.',
   },
 });
 
@@ -121,10 +121,6 @@ export const responseErrors = codeTable({
   data: {
     not_found:
       'The account has no call with this sid. Check the sid, and that the credentials belong to its account.',
-    wrong_content_type:
-      'The response is of another type than JSON. Check that the base URL points to the API.',
-    html_page:
-      'Got an HTML page where data was expected. A login page or a proxy may have responded; check the base URL.',
     invalid_json:
       'The body is cut, or is not JSON. A proxy may have cut it; send the request again, or request fewer rows.',
     invalid_xml: 'The SMS listing is not the XML that was expected. Check `legacyBaseUrl`.',
@@ -132,10 +128,6 @@ export const responseErrors = codeTable({
       'The content encoding is damaged or was not requested. Try `compress: false`, and check the proxies on the way.',
     body_too_large:
       'The response is larger than `maxBodyBytes`. Request fewer rows, or raise `maxBodyBytes`.',
-    unexpected_shape:
-      'The response has another shape than the API describes. Check that the base URL points to the API.',
-    error_body:
-      "The status is good, but the body is an error. Read the server's reason in the message; check credentials and parameters.",
     invalid_record:
       "A record does not match the table of fields. Use `records: 'report'` to keep such records and have the problems reported.",
     wrong_page:
@@ -152,6 +144,16 @@ export const responseErrors = codeTable({
     sms_failed:
       "The SMS listing reported a failure. Read the server's reason in the message; check the keys.",
     sms_count_mismatch: 'The SMS listing has another number of entries than it says. Send the request again.',
+  },
+  away: {
+    html_page:
+      'Got an HTML page where data was expected. A login page or a proxy may have responded; check the base URL.',
+    wrong_content_type:
+      'The response is of another type than JSON. Check that the base URL points to the API.',
+    unexpected_shape:
+      'The response has another shape than the API describes. Check that the base URL points to the API.',
+    error_body:
+      "The status is good, but the body is an error. Read the server's reason in the message; check credentials and parameters.",
   },
 });
 

@@ -22,7 +22,7 @@ export const errorKinds = {
     fault: 'server',
   },
   away: {
-    means: 'A server or a database does not respond.',
+    means: 'A server or a database does not respond, or not as itself.',
     exitStatus: 5,
     isRetryable: true,
     fault: 'server',
@@ -36,7 +36,7 @@ export const errorKinds = {
   disk: {
     means: 'A file cannot be written or read: no space, no permission, a lock, damage.',
     exitStatus: 7,
-    isRetryable: false,
+    isRetryable: true,
     fault: 'machine',
   },
   bug: {

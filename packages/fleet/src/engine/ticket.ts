@@ -8,6 +8,8 @@ const line = (most: number) => z.string().transform((text) => text.slice(0, most
 
 /** Trouble of an account. */
 export interface NotedTrouble {
+  /** Whose trouble it was: what the keys, the API or the account itself had to do with it. */
+  readonly kind: 'credential' | 'server' | 'account';
   /** Code of the error. */
   readonly code: string;
   /** What happened, without a secret and without data of a caller. */
@@ -107,6 +109,7 @@ export interface WorkerCard {
 }
 
 const trouble = z.object({
+  kind: z.enum(['credential', 'server', 'account']),
   code: line(40),
   message: line(300),
   at: z.number(),

@@ -36,7 +36,7 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
     return new StoreError(
       'store_damaged',
       `The database file ${file} is damaged, or a part of it is missing (${code}). Restore a copy, or use another path and sync again.`,
-      { cause },
+      { cause, isRetryable: false },
     );
   }
   if (code === 'SQLITE_NOTADB') {

@@ -107,6 +107,7 @@ const damaged = (file: string, what: string): StoreError =>
   new StoreError(
     'store_damaged',
     `The database file ${file} ${what} while the store was open. Nothing more is written. Put the file back, or restore a copy, and start again.`,
+    { isRetryable: false },
   );
 
 /** An open database. */
