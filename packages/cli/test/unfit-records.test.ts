@@ -137,21 +137,6 @@ test('what an earlier sync left staged and cannot be stored stands in the way of
   expect(stderr).toMatch(/→ Move /);
 });
 
-test('an import names the line that is nested too deep, and keeps those before it', async () => {
-  const cwd = stage.folder();
-  await stage.quick(['store', 'accounts', 'add', '--store', 'sqlite:calls.db', '--account', '101'], { cwd });
-  writeFileSync(join(cwd, 'in.ndjson'), `{"sid":"1"}\n{"sid":"2","more":${deep}}\n{"sid":"3"}\n`);
-  const done = await stage.quick(
-    ['store', 'import', 'in.ndjson', '--store', 'sqlite:calls.db', '--account', '101'],
-    { cwd },
-  );
-  expect([done.code, done.stderr]).toEqual([
-    1,
-    expect.stringMatching(/^calls: Line 2: .*1,000 levels deep.*Fix or remove it and import again\.\n$/),
-  ]);
-  expect(await countIn('sqlite:calls.db', cwd)).toBe(1);
-});
-
 describe('half of a surrogate pair in a field', () => {
   const serveHalf = () => {
     serve();

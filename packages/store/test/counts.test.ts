@@ -54,7 +54,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     ]);
     await spoil(url);
     expect(await store.check()).toHaveLength(3);
-    await store.rebuild();
+    await store.rebuild('1');
     expect(await store.check()).toEqual([]);
     await store.close();
   });

@@ -54,9 +54,9 @@ const datasetWriter =
     return null;
   };
 
-/** What can be loaded into another copy has beside it who was erased, so that no sync of that copy brings them back. */
+/** What can be loaded into a warehouse has beside it who was erased, so that no sync of that one brings them back. */
 async function saveRemovals(source: CopySource, { path, format }: FileTarget): Promise<void> {
-  const removals = format === 'ndjson' || format === 'parquet' ? await source.removals() : null;
+  const removals = format === 'parquet' ? await source.removals() : null;
   const beside = `${path}${removalsEnding}`;
   if (removals === null) await rm(beside, { force: true });
   else await writeWholeFile(beside, removals);
