@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fromCall } from '@call-attribution/core';
+import { fromCall, toCall } from '@call-attribution/core';
 import { generate } from '@call-attribution/sandbox';
 import { everything, openStore } from '@call-attribution/store';
 import { limit, median, timed } from '../figures.mjs';
@@ -21,11 +21,13 @@ const pg = ofStore('pg');
 const Database = ofStore('libsql');
 const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
 
-const calls = [...generate({ records, days: 730 })];
-const jsonBytes = calls.reduce(
-  (sum, call) => sum + Buffer.byteLength(JSON.stringify(fromCall(call, 'v3'))) + 1,
-  0,
-);
+const jsonOf = (call) => JSON.stringify(fromCall(call, 'v3'));
+const calls = [];
+let jsonBytes = 0;
+for (const call of generate({ records, days: 730 })) {
+  jsonBytes += Buffer.byteLength(jsonOf(call)) + 1;
+  calls.push(toCall(JSON.parse(jsonOf(call)), 'v3', { records: 'off' }));
+}
 console.log(`${records} v3 records, ${(jsonBytes / records).toFixed(0)} bytes each as NDJSON`);
 
 const figures = {};

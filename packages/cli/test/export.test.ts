@@ -171,17 +171,14 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
       const bytes = readFileSync(path);
       // It continued: the file begins with the bytes that were there before.
       if (place === path) expect(bytes.subarray(0, kept.length).equals(kept)).toBe(true);
-      const got = name.endsWith('.parquet')
-        ? (await parquetReadObjects({ file: await asyncBufferFromFile(path), columns: ['sid'] })).map((row) =>
-            String(row.sid),
-          )
-        : name.endsWith('.gz')
-          ? [
-              ...gunzipSync(bytes)
-                .toString()
-                .matchAll(/^(\d{13}),101,/gm),
-            ].map((match) => match[1] ?? '')
-          : sidsOf(bytes.toString());
+      let got: string[];
+      if (name.endsWith('.parquet')) {
+        const file = await asyncBufferFromFile(path);
+        got = (await parquetReadObjects({ file, columns: ['sid'] })).map((row) => String(row.sid));
+      } else if (name.endsWith('.gz')) {
+        const lines = gunzipSync(bytes).toString();
+        got = [...lines.matchAll(/^(\d{13}),101,/gm)].map((match) => match[1] ?? '');
+      } else got = sidsOf(bytes.toString());
       expect(got.sort()).toEqual(sids);
     },
   );

@@ -163,7 +163,7 @@ test('bars show every value above 0 and fit the width', () => {
 test('a column chart fits the width, names its top and both ends, and shows every day with a call', () => {
   const days = Array.from({ length: 90 }, (_, at) => ({
     label: `day ${at}`,
-    value: at === 3 ? 1 : at === 80 ? 0 : 1_000 + at,
+    value: { 3: 1, 80: 0 }[at] ?? 1_000 + at,
   }));
   for (const width of [100, 50, 20]) {
     const lines = columnChart(days, { width, height: 5, figure: count });

@@ -44,15 +44,13 @@ const isAboutCall = ({ url }: CallsError): boolean =>
 /** What to say when there is something else at the URL than the API; null when that is not sure. */
 function wrongAddress(error: CallsError): { message: string; hints: string[] } | null {
   const { code, url, status } = error;
-  const found =
-    code === 'html_page'
-      ? 'got an HTML page'
-      : code === 'wrong_content_type'
-        ? 'got something else'
-        : code === 'not_found' && !isAboutCall(error)
-          ? `got status ${status}`
-          : null;
-  if (found === null || url === undefined) return null;
+  if (url === undefined || (code === 'not_found' && isAboutCall(error))) return null;
+  const found = {
+    html_page: 'got an HTML page',
+    wrong_content_type: 'got something else',
+    not_found: `got status ${status}`,
+  }[code];
+  if (found === undefined) return null;
   const address = url.replace(/\?.*$/, '');
   if (address.endsWith('/ibp_api.php')) {
     return {

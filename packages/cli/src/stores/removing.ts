@@ -29,10 +29,11 @@ export function numbersOf(text: string): readonly TypedNumber[] {
   const wrong = typed.filter(({ number }) => !isPhoneNumber(number)).map(({ line }) => line);
   if (wrong.length === 0) return typed;
   const shown = wrong.slice(0, 10).join(', ');
-  throw new UsageError(
-    `${wrong.length === 1 ? `line ${shown} of stdin is` : `lines ${shown}${wrong.length > 10 ? ' and more' : ''} of stdin are`} not a phone number and nothing else; nothing was erased`,
-    { hints: ['write one number a line, such as +1 312 555 0199'] },
-  );
+  const more = wrong.length > 10 ? ' and more' : '';
+  const lines = wrong.length === 1 ? `line ${shown} of stdin is` : `lines ${shown}${more} of stdin are`;
+  throw new UsageError(`${lines} not a phone number and nothing else; nothing was erased`, {
+    hints: ['write one number a line, such as +1 312 555 0199'],
+  });
 }
 
 /** Ledgers in files, opened before anything is erased: one that is in use or damaged is found out in time. */

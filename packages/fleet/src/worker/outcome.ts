@@ -48,7 +48,8 @@ export function afterTrouble(
   const { ticket, sent, now, calls, worker, heldUntil } = facts;
   const isProgress = calls > 0;
   const failingSince = isProgress ? now : (ticket.note.failingSince ?? now);
-  const tries = kind === 'account' ? (isProgress ? 1 : ticket.note.tries + 1) : ticket.note.tries;
+  const before = kind === 'account' && isProgress ? 0 : ticket.note.tries;
+  const tries = kind === 'account' ? before + 1 : before;
   const trouble = { kind, code, message: brief(message), at: now, by: worker };
   const note = { ...ticket.note, trouble, tries, failingSince, sent, turns: ticket.note.turns + 1 };
   if (kind === 'credential' || (kind === 'account' && tries >= mostTries)) {

@@ -72,8 +72,8 @@ const places: Readonly<Record<TroubleKind, string>> = {
 function foreignCode(error: unknown): string {
   const { code, name }: { code?: unknown; name?: unknown } =
     typeof error === 'object' && error !== null ? error : {};
-  const text = typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';
-  return /^[A-Za-z0-9_]{1,40}$/.test(text) ? text : 'unknown';
+  const text = [code, name].find((each) => typeof each === 'string');
+  return text !== undefined && /^[A-Za-z0-9_]{1,40}$/.test(text) ? text : 'unknown';
 }
 
 /**
