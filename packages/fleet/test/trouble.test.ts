@@ -37,7 +37,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
   ],
   credential: [
     ...ofHttp('unauthorized', 'forbidden'),
-    ...ofConfiguration('missing_auth', 'auth_mismatch', 'invalid_credentials', 'invalid_settings'),
+    ...ofConfiguration('missing_auth', 'auth_mismatch', 'invalid_credentials'),
     ...ofFleet('credential_missing'),
   ],
   server: [
@@ -59,7 +59,6 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ),
     ...ofDeadline('connect_timeout', 'idle_timeout', 'attempt_timeout', 'total_timeout'),
     ...ofResponse('html_page', 'wrong_content_type', 'unexpected_shape', 'error_body'),
-    ...ofConfiguration('client_closed'),
     new StateError('state_locked', 'Another run.'),
     // A stream names the place, and keeps the code.
     StreamError.from(new HttpError('server_error', 'It failed.'), { slice, page: 3 }) as Error,
@@ -84,8 +83,9 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
       'sms_count_mismatch',
     ),
     ...ofHttp('bad_request', 'request_rejected'),
-    ...ofConfiguration('invalid_option', 'invalid_argument', 'missing_legacy_url'),
-    ...ofStore('unfit_record', 'store_failed', 'unknown_account', 'short_page', 'unfit_filter'),
+    ...ofConfiguration('invalid_option', 'invalid_argument', 'missing_legacy_url', 'invalid_settings'),
+    ...ofConfiguration('client_closed', 'missing_package'),
+    ...ofStore('unfit_record', 'store_failed', 'short_page'),
     ...ofFleet('job_invalid', 'not_whole'),
     new StateError('state_invalid', 'No state.'),
     new StateError('state_invalid', 'No state.'),
@@ -104,9 +104,10 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
       'store_url',
       'missing_package',
       'not_a_sandbox',
+      'unknown_account',
+      'unfit_filter',
     ),
     ...ofFleet('target_unavailable', 'target_unfit', 'target_locked'),
-    ...ofConfiguration('missing_package'),
     ...['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'ENOENT', 'ECONNREFUSED', 'ETIMEDOUT'].map(coded),
     ...['53100', '53300', '57P01', '57P03', '08006', '58030'].map(coded),
     ...['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_IOERR_WRITE', 'UND_ERR_SOCKET'].map(coded),
@@ -174,7 +175,9 @@ function coded(code: string): Error {
   return Object.assign(new Error('quoted'), { code });
 }
 function ofHttp(...codes: HttpErrorCode[]): Error[] {
-  return codes.map((code) => new HttpError(code, 'The server said no.'));
+  return codes.map(
+    (code) => new HttpError(code, 'The server said no.', { url: 'https://api.example.com/v3' }),
+  );
 }
 function ofConfiguration(...codes: ConfigurationErrorCode[]): Error[] {
   return codes.map((code) => new ConfigurationError(code, 'It is set wrong.'));

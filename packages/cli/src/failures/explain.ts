@@ -1,9 +1,8 @@
 import type { CallsError } from '@call-attribution/core/errors';
-import type { FleetError } from '@call-attribution/fleet';
 import type { StreamError } from '@call-attribution/node-stream';
 import type { FilterSyntaxError } from '@call-attribution/query-dsl';
 import { CliError, filterMistake, systemCode, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, exitOf } from '../exit-codes.ts';
 import { type Io, outputError, say } from '../io.ts';
 import { styleFor } from '../term/style.ts';
 import { fleetFailure } from './fleet.ts';
@@ -58,11 +57,9 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
         cause: error,
       });
     case 'FileLockedError':
-      return new CliError(error.message, { exitCode: exitCodes.output, cause: error });
     case 'CheckpointError':
-      return new UsageError(error.message, { cause: error });
     case 'StateError':
-      return new CliError(error.message, { cause: error });
+      return new CliError(error.message, { exitCode: exitOf(error), cause: error });
     case 'IncompleteError':
       return new CliError(error.message, {
         exitCode: exitCodes.incomplete,
@@ -72,7 +69,7 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
     case 'StoreError':
       return storeFailure(error);
     case 'FleetError':
-      return fleetFailure(error as FleetError);
+      return fleetFailure(error);
     case 'StreamError':
       return explainStream(error as StreamError, has);
     default:
@@ -94,8 +91,7 @@ function storeFailure(error: CallsError): CliError {
     });
   if (code === 'store_missing')
     return new UsageError(summary, { hints: hint === undefined ? [] : [hint], cause: error });
-  const isOutput = code === 'disk_full' || code === 'not_writable' || code === 'store_damaged';
-  return new CliError(message, { exitCode: isOutput ? exitCodes.output : exitCodes.failed, cause: error });
+  return new CliError(message, { exitCode: exitOf(error), cause: error });
 }
 
 /** The place in the stream matters only where the read has parts, and comes after what to do. */

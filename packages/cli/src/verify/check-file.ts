@@ -166,9 +166,11 @@ async function againstApi(path: string, form: FileForm, { receipt, fields, hasMa
 }
 
 function comparedRow({ text, record: { sid, date_added: at } }: FileRow): ComparedRow {
+  // Parquet has microseconds.
+  const time = typeof at === 'bigint' ? formatNaive(Number(at / 1000n)) : at;
   return {
     text,
     sid: typeof sid === 'string' ? sid : null,
-    at: typeof at === 'string' ? at : typeof at === 'bigint' ? formatNaive(Number(at / 1000n)) : null,
+    at: typeof time === 'string' ? time : null,
   };
 }

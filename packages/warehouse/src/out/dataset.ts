@@ -133,7 +133,8 @@ async function writeDataset(
     const known = before.files[part.path];
     const isUnchanged = known?.stamp === part.stamp && (await isAsKnown(path, known, receipt));
     const bytes = isUnchanged ? known.bytes : await writePart(session, folder, part, where);
-    const sha256 = isUnchanged ? known.sha256 : receipt ? await sha256Of(path) : undefined;
+    const written = receipt && !isUnchanged ? await sha256Of(path) : undefined;
+    const sha256 = isUnchanged ? known.sha256 : written;
     const { calls, stamp } = part;
     manifest.files[part.path] = { calls, bytes, stamp, ...(sha256 === undefined ? {} : { sha256 }) };
     if (!isUnchanged) {
@@ -194,8 +195,8 @@ async function partsOf(
       );
     const [account, calls] = [row.account, Number(row.calls)];
     const day = row.day === null ? null : String(row.day);
-    const value =
-      day === null ? '__HIVE_DEFAULT_PARTITION__' : partition === 'month' ? day.slice(0, -3) : day;
+    const date = partition === 'month' ? day?.slice(0, -3) : day;
+    const value = date ?? '__HIVE_DEFAULT_PARTITION__';
     const key = `${partition}=${value}`;
     const last = drafts.at(-1);
     const isSame = last?.account === account && last.key === key;

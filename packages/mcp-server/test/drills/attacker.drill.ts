@@ -1,11 +1,19 @@
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
+import { openDrill } from '@call-attribution/test-tools/drill';
 import { describe, expect, it } from 'vitest';
-import { type CallsMcpServer, callTool, createServer } from '../src/index.ts';
-import { fakeClient } from './support/fake-client.ts';
+import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
+import { fakeClient } from '../support/fake-client.ts';
 
 // Somebody who may ask whatever the documentation offers wants the number of a caller. It stands in the caller's own field and in a text.
 // What is asked first decides what is asked next; whoever learns nothing has one digit in ten right.
+
+openDrill({
+  name: 'guessed-numbers',
+  kind: 'hostile clients',
+  what: 'Somebody asks 200 questions for each of ten phone numbers; no digit is guessed better than by chance',
+  countTests: true,
+});
 
 const questions = 200;
 const digits = 10;
