@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { defineOperator, each, type Operator } from '@call-attribution/node-stream/operators';
+import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
 import { createJudge } from './callers.ts';
 import { checkRules } from './check-rules.ts';
 import type { Conversion, ConversionRules } from './conversion.ts';
@@ -51,10 +51,7 @@ export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call
     begin() {
       const outcomeOf = createOutcomes(rules, tool);
       return {
-        take: each((call, out) => {
-          const outcome = outcomeOf(call);
-          if (outcome) out.push(outcome);
-        }),
+        page: (calls) => calls.flatMap((call) => outcomeOf(call) ?? []),
       };
     },
   });

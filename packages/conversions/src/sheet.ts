@@ -1,5 +1,5 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
-import { defineOperator, each, type Operator } from '@call-attribution/node-stream/operators';
+import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
 import type { Conversion, ConversionRules } from './conversion.ts';
 import type { Converted, Outcome } from './conversions.ts';
 import type { LedgerEntry } from './entry.ts';
@@ -83,15 +83,18 @@ function encodeRows<L, I>(
         return out;
       };
       return {
-        take: each((item, out) => {
-          out.push(...begin());
-          const row = rowOf(item);
-          if (row === null) return;
-          line += 1;
-          const [fault] = row.faults;
-          if (fault !== undefined) throw new SheetError({ line, ...fault });
-          out.push(Buffer.from(sheetLine(row.cells, layout.delimiter)));
-        }),
+        page(items) {
+          const out = begin();
+          for (const item of items) {
+            const row = rowOf(item);
+            if (row === null) continue;
+            line += 1;
+            const [fault] = row.faults;
+            if (fault !== undefined) throw new SheetError({ line, ...fault });
+            out.push(Buffer.from(sheetLine(row.cells, layout.delimiter)));
+          }
+          return out;
+        },
         end: begin,
       };
     },

@@ -13,7 +13,7 @@ import {
   ResponseError,
   type ResponseErrorCode,
 } from '@call-attribution/core';
-import { IncompleteError, StateError, StreamError } from '@call-attribution/node-stream';
+import { StateError, StreamError } from '@call-attribution/node-stream';
 import { StoreError, type StoreErrorCode } from '@call-attribution/store';
 import { describe, expect, it } from 'vitest';
 import { FleetError, type FleetErrorCode } from '../src/index.ts';
@@ -60,13 +60,10 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ...ofDeadline('connect_timeout', 'idle_timeout', 'attempt_timeout', 'total_timeout'),
     ...ofResponse('html_page', 'wrong_content_type', 'unexpected_shape', 'error_body'),
     new StateError('state_locked', 'Another run.'),
-    // A stream names the place, and keeps the code.
-    StreamError.from(new HttpError('server_error', 'It failed.'), { slice, page: 3 }) as Error,
   ],
   account: [
-    new IncompleteError({ slice, expected: 5, got: 4, trouble: 'short_page', tries: 5 }),
-    new StreamError('range_ignored', 'It does not filter.', { slice, page: 0 }),
-    new StreamError('read_failed', 'Something.', { slice, page: 0 }),
+    new StreamError('range_ignored'),
+    new StreamError('too_many_requests'),
     ...ofResponse(
       'invalid_record',
       'invalid_json',
@@ -143,17 +140,14 @@ describe('trouble', () => {
   it('says nothing that an error of others may quote', () => {
     const quoting = Object.assign(new Error('Failing row contains (555-0100)'), { code: '23514' });
     expect(JSON.stringify(troubleOf(quoting))).not.toContain('555');
-    const wrapped = StreamError.from(new Error('555-0100 is no call'), { slice, page: 0 });
-    expect(JSON.stringify(troubleOf(wrapped))).not.toContain('555');
     expect(troubleOf('text')).toMatchObject({ kind: 'account', code: 'unknown' });
     expect(troubleOf(Object.assign(new Error(), { code: 'a b?' })).code).toBe('unknown');
     expect(troubleOf(null).code).toBe('unknown');
   });
 
-  it('leaves out what the server says, and where', () => {
+  it('leaves out what the server says', () => {
     const said = new HttpError('unauthorized', 'The keys are refused. The server says: "… 555-0100"');
-    const placed = StreamError.from(said, { slice, page: 0 });
-    expect(troubleOf(placed).message).toBe('The keys are refused.');
+    expect(troubleOf(said).message).toBe('The keys are refused.');
   });
 
   it('keeps what the server asked for, and cuts long messages', () => {

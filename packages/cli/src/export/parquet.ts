@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
-import { readLines } from '@call-attribution/node-stream/files';
+import { createLineReader } from '@call-attribution/node-stream/files';
 import { fileSink } from '@call-attribution/node-stream/sinks';
 import { CliError, Interrupted } from '../errors.ts';
 import { explain } from '../failures/explain.ts';
@@ -47,5 +47,11 @@ export async function exportToParquet(
 }
 
 async function* callsIn(path: string): AsyncGenerator<Call> {
-  for await (const line of readLines(createReadStream(path))) yield JSON.parse(line);
+  let lines: string[] = [];
+  const reader = createLineReader((line) => lines.push(line.toString()));
+  for await (const chunk of createReadStream(path)) {
+    reader.push(chunk);
+    for (const line of lines) yield JSON.parse(line);
+    lines = [];
+  }
 }

@@ -60,18 +60,10 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
     case 'CheckpointError':
     case 'StateError':
       return new CliError(error.message, { exitCode: exitOf(error), cause: error });
-    case 'IncompleteError':
-      return new CliError(error.message, {
-        exitCode: exitCodes.incomplete,
-        cause: error,
-        hints: [has('resume') ? 'run the same command again with --resume' : 'run the command again'],
-      });
     case 'StoreError':
       return storeFailure(error);
     case 'FleetError':
       return fleetFailure(error);
-    case 'StreamError':
-      return explainStream(error as StreamError, has);
     default:
       return explainRequest(error, has);
   }
@@ -92,17 +84,6 @@ function storeFailure(error: CallsError): CliError {
   if (code === 'store_missing')
     return new UsageError(summary, { hints: hint === undefined ? [] : [hint], cause: error });
   return new CliError(message, { exitCode: exitOf(error), cause: error });
-}
-
-/** The place in the stream matters only where the read has parts, and comes after what to do. */
-async function explainStream(error: StreamError, has: HasOption): Promise<CliError> {
-  const { cause, code, slice } = error;
-  const { CallsError } = await import('@call-attribution/core/errors');
-  if (code === 'read_failed') return new CliError(error.message, { ...unexpected(cause), cause: error });
-  const { message, exitCode, hints } = explainRequest(CallsError.is(cause) ? cause : error, has);
-  const isPart = slice.from !== null || slice.to !== null;
-  const where = `it happened in the calls from ${slice.from ?? 'the first'} to ${slice.to ?? 'the latest'}`;
-  return new CliError(message, { exitCode, hints: isPart ? [...hints, where] : hints, cause: error });
 }
 
 async function trace(error: unknown, io: Io): Promise<void> {

@@ -63,8 +63,11 @@ export function readCalls(
   client: Client,
   options: CallStreamOptions,
 ): { stream: CallStream; verdict: Promise<Verdict> } {
-  const stream = createCallStream(client, { incomplete: 'report', onChange: 'keep', ...options });
-  const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
+  const stream = createCallStream(client, options);
+  // A failure reaches whoever reads the stream.
+  const verdict = new Promise<Verdict>((resolve) => {
+    stream.once('close', () => void stream.verdict.then(resolve, () => {}));
+  });
   return { stream, verdict };
 }
 

@@ -149,7 +149,7 @@ export function bytesDifference(
 
 /** What a check says of a receipt. */
 export function summaryOf({ writtenAt, verdict }: Receipt): NonNullable<Check['receipt']> {
-  return { writtenAt, proof: verdict?.proof ?? null, counted: verdict?.counted ?? null };
+  return { writtenAt, proof: verdict?.proof ?? null, counted: verdict?.proved ?? null };
 }
 
 /** Why a thing that is as its receipt says is not proved. */
@@ -158,6 +158,6 @@ export function doubts({ verdict }: Receipt): Finding[] {
   const why =
     verdict === null
       ? 'the receipt does not say whether all calls were read'
-      : `the receipt says that the read was ${verdict.proof}: ${verdict.reasons.map(({ code }) => code).join(', ')}`;
+      : `the receipt says that the read was ${verdict.proof}: ${[...new Set(verdict.gaps.map(({ why }) => why))].join(', ')}`;
   return [{ code: 'not_whole', text: why }];
 }

@@ -7,7 +7,6 @@ import {
   createFile,
   FileLockedError,
   lockFile,
-  pathInside,
   writeWholeFile,
 } from '@call-attribution/node-stream/files';
 import { removeDatasetReceipt } from '@call-attribution/node-stream/receipts';
@@ -267,4 +266,25 @@ async function writePart(
   await handle.close();
   await rename(target, file);
   return size;
+}
+
+/**
+ * The path of a name in a folder, when it lies inside of the folder after links were resolved. Null when it does not: a name with
+ * `..`, or one below a link that leads out.
+ */
+async function pathInside(folder: string, name: string): Promise<string | null> {
+  const path = resolve(folder, name);
+  const isBelow = (place: string, top: string) =>
+    place !== top && !relative(top, place).split(sep).includes('..');
+  if (name.includes('\0') || !isBelow(path, resolve(folder))) return null;
+  const top = await realpath(folder);
+  // The last part may be a link: what is removed or renamed is the link itself.
+  for (let parent = dirname(path); ; parent = dirname(parent)) {
+    const real = await realpath(parent).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      throw error;
+    });
+    if (real === null) continue;
+    return real === top || isBelow(real, top) ? path : null;
+  }
 }

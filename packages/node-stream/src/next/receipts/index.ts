@@ -15,6 +15,7 @@ export {
   type FoundReceipt,
   filesDigest,
   parseReceipt,
+  periodOfFilter,
   type Receipt,
   type ReceiptFacts,
   type ReceiptFile,
@@ -23,6 +24,7 @@ export {
   RowDigest,
   readReceipt,
   removeDatasetReceipt,
+  verdictOfCopies,
   writeDatasetReceipt,
   writeReceipt,
 } from './receipt.ts';

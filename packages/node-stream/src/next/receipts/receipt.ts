@@ -4,7 +4,8 @@ import { basename, join } from 'node:path';
 import { hasCode } from '../files/own-file.ts';
 import { receiptPath, removeReceipt, writeWholeFile } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
-import type { Position, Verdict } from '../proof.ts';
+import { callQuery } from '../call-source.ts';
+import type { Position, Span, Verdict } from '../proof.ts';
 
 /** Where the records of a file come from, and what was proved when they were read. */
 export interface ReceiptFacts {
@@ -82,6 +83,15 @@ export function receiptOf(
     rows: { ...rows, fields: rows.fields ?? fields },
     ...rest,
   };
+}
+
+/** The range of `date_added` in a filter; null at an open end. */
+export const periodOfFilter = (filter: string, version: 'v2' | 'v3'): Span => callQuery(filter, version).asked;
+
+/** All that copies have was read: this is proved as far as the copies are. */
+export function verdictOfCopies(read: number, copies: readonly Pick<Verdict, 'proof'>[]): Verdict {
+  const worst = (['short', 'unproven'] as const).find((proof) => copies.some((copy) => copy.proof === proof));
+  return { proof: worst ?? 'whole', asked: { from: null, to: null }, proved: read, gaps: [], notes: [] };
 }
 
 /** Writes a receipt next to its file. `seal` in it is the SHA-256 of the rest. */
