@@ -238,7 +238,7 @@ class Slicer<T> {
       const canCut = this.#canCut(piece, answer);
       if (!canCut && !ats.some(Number.isFinite) && judgement === 'full') return 'pages';
       if (judgement === 'full' && canCut && (total > this.#options.rows || ids.length >= this.#size)) return this.#cut(piece, answer);
-      const found = await this.#pass(piece, answer, !canCut);
+      const found = await this.#pass(piece, answer, { isWhole: !canCut, isFirst: all.size === 0 });
       if (found === 'cut') return this.#cut(piece, answer);
       for (const [id, one] of found.items) all.set(id, one);
       const twice = found.twice.join('\n');
@@ -265,7 +265,7 @@ class Slicer<T> {
   }
 
   /** One pass over the pages of a range that does not fit in one answer, or says so. `isWhole`: it has to be read to its end. */
-  async #pass(piece: Piece<T>, answer: Answer<T>, isWhole: boolean) {
+  async #pass(piece: Piece<T>, answer: Answer<T>, { isWhole, isFirst }: { isWhole: boolean; isFirst: boolean }) {
     const items = new Map<string, Found<T>>();
     const twice: string[] = [];
     const take = (page: Answer<T>): number => {
@@ -299,6 +299,7 @@ class Slicer<T> {
         return 'cut' as const;
       }
       if (fresh === 0) break;
+      if (isFirst && next.ids.some((id) => !this.#seen.has(id))) this.#delivered += 1;
     }
     const isProved = isSteady && got === total && items.size === total;
     return { items, twice: twice.sort(), isProved };
@@ -306,15 +307,24 @@ class Slicer<T> {
 
   /** Cuts a range that holds more than a page, where the answer shows. */
   async #cut(piece: Piece<T>, { ids, ats, total }: Answer<T>): Promise<'cut'> {
-    const { step } = this.#options;
+    const { step, stray } = this.#options;
     const lowest = piece.from ?? Number.NEGATIVE_INFINITY;
     const highest = piece.to ?? Number.POSITIVE_INFINITY;
     const size = Math.min(this.#size, ids.length);
     const known = ats.filter(Number.isFinite).sort((a, b) => a - b);
     const [begin = 0, last = 0] = [known[0], known.at(-1)];
+    const isAstray = begin < lowest || last > highest;
+    const isShown = isRising(ats) && begin < last && !isAstray;
     let end: number;
-    if (isRising(ats) && begin < last) {
+    if (isShown) {
       end = known[Math.floor(known.length * fill)] ?? last;
+    } else if (isAstray) {
+      // Where the clock was changed, items show nothing of where they lie in the range: it is halved.
+      const from = piece.from ?? Math.min(begin, last - 2 * stray);
+      end = (from + (piece.to ?? from + 2 * stray)) / 2;
+    } else if (begin === last) {
+      // All that shows lies at one position: what comes before it, the position itself, and the rest.
+      end = [last - step, last].find((at) => at > lowest) ?? last + step;
     } else {
       // The page shows a sample, or the other end; of an open range, the last page shows where the rest lies.
       let [from, to] = [piece.from ?? begin, piece.to ?? last];
@@ -328,18 +338,14 @@ class Slicer<T> {
       this.#pace = { items: fill * size, width: Math.max(step, end - from) };
     }
     end = Math.floor(end / step) * step;
-    if (piece.to === null) this.#left = total ?? 0;
     if (end <= lowest) end = (piece.from ?? end) + step;
     if (end >= highest) end = (piece.to ?? end) - step;
-    // All that shows lies at one position: what comes before it, the position itself, and the rest.
-    if (begin === last) end = [last - step, last, last + step].find((at) => at > lowest) ?? end;
-    if (isRising(ats) && begin < last) {
+    if (isShown && end > begin) {
       const start = piece.from === null ? begin : Math.max(piece.from, begin - step);
-      this.#pace = {
-        items: Math.max(known.filter((at) => at < end).length, 1),
-        width: Math.max(step, end - start),
-      };
+      const items = Math.max(known.filter((at) => at < end).length, 1);
+      this.#pace = { items, width: Math.max(step, end - start) };
     }
+    if (piece.to === null) this.#left = total ?? 0;
     this.#isFirst = false;
     this.#work.splice(0, 1, { from: piece.from, to: end }, { from: end, to: piece.to });
     return 'cut';
@@ -455,7 +461,9 @@ class Slicer<T> {
     const shared = new Set<string>();
     const atEnd = new Map<string, number>();
     for (let page = begun?.done ?? 0; ; page += 1) {
-      const next = answer ?? (await this.#ask(piece, page, rows, after));
+      let next = answer ?? (await this.#ask(piece, page, rows, after));
+      for (let pass = 2; next instanceof Misplaced && pass <= tries; pass += 1)
+        next = await this.#ask(piece, page, rows, after);
       answer = null;
       if (next instanceof Misplaced) throw next.cause;
       if (judge(next, piece, this.#options) === 'outside') throw new StreamError('range_ignored');

@@ -1,14 +1,14 @@
-import type { PageView } from '../../src/reader/page-view.ts';
-import type { BoundStyle } from '../../src/reader/span.ts';
-import type { Failure } from '../../src/reader/work.ts';
+import type { Answer } from '../../src/next/judge.ts';
+import type { Span } from '../../src/next/proof.ts';
+import { type Ask, type Asked, Misplaced } from '../../src/next/slices.ts';
 import type { Dice } from './dice.ts';
 
-/** A record of the model: what the planning can see of it. */
+/** A record of the model: what the reader can see of it. */
 export interface ModelRecord {
   readonly sid: string;
-  /** When the call was made, on a clock that is never changed. */
+  /** When the call was made, in milliseconds, on a clock that is never changed. */
   readonly instant: number;
-  /** `date_added`, as the server's clock showed it. */
+  /** `date_added`, as the server's clock showed it: whole seconds. */
   readonly time: number;
   /** Grows with each change of its contents. */
   readonly version: number;
@@ -23,65 +23,55 @@ export interface Traits {
   /** Rows it gives at most, and how often it gives fewer for no reason. */
   readonly clamp: number;
   readonly whim: number;
-  /** What it makes of `}`: leaves the bound out, refuses it, or takes it for `]`. */
-  readonly exclusive: 'excluded' | 'refused' | 'included';
-  /** `lagging`: totals of some moves ago. `ghost`: counts a record that no list holds. */
-  readonly totals: 'true' | 'none' | 'lagging' | 'ghost';
+  /** `lagging`: totals of some moves ago. `ghost`: counts a record that no list holds. `page`: the rows of the page. `huge`: any number. */
+  readonly totals: 'true' | 'none' | 'lagging' | 'ghost' | 'page' | 'huge';
   /** By how many moves a whole response may be out of date, each by itself, as from one of several replicas. */
   readonly replicaLag: number;
   /** Does not filter by `date_added`. */
   readonly ignoresRanges: boolean;
-  /** Requests that fail for good, and pages that do not fit their place, as parts of all. */
+  /** Requests that fail for good, and pages that are not what was asked for, as parts of all. */
   readonly failing: number;
   readonly misplacing: number;
   /** How lists go on: by numbers of pages, or by what each page gives; and how often such a page is empty in the middle. */
   readonly onward: 'numbers' | 'cursors';
   readonly emptyPages: number;
-  /** Records of a range that it gives at most, and whether its totals say no more than that either. */
-  readonly cap: number;
-  readonly showsCap: boolean;
-  /** A change of its clock: when, and by how much the clock is put on (or back, when negative). */
-  readonly clockChange: { readonly at: number; readonly by: number } | null;
+  /** Gives the first page for any other one. */
+  readonly repeatsPages: boolean;
+  /** Gives some records twice, the second time with other contents. */
+  readonly doubles: number;
+  /** Keeps parts of seconds that it does not show. */
+  readonly hasFractions: boolean;
+  /** A change of its clock: when, by how much it is put on (or back), and which of two instants a time stands for. */
+  readonly clockChange: {
+    readonly at: number;
+    readonly by: number;
+    readonly reads: 'earlier' | 'later';
+  } | null;
 }
 
-/** A request of the planning. */
-export interface ModelRequest {
-  readonly id: number;
-  readonly span: { readonly from: number | null; readonly to: number | null };
-  readonly style: BoundStyle;
-  readonly rows: number;
-  readonly start: number;
-  readonly after: string | number | null;
-}
-
-/** The bounds of the query itself, as instants of its clock. */
+/** The bounds of the query itself, as times of its clock; both ends belong to it. */
 export interface QueryBounds {
-  readonly lower: number | null;
-  /** First time after the query. */
-  readonly upper: number | null;
+  readonly from: number | null;
+  readonly to: number | null;
 }
-
-const second = 1000;
 
 /** A list of records that moves, behind a server with traits. */
 export class ModelServer {
   readonly traits: Traits;
   readonly #dice: Dice;
-  readonly #bounds: QueryBounds;
   /** All states of the list that a response may still show, the newest last. */
   #versions: (readonly ModelRecord[])[];
-  /** It was asked what it makes of `}` with a call that had just gone, so that nobody can tell. */
-  isMisleading = false;
   /** Records that a response held back although its total says that it held all: nobody can tell. */
   readonly hidden = new Set<string>();
   /** All records that ever were, by sid: a cursor may name one that is gone. */
   readonly #known = new Map<string, ModelRecord>();
+  readonly #middle: ModelRecord | undefined;
 
-  constructor(records: readonly ModelRecord[], traits: Traits, bounds: QueryBounds, dice: Dice) {
+  constructor(records: readonly ModelRecord[], traits: Traits, dice: Dice) {
     this.traits = traits;
     this.#dice = dice;
-    this.#bounds = bounds;
     this.#versions = [[...records].sort(comparing(traits.order))];
+    this.#middle = this.records[this.records.length >> 1];
     for (const record of records) this.#known.set(record.sid, record);
   }
 
@@ -105,70 +95,78 @@ export class ModelServer {
     this.#move(this.records.with(at, { ...record, version: record.version + 1 }));
   }
 
-  /** The naive time that this server's clock shows at an instant. */
-  timeOf(instant: number): number {
-    const { clockChange } = this.traits;
-    return clockChange === null || instant < clockChange.at ? instant : instant + clockChange.by;
+  /** Whether a range covers a record, as this server reads its bounds. */
+  covers({ from, to }: Span<number>, { instant }: ModelRecord): boolean {
+    const [first, last] = [this.#instantOf(from), this.#instantOf(to)];
+    return (first === null || instant >= first) && (last === null || instant <= last);
   }
 
-  /** Whether a naive time lies in the hour after a gap, whose records may come with a slice that ends before them. */
+  /** Records near a change of the clock, which may come with ranges that they do not show. */
   isAstray(time: number): boolean {
     const { clockChange } = this.traits;
-    return clockChange !== null && time >= clockChange.at && time < clockChange.at + 2 * clockChange.by;
+    return clockChange !== null && Math.abs(time - clockChange.at) <= 2 * Math.abs(clockChange.by);
   }
 
-  /** Whether the query itself covers an instant, as this server reads its bounds. */
-  covers(instant: number): boolean {
-    const [lower, upper] = [this.#instantOf(this.#bounds.lower), this.#instantOf(this.#bounds.upper)];
-    return (lower === null || instant >= lower) && (upper === null || instant < upper);
+  count(range: Span<number>): number | null {
+    return this.#total(this.#matching(this.#version(this.traits.replicaLag), range).length, range, 1);
   }
 
-  /** The response to a request. */
-  respond(request: ModelRequest): PageView | Failure {
-    const { failing, misplacing, totals, replicaLag, order } = this.traits;
+  respond(request: Omit<Ask, 'signal'>): Answer<ModelRecord> | 'failed' | 'misplaced' {
+    const { failing, misplacing, replicaLag, order, onward, repeatsPages, doubles, totals } = this.traits;
     if (failing > 0 && this.#dice.chance(failing)) return 'failed';
-    if (this.#isRefused(request)) return 'refused';
     if (misplacing > 0 && this.#dice.chance(misplacing)) return 'misplaced';
-    const shown = this.#version(replicaLag);
-    const matches = this.#matching(shown, request);
+    const matches = this.#matching(this.#version(replicaLag), request.range);
     if (order === 'unstable') shuffle(matches, this.#dice);
     const rows = this.#rowsFor(request.rows);
-    const { onward, cap, showsCap } = this.traits;
-    const first = onward === 'cursors' ? this.#begin(matches, request) : request.start * rows;
+    const page = repeatsPages ? 0 : request.page;
+    const first = onward === 'cursors' ? this.#begin(matches, request.after) : page * rows;
     const isEmpty = onward === 'cursors' && this.#dice.chance(this.traits.emptyPages);
-    const records = matches.slice(first, isEmpty ? first : Math.min(cap, first + rows));
-    const counted = totals === 'none' ? null : this.#total(matches.length, request);
-    const total = showsCap && counted !== null ? Math.min(counted, cap) : counted;
-    const { from, to } = request.span;
-    if (from !== null && from === to && total === 0 && this.traits.exclusive === 'included')
-      this.isMisleading = true;
-    const end = first + records.length;
-    if (totals === 'lagging' && end === total) for (const { sid } of matches.slice(end)) this.hidden.add(sid);
-    if (onward === 'numbers') return viewOf(records, records.length === 0 ? 0 : first + 1, total);
-    const last = records.at(-1)?.sid ?? request.after ?? '';
-    return { ...viewOf(records, null, total), next: end < matches.length ? last : null };
+    const plain = matches.slice(first, isEmpty ? first : first + rows);
+    const records = plain.flatMap((record) =>
+      doubles > 0 && scrambled(record.sid) % 100 < doubles * 100
+        ? [record, { ...record, version: record.version + 0.5 }]
+        : [record],
+    );
+    const total = this.#total(matches.length + records.length - plain.length, request.range, records.length);
+    const end = first + plain.length;
+    if (totals === 'lagging' && plain.length === total)
+      for (const { sid } of matches) if (!plain.some((one) => one.sid === sid)) this.hidden.add(sid);
+    const answer: Answer<ModelRecord> = {
+      ids: records.map(({ sid }) => sid),
+      ats: records.map(({ time }) => time),
+      total,
+      item: (index) => records[index] as ModelRecord,
+    };
+    if (onward === 'numbers') return answer;
+    // A page that is empty has a cursor of its own, which leads to the same place.
+    const last = plain.at(-1)?.sid ?? `${request.after ?? ''}~`;
+    return { ...answer, next: end < matches.length ? last : null };
   }
 
   /** Where a page begins that a cursor asks for: behind the record that the cursor names. */
-  #begin(matches: readonly ModelRecord[], { after }: ModelRequest): number {
-    const named = this.#known.get(String(after));
+  #begin(matches: readonly ModelRecord[], after: Ask['after']): number {
+    const named = this.#known.get(String(after).replaceAll('~', ''));
     if (named === undefined) return 0;
     const compare = comparing(this.traits.order);
     const at = matches.findIndex((record) => record.sid !== named.sid && compare(record, named) > 0);
     return at < 0 ? matches.length : at;
   }
 
-  #total(count: number, request: ModelRequest): number {
-    const { totals } = this.traits;
-    if (totals === 'lagging') return this.#matching(this.#version(3), request).length;
-    return count + (totals === 'ghost' && count > 0 && this.#holdsGhost(request) ? 1 : 0);
-  }
-
-  /** The ghost has the time of the record in the middle of the first list. */
-  #holdsGhost(request: ModelRequest): boolean {
-    const first = this.#versions[0] as readonly ModelRecord[];
-    const middle = first[first.length >> 1];
-    return middle !== undefined && this.#matching([middle], request).length > 0;
+  #total(count: number, range: Span<number>, ofPage: number): number | null {
+    switch (this.traits.totals) {
+      case 'none':
+        return null;
+      case 'lagging':
+        return this.#matching(this.#version(3), range).length;
+      case 'ghost':
+        return count + (this.#middle !== undefined && this.covers(range, this.#middle) ? 1 : 0);
+      case 'page':
+        return ofPage;
+      case 'huge':
+        return 900_000_000 + this.#dice.below(9);
+      default:
+        return count;
+    }
   }
 
   #rowsFor(asked: number): number {
@@ -177,28 +175,18 @@ export class ModelServer {
     return whim > 0 && rows > 1 && this.#dice.chance(whim) ? 1 + this.#dice.below(rows) : rows;
   }
 
-  #isRefused({ span, style }: ModelRequest): boolean {
-    return this.traits.exclusive === 'refused' && style === 'half-open' && span.to !== null;
+  #matching(records: readonly ModelRecord[], range: Span<number>): ModelRecord[] {
+    return records.filter((record) => this.traits.ignoresRanges || this.covers(range, record));
   }
 
-  #matching(records: readonly ModelRecord[], { span, style }: ModelRequest): ModelRecord[] {
-    const { exclusive, ignoresRanges } = this.traits;
-    const includesEnd = style === 'half-open' && exclusive === 'included' && span.to !== null;
-    const from = this.#instantOf(span.from ?? this.#bounds.lower);
-    const to = this.#instantOf(span.to ?? this.#bounds.upper);
-    const end = to === null ? null : includesEnd ? to + second : to;
-    return records.filter(
-      ({ instant }) =>
-        ignoresRanges || ((from === null || instant >= from) && (end === null || instant < end)),
-    );
-  }
-
-  /** The instant of a naive time; of the earlier one of two, and in a gap as if the clock had not been put on yet. */
+  /** The instant of a time. In a gap, as if the clock had not been put on yet. */
   #instantOf(time: number | null): number | null {
     const { clockChange } = this.traits;
     if (time === null || clockChange === null) return time;
-    const { at, by } = clockChange;
-    return time < at + Math.max(0, by) ? time : time - by;
+    const { at, by, reads } = clockChange;
+    if (by > 0) return time < at + (reads === 'earlier' ? 0 : by) ? time : time - by;
+    const isAfter = reads === 'earlier' ? time >= at : time >= at + by;
+    return isAfter ? time - by : time;
   }
 
   #version(lag: number): readonly ModelRecord[] {
@@ -207,28 +195,66 @@ export class ModelServer {
 
   #move(records: readonly ModelRecord[]): void {
     const { replicaLag, totals } = this.traits;
-    if (replicaLag === 0 && totals === 'true') this.#versions[0] = records;
+    if (replicaLag === 0 && totals !== 'lagging') this.#versions[0] = records;
     else this.#versions.push(records);
   }
 }
 
-/** A page of the model, as the planning sees it. */
-export interface ModelView extends PageView {
-  readonly records: readonly ModelRecord[];
-}
+/** The server behind a network: what is possible next happens in any order, and the list moves in between. */
+export class ModelNetwork implements Asked<ModelRecord> {
+  readonly #server: ModelServer;
+  readonly #dice: Dice;
+  readonly #tick: () => void;
+  readonly #waiting: (() => void)[] = [];
+  #isPumping = false;
+  requests = 0;
 
-function viewOf(records: readonly ModelRecord[], first: number | null, total: number | null): ModelView {
-  return {
-    records,
-    count: records.length,
-    first,
-    total,
-    bytes: records.length * 100,
-    ids: () => records.map(({ sid }) => sid),
-    positionOf: (index) => records[index]?.time ?? Number.NaN,
-    checksumOf: (index) => records[index]?.version ?? 0,
+  constructor(server: ModelServer, dice: Dice, tick: () => void) {
+    this.#server = server;
+    this.#dice = dice;
+    this.#tick = tick;
+  }
+
+  async ask({ signal, ...request }: Ask): Promise<Answer<ModelRecord>> {
+    this.requests += 1;
+    if (this.requests > 3000) throw new Endless();
+    await this.#turn();
+    const answer = this.#server.respond(request);
+    await this.#turn();
+    signal.throwIfAborted();
+    if (answer === 'failed') throw new Error('connection lost');
+    if (answer === 'misplaced') throw new Misplaced('', { cause: new Error('wrong page') });
+    return answer;
+  }
+
+  async count(range: Span<number>): Promise<number | null> {
+    this.requests += 1;
+    await this.#turn();
+    return this.#server.count(range);
+  }
+
+  #turn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (this.#isPumping) return;
+      this.#isPumping = true;
+      setImmediate(this.#pump);
+    });
+  }
+
+  readonly #pump = (): void => {
+    this.#isPumping = false;
+    this.#tick();
+    const [next] = this.#waiting.splice(this.#dice.below(this.#waiting.length), 1);
+    next?.();
+    if (this.#waiting.length === 0) return;
+    this.#isPumping = true;
+    setImmediate(this.#pump);
   };
 }
+
+/** A read that asks on and on. */
+export class Endless extends Error {}
 
 const scrambled = (sid: string): number => {
   let sum = 7;
