@@ -26,7 +26,6 @@ import {
   troubleOf,
 } from '../src/worker/trouble.ts';
 
-const slice = { from: null, to: '2024-02-01 00:00:00' };
 
 /** Errors as the packages make them, by what happens. */
 const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {

@@ -17,7 +17,7 @@ export {
 } from './next/read.ts';
 export { StreamError, type StreamErrorCode } from './next/stream-error.ts';
 export type { Checkpoint, Page, ReadFacts, Source, Stage } from './next/page.ts';
-export type { Gap, Note, Proof, Stretch as ReadStretch, Verdict } from './next/proof.ts';
+export { describeVerdict, type Gap, type Note, type Proof, type Verdict } from './next/proof.ts';
 export type { Progress } from './next/reading.ts';
 export type { TimeSlice } from './calls/time-slice.ts';
 export { sliceFilter } from './calls/window-query.ts';
@@ -29,7 +29,6 @@ export {
   StateError,
   type StateErrorCode,
 } from './errors.ts';
-export { describeVerdict } from './next/describe.ts';
 export { through } from './next/operators/chain.ts';
 export type { Chain } from './next/operators/operator.ts';
 export type { BoundStyle } from './reader/span.ts';

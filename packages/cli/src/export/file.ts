@@ -100,7 +100,7 @@ async function streamInto(
   const prepare: Operator<Call, Call> = defineOperator({
     name: 'prepare',
     begin: () => ({
-      take: (calls) => calls.map((call) => picked(call, format, target.format)),
+      page: (calls) => calls.map((call) => picked(call, format, target.format)),
       async end() {
         onEnd(await verdict);
         return [];

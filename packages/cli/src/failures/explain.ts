@@ -1,8 +1,7 @@
 import type { CallsError } from '@call-attribution/core/errors';
-import type { StreamError } from '@call-attribution/node-stream';
 import type { FilterSyntaxError } from '@call-attribution/query-dsl';
 import { CliError, filterMistake, systemCode, UsageError } from '../errors.ts';
-import { exitCodes, exitOf } from '../exit-codes.ts';
+import { exitOf } from '../exit-codes.ts';
 import { type Io, outputError, say } from '../io.ts';
 import { styleFor } from '../term/style.ts';
 import { fleetFailure } from './fleet.ts';

@@ -1,4 +1,4 @@
-import type { FoundReceipt, Receipt, ReceiptVerdict, RowCount } from '@call-attribution/node-stream/receipts';
+import type { FoundReceipt, Receipt, RowCount } from '@call-attribution/node-stream/receipts';
 import { count, plural } from '../term/numbers.ts';
 
 /**
@@ -49,7 +49,7 @@ export interface ApiCheck {
   readonly account: string | null;
   /** Calls that the API gave and that were compared. */
   readonly calls: number;
-  readonly proof: ReceiptVerdict['proof'];
+  readonly proof: NonNullable<Receipt['verdict']>['proof'];
   /** Calls of erased callers, and calls from before a purge, which the API still has. */
   readonly erased: number;
   readonly purged: number;

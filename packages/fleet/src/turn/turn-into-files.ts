@@ -28,8 +28,6 @@ export interface FilesPlace {
   begin(job: PlannedJob, account: string, month: string): Promise<MonthWriting>;
 }
 
-/** Pages that a turn may hold. */
-const prefetch = { pages: 4, bytes: 16 * 1024 * 1024 };
 /** Records in a group of Parquet rows, which is held in memory. */
 const rowGroupSize = 5_000;
 
@@ -69,7 +67,7 @@ async function writeMonth(
   try {
     const stream = createCallStream(client, {
       filter: month.filter,
-      ...{ prefetch, signal },
+      signal,
       onError: job.skip ? 'skip' : 'fail',
     });
     let newest = '';

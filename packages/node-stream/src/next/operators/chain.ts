@@ -184,7 +184,7 @@ class OperatorChain<T> implements Chain<T> {
   #save(after: Page<unknown> | Checkpoint | null, stages: readonly Running[] | null): Checkpoint {
     if (this.unsaved !== null) throw notResumable(this.unsaved);
     const position = after !== null && 'items' in after ? after.checkpoint : after;
-    if (stages?.length === 0 && position !== null) return position;
+    if (stages?.length === 0 && position !== null) return checkpointOf(position.of, position.read);
     const chain: SavedChain = {
       of: this.#operators.map(described),
       states: (stages ?? []).map(({ stage }) => stage.save?.() ?? null),
