@@ -32,9 +32,9 @@ try {
 
   assert.equal(verdict.proof, 'whole');
   assert.ok(total > 0);
-  assert.equal(verdict.delivered, total);
+  assert.equal(verdict.proved, total);
   assert.match(await readFile(file, 'utf8'), /^[a-z_]+(,[a-z0-9_]+)+\r\n/);
-  console.log(`${verdict.delivered} calls in calls.csv, as many as the server has`);
+  console.log(`${verdict.proved} calls in calls.csv, as many as the server has`);
 } finally {
   await client.close();
   await sandbox.close();

@@ -1,4 +1,4 @@
-// Merges the calls of two accounts into one stream ordered by time, joins the cost of each campaign, and counts by day.
+// Reads the calls of two accounts at the same time, joins the cost of each campaign, and counts them by day.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
@@ -7,7 +7,6 @@ import {
   distinct,
   filterCalls,
   join,
-  mergeOrdered,
   percentile,
   sum,
   tumbling,
@@ -24,19 +23,21 @@ try {
   const costs = new Map([['7001', { costPerCall: 12.5 }]]);
   const streams = clients.map((client) => createCallStream(client, { filter }));
 
-  const days = tumbling({
-    size: '1d',
-    measures: {
-      calls: count(),
-      accounts: distinct('acct_id'),
-      minutes: sum('talk_minutes'),
-      median: percentile('talk_minutes', 50),
-    },
-  });
+  const days = () =>
+    tumbling({
+      size: '1d',
+      measures: {
+        calls: count(),
+        callers: distinct('ani'),
+        minutes: sum('talk_minutes'),
+        median: percentile('talk_minutes', 50),
+      },
+    });
 
   const talked = filterCalls('talk_minutes:[0.1 TO *]');
-  const priced = join(costs, { on: 'ppc_campaign_id' });
-  const rows = await mergeOrdered(streams).through(talked, priced, days).toArray();
+  const priced = join(costs, { on: 'ppc_campaign_id', as: 'cost' });
+  const byAccount = await Promise.all(streams.map((stream) => stream.through(talked, priced, days()).toArray()));
+  const rows = byAccount.flat();
 
   const totals = await Promise.all(
     clients.map((client) => client.countCalls({ filter: `${filter},talk_minutes:[0.1 TO *]` })),
@@ -47,11 +48,9 @@ try {
     rows.reduce((all, { calls }) => all + calls, 0),
     expected,
   );
-  const froms = rows.map(({ from }) => from);
-  assert.deepEqual(froms, [...froms].sort());
-  assert.ok(rows.some(({ accounts }) => accounts === 2));
+  for (const account of byAccount) assert.ok(account.length > 1);
   for (const stream of streams) assert.equal((await stream.verdict).proof, 'whole');
-  console.log(`${expected} calls of ${clients.length} accounts on ${rows.length} days, in order`);
+  console.log(`${expected} calls of ${clients.length} accounts in ${rows.length} rows of a day`);
 } finally {
   for (const client of clients) await client.close();
   await sandbox.close();

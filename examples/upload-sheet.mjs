@@ -1,6 +1,6 @@
 // Makes an upload sheet for Google Ads: which calls are in it, and why the others are left out.
 import assert from 'node:assert/strict';
-import { checkSheet, conversions, reasonTexts, sheetFormats, toSheet } from '@call-attribution/conversions';
+import { conversions, reasonTexts, sheetFormats, toSheet } from '@call-attribution/conversions';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
 import { startSandbox } from '@call-attribution/sandbox';
@@ -42,7 +42,6 @@ try {
 }
 
 const text = Buffer.concat(lines).toString();
-assert.deepEqual(checkSheet(text, format, rules), []);
 const [zone, , row] = text.split('\r\n');
 assert.equal(zone, 'Parameters:TimeZone=America/New_York,,,,');
 assert.match(row ?? '', /^[\w-]+,Phone lead,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d-0400,(20|80)\.00,USD$/);

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { importSource } from './sources.mjs';
 import { packages, root, scope } from './workspace.mjs';
 
-/** @typedef {{ code: string, meaning: string, remedy: string }} Code */
+/** @typedef {{ code: string, kind: string, means: string, do: string }} Code */
+/** @typedef {{ means: string, exitStatus: number, isRetryable: boolean, fault: string }} Kind */
 /** @typedef {{ name: string, from: string, about: string, codes: Code[] }} ErrorClass */
-/** @typedef {{ name: string, prototype: object, codes?: Record<string, string> }} Thrown */
+/** @typedef {{ name: string, prototype: object, codes?: Record<string, Omit<Code, 'code'>> }} Thrown */
 
 /**
  * Classes of errors that never leave their package: they end a command or become a response. Everything else that is thrown
@@ -68,9 +69,6 @@ export async function family() {
   const found = /** @type {ErrorClass[]} */ ([]);
   const faults = [];
   const brand = Symbol.for('@call-attribution/error');
-  const { splitEntry } = /** @type {{ splitEntry(entry: string): [string, string] }} */ (
-    await importSource(join(root, 'packages/core/src/errors/code-table.ts'))
-  );
   for (const pkg of packages) {
     const own = declaredIn(pkg.dir).filter(({ name }) => !internal.has(name) && name !== 'CallsError');
     if (own.length === 0) continue;
@@ -83,13 +81,11 @@ export async function family() {
       else {
         // A class without codes of its own has those of its base.
         const codes = Object.entries(Object.hasOwn(type, 'codes') ? (type.codes ?? {}) : {}).map(
-          ([code, entry]) => {
-            const [meaning, remedy] = splitEntry(entry);
-            if (remedy === '')
-              faults.push(`${pkg.name}: ${code} of ${name} must say what it means, then what to do`);
-            return { code, meaning, remedy };
-          },
+          ([code, entry]) => ({ code, ...entry }),
         );
+        for (const { code, means, do: remedy } of codes)
+          if (!means || !remedy)
+            faults.push(`${pkg.name}: ${code} of ${name} must say what it means, then what to do`);
         found.push({ name, from: pkg.name, about, codes });
       }
     }
@@ -104,6 +100,13 @@ const head = `<!-- Made by \`pnpm generate\` from the classes. Do not edit. -->
 
 Every error of every package is a \`CallsError\`. \`CallsError.is(error, 'rate_limited')\` recognizes one by its code and narrows its type.
 What its members say is in the [README of core](../packages/core/README.md#errors). Codes are stable; messages may be reworded.
+
+A program that does not need to tell codes apart looks at \`error.kind\`. The exit status of \`calls\` follows from it. Whether the same may
+succeed when it is tried again does so too, unless \`error.isRetryable\` says otherwise: a response that was cut, for example, is \`data\`
+and worth another try.
+
+| kind of error | meaning | who has to act | try again | exit status |
+|---|---|---|---|---|
 `;
 
 /** @param {string} text */
@@ -111,6 +114,13 @@ const cell = (text) => text.replaceAll('|', '\\|');
 
 export async function generate() {
   const classes = await family();
+  const { errorKinds } = /** @type {{ errorKinds: Record<string, Kind> }} */ (
+    await importSource(join(root, 'packages/core/src/errors/index.ts'))
+  );
+  const kinds = Object.entries(errorKinds).map(
+    ([kind, { means, exitStatus, isRetryable, fault }]) =>
+      `| ${kind} | ${means} | ${fault} | ${isRetryable ? 'yes' : 'no'} | ${exitStatus} |`,
+  );
   const text = packages.flatMap(({ name: from }) => {
     const own = classes.filter((each) => each.from === from && each.codes.length > 0);
     return own.length === 0
@@ -118,12 +128,13 @@ export async function generate() {
       : [
           `\n## ${scope}${from}`,
           ...own.flatMap(({ name, about, codes }) => [
-            `\n### ${name}\n\n${about}\n\n| code | meaning | what to do |\n|---|---|---|`,
+            `\n### ${name}\n\n${about}\n\n| code | kind | meaning | what to do |\n|---|---|---|---|`,
             ...codes.map(
-              ({ code, meaning, remedy }) => `| \`${code}\` | ${cell(meaning)} | ${cell(remedy)} |`,
+              ({ code, kind, means, do: remedy }) =>
+                `| \`${code}\` | ${kind} | ${cell(means)} | ${cell(remedy)} |`,
             ),
           ]),
         ];
   });
-  return [{ path: 'docs/errors.md', text: `${head}${text.join('\n')}\n` }];
+  return [{ path: 'docs/errors.md', text: `${head}${kinds.join('\n')}\n${text.join('\n')}\n` }];
 }

@@ -5,19 +5,25 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packages, root } from './workspace.mjs';
 
-const check = process.argv.includes('--check');
-const stale = [];
-let count = 0;
+/** All generated files as they should be. @returns {Promise<{ path: string, text: string }[]>} */
+export async function generatedFiles() {
+  const files = [];
+  for (const script of [
+    ...packages.map(({ dir }) => join(dir, 'generate.mjs')),
+    join(import.meta.dirname, 'errors.mjs'),
+  ]) {
+    if (!existsSync(script)) continue;
+    const { generate } = await import(pathToFileURL(script).href);
+    files.push(...(await generate()));
+  }
+  return files;
+}
 
-const generators = [
-  ...packages.map(({ dir }) => join(dir, 'generate.mjs')),
-  join(import.meta.dirname, 'errors.mjs'),
-];
-for (const script of generators) {
-  if (!existsSync(script)) continue;
-  const { generate } = await import(pathToFileURL(script).href);
-  for (const { path, text } of await generate()) {
-    count += 1;
+if (process.argv[1] === import.meta.filename) {
+  const check = process.argv.includes('--check');
+  const stale = [];
+  const files = await generatedFiles();
+  for (const { path, text } of files) {
     const file = join(root, path);
     if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
     stale.push(path);
@@ -25,13 +31,9 @@ for (const script of generators) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
-}
-
-if (check && stale.length > 0) {
-  console.error(`Out of date (run \`pnpm generate\` and commit the files):\n  ${stale.join('\n  ')}`);
-  process.exitCode = 1;
-} else {
-  console.log(
-    check ? `${count} generated files are up to date` : `${count} generated files, ${stale.length} rewritten`,
-  );
+  if (check && stale.length > 0) {
+    console.error(`Out of date (run \`pnpm generate\` and commit the files):\n  ${stale.join('\n  ')}`);
+    process.exitCode = 1;
+  } else if (check) console.log(`${files.length} generated files are up to date`);
+  else console.log(`${files.length} generated files, ${stale.length} rewritten`);
 }

@@ -7,6 +7,9 @@ import { root } from './workspace.mjs';
 
 const versions = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
 
+/** The oldest that is supported, and the newest. */
+export const outerVersions = ['20.19.0', '26.10.0'];
+
 /** Other runtimes: where npm has their binaries, and what comes before the path of a program. */
 const others = {
   bun: { from: '@oven/bun-linux-x64', version: '1.4.5', file: 'bin/bun', args: [] },

@@ -1,14 +1,15 @@
 // Packs every package as npm would get it, installs the tarballs into an empty project with plain npm, loads each entry with
-// import and with require and starts each bin, on every Node that is supported.
+// import and with require and starts each bin, on the oldest and the newest Node.js; with --each-node on all that are supported.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { nodeBinaries } from './nodes.mjs';
+import { nodeBinaries, outerVersions } from './nodes.mjs';
 import { install, pack } from './pack.mjs';
 import { startSandboxProcess } from './sandbox.mjs';
 import { packages, root, scope } from './workspace.mjs';
 
+const isEachNode = process.argv.includes('--each-node');
 const work = mkdtempSync(join(tmpdir(), 'packages-'));
 /** @type {string[]} */
 const problems = [];
@@ -36,7 +37,7 @@ try {
       ['publint', [tarball, '--strict']],
       ['attw', [tarball, '--profile', 'esm-only', '--format', 'ascii']],
     ])) {
-      const result = spawnSync('pnpm', ['exec', tool, ...args], { cwd: root, encoding: 'utf8' });
+      const result = spawnSync(join(root, 'node_modules/.bin', tool), args, { cwd: root, encoding: 'utf8' });
       if (result.status !== 0) problems.push(`${tool} on ${name}:\n${result.stdout}${result.stderr}`);
     }
     return tarball;
@@ -51,7 +52,7 @@ try {
   install(work, [...tarballs, ...new Set(peers)]);
 
   sandbox = await startSandboxProcess(['--records', '600']);
-  for (const { version, path } of nodeBinaries()) {
+  for (const { version, path } of nodeBinaries(isEachNode ? undefined : outerVersions)) {
     const viaImport = exportsOf(path, 'module');
     const viaRequire = exportsOf(path, 'commonjs');
     for (const entry of entryNames) {

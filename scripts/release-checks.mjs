@@ -88,12 +88,10 @@ function manifestProblems({ dir, manifest, files }, url, own) {
 }
 
 /** Paths that exports name. @param {unknown} exports @returns {string[]} */
-const targets = (exports) =>
-  typeof exports === 'string'
-    ? [exports]
-    : typeof exports === 'object' && exports !== null
-      ? Object.values(exports).flatMap(targets)
-      : [];
+const targets = (exports) => {
+  if (typeof exports === 'string') return [exports];
+  return typeof exports === 'object' && exports !== null ? Object.values(exports).flatMap(targets) : [];
+};
 
 /**
  * Actions that are not pinned by the full hash of a commit, with their version as a comment.

@@ -30,7 +30,7 @@ for (const { path, text } of pages) {
   writeFileSync(join(out, `${path}.md`), text);
 }
 const entry = (/** @type {{ path: string, title: string, about: string }} */ { path, title, about }) =>
-  `- [${title}](/${path}.md): ${about}`;
+  `- [${title}](${process.env.SITE_BASE ?? '/'}${path}.md): ${about}`;
 const groups = [
   ['Guides', 'guides/'],
   ['Packages', 'packages/'],

@@ -36,7 +36,8 @@ for (const file of files) {
     if (origin !== 'http://site') continue;
     links += 1;
     const path = decodeURIComponent(pathname);
-    const target = path.endsWith('/') ? `${path}index.html` : extname(path) === '' ? `${path}.html` : path;
+    let target = extname(path) === '' ? `${path}.html` : path;
+    if (path.endsWith('/')) target = `${path}index.html`;
     if (!existsSync(join(out, target))) problems.push(`${file}: ${raw} leads to no page`);
     else if (hash.length > 1 && !ids.get(target)?.has(decodeURIComponent(hash.slice(1))))
       problems.push(`${file}: ${raw} leads to no heading`);

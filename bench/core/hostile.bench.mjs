@@ -38,11 +38,8 @@ const makers = {
     });
     return async () => {
       const { lastResponse: _, ...value } = await client.rawRequest('GET', path);
-      return Array.isArray(value)
-        ? value
-        : Object.keys(value).every((k) => /^\d+$/.test(k))
-          ? Object.values(value)
-          : value;
+      const isList = Object.keys(value).every((k) => /^\d+$/.test(k));
+      return isList ? Object.values(value) : value;
     };
   },
   octokit({ url }, key) {
@@ -79,13 +76,8 @@ async function outcome(make, fault) {
   const server = await startHostileServer({ calls: [...calls] });
   const other = await startHostileServer({ calls: [...calls] });
   const key = fault === 'key' ? 'sk_LEAK\n2' : 'sk_test_1';
-  server.next(
-    ...(fault === 'redirect'
-      ? always(faults.redirect(`${other.url}${path}`))
-      : Array.isArray(fault)
-        ? fault
-        : []),
-  );
+  const answers = fault === 'redirect' ? always(faults.redirect(`${other.url}${path}`)) : fault;
+  if (Array.isArray(answers)) server.next(...answers);
   let timer;
   try {
     const late = new Promise((resolve) => {
@@ -95,7 +87,8 @@ async function outcome(make, fault) {
     const done = await Promise.race([work.then((value) => ({ value })), late]);
     if (done === 'HANGS') return 'HANGS';
     if (fault === 'redirect') return sentOn(other);
-    return JSON.stringify(done.value) === expected ? (fault === 'key' ? 'ok' : goodOr(fault)) : 'GARBAGE';
+    if (JSON.stringify(done.value) !== expected) return 'GARBAGE';
+    return fault === 'key' ? 'ok' : goodOr(fault);
   } catch (error) {
     const leak = `${error?.stack}${error?.message}`.includes('LEAK') ? ', LEAKS THE KEY' : '';
     const name = error?.constructor?.name ?? 'unknown';

@@ -69,8 +69,9 @@ for (const question of questions) {
   if (!isHeld) missed += 1;
   const { group_by, where, measures } = question;
   const name = JSON.stringify({ group_by, where, measures }).slice(0, 90);
+  const why = last.isError ? last.content[0].text.slice(0, 120) : '';
   console.log(
-    `${name.padEnd(92)} ${String(calls).padStart(3)} calls ${String(tokens).padStart(6)} tokens  ${isHeld ? 'held' : `MISSED ${last.isError ? last.content[0].text.slice(0, 120) : ''}`}`,
+    `${name.padEnd(92)} ${String(calls).padStart(3)} calls ${String(tokens).padStart(6)} tokens  ${isHeld ? 'held' : `not held ${why}`}`,
   );
 }
 console.log(

@@ -42,7 +42,7 @@ const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length 
 const [own, bare] = [median(masking), median(copying)];
 const say = (text, figure, limit) =>
   console.log(
-    `${text.padEnd(58)} ${figure.toFixed(1).padStart(9)}  ${limit === undefined ? '' : `limit ${limit}: ${figure <= limit ? 'held' : 'MISSED'}`}`,
+    `${text.padEnd(58)} ${figure.toFixed(1).padStart(9)}  ${limit === undefined ? '' : `limit ${limit}: ${figure <= limit ? 'held' : 'not held'}`}`,
   );
 
 console.log(`\n## Masking ${pages * perPage} generated calls, CPU a call, median of ${pages} pages`);

@@ -12,7 +12,7 @@ const tokens = (value) => encode(typeof value === 'string' ? value : JSON.string
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 const say = (text, figure, limit, held) =>
   console.log(
-    `${text.padEnd(58)} ${String(figure).padStart(9)}  ${limit === undefined ? '' : `limit ${limit}: ${held ? 'held' : 'MISSED'}`}`,
+    `${text.padEnd(58)} ${String(figure).padStart(9)}  ${limit === undefined ? '' : `limit ${limit}: ${held ? 'held' : 'not held'}`}`,
   );
 
 console.log('\n## Tokens of tools/list (o200k_base)');

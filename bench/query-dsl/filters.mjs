@@ -14,6 +14,7 @@ export function makeFilter(count, seed) {
   for (let index = 0; index < (flag ? count - 1 : count); index++) {
     const day = 1 + ((index + seed) % 20);
     const kind = count === 1 ? 1 : index % 3;
+    const upper = kind === 1 ? null : String(30 + index / 10);
     ranges.push(
       kind === 0
         ? {
@@ -25,7 +26,7 @@ export function makeFilter(count, seed) {
         : {
             field: 'talk_minutes',
             lower: String((index + seed) % 5),
-            upper: kind === 1 ? null : String(30 + index / 10),
+            upper,
             below: false,
           },
     );

@@ -1,4 +1,4 @@
-// What rows cost: loading a store from NDJSON with all of its indexes, the size of the database against the JSON, and page 5,000 against
+// What rows cost: loading a store with all of its indexes, the size of the database against the JSON, and page 5,000 against
 // page 0. The peers write the same rows, which are ready, into a table with the same indexes: the driver of SQLite by a prepared
 // INSERT in transactions of the same size, PostgreSQL by COPY of one piece of text.
 // Ways take turns within each round; figures are medians of the rounds.
@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fromCall } from '@call-attribution/core';
+import { fromCall, toCall } from '@call-attribution/core';
 import { generate } from '@call-attribution/sandbox';
-import { everything, importCalls, openStore } from '@call-attribution/store';
+import { everything, openStore } from '@call-attribution/store';
 import { limit, median, timed } from '../figures.mjs';
 import { postgresServer } from './postgres-server.mjs';
 
@@ -21,16 +21,14 @@ const pg = ofStore('pg');
 const Database = ofStore('libsql');
 const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
 
-function linesOfCalls() {
-  const lines = [];
-  for (const call of generate({ records, days: 730 })) lines.push(JSON.stringify(fromCall(call, 'v3')));
-  return Buffer.from(`${lines.join('\n')}\n`);
+const jsonOf = (call) => JSON.stringify(fromCall(call, 'v3'));
+const calls = [];
+let jsonBytes = 0;
+for (const call of generate({ records, days: 730 })) {
+  jsonBytes += Buffer.byteLength(jsonOf(call)) + 1;
+  calls.push(toCall(JSON.parse(jsonOf(call)), 'v3', { records: 'off' }));
 }
-const bytes = linesOfCalls();
-console.log(`${records} v3 records, ${(bytes.length / records).toFixed(0)} bytes each as NDJSON`);
-async function* chunks() {
-  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
-}
+console.log(`${records} v3 records, ${(jsonBytes / records).toFixed(0)} bytes each as NDJSON`);
 
 const figures = {};
 const note = (what, value) => {
@@ -41,11 +39,11 @@ const note = (what, value) => {
 async function measure(name, url, figure) {
   const store = await openStore(url);
   await store.putAccount({ id: '101', name: 'bench' });
-  const loading = await timed(() => importCalls(store, '101', chunks()));
+  const loading = await timed(() => store.load('101', calls));
   note(`${name}: loading, µs of CPU a call`, (loading.cpu * 1000) / records);
   note(`${name}: loading, µs on the clock a call`, (loading.wall * 1000) / records);
   const { bytes: size } = await store.sizes();
-  note(`${name}: bytes of the database against the JSON`, size / bytes.length);
+  note(`${name}: bytes of the database against the JSON`, size / jsonBytes);
   for (const page of pages) {
     const times = [];
     for (let i = 0; i < 25; i += 1) {

@@ -59,11 +59,10 @@ export async function exportLines(path, lines) {
   // The numbers of callers are those of `grow`, which the column of the API's numbers does not have.
   const values = fields
     .filter(({ name }) => names.has(name))
-    .map(({ name, wire }) =>
-      name === 'ani'
-        ? 'caller_key::VARCHAR AS ani'
-        : `"${name}"${wire === 'integer' ? '' : `::VARCHAR AS "${name}"`}`,
-    );
+    .map(({ name, wire }) => {
+      if (name === 'ani') return 'caller_key::VARCHAR AS ani';
+      return wire === 'integer' ? `"${name}"` : `"${name}"::VARCHAR AS "${name}"`;
+    });
   await run(`COPY (SELECT ${values.join(', ')} FROM records) TO '${lines}' (FORMAT json)`);
   close();
 }

@@ -6,9 +6,10 @@ import { afterAll } from 'vitest';
 import { raw } from './raw.ts';
 
 /** The calls of account 101, in the order of the API. */
-export const calls: readonly Call[] = [...generate({ records: 60 })].sort((a, b) =>
-  a.date_added === b.date_added ? (a.sid < b.sid ? -1 : 1) : a.date_added < b.date_added ? -1 : 1,
-);
+export const calls: readonly Call[] = [...generate({ records: 60 })].sort((a, b) => {
+  const [one, other] = a.date_added === b.date_added ? [a.sid, b.sid] : [a.date_added, b.date_added];
+  return one < other ? -1 : 1;
+});
 /** The one call of account 102. */
 export const foreign: Call = {
   ...(generate({ records: 1, seed: 9 }).next().value as Call),

@@ -1,4 +1,4 @@
-// The page of the MCP App as a string, which every installation has; and the prompts as Agent Skills.
+// The page of the MCP App as a string, which every installation has.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -49,38 +49,6 @@ function quoted(text) {
   return `'${inDouble.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
-/** One skill per prompt: what the prompt says, with the names of its arguments where their values go. */
-async function skills() {
-  const { prompts } = await loaded({ entryPoints: ['src/prompts/prompts.ts'] });
-  return prompts.map(skill);
-}
-
-/** @param {{ name: string, title: string, description: string, arguments: readonly { name: string, description: string, required: boolean }[], write(args: Record<string, string>): string }} prompt */
-function skill({ name, title, description, arguments: args, write }) {
-  const values = Object.fromEntries(
-    args.filter(({ required }) => required).map((each) => [each.name, `<${each.name}>`]),
-  );
-  const lines = args.map(
-    (each) => `- \`${each.name}\`${each.required ? '' : ' (may be left out)'}: ${each.description}`,
-  );
-  const text = `---
-name: ${name.replaceAll('_', '-')}
-description: ${JSON.stringify(`${description} Uses the tools of the call-attribution MCP server.`)}
----
-
-# ${title}
-
-Find out first, from the conversation or by asking:
-
-${lines.join('\n')}
-
-Then do this, with the tools of the call-attribution MCP server:
-
-${write(values).trim()}
-`;
-  return { path: `packages/mcp-server/skills/${name.replaceAll('_', '-')}/SKILL.md`, text };
-}
-
 export async function generate() {
-  return [{ path: 'packages/mcp-server/src/app/answer-page.ts', text: await page() }, ...(await skills())];
+  return [{ path: 'packages/mcp-server/src/app/answer-page.ts', text: await page() }];
 }

@@ -18,7 +18,6 @@ import { unused } from '../exports.mjs';
 import { deadLinks } from '../links.mjs';
 import { anchors, codeBlocks, links } from '../markdown.mjs';
 import { npmProblems, releaseProblems, treeProblems, unpinnedActions } from '../release-checks.mjs';
-import { isGenerated, mostWords, wordsIn, writtenPages } from '../words.mjs';
 import { packages, root } from '../workspace.mjs';
 
 const dirs = /** @type {string[]} */ ([]);
@@ -30,17 +29,6 @@ const tempDir = () => {
   dirs.push(dir);
   return dir;
 };
-
-test('the README links the glossary, and the written pages stay short', () => {
-  expect(links(readFileSync(join(root, 'README.md'), 'utf8'))).toContain('docs/glossary.md');
-  expect(writtenPages().reduce((sum, [, words]) => sum + words, 0)).toBeLessThanOrEqual(mostWords);
-});
-
-test('words: generated pages are told by their comment; code blocks and bars of tables do not count', () => {
-  expect(isGenerated('<!-- Made by `pnpm generate` from the table. Do not edit. -->\n# Fields')).toBe(true);
-  expect(isGenerated('# Fields\n\nMade by hand.')).toBe(false);
-  expect(wordsIn('# Two words\n\n| `calls list` | – |\n|---|---|\n\n```sh\ncalls count\n```\n')).toBe(4);
-});
 
 test('exports: an entry and a name that no page shows and no other package uses are named', () => {
   const report = [
@@ -122,7 +110,7 @@ test('snippets: a snippet that fails, does not compile or is not marked fails th
   }
 });
 
-test('lint: a Node module in query-dsl, a console call, a floating promise, long functions and files are refused', {
+test('lint: a Node module in query-dsl, a console call, a floating promise, a nested condition, long functions and files are refused', {
   timeout: 60_000,
 }, () => {
   const dir = tempDir();
@@ -132,14 +120,18 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, long
   const src = join(dir, 'packages/query-dsl/src');
   mkdirSync(src, { recursive: true });
   const lines = (/** @type {number} */ count) => "  void 'a line';\n".repeat(count);
-  writeFileSync(join(src, 'a.ts'), `export const a = () => {\n${lines(60)}};\n`);
-  writeFileSync(join(src, 'b.ts'), `export const b = () => {\n${lines(61)}};\n`);
-  writeFileSync(join(src, 'f.ts'), `export const f = [\n${"  'an item',\n".repeat(299)}];\n`);
+  writeFileSync(join(src, 'a.ts'), `export const a = () => {\n${lines(120)}};\n`);
+  writeFileSync(join(src, 'b.ts'), `export const b = () => {\n${lines(121)}};\n`);
+  writeFileSync(join(src, 'f.ts'), `export const f = [\n${"  'an item',\n".repeat(599)}];\n`);
   writeFileSync(
     join(src, 'c.ts'),
     "import { readFileSync } from 'node:fs';\nexport const c = readFileSync;\nconsole.log(c);\n",
   );
   writeFileSync(join(src, 'd.ts'), 'const d = async () => 1;\nexport const e = () => {\n  d();\n};\n');
+  // Not in query-dsl, where the rule may be off.
+  const plain = join(dir, 'packages/test-tools/src');
+  mkdirSync(plain, { recursive: true });
+  writeFileSync(join(plain, 'g.ts'), 'export const g = (n: number) => (n < 0 ? -1 : n > 0 ? 1 : 0);\n');
   const { status, stdout, stderr } = spawnSync(
     join(root, 'node_modules/.bin/biome'),
     ['lint', '--colors=off', '--max-diagnostics=50', '.'],
@@ -155,6 +147,7 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, long
     'c: noNodejsModules',
     'd: noFloatingPromises',
     'f: noExcessiveLinesPerFile',
+    'g: noNestedTernary',
   ]);
 });
 
@@ -183,7 +176,7 @@ test('doctor: an old Node and a half-finished install each get one line that say
   );
 });
 
-test('workflows: every command is one that the checks run here too', () => {
+test('workflows: every command is a script of this repository', () => {
   const dir = join(root, '.github/workflows');
   const commands = readdirSync(dir).flatMap((file) =>
     [...readFileSync(join(dir, file), 'utf8').matchAll(/(?:run|publish): ([^}\n]+)/g)].map((match) =>
@@ -195,7 +188,7 @@ test('workflows: every command is one that the checks run here too', () => {
   expect(commands.length).toBeGreaterThan(2);
   for (const command of commands) {
     if (others.includes(command)) continue;
-    const script = /^(?:npx --yes pnpm@12\.21\.0|pnpm) (\w+)$/.exec(command)?.[1];
+    const script = /^(?:npx --yes pnpm@12\.21\.0|pnpm) (?:run )?(\w+)$/.exec(command)?.[1];
     expect(scripts).toHaveProperty(script ?? command);
   }
   // What may publish runs nothing whose bytes are not known: pnpm has a hash there, and all else is in the lockfile.

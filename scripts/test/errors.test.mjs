@@ -1,8 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { classesOf, family } from '../errors.mjs';
-import { packages } from '../workspace.mjs';
 
 describe('the list of errors', () => {
   test('classes of errors are found with what they say of themselves', () => {
@@ -39,24 +36,6 @@ class Other extends Map {
     );
     for (const { name, codes } of classes)
       for (const { code } of codes) expect(code, name).toMatch(/^[a-z]+(_[a-z]+)*$/);
-  });
-
-  test('a code that is thrown is on the page', async () => {
-    const known = new Map(
-      (await family()).map(({ name, codes }) => [name, new Set(codes.map(({ code }) => code))]),
-    );
-    let thrown = 0;
-    for (const { dir } of packages)
-      for (const file of readdirSync(join(dir, 'src'), { recursive: true, encoding: 'utf8' })) {
-        if (!file.endsWith('.ts')) continue;
-        const source = readFileSync(join(dir, 'src', file), 'utf8');
-        for (const [, name = '', code = ''] of source.matchAll(/new (\w+)\(\s*(?:\d+,\s*)?'(\w+)'/g)) {
-          if (!known.has(name)) continue;
-          thrown += 1;
-          expect([...(known.get(name) ?? [])], `${file}: ${name}`).toContain(code);
-        }
-      }
-    expect(thrown).toBeGreaterThan(100);
   });
 
   test('no error has the name of an error of the platform', async () => {

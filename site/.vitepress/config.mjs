@@ -14,12 +14,14 @@ const slugify = (heading) =>
     .replace(/\s/g, '-');
 
 /** @param {string} path */
-const isGenerated = (path) => /^(?:reference\/|docs\/(?:errors|fields|reliability)\.md$)/.test(path);
+const isGenerated = (path) => /^(?:reference\/|docs\/(?:errors|fields)\.md$)/.test(path);
 
 export default defineConfig({
   title: 'call-attribution',
   description: 'Read call records from a call-attribution API, without losing one',
   lang: 'en',
+  // Where the site lies on its host: GitHub has it below the name of the repository.
+  base: process.env.SITE_BASE ?? '/',
   srcDir: '.pages',
   outDir: 'dist',
   cacheDir: 'node_modules/.vitepress',

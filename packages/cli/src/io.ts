@@ -4,7 +4,6 @@ import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '@call-attribution/core';
 import { escapeControls } from '@call-attribution/core/errors';
 import type { Duration } from '@call-attribution/core/time';
-import { isAscii, toAscii } from './ascii.ts';
 import { CliError, ClosedPipe, systemCode, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 
@@ -48,12 +47,11 @@ export const beforeOutput = new AsyncLocalStorage<() => void>();
 const colors = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
 
 /** A line for people: what is in it from servers, files and names can do nothing to a terminal. */
-export function shownText(text: string, env: Io['env']): string {
-  const safe = text
+export function shownText(text: string): string {
+  return text
     .split(colors)
     .map((part, at) => (at % 2 === 1 ? part : escapeControls(part)))
     .join('');
-  return isAscii(env) ? toAscii(safe) : safe;
 }
 
 /**
@@ -110,15 +108,15 @@ export function fileError(error: unknown, shown: string): unknown {
   return isFile ? outputError(error, shown) : error;
 }
 
-/** Writes lines for people to stdout, in ASCII where the locale has nothing else. Data is written with `write`, as it is. */
+/** Writes lines for people to stdout. Data is written with `write`, as it is. */
 export function show(io: Io, lines: readonly string[]): Promise<void> {
-  return writeRaw(io.stdout, `${shownText(lines.join('\n'), io.env)}\n`);
+  return writeRaw(io.stdout, `${shownText(lines.join('\n'))}\n`);
 }
 
 /** Writes a line to stderr. A message is never worth failing for, so errors of that write are dropped. */
 export function say(io: Io, line: string): void {
   beforeOutput.getStore()?.();
-  io.stderr.write(`${shownText(line, io.env)}\n`, () => {});
+  io.stderr.write(`${shownText(line)}\n`, () => {});
 }
 
 /** Whether the path names a pipe or a device. */

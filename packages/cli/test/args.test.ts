@@ -167,15 +167,6 @@ test('every command has help with each of its options, and examples that parse',
   for (const { name } of commands) expect(whole).toContain(`  ${name.split(' ')[0]} `);
 });
 
-test('no help shows more than 25 options', () => {
-  const many = commands.flatMap((spec) => {
-    const shown = commandHelp(spec, sharedOptions).filter((line) => /^ {2}(?:-\w, )?--[a-z]/.test(line));
-    expect(shown.length, spec.name).toBe(spec.options.length + sharedOptions.length);
-    return shown.length > 25 ? [`${spec.name} ${shown.length}`] : [];
-  });
-  expect(many).toEqual([]);
-});
-
 test('a group lists its commands, and each command of several words is in one', () => {
   for (const { name } of commands.filter(({ name }) => name.includes(' ')))
     expect(

@@ -34,8 +34,8 @@ test.each<[string, () => unknown, string]>([
   ],
   [
     'a store',
-    () => openStore('sqlite::memory:', { busyTimeout: any('9') }),
-    'busyTimeout must be milliseconds or a string such as',
+    () => openStore('sqlite::memory:', { statementTimeout: any('9') }),
+    'statementTimeout must be milliseconds or a string such as',
   ],
   ['a warehouse', () => openWarehouse(any(7)), 'path must be the path of a file; got 7.'],
   [
@@ -55,11 +55,7 @@ test.each<[string, () => unknown, string]>([
     () => createService(any({ store: null, maxRow: 5 })),
     'no option maxRow. Did you mean maxRows?',
   ],
-  [
-    'a service',
-    () => createService(any({ store: null, limits: { idleTimout: 5 } })),
-    'Did you mean limits.idleTimeout?',
-  ],
+  ['a service', () => createService(any({ store: null, idleTimout: 5 })), 'Did you mean idleTimeout?'],
   ['listen', () => service.listen({ port: any('8080') }), 'port must be a port from 0 to 65535; got "8080".'],
   ['listen', () => service.listen(any({ hots: 'x' })), 'no option hots. Did you mean host?'],
   ['a sandbox', () => startSandbox(any({ record: 5 })), 'no option record. Did you mean records?'],

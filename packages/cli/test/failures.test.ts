@@ -27,12 +27,32 @@ test('a server that is down ends with status 5 and names the URL', async () => {
   expect(stderr).toMatch(/the server is running/);
 });
 
-test('a login page ends with status 1 and is not shown', async () => {
+test('a name that hangs in DNS ends with status 5, the name, and what to do', async () => {
+  const hang = "import dns from 'node:dns'; dns.lookup = () => {};";
+  const { code, stderr } = await stage.calls(['count'], {
+    env: {
+      CALLS_BASE_URL: 'https://calls.example.com',
+      CALLS_TIMEOUT: '200ms',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hang)}`,
+    },
+  });
+  expect({ code, stderr }).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining(
+      'The address of calls.example.com was not found in time: DNS did not answer.',
+    ),
+  });
+  expect(stderr).toContain(
+    '→ Check the name in the base URL, and the DNS servers and the network of this machine.',
+  );
+});
+
+test('a login page ends with status 2, as no API is at the URL, and is not shown', async () => {
   const page = '<!doctype html><html><body>Please log in</body></html>';
   const server = await serverThat((response) => response.setHeader('content-type', 'text/html').end(page));
   const { code, stdout, stderr } = await stage.quick(['count'], { env: { CALLS_BASE_URL: server.url } });
   server.close();
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).not.toMatch(/<html|<body/i);
 });
 
@@ -89,7 +109,7 @@ test('a store that cannot be opened is reported in one line', async () => {
   for (const [store, status] of [
     ['nosuch:x', 2],
     ['sqlite:/nowhere/calls.db', 7],
-    ['postgres://nobody@127.0.0.1:1/calls', 1],
+    ['postgres://nobody@127.0.0.1:1/calls', 5],
   ] as const) {
     const { code, stdout, stderr } = await stage.quick(['sync', '--store', store]);
     expect({ code, stdout }).toEqual({ code: status, stdout: '' });
@@ -142,7 +162,7 @@ test.each([
   ['storing the calls', 'WarehouseError', 'the calls that were read are kept'],
 ])('%s that needs too much memory gets advice that a terminal can follow', (what, name, hint) => {
   const cause = Object.assign(new Error('Out of Memory Error'), name === undefined ? {} : { name });
-  const error = Object.assign(new Error('raise `memory`', { cause }), { code: 'memory_limit' });
+  const error = Object.assign(new Error('raise `memory`', { cause }), { code: 'memory_limit', kind: 'data' });
   const shown = warehouseFailure(error as unknown as Parameters<typeof warehouseFailure>[0]);
   expect(shown).toMatchObject({ message: `${what} needs more memory than a warehouse may use`, exitCode: 1 });
   expect(shown.hints).toEqual([expect.stringContaining(hint)]);

@@ -53,7 +53,7 @@ test('a whole job runs in one process, without a server, and is verified from it
   const run = await fleet(folder, ['work', 'job.json', '--keys', 'keys', '--name', 'w-1']);
   expect(run).toMatchObject({ code: 0, stdout: '' });
   expect(run.stderr).toMatch(
-    /^history: 2 accounts into folder:out, filter inc_gce:1\nw-1: 4 slots, in this process; Ctrl-C leaves in peace\n/,
+    /^history: 2 accounts into folder:out, filter inc_gce:1\nw-1: 4 slots, in this process; Ctrl-C stops it\n/,
   );
   expect(run.stderr).toMatch(/\nhistory: 2 of 2 accounts proved, 1,200 calls in folder:out\n$/);
   expect(new Set(sids(folder)).size).toBe(600);

@@ -58,7 +58,7 @@ test.each(pages.filter(([, commands]) => commands.length > 0))(
     mkdirSync(config, { recursive: true });
     // The accounts of the guide on many accounts, with the keys of the sandbox.
     const accounts = Object.fromEntries(
-      ['main', 'berlin'].map((name, i) => {
+      ['main', 'boston'].map((name, i) => {
         const { id = '', accessKey = '', secretKey = '' } = stage.sandbox.accounts[i] ?? {};
         writeFileSync(join(config, `${name}.access`), accessKey, { mode: 0o600 });
         writeFileSync(join(config, `${name}.secret`), secretKey, { mode: 0o600 });

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type OwnStage, openOwnStage } from './stage.ts';
 
@@ -94,32 +93,4 @@ describe('calls export --receipt', () => {
       stderr: expect.stringMatching(/--receipt: stdout is not a file/),
     });
   });
-});
-
-test('an export that ends between the last call and the Parquet file does not read the calls again', async () => {
-  const cwd = stage.folder();
-  const args = ['export', '-o', 'a.parquet', ...slowly];
-  const stop = new AbortController();
-  let isOver = false;
-  const running = stage.quick(args, { cwd, signal: stop.signal }).finally(() => {
-    isOver = true;
-  });
-  // Whenever the rows have their name, it is noted that they are all there: a kill at any moment loses nothing.
-  let seen = 0;
-  while (!isOver) {
-    await new Promise((resolve) => setImmediate(resolve));
-    if (!existsSync(join(cwd, 'a.parquet.rows'))) continue;
-    seen += 1;
-    expect(existsSync(join(cwd, 'a.parquet.rows.read'))).toBe(true);
-    stop.abort();
-  }
-  expect(seen).toBeGreaterThan(0);
-  expect((await running).code).toBe(130);
-  const before = stage.sandbox.requests.total;
-  const { code, stderr } = await stage.quick([...args, '--resume'], { cwd });
-  expect(code, stderr).toBe(0);
-  expect(stage.sandbox.requests.total).toBe(before);
-  const file = await asyncBufferFromFile(join(cwd, 'a.parquet'));
-  expect(await parquetReadObjects({ file, columns: ['sid'] })).toHaveLength(400);
-  expect(readdirSync(cwd)).toEqual(['a.parquet']);
 });

@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { createAnswer, type Question } from '@call-attribution/questions';
+import { openStore } from '@call-attribution/store';
 import { findChromium, launch } from '@call-attribution/test-tools';
 import { axeViolations } from '@call-attribution/test-tools/axe';
 import { callWith } from '@call-attribution/test-tools/call-with';
+import { openWarehouse } from '@call-attribution/warehouse';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reportPage } from '../src/report/page.ts';
@@ -386,4 +389,20 @@ test('a narrow terminal shows whole figures, and says which of a comparison are 
   expect(narrow).toContainEqual(expect.stringMatching(/^All calls +2 +0 +0\.0% +0\.0 pts$/));
   expect(narrow.at(-1)).toBe('Not enough width for Calls before, Missed rate before; --json has all.');
   for (const line of [...rows, ...narrow]) expect(line).not.toContain('…');
+});
+
+test('that no sync of an account has finished is said once', async () => {
+  const stage = openStage();
+  const cwd = stage.folder();
+  const store = await openStore(`sqlite:${join(cwd, 'calls.db')}`);
+  await store.putAccount({ id: '101', name: 'Main' });
+  await store.load('101', fixtureCalls(30));
+  await store.close();
+  const warehouse = await openWarehouse(join(cwd, 'calls.duckdb'));
+  await warehouse.load('101', fixtureCalls(30));
+  await warehouse.close();
+  for (const copy of ['sqlite:calls.db', 'duckdb:calls.duckdb'])
+    expect((await stage.quick(['report', '--store', copy], { cwd })).stderr.match(/no sync of .*/gi)).toEqual(
+      ['no sync of account 101 has finished yet: calls may be missing'],
+    );
 });

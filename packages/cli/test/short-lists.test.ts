@@ -37,50 +37,48 @@ const stored: Record<string, (path: string) => Promise<string[]>> = {
   },
 };
 
-test.each(['v2', 'v3'].flatMap((version) => Object.keys(stored).map((store) => [store, version] as const)))(
-  'a list that is short for a while: %s, %s',
-  async (store, version) => {
-    const cwd = stage.folder();
-    const env = {
-      CALLS_BASE_URL: server.url,
-      ...(version === 'v2' ? { CALLS_BEARER_TOKEN: 'c' } : { CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' }),
-    };
-    const args = ['--store', store, '--account', '101', '--api-version', version];
-    const sync = () => stage.quick(['sync', ...args], { cwd, env });
-    server.hidden = hidden;
-    for (let run = 0; run < 2; run += 1) {
-      const { code, stderr } = await sync();
-      expect(stderr).toMatch(/short: 10 calls of 1,200 are missing .*; the next run reads them again/);
-      expect(code).toBe(3);
-    }
-    if (store.startsWith('duckdb')) {
-      const count = await stage.quick(['count', '--store', store, '--include-extensions'], { cwd, env });
-      expect([count.code, count.stdout]).toEqual([0, '1190\n']);
-      expect(count.stderr).toMatch(
-        /^INCOMPLETE, the copy is not whole: short: 10 calls of 1,200 are missing/m,
-      );
-    }
-    const status = () => stage.quick(['status', '--store', store], { cwd, env });
-    const short = await status();
-    expect(short.code).toBe(3);
-    expect(short.stdout.replace(/\s+/g, ' ')).toMatch(
-      /note 101 1,190 calls up to .*, synced .* ago; short: 10 calls of 1,200 are missing between .* goes on/,
-    );
-    // A short answer deletes nothing, and once the server is well, one run makes the copy equal.
-    server.hidden = new Set();
-    const well = await sync();
-    expect([well.code, well.stderr]).toEqual([0, expect.not.stringContaining('short:')]);
-    expect(await stored[store]?.(cwd)).toEqual(sids);
-    const whole = await status();
-    expect([whole.code, whole.stdout.replace(/\s+/g, ' ')]).toEqual([
-      0,
-      expect.stringMatching(/ok 101 1,200 calls up to .*, synced .* ago, whole/),
-    ]);
-    server.hidden = new Set(sids.slice(0, 50));
-    await sync();
-    expect(await stored[store]?.(cwd)).toEqual(sids);
-  },
-);
+test.each([
+  ['sqlite:calls.db', 'v2'],
+  ['duckdb:calls.duckdb', 'v3'],
+] as const)('a list that is short for a while: %s, %s', async (store, version) => {
+  const cwd = stage.folder();
+  const env = {
+    CALLS_BASE_URL: server.url,
+    ...(version === 'v2' ? { CALLS_BEARER_TOKEN: 'c' } : { CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' }),
+  };
+  const args = ['--store', store, '--account', '101', '--api-version', version];
+  const sync = () => stage.quick(['sync', ...args], { cwd, env });
+  server.hidden = hidden;
+  for (let run = 0; run < 2; run += 1) {
+    const { code, stderr } = await sync();
+    expect(stderr).toMatch(/short: 10 calls of 1,200 are missing .*; the next run reads them again/);
+    expect(code).toBe(3);
+  }
+  if (store.startsWith('duckdb')) {
+    const count = await stage.quick(['count', '--store', store, '--include-extensions'], { cwd, env });
+    expect([count.code, count.stdout]).toEqual([0, '1190\n']);
+    expect(count.stderr).toMatch(/^INCOMPLETE, the copy is not whole: short: 10 calls of 1,200 are missing/m);
+  }
+  const status = () => stage.quick(['status', '--store', store], { cwd, env });
+  const short = await status();
+  expect(short.code).toBe(3);
+  expect(short.stdout.replace(/\s+/g, ' ')).toMatch(
+    /note 101 1,190 calls up to .*, synced .* ago; short: 10 calls of 1,200 are missing between .* goes on/,
+  );
+  // A short answer deletes nothing, and once the server is well, one run makes the copy equal.
+  server.hidden = new Set();
+  const well = await sync();
+  expect([well.code, well.stderr]).toEqual([0, expect.not.stringContaining('short:')]);
+  expect(await stored[store]?.(cwd)).toEqual(sids);
+  const whole = await status();
+  expect([whole.code, whole.stdout.replace(/\s+/g, ' ')]).toEqual([
+    0,
+    expect.stringMatching(/ok 101 1,200 calls up to .*, synced .* ago, whole/),
+  ]);
+  server.hidden = new Set(sids.slice(0, 50));
+  await sync();
+  expect(await stored[store]?.(cwd)).toEqual(sids);
+});
 
 describe('a warehouse of two accounts, of which one is short', () => {
   const keys = { accessKeyEnv: 'CALLS_ACCESS_KEY', secretKeyEnv: 'CALLS_SECRET_KEY' };

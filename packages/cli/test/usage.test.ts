@@ -10,6 +10,12 @@ afterAll(() => stage.close());
 
 const typed: [string, string[], RegExp[]][] = [
   ['an unknown command', ['lst'], [/no command "lst"/, /did you mean calls list/]],
+  ['fleet pause', ['fleet', 'pause', 'history'], [/no command "pause"/, /→ stop its workers/]],
+  ['fleet resume', ['fleet', 'resume'], [/no command "resume"/, /→ calls fleet work JOB\.json goes on/]],
+  ['fleet cancel', ['fleet', 'cancel', '--yes'], [/no command "cancel"/, /→ stop its workers/]],
+  ['store export', ['store', 'export', '-o', 'x'], [/no command "export"/, /→ calls export --store URL/]],
+  ['store import', ['store', 'import', 'x'], [/no command "import"/, /→ calls sync --store URL fills/]],
+  ['store rebuild', ['store', 'rebuild'], [/no command "rebuild"/, /→ calls sync --store URL --restart/]],
   ['an unknown option', ['list', '--feilds', 'sid'], [/no option --feilds/, /did you mean --fields/]],
   ['an option before the command', ['--json', 'list'], [/before --json/, /calls list --json/]],
   ['an unknown command of a group', ['fleet', 'stauts'], [/calls fleet has no/, /mean calls fleet status/]],

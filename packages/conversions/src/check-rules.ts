@@ -5,15 +5,17 @@ import type { RulesProblem } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
 import { rulesProblemText } from './words.ts';
 
-const rulesErrors = codeTable<RulesProblem['code']>({
-  zone_missing: 'The rules have no time zone, which the tool needs. Set `timeZone`.',
-  zone_unknown: 'The time zone does not exist. Use a name such as America/New_York.',
-  name_missing: 'The tool needs the name of the conversion. Set `conversionName`, spelled as in the tool.',
-  currency_unknown: 'The currency does not exist. Use a code of three letters such as USD.',
-  window_too_long: 'The window is longer than the tool remembers a click. Use a shorter one.',
-  no_age_left:
-    'The minimum age is longer than the window, so that no call is left. Shorten the age or widen the window.',
-  from_unreadable: 'The start is not a time. Write it as YYYY-MM-DD HH:MM:SS.',
+const rulesErrors = codeTable({
+  usage: {
+    zone_missing: 'The rules have no time zone, which the tool needs. Set `timeZone`.',
+    zone_unknown: 'The time zone does not exist. Use a name such as America/New_York.',
+    name_missing: 'The tool needs the name of the conversion. Set `conversionName`, spelled as in the tool.',
+    currency_unknown: 'The currency does not exist. Use a code of three letters such as USD.',
+    window_too_long: 'The window is longer than the tool remembers a click. Use a shorter one.',
+    no_age_left:
+      'The minimum age is longer than the window, so that no call is left. Shorten the age or widen the window.',
+    from_unreadable: 'The start is not a time. Write it as YYYY-MM-DD HH:MM:SS.',
+  },
 });
 
 /** Rules that make no sense for a tool. */

@@ -1,12 +1,11 @@
 import type { Call } from '@call-attribution/core';
-import { defineOperator, each, type Operator } from '@call-attribution/node-stream/operators';
+import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
 import { createJudge } from './callers.ts';
 import { checkRules } from './check-rules.ts';
-import { rowMaker } from './check-sheet.ts';
 import type { Conversion, ConversionRules } from './conversion.ts';
 import type { LeftOutReason, SheetFault } from './reasons.ts';
 import type { SheetRow, Tool } from './sheet-format.ts';
-import { keyOf } from './sheet-lines.ts';
+import { keyOf, rowMaker } from './sheet-lines.ts';
 
 /** A conversion, and the row of the sheet that it becomes. */
 export interface Converted {
@@ -52,10 +51,7 @@ export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call
     begin() {
       const outcomeOf = createOutcomes(rules, tool);
       return {
-        take: each((call, out) => {
-          const outcome = outcomeOf(call);
-          if (outcome) out.push(outcome);
-        }),
+        page: (calls) => calls.flatMap((call) => outcomeOf(call) ?? []),
       };
     },
   });
@@ -74,7 +70,6 @@ function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call) => Out
     const { cells, faults } = rowOf(found);
     // A sheet must not fail because of what one visitor made of an address. What the rules say is the same in every row.
     const isOfRules = (fault: SheetFault): boolean =>
-      'column' in fault &&
       cells[columns.findIndex(({ title }) => title === fault.column)] === rules.conversionName;
     if (!faults.every(isOfRules)) return { call, leftOut: 'wrong_form' };
     // Where rows have no key, the tool would count a repeated call again.

@@ -3,7 +3,6 @@
 
 export type { ClickIdName, ClickIds } from '@call-attribution/questions';
 export { checkRules, isCurrency, RulesError } from './check-rules.ts';
-export { checkSheet } from './check-sheet.ts';
 export {
   type Acceptance,
   type Consent,
@@ -60,4 +59,4 @@ export {
   type ValueRules,
   valueByRules,
 } from './value-rules.ts';
-export { reasonTexts, sheetProblemText } from './words.ts';
+export { reasonTexts } from './words.ts';

@@ -1,7 +1,7 @@
 import { readJsonInput } from '@call-attribution/core/settings';
-import { type Duration, durationMillis, parseDuration } from '@call-attribution/core/time';
+import { type Duration, parseDuration } from '@call-attribution/core/time';
 import type { RefinementCtx, ZodType } from 'zod';
-import { isWithin, matches, type ValueRule, type ValueRules } from './value-rules.ts';
+import type { ValueRule, ValueRules } from './value-rules.ts';
 
 /**
  * Reads a rule table from JSON. Throws an `InputError` that says which rule is wrong. zod is loaded with the first table.
@@ -32,54 +32,22 @@ async function tableSchema() {
     value: amount,
   } satisfies Record<keyof ValueRule, ZodType>);
   return z.strictObject({
-    rules: z.array(rule).superRefine(checkRules),
+    rules: z.array(rule).superRefine(checkNames),
     otherwise: amount.nullish().transform((value) => value ?? undefined),
   } satisfies Record<keyof ValueRules, ZodType>);
 }
 
 const isDuration = (value: unknown): boolean => typeof value === 'string' && parseDuration(value) >= 0;
-const least = (span: Duration = 0): number => durationMillis(span, 'minTalk');
-const limit = (span: Duration | undefined): number =>
-  span === undefined ? Number.POSITIVE_INFINITY : durationMillis(span, 'maxTalk');
 
-/** Refuses rules that can apply to no call. */
-function checkRules(rules: readonly ValueRule[], context: RefinementCtx): void {
-  for (const [at, rule] of rules.entries()) {
-    const refuse = (message: string, hint?: string): void =>
-      context.addIssue({ code: 'custom', path: [at], message, params: { hint } });
-    if (isEmpty(rule)) refuse('can never apply: its conditions exclude each other');
-    const earlier = rules.slice(0, at);
-    const by = earlier.findIndex((one) => covers(one, rule));
-    if (by >= 0)
-      refuse(
-        `can never apply: rules[${by}] applies to the same calls first`,
-        'put the narrower rule first, or remove one of them',
-      );
-    const first = earlier.findIndex(({ name }) => name !== undefined && name === rule.name);
-    if (first >= 0) refuse(`has the name ${JSON.stringify(rule.name)}, as rules[${first}] has`);
+/** Names are for people, who could not tell two rules apart. */
+function checkNames(rules: readonly ValueRule[], context: RefinementCtx): void {
+  for (const [at, { name }] of rules.entries()) {
+    const first = name === undefined ? at : rules.findIndex((rule) => rule.name === name);
+    if (first < at)
+      context.addIssue({
+        code: 'custom',
+        path: [at],
+        message: `has the name ${JSON.stringify(name)}, as rules[${first}] has`,
+      });
   }
-}
-
-/** Whether no call can satisfy a rule. */
-function isEmpty({ minTalk, maxTalk, fromHour, toHour }: ValueRule): boolean {
-  const isNever = fromHour !== undefined && fromHour === toHour;
-  return (
-    least(minTalk) >= limit(maxTalk) || isNever || fromHour === 24 || (fromHour === undefined && toHour === 0)
-  );
-}
-
-/** Whether a rule applies to every call that another rule applies to. */
-function covers(rule: ValueRule, other: ValueRule): boolean {
-  const covered = (pattern: string | undefined, text: string | undefined): boolean =>
-    pattern === undefined || (text !== undefined && matches(text, pattern));
-  return (
-    least(rule.minTalk) <= least(other.minTalk) &&
-    limit(rule.maxTalk) >= limit(other.maxTalk) &&
-    covered(rule.campaign, other.campaign) &&
-    covered(rule.label, other.label) &&
-    (rule.caller === undefined || rule.caller === other.caller) &&
-    Array.from({ length: 24 }, (_, hour) => hour).every(
-      (hour) => isWithin(hour, rule.fromHour, rule.toHour) || !isWithin(hour, other.fromHour, other.toHour),
-    )
-  );
 }

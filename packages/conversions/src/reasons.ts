@@ -23,16 +23,12 @@ export type LeftOutReason =
 /** Why something that was uploaded is no longer right. */
 export type Change = 'click_changed' | 'value_changed' | 'length_changed' | 'no_conversion' | 'counts_again';
 
-/** What can be wrong in a finished sheet, as facts. */
+/** What the tool would refuse in a row, as facts. */
 export type SheetFault =
-  | { readonly code: 'open_quote' }
-  | { readonly code: 'wrong_head'; readonly expected: string }
-  | { readonly code: 'wrong_cell_count'; readonly found: number; readonly expected: number }
   | { readonly code: 'personal_data'; readonly column: string }
-  | { readonly code: 'wrong_form'; readonly column: string; readonly example: string }
-  | { readonly code: 'repeated_row'; readonly firstLine: number };
+  | { readonly code: 'wrong_form'; readonly column: string; readonly example: string };
 
-/** Something in a finished sheet that the tool would refuse, and its line. `sheetProblemText` makes a sentence of it. */
+/** What the tool would refuse in a row, and its line. */
 export type SheetProblem = {
   /** 1 is the first line of the file. */
   readonly line: number;

@@ -1,6 +1,8 @@
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import type { ConversionRules } from './conversion.ts';
-import type { SheetColumn, SheetLayout } from './sheet-format.ts';
+import { toE164 } from './phone.ts';
+import type { SheetFault } from './reasons.ts';
+import type { SheetColumn, SheetLayout, SheetRow } from './sheet-format.ts';
 
 type Cells = readonly (string | null)[];
 
@@ -25,38 +27,37 @@ export function keyOf(columns: readonly Pick<SheetColumn, 'isKey'>[], cells: Cel
   return key.length > 0 ? key.join('\u0000') : null;
 }
 
-/** Reads a sheet back into lines of cells. */
-export function readSheet(
-  text: string,
-  delimiter: SheetLayout['delimiter'],
-): { readonly lines: string[][]; readonly isQuoteOpen: boolean } {
-  if (delimiter === '\t') {
-    const lines = text.split(/\r?\n/).filter((line) => line !== '');
-    return { lines: lines.map((line) => line.split('\t')), isQuoteOpen: false };
-  }
-  const lines: string[][] = [];
-  let cells: string[] = [];
-  let cell = '';
-  let quoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (quoted) {
-      if (character !== '"') cell += character;
-      else if (text[at + 1] === '"') {
-        cell += '"';
-        at++;
-      } else quoted = false;
-    } else if (character === '"' && cell === '') quoted = true;
-    else if (character === ',') {
-      cells.push(cell);
-      cell = '';
-    } else if (character === '\n' || character === '\r') {
-      if (character === '\r' && text[at + 1] === '\n') at++;
-      lines.push([...cells, cell]);
-      cells = [];
-      cell = '';
-    } else cell += character;
-  }
-  if (cell !== '' || cells.length > 0) lines.push([...cells, cell]);
-  return { lines, isQuoteOpen: quoted };
+/** Makes the rows of a sheet, and checks each. */
+export function rowMaker<T>(
+  columnsOf: SheetLayout<T>['columns'],
+  rules: ConversionRules,
+): (item: T) => Pick<SheetRow, 'cells' | 'faults'> {
+  const columns = columnsOf(rules);
+  return (item) => {
+    const cells = columns.map((column) => column.cell(item, rules));
+    return { cells, faults: rowFaults(cells, columns) };
+  };
+}
+
+/** What the tool would refuse in one row. */
+function rowFaults(cells: readonly (string | null)[], columns: readonly SheetColumn<never>[]): SheetFault[] {
+  return columns.flatMap(({ title: column, pattern, example, isOptional, holdsPhone }, at): SheetFault[] => {
+    const cell = cells[at] ?? '';
+    // The cell itself is not in the problem: it may be what should not have been there.
+    if (!holdsPhone && looksPersonal(cell)) return [{ code: 'personal_data', column }];
+    const isBad = cell === '' ? !isOptional : !pattern.test(cell);
+    return isBad ? [{ code: 'wrong_form', column, example }] : [];
+  });
+}
+
+const email = /[\p{L}\p{N}._%+'-]@[\p{L}\p{N}-]+\.[\p{L}\p{N}]/u;
+
+/** An email address, also one that a form has encoded, or a phone number as tools take it. */
+function looksPersonal(cell: string): boolean {
+  // Wide letters and signs become plain ones; two layers of encoding are what redirects make.
+  const plain = cell
+    .normalize('NFKC')
+    .replace(/%(?:25)*40/g, '@')
+    .replace(/%(?:25)*2e/gi, '.');
+  return email.test(plain) || toE164(cell) === cell;
 }

@@ -1,25 +1,19 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
-import { defineOperator, each, type Operator } from '@call-attribution/node-stream/operators';
-import { rowMaker } from './check-sheet.ts';
+import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
 import type { Conversion, ConversionRules } from './conversion.ts';
 import type { Converted, Outcome } from './conversions.ts';
 import type { LedgerEntry } from './entry.ts';
 import type { SheetFault, SheetProblem } from './reasons.ts';
 import type { AdjustmentFormat, SheetLayout, SheetRow } from './sheet-format.ts';
-import { headOf, sheetLine } from './sheet-lines.ts';
-import { sheetProblemText } from './words.ts';
+import { headOf, rowMaker, sheetLine } from './sheet-lines.ts';
 
-const sheetErrors = codeTable<SheetFault['code']>({
-  open_quote: 'A quote is never closed. The sheet was changed after it was made; make it again.',
-  wrong_head:
-    'The first line is not the one that the tool expects. Make the sheet again with the format of the tool.',
-  wrong_cell_count:
-    'A row has another number of cells than the first line. The sheet was changed after it was made; make it again.',
-  personal_data:
-    'A column holds personal data that the tool does not take. Do not upload the sheet; choose another column.',
-  wrong_form:
-    'A cell does not have the form that the tool accepts. Check the rules: the name, currency and time zone.',
-  repeated_row: 'Two rows are the same conversion. Remove one of them.',
+const sheetErrors = codeTable({
+  data: {
+    personal_data:
+      'A column holds personal data that the tool does not take. Do not upload the sheet; choose another column.',
+    wrong_form:
+      'A cell does not have the form that the tool accepts. Check the rules: the name, currency and time zone.',
+  },
 });
 
 /** A row that the tool would refuse. The message has the line and the column, never the content of a cell. */
@@ -33,7 +27,9 @@ export class SheetError extends CallsError<SheetFault['code']> {
   }
 
   constructor(problem: SheetProblem) {
-    super(problem.code, `line ${problem.line}: ${sheetProblemText(problem)}`);
+    const what =
+      problem.code === 'personal_data' ? 'holds personal data' : `must look like ${problem.example}`;
+    super(problem.code, `line ${problem.line}: ${problem.column} ${what}`);
     this.problem = problem;
   }
 }
@@ -87,15 +83,18 @@ function encodeRows<L, I>(
         return out;
       };
       return {
-        take: each((item, out) => {
-          out.push(...begin());
-          const row = rowOf(item);
-          if (row === null) return;
-          line += 1;
-          const [fault] = row.faults;
-          if (fault !== undefined) throw new SheetError({ line, ...fault });
-          out.push(Buffer.from(sheetLine(row.cells, layout.delimiter)));
-        }),
+        page(items) {
+          const out = begin();
+          for (const item of items) {
+            const row = rowOf(item);
+            if (row === null) continue;
+            line += 1;
+            const [fault] = row.faults;
+            if (fault !== undefined) throw new SheetError({ line, ...fault });
+            out.push(Buffer.from(sheetLine(row.cells, layout.delimiter)));
+          }
+          return out;
+        },
         end: begin,
       };
     },

@@ -66,6 +66,8 @@ export function createTally(): { add(outcome: Outcome): void; summary(): Summary
  */
 export function summaryLines(summary: Summary, { accepts }: Tool, rules: ConversionRules): string[] {
   const { calls, rows, value, short, ofV2, leftOut } = summary;
+  const without = calls - rows;
+  const noun = without === 1 ? 'call' : 'calls';
   const currency = rules.currency === undefined ? '' : ` ${rules.currency}`;
   const talk = durationMillis(rules.minTalk ?? accepts.minTalk, 'minTalk') / second;
   const minTalk = `${talk} s${rules.minTalk === undefined ? ' (default)' : ''}`;
@@ -85,9 +87,7 @@ export function summaryLines(summary: Summary, { accepts }: Tool, rules: Convers
         : [`one call of a caller in ${daysOf(rules.oncePerCaller)} days`]),
     ].join('; '),
     ...(ofV2 === 0 ? [] : [`${share(ofV2, calls)} were read with v2, ${v2Lacks}`]),
-    ...(calls > rows
-      ? [`left out: ${number.format(calls - rows)} ${calls - rows === 1 ? 'call' : 'calls'}`]
-      : []),
+    ...(without > 0 ? [`left out: ${number.format(without)} ${noun}`] : []),
     ...counted(leftOut, reasonTexts),
   ];
 }

@@ -61,12 +61,12 @@ export function valueByRules(
 }
 
 /** Whether an hour of the day is within a span, which may go over midnight. */
-export function isWithin(hour: number, from = 0, to = 24): boolean {
+function isWithin(hour: number, from = 0, to = 24): boolean {
   return from <= to ? hour >= from && hour < to : hour >= from || hour < to;
 }
 
 /** Whether a text has the form of a pattern. Not a regular expression: many stars must not take exponential time. */
-export function matches(text: unknown, pattern: string): boolean {
+function matches(text: unknown, pattern: string): boolean {
   if (typeof text !== 'string') return false;
   const [head = '', ...tail] = pattern.toLowerCase().split('*');
   let rest = text.toLowerCase();

@@ -1,4 +1,4 @@
-import type { Change, LeftOutReason, RulesProblem, SheetProblem } from './reasons.ts';
+import type { Change, LeftOutReason, RulesProblem } from './reasons.ts';
 
 /** What each reason means and what can be done about it, in one line. */
 export const reasonTexts: Readonly<Record<LeftOutReason, string>> = {
@@ -32,24 +32,6 @@ export const changeTexts: Readonly<Record<Change, string>> = {
   counts_again:
     'the call counts again after it was retracted, and tools ignore a conversion that was retracted',
 };
-
-/** Says what is wrong in a sheet, without the line number and without the content of the cell. */
-export function sheetProblemText(problem: SheetProblem): string {
-  switch (problem.code) {
-    case 'open_quote':
-      return 'a quote is never closed';
-    case 'wrong_head':
-      return `expected the line ${problem.expected}`;
-    case 'wrong_cell_count':
-      return `expected ${problem.expected} cells, found ${problem.found}`;
-    case 'personal_data':
-      return `${problem.column} holds personal data`;
-    case 'wrong_form':
-      return `${problem.column} must look like ${problem.example}`;
-    case 'repeated_row':
-      return `the row repeats line ${problem.firstLine}`;
-  }
-}
 
 /** Says what is wrong with the rules of a run. */
 export function rulesProblemText(problem: RulesProblem, tool: string): string {

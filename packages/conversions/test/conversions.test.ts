@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
   type ConversionRules,
-  checkSheet,
   conversions,
   createTally,
   type LeftOutReason,
@@ -16,6 +15,7 @@ import { type Call, fromCall, toCall } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { expect, test } from 'vitest';
+import { wrongCells } from './read-sheet.ts';
 
 const clicks = sheetFormats['google-ads-clicks'];
 const rules: ConversionRules = {
@@ -151,7 +151,7 @@ test('consent is written in columns of its own when the rules have it', async ()
     const [, headings, row] = sheet.split('\r\n');
     expect(headings).toMatch(/,Ad User Data,Ad Personalization$/);
     expect(row).toMatch(/,Granted,Denied$/);
-    expect(checkSheet(sheet, sheetFormats[name], set)).toEqual([]);
+    expect(wrongCells(sheet, sheetFormats[name], set)).toEqual([]);
   }
 });
 
@@ -174,7 +174,7 @@ test('calls become a sheet in a pipeline', async () => {
   expect(text).toBe(await sheetOf(clicks, rules, calls));
   // Two calls have the same click, name and time.
   expect(text.trimEnd().split('\r\n')).toHaveLength(2 + 2);
-  expect(checkSheet(text, clicks, rules)).toEqual([]);
+  expect(wrongCells(text, clicks, rules)).toEqual([]);
 });
 
 test('a sheet without rows has its head', async () => {

@@ -6,7 +6,6 @@ import {
   type Changes,
   type ConversionRules,
   changesSince,
-  checkSheet,
   conversions,
   deliverSheets,
   finishDeliveries,
@@ -19,6 +18,7 @@ import {
 import type { Call } from '@call-attribution/core';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { wrongCells } from './read-sheet.ts';
 
 let folder: string;
 let ledger: Ledger;
@@ -85,7 +85,7 @@ test('a second sheet has only what is new, and adjustments go to a sheet of thei
   expect(read('third.adjustments.csv')).toBe(
     readFileSync(new URL('golden/google-ads-adjustments.txt', import.meta.url), 'utf8'),
   );
-  expect(checkSheet(read('third.adjustments.csv'), clicks.adjustments as never, rules)).toEqual([]);
+  expect(wrongCells(read('third.adjustments.csv'), clicks.adjustments as never, rules)).toEqual([]);
   expect(await changes(clicks, after)).toEqual({ add: [], adjust: [], unchanged: 4, unadjusted: [] });
 });
 
@@ -111,7 +111,7 @@ test('adjustments for Microsoft Advertising are a bulk file', async () => {
     await deliver(format, after, `${name}-2.csv`);
     const text = read(`${name}-2.adjustments.csv`);
     expect(text).toBe(readFileSync(new URL('golden/microsoft-adjustments.txt', import.meta.url), 'utf8'));
-    expect(checkSheet(text, format.adjustments as never, rules)).toEqual([]);
+    expect(wrongCells(text, format.adjustments as never, rules)).toEqual([]);
   }
 });
 

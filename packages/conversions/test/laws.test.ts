@@ -1,6 +1,5 @@
 import {
   type ConversionRules,
-  checkSheet,
   conversions,
   createTally,
   sheetFormats,
@@ -10,6 +9,7 @@ import type { Call } from '@call-attribution/core';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { wrongCells } from './read-sheet.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const pad = (value: number): string => String(value).padStart(2, '0');
@@ -122,7 +122,7 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
         const chunks: Uint8Array[] = [];
         for await (const chunk of toSheet(format, rules)(outcomes)) chunks.push(chunk);
         const text = Buffer.concat(chunks).toString();
-        expect(checkSheet(text, format, rules)).toEqual([]);
+        expect(wrongCells(text, format, rules)).toEqual([]);
         const head = format.preamble ? 2 : 1;
         expect(text.trimEnd().split('\r\n')).toHaveLength(head + summary.rows);
         expect(text).not.toMatch(/Jane|203\.0\.113\.77|someone|HYPERLINK/);

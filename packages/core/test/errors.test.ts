@@ -36,6 +36,7 @@ describe('the family', () => {
       expect(error.toJSON()).toEqual({
         name: error.name,
         code: error.code,
+        kind: 'usage',
         message: error.message,
         isRetryable: false,
       });

@@ -150,7 +150,7 @@ describe('options', () => {
       'retry must be an object with attempts, baseDelay, maxDelay, afterSilence; got 3.',
     ],
     [{ baseUrl, limiter: 3 }, 'limiter must be limits such as { concurrency: 4 }'],
-    [{ baseUrl, limiter: { adaptive: 'yes' } }, 'limiter.adaptive must be true or false; got a string.'],
+    [{ baseUrl, retry: { afterSilence: 'yes' } }, 'retry.afterSilence must be true or false; got a string.'],
     [{ baseUrl, auth: 'LEAK' }, 'auth must be made by apiKeys'],
     [
       { baseUrl, auth: null },

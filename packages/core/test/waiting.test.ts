@@ -143,10 +143,10 @@ describe('the limiter', () => {
     const work = [0, 1, 2, 3].map((i) => limiter.acquire().then(() => order.push(i)));
     await Promise.all(work.slice(0, 2));
     expect(order).toEqual([0, 1]);
-    limiter.release('ok');
+    limiter.release();
     await work[2];
     expect(order).toEqual([0, 1, 2]);
-    limiter.release('ok');
+    limiter.release();
     await work[3];
   });
 
@@ -171,12 +171,12 @@ describe('the limiter', () => {
     const second = limiter.acquire();
     stop.abort(new Error('enough'));
     expect(await first).toMatchObject({ message: 'enough' });
-    limiter.release('ok');
+    limiter.release();
     await second;
     expect(clock.pending()).toBe(0);
   });
 
-  test('32,000 requests wait for a limiter, and each of them costs the same', async () => {
+  test('3,200 requests wait for a limiter, in order and without a timer', async () => {
     const clock = createManualClock();
     let timers = 0;
     const counted: Clock = {
@@ -191,19 +191,19 @@ describe('the limiter', () => {
     setMaxListeners(0, stop.signal);
     const order: number[] = [];
     const gone: unknown[] = [];
-    const waits = Array.from({ length: 32_000 }, (_, i) =>
+    const waits = Array.from({ length: 3_200 }, (_, i) =>
       limiter.acquire(i % 2 === 1 ? stop.signal : undefined).then(
         () => {
           order.push(i);
-          limiter.release('ok');
+          limiter.release();
         },
         (reason: unknown) => gone.push(reason),
       ),
     );
     stop.abort('enough');
     await Promise.all(waits);
-    expect(order).toEqual(Array.from({ length: 16_000 }, (_, i) => 2 * i));
-    expect(gone).toEqual(Array(16_000).fill('enough'));
+    expect(order).toEqual(Array.from({ length: 1_600 }, (_, i) => 2 * i));
+    expect(gone).toEqual(Array(1_600).fill('enough'));
     expect([timers, clock.pending()]).toEqual([0, 0]);
   });
 
@@ -219,24 +219,6 @@ describe('the limiter', () => {
     }
     expect(order).toEqual([...order].sort((a, b) => a - b));
     expect(clock.pending()).toBe(0);
-  });
-
-  test('an adaptive limiter lowers the rate after a 429 and raises it again after good responses', async () => {
-    const clock = createManualClock();
-    const limiter = createLimiter({ adaptive: true }, clock);
-    const burst = async (count: number) => {
-      let through = 0;
-      for (let i = 0; i < count; i += 1) void limiter.acquire().then(() => (through += 1));
-      await clock.advance(0);
-      return through;
-    };
-    expect(await burst(10)).toBe(10);
-    limiter.release('limited');
-    await clock.advance(60_001);
-    expect(await burst(10)).toBe(7);
-    for (let i = 0; i < 17; i += 1) limiter.release('ok');
-    await clock.advance(60_001 * 2);
-    expect(await burst(12)).toBeGreaterThan(7);
   });
 
   test('a 429 for one request pauses all requests of the client', async () => {

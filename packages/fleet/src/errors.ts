@@ -7,28 +7,38 @@ import {
 } from '@call-attribution/core/errors';
 
 const fleetErrors = codeTable({
-  job_invalid:
-    'The job file has a setting that cannot be used, or names a key in clear. The message says which, and what is expected.',
-  job_differs:
-    'Other workers of this job have another job file. Give all of them the same file; the message says in what they differ.',
-  job_cancelled: 'The job was cancelled and stays so. Give it another name to begin again.',
-  unknown_job: 'The engine has no such job. Start a worker with its file first: `calls fleet work JOB.json`.',
-  unknown_account: 'The job has no such account. `calls fleet status --all` lists them.',
-  credential_missing:
-    'The credentials of an account are not where the job says. Put them there, then run `calls fleet retry`.',
-  engine_unavailable:
-    'The engine cannot be reached. Check its address and that it runs; workers wait for it.',
-  engine_unfit:
-    'The engine cannot be used: no permission, too old a Node.js, or an address that is not one. The message says what is missing.',
-  target_unavailable:
-    'The target cannot be reached or written to for now. Check its server, disk and permissions; workers try again.',
-  target_unfit:
-    'The target does not keep what the fleet relies on, or holds something else. The message says what, and what to use instead.',
-  target_locked:
-    'Another process works on the same target without an engine. Wait for it, or let both share an engine with CALLS_FLEET.',
-  claim_lost: 'Another worker has claimed the same since. Nothing is wrong: it does the work.',
-  not_whole:
-    'The calls were read several times and are still not proved to be all there. The message says what is missing.',
+  usage: {
+    job_invalid:
+      'The job file has a setting that cannot be used, or names a key in clear. The message says which, and what is expected.',
+    job_differs:
+      'Workers of this job go by another job file. Stop all of them, edit the file, and start them again.',
+    unknown_job:
+      'The engine has no such job. Start a worker with its file first: `calls fleet work JOB.json`.',
+    unknown_account: 'The job has no such account. `calls fleet status --all` lists them.',
+    engine_unfit:
+      'The engine cannot be used: no permission, too old a Node.js, or an address that is not one. The message says what is missing.',
+    target_unfit:
+      'The target does not keep what the fleet relies on, or holds something else. The message says what, and what to use instead.',
+  },
+  keys: {
+    credential_missing:
+      'The credentials of an account are not where the job says. Put them there, then run `calls fleet retry`.',
+  },
+  busy: {
+    target_locked:
+      'Another process works on the same target without an engine. Wait for it, or let both share an engine with CALLS_FLEET.',
+    claim_lost: 'Another worker has claimed the same since. Nothing is wrong: it does the work.',
+  },
+  away: {
+    engine_unavailable:
+      'The engine cannot be reached. Check its address and that it runs; workers wait for it.',
+    target_unavailable:
+      'The target cannot be reached or written to for now. Check its server, disk and permissions; workers try again.',
+  },
+  data: {
+    not_whole:
+      'The calls were read several times and are still not proved to be all there. The message says what is missing.',
+  },
 });
 
 /** What can go wrong with a fleet. Codes are stable; messages may be reworded. */
@@ -42,7 +52,7 @@ export class FleetError extends CallsError<FleetErrorCode> {
   }
 
   constructor(code: FleetErrorCode, message: string, details: { hint?: string; cause?: unknown } = {}) {
-    super(code, message, { ...details, isRetryable: passing.has(code) });
+    super(code, message, details);
   }
 }
 
@@ -64,9 +74,6 @@ export const targetLocked = (name: string, cause?: CallsError): FleetError =>
       cause,
     },
   );
-
-/** What ends by itself. */
-const passing: ReadonlySet<FleetErrorCode> = new Set(['engine_unavailable', 'target_unavailable']);
 
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {

@@ -16,19 +16,10 @@ export {
   type FilesReaderOptions,
   openFilesReader,
 } from './files/read-files.ts';
-export type { FileFormat, Job, JobAccount, JobCopy, PlannedAccount, PlannedJob } from './job.ts';
+export type { FileFormat, Job, JobAccount, PlannedAccount, PlannedJob } from './job.ts';
 export { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
-export {
-  cancelJob,
-  type OrderResult,
-  type PauseOptions,
-  pauseJob,
-  type RetryOptions,
-  type RetryResult,
-  resumeJob,
-  retryAside,
-} from './orders.ts';
-export { checkJob, readJob, rereadJob } from './read-job.ts';
+export { checkJob, readJob } from './read-job.ts';
+export { type RetryOptions, type RetryResult, retryAside } from './retry.ts';
 export {
   type AccountState,
   type AccountStatus,

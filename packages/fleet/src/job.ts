@@ -146,32 +146,8 @@ export function planJob(job: Job): PlannedJob {
   };
 }
 
-/** What the engine keeps of a job: enough to say in what two files differ, and nothing that a worker goes by. */
-export interface JobCopy {
-  /** The settings, those that may be about a person by their SHA-256. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** SHA-256 of all settings. */
-  readonly digest: string;
-}
-
-/** Settings that may be about a person, or long. */
-const hashed: ReadonlySet<string> = new Set(['filter', 'columns', 'accounts'] satisfies (keyof PlannedJob)[]);
-
-/** The copy of a job that the engine keeps. */
-export function copyOf(job: PlannedJob): JobCopy {
-  const { accounts, name: _, ...rest } = job;
-  const values = { ...rest, accounts: [...accounts.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
-  const settings = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => {
-      const text = JSON.stringify(value);
-      return [name, hashed.has(name) ? sha256(text) : text];
-    }),
-  );
-  return { settings, digest: sha256(JSON.stringify(Object.entries(settings).sort())) };
-}
-
-/** The names of the settings in which two copies differ. */
-export function differencesOf(mine: JobCopy, other: JobCopy): string[] {
-  const names = new Set([...Object.keys(mine.settings), ...Object.keys(other.settings)]);
-  return [...names].filter((name) => mine.settings[name] !== other.settings[name]).sort();
+/** Tells job files that differ. */
+export function digestOf({ accounts, ...job }: PlannedJob): string {
+  const sorted = [...accounts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  return sha256(JSON.stringify([job, sorted]));
 }

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { readInput, readJsonInput } from '@call-attribution/core/settings';
 import { jobError } from './errors.ts';
@@ -28,37 +28,6 @@ export async function readJob(path: string): Promise<PlannedJob> {
 export async function checkJob(job: Job): Promise<PlannedJob> {
   const { jobSchema } = await schemas();
   return planJob(readInput(jobSchema, job, 'The job', jobError));
-}
-
-/**
- * Reads a job again and again: the returned function gives it when one of its files has changed since it was last read, else null.
- *
- * @example
- * const reread = rereadJob('history.json');
- * const worker = createWorker({ job, reread, engine, target, credentials, name: 'w1' });
- */
-export function rereadJob(path: string): () => Promise<PlannedJob | null> {
-  let known: string | null = null;
-  return async () => {
-    const now = await stampOf(path);
-    if (known === null) known = now;
-    if (now === known) return null;
-    const job = await readJob(path);
-    known = now;
-    return job;
-  };
-}
-
-/** When the files of a job were written, and how long they are. */
-async function stampOf(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8');
-  const accounts = /"accounts"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];
-  const stamp = async (file: string): Promise<string> => {
-    const { mtimeMs, size } = await stat(file);
-    return `${mtimeMs} ${size}`;
-  };
-  const own = await stamp(path);
-  return accounts === undefined ? own : `${own} ${await stamp(resolve(dirname(path), accounts))}`;
 }
 
 async function readAccounts(job: string, given: string): Promise<JobAccount[]> {

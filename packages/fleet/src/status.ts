@@ -1,6 +1,6 @@
 import type { FleetFacts, SeenTicket } from './engine/engine.ts';
-import type { JobCard, NotedTrouble, WorkerCard } from './engine/ticket.ts';
-import { livingMs } from './worker/agree.ts';
+import type { NotedTrouble, WorkerCard } from './engine/ticket.ts';
+import { livingMs } from './worker/join-job.ts';
 
 /** How an account is: at work, or waiting for its turn; later, after trouble; read, until the next time; done; or set aside. */
 export type AccountState = 'working' | 'waiting' | 'later' | 'read' | 'done' | 'aside';
@@ -54,8 +54,8 @@ export interface FleetStatus {
   /** Where records go. */
   readonly into: string;
   /** `done`: nothing is left to do but for what is set aside. */
-  readonly state: JobCard['state'] | 'done';
-  /** Milliseconds since it was so. */
+  readonly state: 'running' | 'done';
+  /** Milliseconds since its first worker started. */
   readonly forMs: number;
   /** The accounts, by id. */
   readonly accounts: readonly AccountStatus[];
@@ -105,7 +105,7 @@ export function statusOf({ card, tickets, workers }: FleetFacts, now: number): F
   return {
     job: card.name,
     into: card.into,
-    state: card.state === 'running' && isOver ? 'done' : card.state,
+    state: isOver ? 'done' : 'running',
     forMs: Math.max(0, now - card.since),
     ...{ accounts, states, workers: shown, calls, total, callsPerSecond },
     requestsPerSecond: sum(living, (worker) => worker.requestsPerSecond),

@@ -52,8 +52,8 @@ describe('the months of a job', () => {
     return {
       ...{ receipt: 1, file: 'x', writtenAt: time, source: null, accounts: [], version: 'v3', filter },
       ...{ from: null, to: null, bytes: null },
-      verdict: { proof, reasons: [], counted: 1, read: 1, setAside: 0, countedBefore: null, countedAt: time },
-      rows: { format: 'parquet', fields: null, covers: '', count: 1, digest: '0' },
+      verdict: { proof, asked: { from: null, to: null }, proved: 1, gaps: [], notes: [] },
+      rows: { format: 'parquet', fields: null, delimiter: null, count: 1, digest: '0' },
     };
   };
   test.each<[string, Receipt | undefined, boolean]>([

@@ -11,9 +11,7 @@ import {
 
 const now = Date.UTC(2026, 10, 22, 12);
 const card: JobCard = {
-  ...{ name: 'history', now: false, since: now - 60_000, into: 'folder:out', every: null },
-  state: 'running',
-  copy: { settings: {}, digest: '' },
+  ...{ name: 'history', since: now - 60_000, into: 'folder:out', every: null, digest: '' },
 };
 const worker = (changes: Partial<WorkerCard> = {}): WorkerCard => ({
   ...{
@@ -44,7 +42,13 @@ const ticket = (
   ...more,
   note: { ...blankNote, ...note },
 });
-const trouble = { code: 'server_error', message: 'It failed.', at: now - 2_000, by: 'w1' };
+const trouble = {
+  kind: 'server',
+  code: 'server_error',
+  message: 'It failed.',
+  at: now - 2_000,
+  by: 'w1',
+} as const;
 
 describe('the status of a job', () => {
   test.each<[string, Partial<TicketNote>, { dueAt?: number | null; isActive?: boolean }, object]>([

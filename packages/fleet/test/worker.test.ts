@@ -1,20 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '@call-attribution/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  cancelJob,
-  type Engine,
-  type Job,
-  memoryEngine,
-  openTarget,
-  pauseJob,
-  readJob,
-  rereadJob,
-  resumeJob,
-  retryAside,
-  statusOf,
-} from '../src/index.ts';
+import { type Engine, type Job, memoryEngine, openTarget, retryAside, statusOf } from '../src/index.ts';
 import { startBucketServer } from './bucket-server.ts';
 import {
   notesOf,
@@ -195,7 +182,6 @@ describe('turns', () => {
     expect(statusOf(await engine.look(), Date.now())?.states).toMatchObject({ aside: 1, done: 2 });
     const aside = (await notesOf(engine)).get(first.id);
     expect(aside).toMatchObject({ dueAt: null, note: { state: 'aside', trouble: { code: 'unauthorized' } } });
-    expect(aside?.note.trouble?.message).toContain(`calls fleet retry history --account ${first.id}`);
     writeKeys(source.keys, first.id, { accessKey: first.accessKey, secretKey: first.secretKey });
     const tried: string[] = [];
     const refuse = async (account: string) => {
@@ -238,70 +224,56 @@ describe('turns', () => {
   });
 });
 
-describe('orders', () => {
-  test('pause, resume and cancel', async () => {
-    const engine = shared();
-    const job = { ...source.job(newInto()), every: '10m' } satisfies Job;
-    const worker = await workerOn(source, job, { engine });
-    const running = worker.run();
-    await expect.poll(async () => (await engine.card())?.state).toBe('running');
-    expect(await pauseJob(engine, { now: true, at: 1 })).toEqual({ before: 'running', state: 'paused' });
-    await expect.poll(() => worker.card.why).toBe('the job is paused');
-    expect(await resumeJob(engine, 2)).toEqual({ before: 'paused', state: 'running' });
-    await expect.poll(() => worker.card.why).toBeNull();
-    expect(await cancelJob(engine, 3)).toEqual({ before: 'running', state: 'cancelled' });
-    expect((await running).reason).toBe('cancelled');
-    expect(await resumeJob(engine, 4)).toEqual({ before: 'cancelled', state: 'cancelled' });
-    await expect((await workerOn(source, job, { engine })).run()).rejects.toMatchObject({
-      code: 'job_cancelled',
-    });
-    await expect(pauseJob(memoryEngine(), { at: 1 })).rejects.toMatchObject({ code: 'unknown_job' });
-  });
-});
-
 describe('the job file', () => {
-  const fileOf = (job: Job): string => {
-    const path = join(mkdtempSync(join(source.folder, 'job-')), 'job.json');
-    writeFileSync(path, JSON.stringify(job));
-    return path;
-  };
-
-  test('a worker whose file differs from that of the others takes nothing, and says in what', async () => {
-    const engine = shared();
-    const job: Job = { ...source.job(newInto()), every: '10m' };
-    const first = await workerOn(source, job, { engine });
-    const running = first.run();
-    await expect.poll(async () => (await engine.look()).workers.length).toBe(1);
-    const second = await workerOn(source, { ...job, requestsPerMinute: 5, skip: true }, { engine });
-    const other = second.run();
-    await expect
-      .poll(() => second.card.why)
-      .toBe(
-        'The job file of this worker differs from that of the other workers of history in accounts, skip. Give all of them the same file.',
-      );
-    expect(second.events.some(({ kind }) => kind === 'turn')).toBe(false);
-    second.leave(0);
-    first.leave(0);
-    await Promise.all([running, other]);
-  });
-
-  test('a changed file is taken up by the next turn; a removed account ends its ticket and keeps its data', async () => {
+  test('a worker with another file is refused while others work, and takes over once they have stopped', async () => {
     const engine = shared();
     const into = newInto();
-    const all: Job = { ...source.job(into), every: '10m' };
-    const [first, ...others] = all.accounts;
-    const path = fileOf(all);
-    const worker = await workerOn(source, all, { engine, reread: rereadJob(path) });
-    const running = worker.run();
+    const job: Job = { ...source.job(into), every: '10m' };
+    const [removed, ...others] = job.accounts;
+    const edited: Job = { ...job, accounts: others, requestsPerMinute: 500 };
+    const first = await workerOn(source, job, { engine });
+    const running = first.run();
     await expect.poll(async () => statusOf(await engine.look(), Date.now())?.states.read).toBe(3);
-    writeFileSync(path, JSON.stringify({ ...all, accounts: others, filter: '' }));
+    const refused = await workerOn(source, edited, { engine });
+    await expect(refused.run()).rejects.toMatchObject({
+      code: 'job_differs',
+      message: expect.stringMatching(/Stop all of them, then start them with the edited file/),
+    });
+    expect(refused.events.some(({ kind }) => kind === 'turn')).toBe(false);
+    first.leave(0);
+    await running;
+
+    const next = await workerOn(source, edited, { engine });
+    const again = next.run();
     await expect
       .poll(async () => (await engine.look()).tickets.map(({ account }) => account).sort())
       .toEqual(others.map(({ id }) => id));
-    expect((await sidsIn(into)).get(first?.id ?? '')?.length).toBe(truth(first?.id ?? ''));
+    await expect.poll(() => next.events.filter(({ kind }) => kind === 'turn').length).toBe(2);
+    expect((await sidsIn(into)).get(removed?.id ?? '')?.length).toBe(truth(removed?.id ?? ''));
+    next.leave(0);
+    await again;
+  });
+
+  test('a worker whose job others have replaced meanwhile stops', async () => {
+    const engine = shared();
+    const worker = await workerOn(source, { ...source.job(newInto()), every: '10m' }, { engine });
+    const running = worker.run();
+    await expect.poll(async () => (await engine.look()).workers.length).toBe(1);
+    // Another worker goes by another file.
+    await engine.beat({ ...worker.card, name: 'other', digest: 'other' });
+    await engine.setCard((card) => card && { ...card, digest: 'other' });
+    await expect(running).rejects.toMatchObject({ code: 'job_differs' });
+  });
+
+  test('a worker alone tells the engine of its job again', async () => {
+    const engine = shared();
+    const worker = await workerOn(source, { ...source.job(newInto()), every: '10m' }, { engine });
+    const running = worker.run();
+    await expect.poll(async () => statusOf(await engine.look(), Date.now())?.states.read).toBe(3);
+    await engine.setCard((card) => card && { ...card, digest: 'of nobody' });
+    await expect.poll(async () => (await engine.card())?.digest).toBe(worker.card.digest);
     worker.leave(0);
     await running;
-    expect((await readJob(path)).accounts.size).toBe(2);
   });
 
   test('whoever writes to the engine moves no request, no key and no record', async () => {
@@ -312,13 +284,7 @@ describe('the job file', () => {
       ...engine,
       card: async () => {
         const card = await engine.card();
-        return (
-          card && {
-            ...card,
-            into: 'postgres://thief/db',
-            copy: { ...card.copy, settings: { baseUrl: '"http://thief"' } },
-          }
-        );
+        return card && { ...card, into: 'postgres://thief/db', baseUrl: 'http://thief' };
       },
       take: async (most) =>
         (await engine.take(most)).map((turn) => ({

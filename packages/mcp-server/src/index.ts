@@ -11,7 +11,6 @@ export type {
   HttpMount,
   HttpOptions,
   MountOptions,
-  SessionOptions,
 } from './http/options.ts';
 export type { MirrorOptions } from './mirror/options.ts';
 export type { MethodHandler, RequestContext, ServerDefinition } from './protocol/definition.ts';

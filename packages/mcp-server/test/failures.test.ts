@@ -7,7 +7,7 @@ import {
   startHostileServer,
 } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callTool, createServer, type ToolResult } from '../src/index.ts';
+import { callTool, createServer, type ToolResult, tools } from '../src/index.ts';
 import { redactMessage } from '../src/privacy/patterns.ts';
 import { clientFrom, readApiSettings } from '../src/setup/settings.ts';
 import { fakeClient } from './support/fake-client.ts';
@@ -155,7 +155,7 @@ describe('a server without credentials', () => {
         clientCapabilities: {},
       },
     );
-    expect(list?.tools).toHaveLength(6);
+    expect(list?.tools).toHaveLength(tools.length);
     for (const name of ['list_calls', 'count_calls', 'analyze_calls', 'list_sms_numbers']) {
       const result = await callTool(server, name);
       expectUsable(result);

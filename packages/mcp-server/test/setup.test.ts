@@ -2,13 +2,12 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { version } from '../src/server/create-server.ts';
 import { readCommandLine, UsageError } from '../src/setup/arguments.ts';
-import { hosts, printConfig } from '../src/setup/print-config.ts';
 import { run } from '../src/setup/run.ts';
 import { readApiSettings } from '../src/setup/settings.ts';
 
@@ -34,7 +33,7 @@ describe('the command line', () => {
     expect(await execute(['--version'])).toEqual({ code: 0, out: `${version}\n`, log: '' });
     const help = await execute(['-h']);
     expect(help.code).toBe(0);
-    for (const word of ['--http', '--check', '--reveal', 'CALLS_ACCESS_KEY', ...hosts])
+    for (const word of ['--http', '--check', '--reveal', 'CALLS_ACCESS_KEY'])
       expect(help.out).toContain(word);
   });
 
@@ -47,7 +46,6 @@ describe('the command line', () => {
     [['--store', 'duckdb:x.duckdb'], '--store is for the local copy; add --mirror'],
     [['--mirror', '--store', 'x.duckdb'], '--store must be duckdb:FILE'],
     [['--mirror', 'x.duckdb'], 'Unexpected argument'],
-    [['--print-config', 'clade'], 'it knows claude'],
     [['serve'], 'Unexpected argument'],
   ])('refuses %j: %s', async (argv, text) => {
     const { code, out, log } = await execute(argv);
@@ -82,84 +80,6 @@ describe('the command line', () => {
     ]);
     expect(() => readCommandLine(['--reveal', 'x'])).toThrow(UsageError);
   });
-});
-
-describe('--print-config', () => {
-  it.each(hosts)('prints the configuration for %s without the keys of this machine', async (host) => {
-    const { code, out } = await execute(['--print-config', host], {
-      CALLS_ACCESS_KEY: 'real-key',
-      CALLS_SECRET_KEY: 'real-secret',
-    });
-    expect(code).toBe(0);
-    expect(out).toContain('@call-attribution/mcp-server');
-    expect(out).not.toContain('real-');
-    if (host !== 'codex' && host !== 'claude-code') expect(() => JSON.parse(out)).not.toThrow();
-    expect(printConfig(host).where).toMatch(/\w/);
-  });
-});
-
-describe('--print-config', () => {
-  const given = ['--all-accounts', '--mirror', '--store', 'duckdb:my calls.duckdb', '--reveal', 'caller,ip'];
-  const env = {
-    CALLS_CONFIG: '/home/me/calls.config.json',
-    CALLS_TIME_ZONE: 'America/New_York',
-    CALLS_LEGACY_BASE_URL: 'https://sms.example',
-    CALLS_SECRET_KEY: 'real-secret',
-  };
-
-  it.each(hosts)('carries every option and setting that was given, for %s', async (host) => {
-    const { out, log } = await execute(['--print-config', host, ...given, '--budget', '4000'], env);
-    expect(log).not.toContain('Error');
-    const store = `duckdb:${resolve('my calls.duckdb')}`;
-    for (const each of ['--all-accounts', '--mirror', store, 'caller,ip', '--budget', '4000'])
-      expect(out).toContain(each);
-    for (const value of ['/home/me/calls.config.json', 'America/New_York', 'https://sms.example'])
-      expect(out).toContain(value);
-    expect(out, 'a copy needs a second package').toContain('@call-attribution/warehouse');
-    expect(out).not.toMatch(/real-|YOUR-|print-config/);
-  });
-
-  it('prints arguments that the program reads as the same options', async () => {
-    const { out } = await execute(['--print-config', 'claude', ...given], env);
-    const { args } = JSON.parse(out).mcpServers['call-attribution'];
-    const { given: _, ...read } = readCommandLine(args.slice(args.indexOf('call-attribution-mcp') + 1));
-    expect(read).toMatchObject({
-      accounts: 'all',
-      reveal: ['caller', 'ip'],
-      mirror: resolve('my calls.duckdb'),
-    });
-  });
-
-  it('quotes for a shell', async () => {
-    const { out } = await execute(['--print-config', 'claude-code', '--account', "o'hara $x"]);
-    expect(out).toContain(`-- npx -y @call-attribution/mcp-server --account 'o'\\''hara $x'`);
-  });
-
-  it.each<[Environment, readonly string[]]>([
-    [{}, ['CALLS_BASE_URL', 'CALLS_ACCESS_KEY', 'CALLS_SECRET_KEY']],
-    [{ CALLS_API_VERSION: 'v2' }, ['CALLS_BASE_URL', 'CALLS_BEARER_TOKEN', 'CALLS_API_VERSION']],
-    [{ CALLS_BEARER_TOKEN: 'real-token' }, ['CALLS_BASE_URL', 'CALLS_BEARER_TOKEN']],
-    [
-      { CALLS_BASE_URL: 'https://me:real-pass@x.example' },
-      ['CALLS_BASE_URL', 'CALLS_ACCESS_KEY', 'CALLS_SECRET_KEY'],
-    ],
-    [
-      { CALLS_ACCESS_KEY_FILE: '/a', CALLS_SECRET_KEY_FILE: '/b' },
-      ['CALLS_BASE_URL', 'CALLS_ACCESS_KEY_FILE', 'CALLS_SECRET_KEY_FILE'],
-    ],
-  ])('with %j names the variables %j', async (settings, names) => {
-    const { out } = await execute(['--print-config', 'cursor'], settings);
-    expect(Object.keys(JSON.parse(out).mcpServers['call-attribution'].env)).toEqual(names);
-    expect(out).not.toContain('real-');
-  });
-
-  it.each([['--http'], ['--port', '0'], ['--sessions'], ['--allow-host', 'x.example']])(
-    'refuses %s, since the host does not start such a server',
-    async (...argv) => {
-      const { code, log } = await execute(['--print-config', 'claude', ...argv]);
-      expect([code, log]).toEqual([2, expect.stringContaining('Over HTTP a host needs only the URL')]);
-    },
-  );
 });
 
 describe('--check', () => {

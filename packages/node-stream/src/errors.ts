@@ -1,10 +1,12 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 
 const checkpointErrors = codeTable({
-  checkpoint_mismatch:
-    'The checkpoint was made for another query, or another run has moved on. Use the filter and version it was made for, or start without it.',
-  checkpoint_invalid:
-    'It is not a checkpoint of this package, or the unfinished file or folder is not the one it was made for. Remove both to start over.',
+  usage: {
+    checkpoint_mismatch:
+      'The checkpoint was made for another query, or another run has moved on. Use the filter and version it was made for, or start without it.',
+    checkpoint_invalid:
+      'It is not a checkpoint of this package, or the unfinished file or folder is not the one it was made for. Remove both to start over.',
+  },
 });
 
 /** Codes of `CheckpointError`. */
@@ -19,8 +21,13 @@ export class CheckpointError extends CallsError<CheckpointErrorCode> {
 }
 
 const stateErrors = codeTable({
-  state_invalid: 'It is not a sync state of this package. Start with an empty one to read everything again.',
-  state_locked: 'Another run is using the state. Wait until it ends.',
+  busy: {
+    state_locked: 'Another run is using the state. Wait until it ends.',
+  },
+  data: {
+    state_invalid:
+      'It is not a sync state of this package. Start with an empty one to read everything again.',
+  },
 });
 
 /** Codes of `StateError`. */
@@ -35,8 +42,10 @@ export class StateError extends CallsError<StateErrorCode> {
 }
 
 const fileLockedErrors = codeTable({
-  file_locked:
-    'Another process holds the lock file. Wait until it ends; remove the file if that process has nothing to do with it.',
+  disk: {
+    file_locked:
+      'Another process holds the lock file. Wait until it ends; remove the file if that process has nothing to do with it.',
+  },
 });
 
 /** Codes of `FileLockedError`. */
@@ -73,16 +82,18 @@ export class FileLockedError extends CallsError<FileLockedErrorCode> {
 }
 
 const itemErrors = codeTable({
-  unfit_value:
-    'A value is not of the type that the operator or column needs. Name another field or type, or map the value first.',
-  unreadable_time:
-    'The time of an item cannot be read. Pass a field or function that gives times in the form YYYY-MM-DD HH:MM:SS.',
-  late_item: 'An item arrived after its window had closed. Raise `lateness`, or set `onLate`.',
-  out_of_order: 'A source is not in order of time. Raise `lateness`, or set `onLate`.',
-  repeated_key:
-    'Two rows of the table of a join have the same key. Pass a table in which each key appears once.',
-  too_many_groups: 'There are more groups than `maxGroups`. Group by something coarser, or raise it.',
-  line_too_long: 'A line is longer than `maxBytes`. Raise it, or check that the file has lines.',
+  data: {
+    unfit_value:
+      'A value is not of the type that the operator or column needs. Name another field or type, or map the value first.',
+    unreadable_time:
+      'The time of an item cannot be read. Pass a field or function that gives times in the form YYYY-MM-DD HH:MM:SS.',
+    late_item: 'An item arrived after its window had closed. Raise `lateness`, or set `onLate`.',
+    out_of_order: 'A source is not in order of time. Raise `lateness`, or set `onLate`.',
+    repeated_key:
+      'Two rows of the table of a join have the same key. Pass a table in which each key appears once.',
+    too_many_groups: 'There are more groups than `maxGroups`. Group by something coarser, or raise it.',
+    line_too_long: 'A line is longer than `maxBytes`. Raise it, or check that the file has lines.',
+  },
 });
 
 /** Codes of `ItemError`. */

@@ -5,27 +5,20 @@
 // what is kept next to the calls of a copy.
 
 export type { Duration } from '@call-attribution/core/time';
+export type { PageClient } from './next/call-source.ts';
 export {
   type CallByteStream,
   type CallByteStreamOptions,
+  type CallStream,
+  type CallStreamOptions,
   createCallByteStream,
-  type LinePage,
-} from './calls/call-byte-stream.ts';
-export type { PageClient } from './calls/call-source.ts';
-export { type CallStream, type CallStreamOptions, createCallStream } from './calls/call-stream.ts';
-export {
-  IncompleteError,
-  type IncompleteErrorCode,
-  StreamError,
-  type StreamErrorCode,
-  type StreamErrorDetails,
-  type StreamPosition,
-} from './calls/errors.ts';
-export type { DeadRecord, PrefetchOptions, StreamOptions, WindowOptions } from './calls/options.ts';
-export type { ReadFacts } from './calls/read-facts.ts';
-export type { SliceTrace, StreamTrace } from './calls/read-trace.ts';
-export type { Each, EachOptions, ItemMethods, ReadableOf } from './calls/readable-of.ts';
-export type { StreamPage } from './calls/stream-page.ts';
+  createCallStream,
+  type DeadRecord,
+} from './next/read.ts';
+export { StreamError, type StreamErrorCode } from './next/stream-error.ts';
+export type { Checkpoint, Page, ReadFacts, Source, Stage } from './next/page.ts';
+export { describeVerdict, type Gap, type Note, type Proof, type Verdict } from './next/proof.ts';
+export type { Progress } from './next/reading.ts';
 export type { TimeSlice } from './calls/time-slice.ts';
 export { sliceFilter } from './calls/window-query.ts';
 export {
@@ -36,23 +29,10 @@ export {
   StateError,
   type StateErrorCode,
 } from './errors.ts';
-export { through } from './operators/chain.ts';
-export type { ChainCheckpoint } from './operators/chain-checkpoint.ts';
-export type { Chain } from './operators/forms.ts';
-export type { Capacity } from './reader/capacity.ts';
-export type { Checkpoint } from './reader/checkpoint.ts';
-export type { Trouble } from './reader/judge.ts';
-export type { Progress } from './reader/ledger.ts';
+export { through } from './next/operators/chain.ts';
+export type { Chain } from './next/operators/operator.ts';
 export type { BoundStyle } from './reader/span.ts';
 export type { Outlook, Pace } from './reader/state.ts';
-export {
-  type CountDifference,
-  describeVerdict,
-  type Proof,
-  type Recount,
-  type Verdict,
-  type VerdictReason,
-} from './reader/verdict.ts';
 // Sync: a copy that is kept up to date.
 export { type SyncStart, syncStateFrom } from './sync/state-from.ts';
 export { fileState, memoryState } from './sync/state-stores.ts';

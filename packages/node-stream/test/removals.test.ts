@@ -97,12 +97,23 @@ describe('a note of what was removed', () => {
 });
 
 test('a line of a ledger loses what it says about some calls, and no other line changes', () => {
-  const sids = new Set(['a', 'b']);
-  expect(withoutCalls('{"type":"x","entries":[{"sid":"a"},{"sid":"c"},{"sid":"b","n":[1]}]}', sids)).toBe(
-    '{"type":"x","entries":[{"sid":"c"}]}',
-  );
-  for (const line of ['{"n": 1, "entries": [{"sid":"c"}]}', 'a b', '["a"]', '{"sid":"a"}', ''])
-    expect(withoutCalls(line, sids)).toBe(line);
+  const isGone = (sid: string, account: string | null) =>
+    ['a', 'b'].includes(sid) && (account ?? '101') === '101';
+  expect(
+    withoutCalls(
+      '{"type":"x","entries":[{"sid":"a"},{"sid":"c"},{"sid":"b","account":101,"n":[1]}]}',
+      isGone,
+    ),
+  ).toBe('{"type":"x","entries":[{"sid":"c"}]}');
+  for (const line of [
+    '[{"sid":"a","account":"102"}]',
+    '{"n": 1, "entries": [{"sid":"c"}]}',
+    'a b',
+    '["a"]',
+    '{"sid":"a"}',
+    '',
+  ])
+    expect(withoutCalls(line, isGone)).toBe(line);
 });
 
 describe('a sync', () => {

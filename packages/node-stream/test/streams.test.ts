@@ -186,6 +186,9 @@ describe('a record that cannot be parsed', () => {
     expect(JSON.parse(Buffer.from(dead[0]?.bytes ?? []).toString())).toEqual(records[120]);
     expect(dead).toMatchObject([{ page: 0, error: { message: 'talk_minutes is no number' } }]);
     expect(await stream.verdict).toMatchObject({ skipped: 1, proof: 'whole' });
+    const left = createCallStream(broken(), { ...options, onError: () => 'skip' });
+    expect(await left.toArray()).toHaveLength(499);
+    expect(await left.verdict).toMatchObject({ skipped: 1, proof: 'short' });
   });
 
   const failureOf = (work: () => Promise<unknown>): Promise<Error & { checkpoint: Checkpoint }> =>

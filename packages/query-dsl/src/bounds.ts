@@ -41,7 +41,8 @@ export function compare(left: BoundText, right: BoundText): number {
     );
   }
   if (!dates) return Number(left.text) - Number(right.text);
-  return left.text < right.text ? -1 : left.text > right.text ? 1 : 0;
+  if (left.text === right.text) return 0;
+  return left.text < right.text ? -1 : 1;
 }
 
 // Bounds as people write them: `2026-10-01`, `2026/10`, `2024-01-01T00:00:00`, `+5`, `1e3`, `1,5`, `5 minutes`.

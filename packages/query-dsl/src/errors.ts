@@ -7,6 +7,7 @@ import { type Fix, type Problem, type ProblemCode, problemCodes } from './proble
 function joinFamily(type: { readonly prototype: Error }): void {
   Object.defineProperties(type.prototype, {
     [Symbol.for('@call-attribution/error')]: { value: true },
+    kind: { value: 'usage' },
     isRetryable: { value: false },
     summary: {
       get(this: Error) {
@@ -15,8 +16,8 @@ function joinFamily(type: { readonly prototype: Error }): void {
     },
     toJSON: {
       value(this: FilterArgumentError) {
-        const { name, code, message, isRetryable } = this;
-        return { name, code, message, isRetryable };
+        const { name, code, kind, message, isRetryable } = this;
+        return { name, code, kind, message, isRetryable };
       },
     },
   });
@@ -25,7 +26,7 @@ function joinFamily(type: { readonly prototype: Error }): void {
 /** Thrown for a string that is not a filter. It carries the first problem, and that problem's properties as its own. */
 export class FilterSyntaxError extends Error implements Problem {
   /** What the codes mean, and what to do. docs/errors.md is generated from it. */
-  static readonly codes: Readonly<Record<string, string>> = problemCodes;
+  static readonly codes: typeof problemCodes = problemCodes;
   /** See `Problem`. */
   declare readonly code: ProblemCode;
   /** See `Problem`. */
@@ -44,6 +45,8 @@ export class FilterSyntaxError extends Error implements Problem {
   declare readonly frame: string;
   /** The problem as a plain object. */
   declare readonly problem: Problem;
+  /** Always `usage`. */
+  declare readonly kind: 'usage';
   /** Always false: the same filter fails again. */
   declare readonly isRetryable: false;
   /** The message. */
@@ -65,9 +68,12 @@ export class FilterSyntaxError extends Error implements Problem {
 }
 
 const argumentCodes = {
-  invalid_filter_argument:
-    'A function got a value that cannot be part of a filter, such as a Date without a time zone. Pass what the message names.',
-};
+  invalid_filter_argument: {
+    kind: 'usage',
+    means: 'A function got a value that cannot be part of a filter, such as a Date without a time zone.',
+    do: 'Pass what the message names.',
+  },
+} as const;
 
 /** Codes of `FilterArgumentError`. */
 export type FilterArgumentErrorCode = keyof typeof argumentCodes;
@@ -75,9 +81,11 @@ export type FilterArgumentErrorCode = keyof typeof argumentCodes;
 /** Thrown for an argument that cannot be part of a filter, such as a `Date` without a time zone. */
 export class FilterArgumentError extends TypeError {
   /** What the code means, and what to do. docs/errors.md is generated from it. */
-  static readonly codes: Readonly<Record<string, string>> = argumentCodes;
+  static readonly codes: typeof argumentCodes = argumentCodes;
   /** Always `invalid_filter_argument`. */
   readonly code: FilterArgumentErrorCode;
+  /** Always `usage`. */
+  declare readonly kind: 'usage';
   /** Always false: the same call fails again. */
   declare readonly isRetryable: false;
   /** The message. */

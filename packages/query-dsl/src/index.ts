@@ -1,27 +1,16 @@
-// The filter language of the query parameter `q`: parse, print, build, explain, complete and run it.
+// The filter language of the query parameter `q`: parse, print, build, explain and run it.
 // It has no dependency and needs no Node API, so it runs in browsers too.
 // Start with `safeParse` for text and with `where` for code.
 
 export {
   allOf,
   type Bounds,
-  type Build,
-  type BuildOptions,
-  type BuildV3,
-  builderFor,
-  type DocumentedRanges,
   type FilterBuilder,
-  type InZone,
-  includeCallExtensions,
-  type PlainFilter,
   type RangeBuilder,
-  type Where,
   type WithoutLower,
   type WithoutUpper,
   where,
-  type ZoneOf,
 } from './builder.ts';
-export { type Completion, type Completions, complete } from './complete.ts';
 export { FilterArgumentError, type FilterArgumentErrorCode, FilterSyntaxError } from './errors.ts';
 export {
   type Bound,

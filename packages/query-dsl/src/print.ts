@@ -8,7 +8,7 @@ import { toFilter } from './parse.ts';
  * The canonical text of a filter: no spaces around commas, `[` and `]` at open ends, numbers in their shortest form.
  *
  * @example
- * print(parse('talk_minutes:{* TO 05.0] , inc_gce:1')); // talk_minutes:[* TO 5],inc_gce:1
+ * printFilter(parse('talk_minutes:{* TO 05.0] , inc_gce:1')); // talk_minutes:[* TO 5],inc_gce:1
  */
 export function printFilter(filter: Filter): string {
   return filter.clauses

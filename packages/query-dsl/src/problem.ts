@@ -3,19 +3,49 @@ import type { FieldType } from './filter.ts';
 
 /** What the codes of problems mean, and what to do. */
 export const problemCodes = {
-  limit: 'The filter is too long or has too many clauses. Split it into several requests.',
-  encoded: 'The filter is still encoded as a part of a URL. Decode it first, as `fromQueryParam` does.',
-  syntax:
-    'A bracket, comma, colon or word is missing or in the wrong place. Apply the fix of the problem, or write what it expects.',
-  unknown_field: 'There is no such field. Use one of the suggested names.',
-  version: 'The field exists in the other version of the API only. Use that version, or another field.',
-  bound:
-    'A bound is not a number or date that the field can have. Write it in the form that the message names.',
-  inverted: 'The lower bound is above the upper bound. Swap them.',
-  any_value: 'A warning: the range holds every value. Leave the clause out, or give it a bound.',
-  empty_range: 'A warning: no value is within the range. Include one of its bounds.',
-  undocumented: 'A warning: the bracket is not part of the documented language. Use `[` and `]`.',
-};
+  limit: {
+    kind: 'usage',
+    means: 'The filter is too long or has too many clauses.',
+    do: 'Split it into several requests.',
+  },
+  encoded: {
+    kind: 'usage',
+    means: 'The filter is still encoded as a part of a URL.',
+    do: 'Decode it first, as `fromQueryParam` does.',
+  },
+  syntax: {
+    kind: 'usage',
+    means: 'A bracket, comma, colon or word is missing or in the wrong place.',
+    do: 'Apply the fix of the problem, or write what it expects.',
+  },
+  unknown_field: { kind: 'usage', means: 'There is no such field.', do: 'Use one of the suggested names.' },
+  version: {
+    kind: 'usage',
+    means: 'The field exists in the other version of the API only.',
+    do: 'Use that version, or another field.',
+  },
+  bound: {
+    kind: 'usage',
+    means: 'A bound is not a number or date that the field can have.',
+    do: 'Write it in the form that the message names.',
+  },
+  inverted: { kind: 'usage', means: 'The lower bound is above the upper bound.', do: 'Swap them.' },
+  any_value: {
+    kind: 'usage',
+    means: 'A warning: the range holds every value.',
+    do: 'Leave the clause out, or give it a bound.',
+  },
+  empty_range: {
+    kind: 'usage',
+    means: 'A warning: no value is within the range.',
+    do: 'Include one of its bounds.',
+  },
+  undocumented: {
+    kind: 'usage',
+    means: 'A warning: the bracket is not part of the documented language.',
+    do: 'Use `[` and `]`.',
+  },
+} as const;
 
 /** What can be wrong with a filter, or worth a warning. Codes are stable; messages may be reworded. */
 export type ProblemCode = keyof typeof problemCodes;

@@ -37,7 +37,7 @@ function tighter(old: Bound | null, bound: Bound | null, side: 1 | -1): Bound | 
  * become one that matches nothing, such as `[3 TO 3}`.
  *
  * @example
- * print(simplify(parse('talk_minutes:[1 TO 9],talk_minutes:{2 TO *]'))); // talk_minutes:{2 TO 9]
+ * printFilter(simplify(parse('talk_minutes:[1 TO 9],talk_minutes:{2 TO *]'))); // talk_minutes:{2 TO 9]
  */
 export function simplify(filter: FilterInput): Filter {
   const { ranges, flagged } = intersect(filter);

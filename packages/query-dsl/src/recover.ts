@@ -108,8 +108,7 @@ function mend(text: string, start: number, options: ParseOptions): Piece {
   // Only spaces after the last character that is wrong are kept.
   const spaces = gap.replace(/["'`\u2018\u201c+(]+$/, '').replace(/^.*[^ ]/s, '');
   if (pos === text.length) return { end: pos, text: spaces };
-  const comma = /^ *, *$/.test(gap) ? gap : /[^ +]/.test(gap) ? `,${spaces}` : ',';
-  const before = start === 0 ? spaces : comma;
+  const before = start === 0 ? spaces : commaFor(gap, spaces);
   const reader = new Reader(text, options);
   reader.pos = pos;
   const clause = attempt(() => reader.clause());
@@ -119,6 +118,12 @@ function mend(text: string, start: number, options: ParseOptions): Piece {
   if (rewrite !== undefined)
     return { end: rewrite.end, text: before + rewrite.text, rewritten: rewrite.text };
   return { end: Math.max(pos + textAt(wholeClause, text, pos).length, start + 1) };
+}
+
+/** The comma between two clauses: as it is written if it is right, else with the spaces that were around the mistake. */
+function commaFor(gap: string, spaces: string): string {
+  if (/^ *, *$/.test(gap)) return gap;
+  return /[^ +]/.test(gap) ? `,${spaces}` : ',';
 }
 
 /** The smallest change that makes one text of another. */

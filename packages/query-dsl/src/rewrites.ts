@@ -109,9 +109,11 @@ function rangeText(
   { bound: high, isIncluded: withHigh }: End,
 ): string | undefined {
   if (low === undefined || high === undefined) return undefined;
-  let from = low === null ? '[*' : `${withLow ? '[' : '{'}${low.text}`;
+  let from = '[*';
+  if (low !== null) from = withLow ? `[${low.text}` : `{${low.text}`;
   if (low?.over !== undefined && !withLow) from = `[${low.over}`;
-  let until = high === null ? '*]' : `${high.text}${withHigh ? ']' : '}'}`;
+  let until = '*]';
+  if (high !== null) until = withHigh ? `${high.text}]` : `${high.text}}`;
   if (high?.over !== undefined && withHigh) until = `${high.over}}`;
   return `${from} TO ${until}`;
 }

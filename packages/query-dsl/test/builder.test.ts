@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   allOf,
-  builderFor,
   dialects,
   type FilterBuilder,
   FilterSyntaxError,
-  includeCallExtensions,
   matcher,
   parse,
   printFilter,
@@ -31,10 +29,7 @@ describe('where', () => {
     [where('talk_minutes').atLeast(-0), 'talk_minutes:[0 TO *]'],
     [allOf(), ''],
     [allOf(where('talk_minutes').atLeast(2), parse('inc_gce:1')), 'talk_minutes:[2 TO *],inc_gce:1'],
-    [
-      allOf(includeCallExtensions(), allOf(where('talk_minutes').atLeast(2))),
-      'inc_gce:1,talk_minutes:[2 TO *]',
-    ],
+    [allOf('inc_gce:1', allOf(where('talk_minutes').atLeast(2))), 'inc_gce:1,talk_minutes:[2 TO *]'],
   ])('%# builds %2$s', (builder, text) => {
     expect(String(builder)).toBe(text);
     expect(printFilter(builder)).toBe(text);
@@ -46,27 +41,6 @@ describe('where', () => {
     const some = where('talk_minutes').atLeast(2);
     some.below(5);
     expect(String(some)).toBe('talk_minutes:[2 TO *]');
-  });
-
-  it('reads a Date in the time zone it is given', () => {
-    const instant = new Date('2024-03-10T07:30:00.900Z');
-    const text = (timeZone: string) => String(where('date_added').from(instant, { timeZone }));
-    expect(text('UTC')).toBe('date_added:[2024-03-10 07:30:00 TO *]');
-    expect(text('America/New_York')).toBe('date_added:[2024-03-10 03:30:00 TO *]');
-    expect(text('Asia/Kolkata')).toBe('date_added:[2024-03-10 13:00:00 TO *]');
-    expect(String(where('date_added').from(new Date('2024-01-01T00:00:00Z'), { timeZone: 'UTC' }))).toContain(
-      '2024-01-01 00:00:00',
-    );
-  });
-
-  it('refuses a Date without a time zone, or one that is not a valid time', () => {
-    const from: (...values: never[]) => unknown = where('date_added').from;
-    expect(() => Reflect.apply(from, undefined, [new Date(0)])).toThrow(
-      "A Date needs a time zone after it: from(date, { timeZone: 'America/New_York' }).",
-    );
-    expect(() => where('date_added').from(new Date(Number.NaN), { timeZone: 'UTC' })).toThrow(
-      'not a valid time',
-    );
   });
 
   it.each([
@@ -126,25 +100,6 @@ describe('toFilter', () => {
 
   it.each([undefined, null, 2, {}, { clauses: 'talk_minutes' }, []])('refuses %j', (input) => {
     expect(() => toFilter(input as unknown as string)).toThrow('A filter is a string such as');
-  });
-});
-
-describe('the builders of a version', () => {
-  it('accept the fields of the caller', () => {
-    const v3 = builderFor('v3', { fields: { smart_minutes: 'decimal', last_touch_timestamp: 'date' } });
-    const filter = v3.allOf(
-      v3.where('smart_minutes').below(1),
-      v3.where('last_touch_timestamp').from('2024-01-01 00:00:00'),
-      v3.includeCallExtensions(),
-    );
-    expect(String(filter)).toBe(
-      'smart_minutes:[* TO 1},last_touch_timestamp:[2024-01-01 00:00:00 TO *],inc_gce:1',
-    );
-  });
-
-  it('have includeCallExtensions only in v3', () => {
-    expect(Object.keys(builderFor('v2'))).toEqual(['where', 'allOf']);
-    expect(Object.keys(builderFor('v3'))).toEqual(['where', 'allOf', 'includeCallExtensions']);
   });
 });
 

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  complete,
-  diagnose,
-  FilterSyntaxError,
-  fromQueryParam,
-  parse,
-  printFilter,
-  safeParse,
-} from '../src/index.ts';
+import { diagnose, FilterSyntaxError, fromQueryParam, parse, printFilter, safeParse } from '../src/index.ts';
 
 describe('diagnose', () => {
   it('returns the first problem of each clause and the clauses that are right', () => {
@@ -75,59 +67,6 @@ describe('a FilterSyntaxError', () => {
         frame: problem.frame,
       });
     }
-  });
-});
-
-describe('complete', () => {
-  const texts = (text: string, options = {}) =>
-    complete(text, text.length, options).items.map((item) => item.text);
-
-  it.each([
-    ['', ['date_added:', 'talk_minutes:', 'inc_gce:1']],
-    ['ta', ['talk_minutes:']],
-    ['Ta', ['talk_minutes:']],
-    ['talk_minutes:[2 TO 5], in', ['inc_gce:1']],
-    ['x', []],
-    ['inc_gce:', ['1']],
-    ['inc_gce:1', [',']],
-    ['inc_gce:2', []],
-    ['talk_minutes:', ['[', '{']],
-    ['talk_minutes:[', ['0', '*']],
-    ['talk_minutes:[2', [' TO ']],
-    ['talk_minutes:[2.', []],
-    ['talk_minutes:[*', [' TO ']],
-    ['talk_minutes:[2 ', [' TO ']],
-    ['talk_minutes:[2 T', [' TO ']],
-    ['talk_minutes:[2 TO ', ['0', '*']],
-    ['talk_minutes:[2 TO *', [']', '}']],
-    ['talk_minutes:[2 TO 5', [']', '}']],
-    ['talk_minutes:[2 TO 5]', [',']],
-    ['talk_minutes:[2 TO 5]x', []],
-    ['talk_minutes:2', []],
-    ['date_added:[', ['YYYY-MM-DD HH:MM:SS', '*']],
-    ['date_added:[2024-0', ['2024-0M-DD HH:MM:SS']],
-    ['date_added:[2024-01-01', ['2024-01-01 HH:MM:SS']],
-    ['date_added:[2024-01-01 ', ['2024-01-01 HH:MM:SS']],
-    ['date_added:[2024-01-01 00:0', ['2024-01-01 00:0M:SS']],
-    ['date_added:[2024-01-01 00:00:00', [' TO ']],
-    ['date_added:[2024-01-01 00:00:00 TO 2024-01-', ['2024-01-DD HH:MM:SS']],
-    ['date_added:[2024-01-01 00:00:00 TO 2024-01-01 00', ['2024-01-01 00:MM:SS']],
-    ['date_added:[2024-01-01 00:00:00 TO 2024-01-02 00:00:00', [']', '}']],
-    ['date_added:[x', []],
-  ])('after %j, it offers %j', (text, expected) => {
-    expect(texts(text)).toEqual(expected);
-  });
-
-  it('respects the version and the fields of the caller', () => {
-    expect(texts('', { version: 'v2' })).toEqual(['date_added:', 'talk_minutes:']);
-    expect(texts('s', { fields: { smart_minutes: 'decimal' } })).toEqual(['smart_minutes:']);
-    expect(complete('talk_minutes:', 13, { version: 'v3' }).items[1]?.detail).toContain('documented for v2');
-  });
-
-  it('replaces the name under the cursor', () => {
-    const text = 'inc_gce:1,talk_m:[2 TO 5]';
-    expect(complete(text, 13)).toMatchObject({ items: [{ text: 'talk_minutes:' }], start: 10, end: 17 });
-    expect(complete('talk_minutes:[2 T', 17)).toMatchObject({ start: 15, end: 17 });
   });
 });
 

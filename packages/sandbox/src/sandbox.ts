@@ -182,11 +182,11 @@ function serviceOptions(
     accounts,
   } as const;
   return {
+    // Connections that a fault leaves open must not delay the end of a test.
+    drainTimeout: '500ms',
     ...service,
     ...own,
     accounts,
-    // Connections that a fault leaves open must not delay the end of a test.
-    limits: { drainTimeout: '500ms', ...service.limits },
     routes: [...(service.routes ?? []), ...routes],
     page: service.page === false ? false : page,
   };

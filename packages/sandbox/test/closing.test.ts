@@ -18,8 +18,8 @@ describe('await using', () => {
       });
       await using calls = createCallStream(client, { filter: 'inc_gce:1' });
       let count = 0;
-      for await (const { records } of calls.pages()) {
-        count += records.length;
+      for await (const { items } of calls.pages()) {
+        count += items.length;
         break;
       }
       expect(count).toBeGreaterThan(0);

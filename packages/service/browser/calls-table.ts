@@ -21,12 +21,13 @@ const mono = new Set(
 export function drawCalls({ total, calls }: Listed, state: State, open: (sid: string) => void): void {
   const { page, columns } = state;
   const first = page * rows + 1;
-  byId('calls-range').textContent =
-    calls.length === 0
-      ? total === 0 || total === null
-        ? ''
-        : `No calls on this page; there are ${formatCount(total)}`
-      : `${formatCount(first)} to ${formatCount(first + calls.length - 1)}${total === null ? '' : ` of ${formatCount(total)}`}, newest first`;
+  const count = formatCount(total ?? 0);
+  let range = '';
+  if (calls.length > 0) {
+    const of = total === null ? '' : ` of ${count}`;
+    range = `${formatCount(first)} to ${formatCount(first + calls.length - 1)}${of}, newest first`;
+  } else if (total) range = `No calls on this page; there are ${count}`;
+  byId('calls-range').textContent = range;
   const last = total === null ? page : Math.max(0, Math.ceil(total / rows) - 1);
   const disable = (id: string, off: boolean) => {
     byId<HTMLButtonElement>(id).disabled = off;
@@ -57,7 +58,10 @@ export function drawCalls({ total, calls }: Listed, state: State, open: (sid: st
   );
 }
 
-const classOf = (name: string): string => (numeric.has(name) ? 'number' : mono.has(name) ? 'mono' : 'long');
+function classOf(name: string): string {
+  if (numeric.has(name)) return 'number';
+  return mono.has(name) ? 'mono' : 'long';
+}
 
 function cellOf(call: CallRecord, name: string, isFirst: boolean, open: (sid: string) => void): HTMLElement {
   const value = call[name];

@@ -1,16 +1,10 @@
-import { applyFix, complete, diagnose, type Problem } from '@call-attribution/query-dsl';
+import { applyFix, diagnose, type Problem } from '@call-attribution/query-dsl';
+import { type Completion, completionsAt } from './completions.ts';
 import { byId, debounced, el } from './dom.ts';
 import type { Version } from './state.ts';
 
 /** A pause in typing after which a mistake is shown and announced. */
 const pauseMs = 900;
-
-interface Offer {
-  readonly text: string;
-  readonly kind: string;
-  readonly start: number;
-  readonly end: number;
-}
 
 /**
  * The input for the filter: problems with a caret, warnings, fixes, and completions that the keyboard can reach. A mistake is
@@ -22,7 +16,7 @@ export class FilterBox {
   readonly #input = byId<HTMLInputElement>('q');
   readonly #list = byId('completions');
   readonly #place = byId('problem');
-  #offered: readonly Offer[] = [];
+  #offered: readonly Completion[] = [];
   #chosen = -1;
   /** The filter that is checked and explained; null while one types. */
   #explained: string | null = null;
@@ -99,7 +93,7 @@ export class FilterBox {
       event.preventDefault();
       if (this.#offered.length === 0) this.#open();
       if (this.#offered.length === 0) return;
-      this.#choose(event.key === 'ArrowDown' ? chosen + 1 : chosen < 0 ? -1 : chosen - 1);
+      this.#choose(event.key === 'ArrowDown' ? chosen + 1 : Math.max(-1, chosen - 1));
     } else if (event.key === 'Enter') {
       event.preventDefault();
       if (chosen >= 0) this.#take(chosen);
@@ -116,10 +110,10 @@ export class FilterBox {
 
   #open(): void {
     const caret = this.#input.selectionStart ?? this.#input.value.length;
-    const { items, start, end } = complete(this.#input.value, caret, { version: this.#version() });
+    const items = completionsAt(this.#input.value, caret, this.#version());
     this.#close();
     if (items.length === 0) return;
-    this.#offered = items.map(({ text, kind }) => ({ text, kind, start, end }));
+    this.#offered = items;
     this.#list.replaceChildren(
       ...items.map((item, i) => {
         const option = el(
@@ -163,7 +157,7 @@ export class FilterBox {
     this.set(input.value.slice(0, item.start) + item.text + input.value.slice(item.end));
     const caret = item.start + item.text.length;
     // The letters of the date format are left selected, to be typed over.
-    const letters = item.kind === 'date' ? item.text.search(/[A-Z]/) : -1;
+    const letters = item.text.search(/[YMDHS]/);
     input.setSelectionRange(letters < 0 ? caret : item.start + letters, caret);
     if (letters < 0) this.#open();
   }

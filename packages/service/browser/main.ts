@@ -249,11 +249,9 @@ const signIn = createSignIn((entered) => {
 });
 const about = (await (await fetch('page/about.json')).json()) as About;
 const isSandbox = about.kind === 'sandbox';
-byId('kind').textContent = isSandbox
-  ? `Sandbox with generated calls${about.live ? ', new ones coming in' : ''}`
-  : about.hasApi
-    ? 'Your own calls'
-    : 'Your own calls, from a warehouse';
+let kind = about.hasApi ? 'Your own calls' : 'Your own calls, from a warehouse';
+if (isSandbox) kind = `Sandbox with generated calls${about.live ? ', new ones coming in' : ''}`;
+byId('kind').textContent = kind;
 byId('foot').textContent = isSandbox
   ? 'Every name, number, address and domain on this page is generated or reserved for documentation.'
   : 'This page sends requests to this service only. Your keys stay in it until you close it.';

@@ -126,18 +126,14 @@ export function drawBreakdowns(summary: Summary, state: State, narrow: (next: Pa
         return el('li', {}, row);
       });
       const more = groups.length - few;
+      const label = isOpen ? 'Show fewer' : `Show ${more} more`;
+      const open = () => {
+        if (!expanded.delete(name)) expanded.add(name);
+        drawBreakdowns(summary, state, narrow);
+        byId(`breakdown-${name}`).querySelector<HTMLElement>('.link')?.focus();
+      };
       const toggle =
-        more <= 0
-          ? null
-          : button(
-              isOpen ? 'Show fewer' : `Show ${more} more`,
-              { class: 'link', 'aria-expanded': String(isOpen) },
-              () => {
-                if (!expanded.delete(name)) expanded.add(name);
-                drawBreakdowns(summary, state, narrow);
-                byId(`breakdown-${name}`).querySelector<HTMLElement>('.link')?.focus();
-              },
-            );
+        more <= 0 ? null : button(label, { class: 'link', 'aria-expanded': String(isOpen) }, open);
       return el(
         'section',
         { class: 'card breakdown', id: `breakdown-${name}`, 'aria-labelledby': `breakdown-${name}-title` },

@@ -1,5 +1,6 @@
 // The call-attribution API itself over a store: v2, v3, count and the SMS listing, a page for people and an OpenAPI document.
 // Start with createService({ store }).listen(); the sandbox package starts one over generated calls.
+export type { LimitOptions, Shape, ShapeOptions } from './defaults.ts';
 export { type Access, hashPassword } from './feeds/access.ts';
 export type { Feed, FeedSource, Once } from './feeds/feed.ts';
 export {
@@ -15,8 +16,6 @@ export type { RefusalCode } from './http/problems.ts';
 export type { Fetch, Intercept, LogEntry, NodeExchange, ReplyChanges, Route } from './http/public-types.ts';
 export type { RateLimit } from './http/rate-limit.ts';
 export { Refusal, type RefusalDetails } from './http/refusal.ts';
-export type { LimitOptions, ServiceLimits } from './http/server.ts';
-export type { Shape, ShapeOptions } from './http/shape.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
 export {
   type AccountWithKeys,

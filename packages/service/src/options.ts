@@ -1,11 +1,15 @@
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Store } from '@call-attribution/store';
-import { serviceDefaults } from './defaults.ts';
+import {
+  type LimitOptions,
+  limitOptions,
+  type ShapeOptions,
+  serviceDefaults,
+  shapeOptions,
+} from './defaults.ts';
 import type { Feed, FeedSource } from './feeds/feed.ts';
 import type { Intercept, LogEntry, Route } from './http/public-types.ts';
 import { type RateLimit, type RateSettings, rateLimitOptions } from './http/rate-limit.ts';
-import { type LimitOptions, limitsOptions, type ServiceLimits } from './http/server.ts';
-import { type ShapeOptions, shapeOptions } from './http/shape.ts';
 import { type PageOptions, pageOptions } from './page/page-options.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
@@ -48,8 +52,6 @@ export const serviceOptions = defineOptions({
   metrics: option.callback<() => string>().default(() => ''),
   /** Receives one entry per request. Default none. */
   log: option.callback<(entry: LogEntry) => void>().or(none).default(null),
-  /** Limits of time, number and size. */
-  limits: option.table<LimitOptions, ServiceLimits>(limitsOptions).default({}),
   /**
    * Addresses or networks of your own proxies, such as `127.0.0.1` or `10.0.0.0/8`: wrong passwords of feeds count for the
    * clients that they name last in `x-forwarded-for`. Default none.
@@ -63,10 +65,11 @@ export const serviceOptions = defineOptions({
   /** The clock. Default: that of the machine. */
   clock: option.clock(),
   ...shapeOptions.entries,
+  ...limitOptions.entries,
 });
 
 /** What a service serves, and how. */
-export interface ServiceOptions extends ShapeOptions, OptionsOf<typeof serviceOptions> {}
+export interface ServiceOptions extends ShapeOptions, LimitOptions, OptionsOf<typeof serviceOptions> {}
 /** The same with the defaults. */
 export interface ServiceSettings extends ReadOf<typeof serviceOptions> {}
 

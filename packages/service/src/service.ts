@@ -1,4 +1,5 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { createProgress, type HttpListener, listen, type Progress } from '@call-attribution/core/listen';
 import type { Store } from '@call-attribution/store';
 import { createFeedDesk, type FeedDesk } from './feeds/desk.ts';
 import { feedRoutes } from './feeds/routes.ts';
@@ -13,11 +14,9 @@ import { callCounter, statusRoutes } from './http/health.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { type NodeHandler, nodeHandler } from './http/node.ts';
 import { createPlaces, type Places } from './http/places.ts';
-import { createProgress, type Progress } from './http/progress.ts';
 import type { Changes, Fetch } from './http/public-types.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { Refusal } from './http/refusal.ts';
-import { type OpenServer, openServer } from './http/server.ts';
 import { openApiRoute } from './openapi/route.ts';
 import {
   type AccountWithKeys,
@@ -50,7 +49,7 @@ export interface Service extends AsyncDisposable {
   readonly handler: NodeHandler;
   /** Starts a server of its own. */
   listen(at?: ListenOptions): Promise<Listening>;
-  /** Stops listening and waits for responses in progress, up to `limits.drainTimeout`. The store stays open. */
+  /** Stops listening and waits for responses in progress, up to `drainTimeout`. The store stays open. */
   close(): Promise<void>;
 }
 
@@ -64,10 +63,10 @@ export interface Service extends AsyncDisposable {
  */
 export function createService(given: ServiceOptions): Service {
   const options = serviceOptions.read(given);
-  const { store, clock, limits } = options;
+  const { store, clock } = options;
   const state: State = { isStopping: false, servers: [] };
   const metrics = createMetrics();
-  const places = createPlaces(limits.atOnce);
+  const places = createPlaces(options.atOnce);
   const progress = createProgress();
   const desk = createFeedDesk(options.feeds, options.feedSource ?? storeFeeds(store), clock);
   const admin = adminRoutes(options, { desk, metrics, places, state });
@@ -78,7 +77,7 @@ export function createService(given: ServiceOptions): Service {
   const [fetch, handler] = [fetchOf(everything), handlerOf(everything)];
   const closeAll = async () => {
     state.isStopping = true;
-    const drained = progress.drain(limits.drainTimeout);
+    const drained = progress.drain(options.drainTimeout);
     await Promise.all([drained, ...state.servers.map((server) => server.close(drained))]);
     const ledgers = new Set(desk.states.map(({ feed }) => feed.once?.ledger));
     await Promise.all([...ledgers].map((ledger) => ledger?.close()));
@@ -100,8 +99,14 @@ export function createService(given: ServiceOptions): Service {
       refuseOpenFeeds(options, place.host);
       await prepare();
       const { adminPort, ...main } = place;
-      const open = async (handle: NodeHandler, where: typeof main): Promise<OpenServer> => {
-        const server = await openServer(handle, { ...where, limits, onDrop: metrics.dropped });
+      const { connections, headerBytes: maxHeaderSize, headTimeout, idleTimeout } = options;
+      const open = async (handle: NodeHandler, where: typeof main): Promise<HttpListener> => {
+        const server = await listen(handle, {
+          ...{ ...where, connections, maxHeaderSize, idleTimeout, onDrop: metrics.dropped },
+          ...{ headersTimeout: headTimeout, requestTimeout: headTimeout },
+          connectionsCheckingInterval: Math.min(headTimeout, 5_000),
+          keepAliveTimeout: Math.min(idleTimeout, 65_000),
+        });
         state.servers.push(server);
         return server;
       };
@@ -134,7 +139,7 @@ const whileOpen =
 /** What changes while a service runs. */
 interface State {
   isStopping: boolean;
-  readonly servers: OpenServer[];
+  readonly servers: HttpListener[];
 }
 
 interface Entries {
@@ -152,7 +157,7 @@ interface Entered {
 }
 
 function createEntries(
-  { prefix, intercept, limits, log, clock }: ServiceSettings,
+  { prefix, intercept, sendTimeout, urlBytes, log, clock }: ServiceSettings,
   { admin, metrics, progress, state }: Entered,
 ): Entries {
   const probes = new Set(admin.map(({ path }) => `${prefix}${path}`));
@@ -160,8 +165,8 @@ function createEntries(
   const changes: Changes = new WeakMap();
   const fetchOf = (routes: readonly AppRoute[]) =>
     followed({
-      ...{ changes, metrics, log, clock, progress, sendTimeout: limits.sendTimeout },
-      app: createApp({ prefix, mostUrlBytes: limits.urlBytes, routes }).fetch,
+      ...{ changes, metrics, log, clock, progress, sendTimeout },
+      app: createApp({ prefix, mostUrlBytes: urlBytes, routes }).fetch,
       isStopping: () => state.isStopping,
     });
   return {

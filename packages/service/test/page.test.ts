@@ -240,7 +240,7 @@ describe('the numbers of the page', () => {
       callWith({
         sid: `o${i}`,
         date_added: `2031-0${1 + (i % 3)}-15 10:00:00`,
-        referrer: i < 360 ? `site ${i % 120}` : i % 3 === 0 ? null : '',
+        referrer: i < 360 ? `site ${i % 120}` : [null, '', ''][i % 3],
       }),
     );
     await store.upsert('101', calls);

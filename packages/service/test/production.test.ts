@@ -102,7 +102,7 @@ describe('closing the service', () => {
   });
 
   test('it does not wait forever for a client that does not read', async () => {
-    const { url, service } = await started({ limits: { drainTimeout: 100 }, intercept: () => undefined });
+    const { url, service } = await started({ drainTimeout: 100, intercept: () => undefined });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write(`GET ${list} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -371,7 +371,8 @@ describe('a service in a server of the application', () => {
     const service = createService({
       store: { ...store, page },
       accounts: [account],
-      limits: { drainTimeout: 50, atOnce: 2 },
+      drainTimeout: 50,
+      atOnce: 2,
       log: (entry) => entries.push(entry),
     });
     const ask = (rows: number, init: RequestInit = {}) =>

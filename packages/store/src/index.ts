@@ -7,6 +7,7 @@ export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './datab
 export { type GroupedField, groupedFields } from './database/own-columns.ts';
 export type { SqlColumn, SqlResult, SqlRow } from './database/statement.ts';
 export type { StoreJournal } from './journal.ts';
+export { mirrorSink } from './mirror-sink.ts';
 export { openStore, storeName } from './open-store.ts';
 export type { StoreOptions } from './options.ts';
 export type { Part } from './rows/each-call.ts';
@@ -15,6 +16,5 @@ export type { ScannedCalls, ScanPart, ScanStart, ScanTaker } from './rows/scan.t
 export { everything, type NumericFilter, selectionOf } from './rows/selection.ts';
 export type { Stored } from './rows/write.ts';
 export { querySql, type SqlOptions } from './sql.ts';
-export type { CallInput, Store } from './store.ts';
-export { exportCalls, importCalls, mirrorSink, type RecordForm } from './transfer.ts';
+export type { Store } from './store.ts';
 export type { AccountSize, TallyFault } from './upkeep/upkeep.ts';

@@ -3,7 +3,7 @@ import { checkOption, option } from '@call-attribution/core/options';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { makeTables, needTables } from './database/schema.ts';
-import { type StoreOptions, type StoreSettings, storeOptions } from './options.ts';
+import { type StoreOptions, type StoreSettings, storeLimits, storeOptions } from './options.ts';
 import { createSqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
 
@@ -20,9 +20,18 @@ const urlKind = option
  * console.log(await store.count('101', everything));
  * await store.close();
  */
-export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+export function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  return openLimitedStore(url, options, {});
+}
+
+/** The same with other limits, for tests. */
+export async function openLimitedStore(
+  url: string,
+  options: StoreOptions,
+  limits: Partial<typeof storeLimits>,
+): Promise<Store> {
   checkOption('url', urlKind, url);
-  const settings = storeOptions.read(options);
+  const settings = { ...storeOptions.read(options), ...storeLimits, ...limits };
   const driver = await openDriver(url, settings);
   try {
     const name = storeName(url);

@@ -1,8 +1,5 @@
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 
-// PostgreSQL takes whole milliseconds.
-const wait = () => option.duration().as(Math.ceil);
-
 /** The options of `openStore`. */
 export const storeOptions = defineOptions({
   /**
@@ -12,38 +9,41 @@ export const storeOptions = defineOptions({
   synchronous: option.oneOf('normal', 'full').default('normal'),
   /** Only reads: nothing is created or changed, and a store that is not there is an error. Default false. */
   readOnly: option.flag().default(false),
-  /** How long a writer waits for another one, which with SQLite is any other process. Default `30s`. */
-  busyTimeout: wait().default('30s'),
   /** PostgreSQL: most connections of this process. Default 10. */
   poolSize: option.whole(1).default(10),
-  /** PostgreSQL: how long to wait for a connection. Default `10s`. */
-  connectTimeout: wait().default('10s'),
-  /** PostgreSQL: how long a statement may run. 0: no limit. Default `30s`. */
-  statementTimeout: wait().default('30s'),
-  /** The same for a statement of `check`, `rebuild` and a change of the tables by a new release. Default `1h`. */
-  slowStatementTimeout: wait().default('1h'),
-  /**
-   * PostgreSQL: after how long the server ends a transaction in which this process no longer does anything, as when
-   * it was stopped. Until then such a process keeps others from writing to the account. 0: never. Default `15s`.
-   */
-  idleTransactionTimeout: wait().default('15s'),
-  /** PostgreSQL: how long to try again after a connection was lost or refused. Default `5s`. */
-  reconnectTimeout: wait().default('5s'),
-  /**
-   * For tests and benchmarks: records per statement. A longer page is read and sent in slices, so that other work gets its turn.
-   * Default 250.
-   */
-  sliceRows: option.whole(1).default(250),
-  /**
-   * For tests and benchmarks: in time buckets of fewer calls the index is walked instead of splitting the bucket further.
-   * Default 2,000.
-   */
-  walkBelow: option.whole(0).default(2_000),
+  /** PostgreSQL: how long a statement may run, except in `check` and `rebuild`. 0: no limit. Default `30s`. */
+  // PostgreSQL takes whole milliseconds.
+  statementTimeout: option.duration().as(Math.ceil).default('30s'),
   /** The clock for the times of syncs. Default: that of the machine. */
   clock: option.clock(),
 });
 
 /** How a store is opened. Options of the other database have no effect. */
 export interface StoreOptions extends OptionsOf<typeof storeOptions> {}
-/** The same with the defaults. */
-export interface StoreSettings extends ReadOf<typeof storeOptions> {}
+
+/** What no option changes, times in milliseconds. Tests set less, to reach what takes many calls or long waits otherwise. */
+export const storeLimits = {
+  /** How long a writer waits for another one, which with SQLite is any other process. */
+  busyTimeout: 30_000,
+  /** PostgreSQL: how long to wait for a connection. */
+  connectTimeout: 10_000,
+  /** PostgreSQL: how long a statement of `check` and `rebuild` may run. */
+  slowStatementTimeout: 3_600_000,
+  /**
+   * PostgreSQL: after how long the server ends a transaction in which this process no longer does anything, as when
+   * it was stopped. Until then such a process keeps others from writing to the account.
+   */
+  idleTransactionTimeout: 15_000,
+  /** PostgreSQL: how long to try again after a connection was lost or refused. */
+  reconnectTimeout: 5_000,
+  /** Records per statement. A longer page is read and sent in slices, so that other work gets its turn. */
+  sliceRows: 250,
+  /** In time buckets of fewer calls the index is walked instead of splitting the bucket further. */
+  walkBelow: 2_000,
+};
+
+/** The options with their defaults, and the limits. */
+export interface StoreSettings extends ReadOf<typeof storeOptions>, Readonly<typeof storeLimits> {}
+
+/** What a store is opened with when nothing is said. */
+export const usualSettings: StoreSettings = { ...storeOptions.fill({}), ...storeLimits };

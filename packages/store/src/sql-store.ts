@@ -21,7 +21,7 @@ import { eachCall } from './rows/each-call.ts';
 import { readPage } from './rows/pages.ts';
 import { positionOf } from './rows/position.ts';
 import { countCalls } from './rows/pyramid.ts';
-import { type CallRow, rowOfLine, toRow } from './rows/record.ts';
+import { type CallRow, toRow } from './rows/record.ts';
 import { keyOf } from './rows/record-key.ts';
 import { readRemovals } from './rows/removed.ts';
 import { scanCalls } from './rows/scan.ts';
@@ -35,7 +35,7 @@ import {
   type Stored,
   writeCalls,
 } from './rows/write.ts';
-import type { CallInput, Store } from './store.ts';
+import type { Store } from './store.ts';
 import { addRemovals, eraseCallers } from './upkeep/erasure.ts';
 import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/upkeep.ts';
 
@@ -75,15 +75,13 @@ const accountMethods = (driver: Driver) =>
   }) satisfies Partial<Store>;
 
 function writeMethods(driver: Driver, clock: Pick<Clock, 'now'>) {
-  const rowOf = (given: CallInput): CallRow =>
-    typeof given === 'string' || given instanceof Uint8Array ? rowOfLine(given) : toRow(given);
-  const rowsOf = (calls: readonly CallInput[]): CallRow[] => {
+  const rowsOf = (calls: readonly Call[]): CallRow[] => {
     const rows: CallRow[] = [];
     const refused: number[] = [];
     let first: StoreError | undefined;
     for (const [index, call] of calls.entries()) {
       try {
-        rows.push(rowOf(call));
+        rows.push(toRow(call));
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         first ??= error;
@@ -105,7 +103,7 @@ function writeMethods(driver: Driver, clock: Pick<Clock, 'now'>) {
       let writing = Promise.resolve(nothingStored);
       try {
         // While a server writes, the next calls are read.
-        for await (const rows of inBatches(calls, rowOf, batch)) {
+        for await (const rows of inBatches(calls, batch)) {
           sum = bothStored(sum, await writing);
           writing = write(account, rows);
           writing.catch(() => undefined);
@@ -177,7 +175,7 @@ const upkeepMethods = (driver: Driver) =>
     addRemovals: (account, note) => addRemovals(driver, account, note),
     erase: (account, callers) => eraseCallers(driver, account, callers),
     check: () => checkTally(driver),
-    rebuild: () => rebuildTally(driver),
+    rebuild: (account) => rebuildTally(driver, account),
     sizes: () => measureStore(driver),
     async ping() {
       await driver.all('SELECT version FROM meta WHERE id = 1');
@@ -192,8 +190,7 @@ const mostText = 16_000_000;
 
 /** The rows of calls, some at a time. When a call cannot be read, the rows before it still come. */
 async function* inBatches(
-  calls: Iterable<CallInput> | AsyncIterable<CallInput>,
-  rowOf: (call: CallInput) => CallRow,
+  calls: Iterable<Call> | AsyncIterable<Call>,
   size: number,
 ): AsyncGenerator<CallRow[]> {
   let rows: CallRow[] = [];
@@ -203,7 +200,7 @@ async function* inBatches(
   const next = async (): Promise<CallRow | null> => {
     try {
       const { done, value } = await source.next();
-      return done ? null : rowOf(value);
+      return done ? null : toRow(value);
     } catch (error) {
       failure = { error };
       return null;

@@ -12,12 +12,6 @@ import type { NumericFilter } from './rows/selection.ts';
 import type { Stored } from './rows/write.ts';
 import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
 
-/**
- * A call to write: in neutral form, or the JSON of a neutral call or of a record of either version, as a string or as UTF-8.
- * JSON costs less than a call in neutral form, and UTF-8 least.
- */
-export type CallInput = Call | string | Uint8Array;
-
 /** Calls, accounts and keys in one database. Several processes may call every method at the same time. */
 export interface Store extends AsyncDisposable {
   /** The URL of the store, without a password. */
@@ -49,11 +43,11 @@ export interface Store extends AsyncDisposable {
   findAccount(credential: AccountCredential): Promise<Account | null>;
 
   /** Adds calls or replaces them by sid, in one transaction with their counts. */
-  upsert(account: string, calls: readonly CallInput[]): Promise<Stored>;
-  /** Upserts any number of calls, `batch` per transaction. Default: 500 in SQLite, 2,000 in PostgreSQL. */
+  upsert(account: string, calls: readonly Call[]): Promise<Stored>;
+  /** Upserts any number of calls, `batch` per transaction. Default: 500 in SQLite, 5,000 in PostgreSQL. */
   load(
     account: string,
-    calls: Iterable<CallInput> | AsyncIterable<CallInput>,
+    calls: Iterable<Call> | AsyncIterable<Call>,
     options?: { batch?: number },
   ): Promise<Stored>;
   /** Deletes calls by sid. Returns the number of deleted calls. */
@@ -103,7 +97,7 @@ export interface Store extends AsyncDisposable {
   commitClaimed(
     claim: Claim,
     batch: {
-      calls: readonly CallInput[];
+      calls: readonly Call[];
       remove?: readonly string[];
       note?: unknown | ((stored: Stored) => unknown);
     },
@@ -127,17 +121,17 @@ export interface Store extends AsyncDisposable {
    * the numbers stay; what else the database has about these calls goes, too.
    */
   erase(account: string, callers: readonly string[]): Promise<Erasure>;
-  /** What was erased and purged from an account. A copy of its calls takes `note` with it; `exportCalls` does. */
+  /** What was erased and purged from an account. A copy of its calls takes `note` with it. */
   removals(account: string): Promise<Removals>;
   /**
    * Takes over what was removed from a copy whose calls come into this account, and deletes the calls of callers who were erased there.
-   * Where the account has calls from before a purge, they stay. Returns the number of deleted calls. `importCalls` does so.
+   * Where the account has calls from before a purge, they stay. Returns the number of deleted calls.
    */
   addRemovals(account: string, note: RemovalNote): Promise<number>;
   /** Compares the counts with the calls. The list is empty when all counts are right. */
   check(): Promise<TallyFault[]>;
-  /** Counts all calls again. */
-  rebuild(): Promise<void>;
+  /** Counts all calls of an account again, after `check` found wrong counts. */
+  rebuild(account: string): Promise<void>;
   /** The size of the database in bytes, and the size and age of each account. */
   sizes(): Promise<{ bytes: number; accounts: AccountSize[] }>;
   /** Rejects when the database does not respond. */

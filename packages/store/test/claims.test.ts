@@ -7,6 +7,7 @@ import Database from 'libsql';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { everything, mirrorSink, openStore, type Store, type Stored } from '../src/index.ts';
+import { openLimitedStore } from '../src/open-store.ts';
 import { smallCall } from './small-calls.ts';
 
 const stateOf = (by: string, n: number) => ({ by, n, pending: [] }) as unknown as SyncState;
@@ -197,7 +198,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
 describe.each(testStores().filter(({ kind }) => kind === 'postgres'))('a $kind store', ({ newUrl }) => {
   test('a process that was stopped in the middle of a COPY keeps nobody waiting', async () => {
     const url = await newUrl();
-    const store = await openStore(url, { idleTransactionTimeout: 300 });
+    const store = await openLimitedStore(url, {}, { idleTransactionTimeout: 300 });
     await store.putAccount({ id: '1', name: 'fenced' });
     const stopped = new pg.Client(url);
     let ended = false;

@@ -1,17 +1,17 @@
 import { testStores } from '@call-attribution/test-tools';
 import { expect, test } from 'vitest';
-import { openStore } from '../src/index.ts';
+import { openLimitedStore } from '../src/open-store.ts';
 import { startFaultyPostgres } from './faulty-postgres.ts';
 
 // Each fault in each statement of each kind of work is in drills/faults.drill.ts.
 test('check() ends with a typed error when PostgreSQL stops responding, at whichever statement', async () => {
   for (const { newUrl } of testStores().filter(({ kind }) => kind === 'postgres')) {
     const proxy = await startFaultyPostgres(await newUrl());
-    const store = await openStore(proxy.url, {
-      statementTimeout: 300,
-      slowStatementTimeout: 600,
-      reconnectTimeout: 0,
-    });
+    const store = await openLimitedStore(
+      proxy.url,
+      { statementTimeout: 300 },
+      { slowStatementTimeout: 600, reconnectTimeout: 0 },
+    );
     await store.putAccount({ id: '1', name: 'One' });
     proxy.arm(null);
     expect(await store.check()).toEqual([]);

@@ -1,7 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import { Tally } from '@call-attribution/test-tools/drill';
 import { expect } from 'vitest';
-import { everything, openStore, type Store, StoreError } from '../src/index.ts';
+import { everything, type Store, StoreError } from '../src/index.ts';
+import { openLimitedStore } from '../src/open-store.ts';
 import { type Fault, faults, startFaultyPostgres } from './faulty-postgres.ts';
 import { smallCall, timeText } from './small-calls.ts';
 
@@ -51,14 +52,13 @@ export async function injectFaults(
   tally = new Tally(),
 ): Promise<void> {
   const proxy = await startFaultyPostgres(await newUrl());
-  const options = {
+  const limits = {
     sliceRows: 6,
-    statementTimeout: 600,
     slowStatementTimeout: 1_000,
     idleTransactionTimeout: 3_000,
     reconnectTimeout: 3_000,
   };
-  const store = await openStore(proxy.url, options);
+  const store = await openLimitedStore(proxy.url, { statementTimeout: 600 }, limits);
   const once = async (fault: Fault | null, statement: number): Promise<number> => {
     // A run can end before the statement of its fault, which would then be one of the preparations of the next run.
     proxy.arm(null);

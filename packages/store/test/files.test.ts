@@ -68,9 +68,9 @@ function descriptors(): string[] {
 }
 
 describe('open files', () => {
-  test('1,000 opens and closes of one file need few descriptors, and nothing of V8 is switched on', async () => {
+  test('100 opens and closes of one file need few descriptors, and nothing of V8 is switched on', async () => {
     let most = 0;
-    for (let i = 0; i < 1_000; i += 1) {
+    for (let i = 0; i < 100; i += 1) {
       const store = await openStore(`sqlite:${file}`);
       if (i === 0) await store.putAccount({ id: '101', name: 'One' });
       expect((await store.accounts()).length).toBe(1);
@@ -83,7 +83,7 @@ describe('open files', () => {
   });
 
   test('so do those of many files', async () => {
-    for (let i = 0; i < 100; i += 1) {
+    for (let i = 0; i < 30; i += 1) {
       const store = await openStore(`sqlite:${join(folder, `${i}.db`)}`);
       await store.putAccount({ id: '101', name: 'One' });
       await store.close();
@@ -231,7 +231,7 @@ describe.runIf(process.platform !== 'win32')('what somebody has put next to a da
     }
     const said = what === 'a link' ? 'is a link to another place' : 'belongs to another user';
     await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({
-      code: 'store_unavailable',
+      code: 'store_url',
       message: `${file}${ending} ${said}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
     });
     expect(readFileSync(victim, 'utf8')).toBe('precious');

@@ -6,7 +6,8 @@ import type { SyncState } from '@call-attribution/node-stream';
 import { testStores } from '@call-attribution/test-tools';
 import Database from 'libsql';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { everything, exportCalls, importCalls, mirrorSink, openStore, type Store } from '../src/index.ts';
+import { everything, mirrorSink, openStore, type Store } from '../src/index.ts';
+import { openLimitedStore } from '../src/open-store.ts';
 import { smallCall } from './small-calls.ts';
 
 const stores = testStores();
@@ -29,14 +30,6 @@ const spellings: readonly unknown[] = [
 const theirs = (ani: unknown, i: number): Call =>
   smallCall(`erased-sid-${i}`, at(i), '1.0', false, { ani, caller_name: name } as object);
 
-async function lines(source: AsyncIterable<string>): Promise<string[]> {
-  const found: string[] = [];
-  for await (const line of source) found.push(line);
-  return found;
-}
-async function* streamOf(...chunks: string[]): AsyncGenerator<string> {
-  yield* chunks;
-}
 async function openAt(url: string): Promise<Store> {
   const store = await openStore(url);
   await store.putAccount({ id: '101', name: 'One' });
@@ -57,12 +50,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     expect(deleted).toEqual([spellings.length, 0, 0]);
     expect([...sids].sort()).toEqual(calls.map(({ sid }) => sid).sort());
     expect(await sidsOf(store)).toEqual(['other-20']);
-    expect(await store.upsert('101', [...calls, ...calls.map((call) => JSON.stringify(call))])).toMatchObject(
-      {
-        stored: 0,
-        leftOut: 2 * calls.length,
-      },
-    );
+    expect(await store.upsert('101', calls)).toMatchObject({ stored: 0, leftOut: calls.length });
     expect(await store.check()).toEqual([]);
     for (const wrong of [[], ['  '], ['3125550199', '']])
       await expect(store.erase('101', wrong)).rejects.toMatchObject({ code: 'unfit_record' });
@@ -79,29 +67,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     await store.close();
   });
 
-  test('an export and an import take along what was erased and purged, as keyed hashes', async () => {
-    const store = await openAt(await newUrl());
-    await store.load('101', [...spellings.map(theirs), ...[0, 20, 40].map(other)]);
-    await store.erase('101', [caller]);
-    expect(await store.purge('101', at(10))).toBe(1);
-    for (const form of ['neutral', 'v2', 'v3'] as const) {
-      const exported = await lines(exportCalls(store, '101', { form }));
-      expect(exported).toHaveLength(3);
-      expect(exported[0]).toMatch(/^\{"removals":1,/);
-      expect(exported.join('')).not.toContain('5550199');
-      const copy = await openAt(await newUrl());
-      await importCalls(copy, '101', streamOf(...exported));
-      const late = [...spellings.map(theirs), ...[0, 9, 20, 40].map(other)];
-      expect(await copy.upsert('101', late)).toMatchObject({ leftOut: spellings.length + 2 });
-      expect(await sidsOf(copy)).toEqual(['other-20', 'other-40']);
-      const again = await lines(exportCalls(copy, '101', { form }));
-      expect(again).toEqual(exported);
-      await copy.close();
-    }
-    await store.close();
-  });
-
-  test('who was erased in one copy is erased where its calls are imported; nothing is purged there', async () => {
+  test('who was erased in one copy is erased where its calls come in; nothing is purged there', async () => {
     const [a, b] = [await openAt(await newUrl()), await openAt(await newUrl())];
     const all = [
       ...spellings.map(theirs),
@@ -112,15 +78,13 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     await a.erase('101', [caller]);
     await a.purge('101', at(10));
     await b.erase('101', ['2025550199']);
-    await importCalls(b, '101', streamOf(...(await lines(exportCalls(a, '101')))));
+    await b.addRemovals('101', (await a.removals('101')).note);
+    await b.load('101', a.calls('101', everything));
     expect(await sidsOf(b)).toEqual(['other-0', 'other-20']);
     const removals = await b.removals('101');
     expect(removals).toMatchObject({ erasedCallers: 2, purgedBefore: null });
     expect([caller, '2025550199', '2025550110'].map(removals.isErased)).toEqual([true, true, false]);
     expect(await b.upsert('101', all)).toMatchObject({ leftOut: spellings.length + 1 });
-    await expect(importCalls(b, '101', streamOf('{"removals":2,"accounts":{}}\n'))).rejects.toThrow(
-      'Line 1 does not say in a known form what was erased',
-    );
     await Promise.all([a.close(), b.close()]);
   });
 
@@ -162,6 +126,11 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     for await (const _ of journal.read());
     const entries = [...calls, other(20)].map(({ sid }) => ({ sid, orderId: sid, value: 1 }));
     await journal.append(JSON.stringify({ type: 'prepared', id: 'a', entries }));
+    const [{ sid, acct_id }] = calls as [Call];
+    const ofOthers = { sid, account: 'another', orderId: 'x' };
+    await journal.append(
+      JSON.stringify({ entries: [ofOthers, { sid, account: '101' }, { sid, account: acct_id }] }),
+    );
     await journal.append('not of calls: erased-sid-1');
     const position = await store.position('101');
     await store.erase('101', [caller]);
@@ -174,6 +143,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
         id: 'a',
         entries: [{ sid: 'other-20', orderId: 'other-20', value: 1 }],
       }),
+      JSON.stringify({ entries: [ofOthers] }),
       'not of calls: erased-sid-1',
     ]);
     const [sync] = await store.notes('101', 'sync');
@@ -190,7 +160,7 @@ test('it says when another process reads for so long that bytes stay in the log;
   const folder = mkdtempSync(join(tmpdir(), 'calls-removed-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'calls.db');
-  const store = await openStore(`sqlite:${path}`, { busyTimeout: '300ms' });
+  const store = await openLimitedStore(`sqlite:${path}`, {}, { busyTimeout: 300 });
   await store.putAccount({ id: '101', name: 'One' });
   await store.load('101', [...spellings.map(theirs), other(20)]);
   const reader = new Database(path);

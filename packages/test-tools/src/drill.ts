@@ -86,7 +86,7 @@ export class Tally {
   }
 }
 
-/** What the table of `docs/reliability.md` says about a drill. */
+/** What a drill says about itself. */
 export interface DrillOptions {
   /** A few words, with hyphens. */
   name: string;
@@ -125,10 +125,9 @@ export function openDrill({ name, kind, what, countTests = false }: DrillOptions
     );
     const report = process.env.CALLS_DRILLS_REPORT;
     const seconds = Math.round((performance.now() - started) / 1000);
-    if (report)
-      appendFileSync(report, `${JSON.stringify({ name, kind, what, ...counts, seconds, events })}\n`);
+    if (report) appendFileSync(report, `${JSON.stringify({ name, kind, ...counts, seconds, events })}\n`);
     else process.stdout.write(`drill: ${name} ${line.join(' ')}\n`);
-    if (tally.faults > 0) throw new Error(`The drill ${name} failed: ${line.join(' ')}.`);
+    if (tally.faults > 0) throw new Error(`The drill ${name} failed: ${line.join(' ')}. ${what}.`);
   });
   return tally;
 }

@@ -4,7 +4,8 @@ export type Schema = { [keyword: string]: Schema } & { readonly [keyword: string
 /** Where a value does not match a schema. It supports what the OpenAPI document of the service uses for records. */
 export function schemaProblems(schema: Schema, value: unknown, place: string): string[] {
   const types = ([] as unknown[]).concat(schema.type ?? []);
-  const type = value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value;
+  let type: string = Number.isInteger(value) ? 'integer' : typeof value;
+  if (value === null) type = 'null';
   const problems: string[] = [];
   if (!types.includes(type)) problems.push(`${place}: ${type} is not ${types.join(' or ')}`);
   if (typeof value === 'string' && schema.pattern && !new RegExp(String(schema.pattern)).test(value)) {

@@ -1,29 +1,39 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 
 const warehouseErrors = codeTable({
-  not_found: 'The file does not exist. Check the path, or create it with `calls sync`.',
-  not_a_warehouse: 'The file is not a DuckDB file, or holds something else. Check the path.',
-  damaged:
-    'The file is damaged, or was removed, replaced or cut while it was in use. Restore a copy, or name a new file and sync again.',
-  newer_version: 'A later release wrote the file. Update this program.',
-  in_use: 'Another process has the file open and did not close it in time. Wait until it ends.',
-  account_in_use: 'Another sync fills the same account. Wait until it ends.',
-  disk_full: 'The disk is full. Free space and run again; nothing is damaged.',
-  not_writable: 'The file or its folder cannot be opened to read or write. Check its permissions.',
-  memory_limit:
-    'The question needs more memory than a warehouse may use. Choose a shorter time or fewer groups.',
-  time_limit:
-    'The question took longer than its time limit. Raise the limit, or choose a shorter time or fewer groups.',
-  aborted: 'The signal of the caller was aborted. The `cause` is its reason.',
-  invalid_record:
-    'A call cannot be stored, for example because it has no usable `sid`. `refused` says which calls of the batch it were.',
-  unknown_account: 'The warehouse has no such account. Use one of its accounts.',
-  invalid_question: 'An argument cannot be used. The message says which, and what was expected.',
-  invalid_sql: 'DuckDB refused the SQL. The message has its reason and the place.',
-  missing_package:
-    "DuckDB's binary for this platform is not installed, or does not load. The message says what to do.",
-  invalid_dataset: 'A folder of Parquet files cannot be loaded or written to. The message says why.',
-  database: 'The database failed for a reason that has no code of its own. The `cause` is its error.',
+  usage: {
+    not_found: 'The file does not exist. Check the path, or create it with `calls sync`.',
+    not_a_warehouse: 'The file is not a DuckDB file, or holds something else. Check the path.',
+    newer_version: 'A later release wrote the file. Update this program.',
+    unknown_account: 'The warehouse has no such account. Use one of its accounts.',
+    invalid_question: 'An argument cannot be used. The message says which, and what was expected.',
+    invalid_sql: 'DuckDB refused the SQL. The message has its reason and the place.',
+    missing_package:
+      "DuckDB's binary for this platform is not installed, or does not load. The message says what to do.",
+    invalid_dataset: 'A folder of Parquet files cannot be loaded or written to. The message says why.',
+  },
+  busy: {
+    in_use: 'Another process has the file open and did not close it in time. Wait until it ends.',
+    account_in_use: 'Another sync fills the same account. Wait until it ends.',
+  },
+  data: {
+    memory_limit:
+      'The question needs more memory than a warehouse may use. Choose a shorter time or fewer groups.',
+    time_limit:
+      'The question took longer than its time limit. Raise the limit, or choose a shorter time or fewer groups.',
+    aborted: 'The signal of the caller was aborted. The `cause` is its reason.',
+    invalid_record:
+      'A call cannot be stored, for example because it has no usable `sid`. `refused` says which calls of the batch it were.',
+  },
+  disk: {
+    damaged:
+      'The file is damaged, or was removed, replaced or cut while it was in use. Restore a copy, or name a new file and sync again.',
+    disk_full: 'The disk is full. Free space and run again; nothing is damaged.',
+    not_writable: 'The file or its folder cannot be opened to read or write. Check its permissions.',
+  },
+  bug: {
+    database: 'The database failed for a reason that has no code of its own. The `cause` is its error.',
+  },
 });
 
 /** What can go wrong with a warehouse. Codes are stable; messages may be reworded. */
@@ -43,7 +53,7 @@ export class WarehouseError extends CallsError<WarehouseErrorCode> {
     message: string,
     { refused, ...details }: { hint?: string; cause?: unknown; refused?: readonly number[] } = {},
   ) {
-    super(code, message, { ...details, isRetryable: passing.has(code) });
+    super(code, message, code === 'damaged' ? { ...details, isRetryable: false } : details);
     if (refused !== undefined) this.refused = refused;
   }
 }
@@ -51,9 +61,6 @@ export class WarehouseError extends CallsError<WarehouseErrorCode> {
 /** Did DuckDB need more memory than it may use? */
 export const isMemoryLimit = (error: unknown): boolean =>
   error instanceof WarehouseError && error.code === 'memory_limit';
-
-/** What ends by itself. */
-const passing: ReadonlySet<WarehouseErrorCode> = new Set(['in_use', 'account_in_use']);
 
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {

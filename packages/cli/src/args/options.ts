@@ -139,8 +139,8 @@ export const sandboxEndOption: OptionSpec = {
 export const badRecordOption: OptionSpec = {
   name: 'on-bad-record',
   value: 'WHAT',
-  offers: ['stop', 'skip', 'file'],
-  text: 'a record that cannot be read or stored: stop, skip it, or keep it in a file with the reason: file, or file:NAME',
+  choices: ['stop', 'skip'],
+  text: 'a record that cannot be read or stored: stop, or leave it out and name it',
   default: 'stop',
 };
 

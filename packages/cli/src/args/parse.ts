@@ -63,26 +63,24 @@ function readOption(
 ): { readonly spec: OptionSpec; readonly value: string; readonly length: 1 | 2 } {
   const word = argv[at] ?? '';
   const next = argv[at + 1];
-  const attached = attachedValue(word, options);
-  const equals = word.indexOf('=');
-  const shown = attached ? word.slice(0, 2) : equals < 0 ? word : word.slice(0, equals);
+  const { shown, attached } = splitWord(word, options);
   const spec = findOption(shown, options);
   if (!spec) throw unknownOption(shown, options, command.name, all);
   if (spec.value === undefined) {
-    if (equals >= 0) throw new UsageError(`--${spec.name} takes no value`, { hints: [seeHelp(command)] });
+    if (attached !== null)
+      throw new UsageError(`--${spec.name} takes no value`, { hints: [seeHelp(command)] });
     return { spec, value: 'true', length: 1 };
   }
-  const typed = attached ? word.slice(2) : equals >= 0 ? word.slice(equals + 1) : null;
-  if (typed === null && (next === undefined || isOption(next, options))) {
+  if (attached === null && (next === undefined || isOption(next, options))) {
     throw new UsageError(`--${spec.name} needs a value: --${spec.name} ${spec.value}`, {
       hints: [seeHelp(command)],
     });
   }
-  const value = typed ?? next ?? '';
+  const value = attached ?? next ?? '';
   if (spec.choices && !spec.choices.includes(value))
     throw notAChoice(`--${spec.name}`, value, spec.choices, options);
   checkBraces(value, spec, command);
-  return { spec, value, length: typed === null ? 2 : 1 };
+  return { spec, value, length: attached === null ? 2 : 1 };
 }
 
 /** A word in braces that nothing replaces would be the name of the file. */
@@ -104,10 +102,22 @@ export function findOption(shown: string, options: readonly OptionSpec[]): Optio
   return options.find((option) => option.short !== undefined && `-${option.short}` === shown);
 }
 
-// The number in -n5, or the file in -ocalls.csv.
-function attachedValue(word: string, options: readonly OptionSpec[]): boolean {
-  if (word.length < 3 || word.startsWith('--') || word[2] === '=') return false;
-  return findOption(word.slice(0, 2), options)?.value !== undefined;
+/** The option and its value in one word: -n5, -ocalls.csv, --limit=5. */
+function splitWord(
+  word: string,
+  options: readonly OptionSpec[],
+): { readonly shown: string; readonly attached: string | null } {
+  const letter = word.slice(0, 2);
+  if (
+    word.length > 2 &&
+    letter !== '--' &&
+    word[2] !== '=' &&
+    findOption(letter, options)?.value !== undefined
+  )
+    return { shown: letter, attached: word.slice(2) };
+  const equals = word.indexOf('=');
+  if (equals < 0) return { shown: word, attached: null };
+  return { shown: word.slice(0, equals), attached: word.slice(equals + 1) };
 }
 
 // A value may start with a dash (a negative number, `-` for stdout) unless it is itself an option of this command.

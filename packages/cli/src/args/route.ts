@@ -92,6 +92,18 @@ const otherNames: Readonly<Record<string, string>> = {
   show: 'get',
 };
 
+/** How to do what is no command. */
+const otherWays: Readonly<Record<string, string>> = {
+  'fleet cancel': 'stop its workers (Ctrl-C, SIGTERM); what was read stays',
+  'fleet pause': 'stop its workers (Ctrl-C, SIGTERM); calls fleet work JOB.json goes on where they were',
+  'fleet resume': 'calls fleet work JOB.json goes on where its workers were stopped',
+  'store export':
+    'calls export --store URL -o calls.ndjson writes its calls; to move a store, copy the SQLite file, or use pg_dump',
+  'store import':
+    'calls sync --store URL fills a store; to move one, copy the SQLite file, or use pg_dump and pg_restore',
+  'store rebuild': 'calls sync --store URL --restart reads and counts all calls again',
+};
+
 function noSuchCommand(name: string, table: CommandTable): UsageError {
   const at = name.lastIndexOf(' ');
   const [parent, word] = at < 0 ? ['', name] : [name.slice(0, at), name.slice(at + 1)];
@@ -107,7 +119,8 @@ function noSuchCommand(name: string, table: CommandTable): UsageError {
       nextWords(parent, table).map(([word]) => word),
     );
   const calls = joined('calls', parent);
+  const way = Object.hasOwn(otherWays, name) ? otherWays[name] : near && `did you mean ${calls} ${near}?`;
   return new UsageError(`${calls} has no command ${JSON.stringify(word)}`, {
-    hints: [...(near ? [`did you mean ${calls} ${near}?`] : []), `${calls} --help lists the commands`],
+    hints: [...(way ? [way] : []), `${calls} --help lists the commands`],
   });
 }

@@ -26,19 +26,18 @@ export function unknownOption(
       },
     );
   }
-  const meant = nearestOption(name, options);
-  const setting = meant === undefined || meant.isSpelling ? settingNamed(name) : null;
-  const hints =
-    setting !== null
-      ? [setting]
-      : meant === undefined
-        ? [...elsewhere(name, all), ...choosing(options)]
-        : meant.isSpelling
-          ? [`did you mean --${meant.option.name}?`]
-          : [useOf(meant.option, name)];
   return new UsageError(`calls ${command} has no option ${shown}`, {
-    hints: [...hints, `calls ${command} --help lists all options`],
+    hints: [...hintsFor(name, options, all), `calls ${command} --help lists all options`],
   });
+}
+
+function hintsFor(name: string, options: readonly OptionSpec[], all: readonly CommandSpec[]): string[] {
+  const meant = nearestOption(name, options);
+  if (meant !== undefined && !meant.isSpelling) return [useOf(meant.option, name)];
+  const setting = settingNamed(name);
+  if (setting !== null) return [setting];
+  if (meant !== undefined) return [`did you mean --${meant.option.name}?`];
+  return [...elsewhere(name, all), ...choosing(options)];
 }
 
 /** How the option is typed instead: --csv is --format csv. */

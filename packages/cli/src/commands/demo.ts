@@ -90,7 +90,7 @@ async function streamToCsv(
     }
   };
   try {
-    await pipeline(stream, counted, toCsv<Call>(), fileSink(path));
+    await pipeline(stream, counted, fileSink<Call>(path, { encode: toCsv<Call>() }));
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted();
     throw fileError(error, shown);

@@ -54,9 +54,9 @@ const datasetWriter =
     return null;
   };
 
-/** What can be loaded into another copy has beside it who was erased, so that no sync of that copy brings them back. */
+/** What can be loaded into a warehouse has beside it who was erased, so that no sync of that one brings them back. */
 async function saveRemovals(source: CopySource, { path, format }: FileTarget): Promise<void> {
-  const removals = format === 'ndjson' || format === 'parquet' ? await source.removals() : null;
+  const removals = format === 'parquet' ? await source.removals() : null;
   const beside = `${path}${removalsEnding}`;
   if (removals === null) await rm(beside, { force: true });
   else await writeWholeFile(beside, removals);
@@ -65,7 +65,7 @@ async function saveRemovals(source: CopySource, { path, format }: FileTarget): P
 /** Writes the calls as they are: to stdout, a pipe or a device, or to a file. */
 const callsWriter =
   (target: Target, fields: FormatOptions['fields']): Writer =>
-  async ({ args, source, calls, settings, filter, stream, bad, io }) => {
+  async ({ args, source, calls, settings, filter, stream, io }) => {
     const resume = args.flag('resume');
     const version = settings.apiVersion.value;
     const { isForSpreadsheet } = target;
@@ -88,7 +88,7 @@ const callsWriter =
     } else {
       const request = exportRequest(args, settings, target, text);
       const save = target.format === 'parquet' ? exportToParquet : exportToFile;
-      ({ verdict } = await save(calls, file, { format, stream, request, resume, receipt, bad, io }));
+      ({ verdict } = await save(calls, file, { format, stream, request, resume, receipt, io }));
     }
     say(io, `${shown}: ${bytes((await stat(path)).size)}`);
     return verdict;

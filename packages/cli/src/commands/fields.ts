@@ -91,10 +91,8 @@ function card(field: FieldSpec, style: Style, io: Io): string[] {
     ['type', typeOf(field)],
     ['group', field.group],
     ['version', versions(field)],
-    ...(values.length > 0
-      ? [['values', `${values.join(', ')}${openValues ? ' and others' : ''}`] as [string, string]]
-      : []),
   ];
+  if (values.length > 0) facts.push(['values', [...values, ...(openValues ? ['others'] : [])].join(', ')]);
   return [
     style.bold(field.name),
     ...facts.flatMap(([name, text]) =>

@@ -83,17 +83,20 @@ function answersFrom({ baseUrl, apiVersion, timeZone, secret }: Settings, { shar
 const secretNames = (apiVersion: 'v2' | 'v3'): readonly SecretName[] =>
   apiVersion === 'v2' ? ['bearerToken'] : ['accessKey', 'secretKey'];
 
+const secretVariables: Readonly<Record<SecretName, string>> = {
+  accessKey: 'CALLS_ACCESS_KEY',
+  secretKey: 'CALLS_SECRET_KEY',
+  bearerToken: 'CALLS_BEARER_TOKEN',
+};
+
 /** Without a terminal, everything has to be there. */
 function whole(answers: Answers): Answers {
   const { baseUrl, timeZone, apiVersion, secrets } = answers;
   const missing = [
     ...(baseUrl === null ? ['CALLS_BASE_URL'] : []),
-    ...(apiVersion === 'v2'
-      ? [...(secrets.bearerToken ? [] : ['CALLS_BEARER_TOKEN'])]
-      : [
-          ...(secrets.accessKey ? [] : ['CALLS_ACCESS_KEY']),
-          ...(secrets.secretKey ? [] : ['CALLS_SECRET_KEY']),
-        ]),
+    ...secretNames(apiVersion)
+      .filter((name) => !secrets[name])
+      .map((name) => secretVariables[name]),
     ...(timeZone === null ? ['CALLS_TIME_ZONE'] : []),
   ];
   if (missing.length === 0) return answers;

@@ -130,7 +130,7 @@ async function* inOrder(calls: AsyncIterable<Call>, { limit, sort }: Place): Asy
   const all: Call[] = [];
   for await (const call of calls) all.push(call);
   // Calls of the same second stay in the order of the source, or in its reverse.
-  all.sort((a, b) => (a.date_added < b.date_added ? -1 : a.date_added > b.date_added ? 1 : 0));
+  all.sort((a, b) => Number(a.date_added > b.date_added) - Number(a.date_added < b.date_added));
   yield* sort === 'newest' ? all.reverse() : all;
 }
 
@@ -142,14 +142,11 @@ function placeNotes({ end, limit, page }: Place, seen: Seen, format: OutputForma
   if (format !== 'table' && isWhole && page === 0) return [];
   const numbers = `${figure(before + 1)} to ${figure(before + shown)}`;
   const of = total === null ? '' : ` of ${figure(total)}`;
-  const which =
-    end === 'first' || total === null
-      ? `${numbers}${of}`
-      : page > 0
-        ? `${numbers}${of}, counted from the latest`
-        : isWhole
-          ? 'all that match'
-          : `the latest${of}`;
+  let which = `${numbers}${of}`;
+  if (end !== 'first' && total !== null) {
+    if (page > 0) which += ', counted from the latest';
+    else which = isWhole ? 'all that match' : `the latest${of}`;
+  }
   const next = `--page ${page + 1} shows ${end === 'first' ? 'the next page' : 'earlier calls'}, --all shows all calls`;
   return [
     `${plural(shown, 'call')}: ${which}`,

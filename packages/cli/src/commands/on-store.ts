@@ -3,9 +3,8 @@ import type { Account, Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
 import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
-import { isStoreError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { explain } from '../failures/explain.ts';
 import { type Io, write } from '../io.ts';
 import { chooseStore } from '../stores/choose.ts';
 import { type Copy, openCopy } from '../stores/copy.ts';
@@ -20,7 +19,7 @@ export const onStore =
       const settings = readFileSettings(args, io);
       const section = readServiceSection(settings);
       const chosen = chooseStore(args, settings, io);
-      const store = await openStoreOf(chosen, section, io, { create }).catch(orMake);
+      const store = await openStoreOf(chosen, section, io, { create });
       try {
         const status = await run(store, args, io);
         return typeof status === 'number' ? status : exitCodes.ok;
@@ -28,16 +27,6 @@ export const onStore =
         await store.close();
       }
     });
-
-/** A store that is not there can be made without a sync. */
-async function orMake(error: unknown): Promise<never> {
-  if (!isStoreError(error) || error.code !== 'store_missing') throw error;
-  const { message, hints } = await explain(error);
-  throw new UsageError(message, {
-    hints: [...hints, 'calls store accounts add makes one, which calls store import fills'],
-    cause: error,
-  });
-}
 
 /** A command over an open copy of either kind. */
 export const onCopy =

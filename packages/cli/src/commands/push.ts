@@ -25,11 +25,11 @@ import {
 } from '@call-attribution/core/time';
 import { allOf, type Filter, where } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args/command.ts';
-import { badRecords, withWayOut } from '../bad-records/policy.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { chooseAccount, type ReadAccount } from '../reading/accounts.ts';
+import { badRecords, withWayOut } from '../reading/bad-records.ts';
 import { contextOf } from '../reading/connect.ts';
 import { type FilterContext, filterOf, rangeOf, withExtensions } from '../reading/filter.ts';
 import { sayPeriod } from '../reading/period.ts';
@@ -107,7 +107,7 @@ const isCheckOf = (args: Args): boolean => args.has('validate-only') && args.fla
 async function pushCalls(push: Push, { settings, open }: ReadAccount, filter: Filter): Promise<number> {
   const { args, io } = push;
   const version = settings.apiVersion.value;
-  const bad = badRecords(args, io, { version, account: null, besides: 'push' });
+  const bad = badRecords(args, io);
   const source = await open();
   const { line, onProgress } = watch(io, 'calls');
   try {
@@ -118,11 +118,10 @@ async function pushCalls(push: Push, { settings, open }: ReadAccount, filter: Fi
     const delivered = push.ledger?.delivered(push.destination.name) ?? new Map();
     const found = await changesToPush(push.destination.kind, delivered, outcomes).finally(() => line.close());
     const ending = await verdict;
-    await bad.settle();
     said();
     sayUnsent(found, push);
     // A call that is missing would look like one that was never there, but what was read is right.
-    if (ending.proof !== 'whole') say(io, verdictText(ending, bad));
+    if (ending.proof !== 'whole') say(io, verdictText(ending));
     if ((await send(found, push)) > 0) return exitCodes.failed;
     return ending.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
   } catch (error) {
@@ -131,6 +130,7 @@ async function pushCalls(push: Push, { settings, open }: ReadAccount, filter: Fi
     throw await withWayOut(error);
   } finally {
     line.close();
+    bad.sayNames();
     await source.close();
   }
 }

@@ -24,7 +24,7 @@ export const report: Handler = (args, io) => {
 
 async function makeReport({ format, page, output }: ReportTarget, args: Args, io: Io): Promise<number> {
   const place = await placeOf(args, io);
-  const question = await questionOf(args, place, io);
+  const question = await questionOf(args, place.accounts, io);
   if (page !== null) refusePersonal(question);
   const pictured = page !== null || format === 'table' ? layoutOf(question, true) : null;
   const data = format === 'table' ? [] : layoutOf(question, false).questions;

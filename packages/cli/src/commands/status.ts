@@ -33,6 +33,6 @@ export const showStatus: Handler = async (args, io) => {
     findings.push(...found.findings);
     isWhole &&= found.isWhole;
   }
-  const status = problems.length > 0 ? exitCodes.usage : isWhole ? exitCodes.ok : exitCodes.incomplete;
-  return showFindings(findings, status, args, io);
+  if (problems.length > 0) return showFindings(findings, exitCodes.usage, args, io);
+  return showFindings(findings, isWhole ? exitCodes.ok : exitCodes.incomplete, args, io);
 };

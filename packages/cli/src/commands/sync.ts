@@ -56,8 +56,7 @@ async function report(
 ): Promise<number> {
   const { summary, bad } = run;
   if (args.flag('json')) {
-    const skipped = bad.count + bad.leftOut(summary.skipped);
-    const line = { account: of.account, ...summary, skipped, badRecords: bad.count > 0 ? bad.path : null };
+    const line = { account: of.account, ...summary, skipped: bad.leftOut(summary.skipped) };
     await write(io.stdout, `${JSON.stringify(line)}\n`);
   }
   return saySync(run, of, io);

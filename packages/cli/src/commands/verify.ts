@@ -103,17 +103,11 @@ const mostShown = 20;
 
 function linesOf({ path, verdict, rows, receipt, api, accounts = [], findings }: Check): string[] {
   const counted = rows === null ? [] : [plural(rows, 'call')];
-  const [compared] = api;
-  const why =
-    verdict !== 'proved'
-      ? []
-      : compared !== undefined
-        ? ['each as the API has it']
-        : [
-            receipt === null
-              ? 'as its syncs have proved'
-              : `as the receipt of ${receipt.writtenAt.slice(0, 10)} says`,
-          ];
+  const proof = (): string => {
+    if (api.length > 0) return 'each as the API has it';
+    if (receipt === null) return 'as its syncs have proved';
+    return `as the receipt of ${receipt.writtenAt.slice(0, 10)} says`;
+  };
   const removed = [
     ...accounts.flatMap(({ account, erasedCallers, purgedBefore }) => [
       ...(erasedCallers > 0
@@ -133,7 +127,8 @@ function linesOf({ path, verdict, rows, receipt, api, accounts = [], findings }:
   ];
   const texts = findings.map(({ text }) => text);
   const more = texts.length > mostShown ? [`and ${plural(texts.length - mostShown, 'more difference')}`] : [];
-  const name = verdict === 'differs' ? 'DIFFERS' : verdict === 'unproven' ? 'UNPROVEN' : verdict;
+  const name = ['differs', 'unproven'].includes(verdict) ? verdict.toUpperCase() : verdict;
+  const why = verdict === 'proved' ? [proof()] : [];
   return [
     `${path}: ${[name, ...counted, ...why].join(', ')}`,
     ...[...texts.slice(0, mostShown), ...more, ...removed].map((text) => `  ${text}`),

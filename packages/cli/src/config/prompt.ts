@@ -30,7 +30,7 @@ export async function ask(question: string, offered: string | null, io: Io): Pro
   stdin.setEncoding('utf8');
   for (;;) {
     beforeOutput.getStore()?.();
-    stderr.write(`${shownText(question, io.env)}${offered ? ` [${shownText(offered, io.env)}]` : ''}: `);
+    stderr.write(`${shownText(question)}${offered ? ` [${shownText(offered)}]` : ''}: `);
     try {
       const typed = await whileWaiting(null, () => typedLine(io));
       if (typed !== '' || offered !== null) return typed || (offered ?? '');

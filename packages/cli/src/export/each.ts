@@ -3,11 +3,11 @@ import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
-import { type BadRecords, badRecords, withWayOut } from '../bad-records/policy.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { chooseAccounts, type ReadAccount } from '../reading/accounts.ts';
+import { badRecords, withWayOut } from '../reading/bad-records.ts';
 import { contextOf } from '../reading/connect.ts';
 import { eachAccount, planEach } from '../reading/each-account.ts';
 import { type FilterContext, filterOf, rangeOf } from '../reading/filter.ts';
@@ -27,7 +27,6 @@ export interface Job {
   readonly calls: Pick<Source, 'read'>;
   readonly filter: Filter;
   readonly stream: CallStreamOptions;
-  readonly bad: BadRecords;
 }
 
 /** Writes the calls in one way. Resolves with how the reading ended, where there was one. */
@@ -69,10 +68,9 @@ const account = '{account}';
 /** The options for one of several accounts: {account} in the names of files becomes its name, so that no file is shared. */
 function argsOfAccount(args: Args, name: string): Args {
   const output = outputOf(args);
-  for (const option of ['output', 'left-out', 'ledger', 'on-bad-record']) {
+  for (const option of ['output', 'left-out', 'ledger']) {
     const file = args.has(option) ? args.text(option) : null;
     if (file === null || file.includes(account)) continue;
-    if (option === 'on-bad-record' && !file.startsWith('file:')) continue;
     const [, stem = '', extension = ''] =
       /^(.*?)((?:\.\w+)*[/\\]?)$/s.exec(file === '-' ? 'calls.csv' : file) ?? [];
     throw new UsageError(`--${option} ${file}: each account has a file of its own`, {
@@ -114,24 +112,19 @@ async function exportAccount(
   const { write, sheet = null, rows = null } = await planOf(args, settings, context, io);
   const filter = filterOf(args, context, sheet);
   sayPeriod(rangeOf(args, context), context, io);
-  const shown = outputOf(args);
-  const bad = badRecords(args, io, {
-    version: settings.apiVersion.value,
-    account: null,
-    besides: shown === '-' ? 'calls' : shown,
-  });
+  const bad = badRecords(args, io);
   const source = await open();
   const { line, onProgress } = watch(io, 'calls');
   try {
     const stream = { ...(rows === null ? {} : { rows }), filter, onProgress, onError: bad.onError };
     const calls = ending(source, line);
-    const verdict = await write({ args, io, settings, source, calls, stream, filter, bad });
-    await bad.settle();
-    return verdict === null ? exitCodes.ok : judge(verdict, io, bad);
+    const verdict = await write({ args, io, settings, source, calls, stream, filter });
+    return verdict === null ? exitCodes.ok : judge(verdict, io);
   } catch (error) {
     throw await withWayOut(error);
   } finally {
     line.close();
+    bad.sayNames();
     await source.close();
   }
 }

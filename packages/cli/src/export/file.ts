@@ -4,10 +4,10 @@ import { type CallStreamOptions, CheckpointError } from '@call-attribution/node-
 import { FileLockedError } from '@call-attribution/node-stream/files';
 import { defineOperator, mapCalls, type Operator, through } from '@call-attribution/node-stream/operators';
 import { type FileSink, fileSink } from '@call-attribution/node-stream/sinks';
-import { type BadRecords, withWayOut } from '../bad-records/policy.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { explain } from '../failures/explain.ts';
 import { fileError, type Io, say } from '../io.ts';
+import { withWayOut } from '../reading/bad-records.ts';
 import type { Source } from '../reading/source.ts';
 import type { Ending } from '../reading/verdict.ts';
 import { encodingOf, type FormatOptions, picked } from './encode.ts';
@@ -29,7 +29,6 @@ export interface FileExport {
   readonly resume: boolean;
   /** What the receipt of the file says; null when it gets none. */
   readonly receipt: ReceiptAbout | null;
-  readonly bad: BadRecords;
   readonly io: Io;
 }
 
@@ -41,9 +40,6 @@ export interface CompleteRead {
   readonly at: number;
 }
 
-/** Called when all calls were read, before the file gets its name. */
-type OnRead = (read: CompleteRead) => Promise<void>;
-
 /**
  * Writes the calls of the API to a file, which appears when it is complete. What was written before a failure stays for
  * `--resume`, which repeats the query of the first run.
@@ -52,7 +48,6 @@ export async function exportToFile(
   source: Pick<Source, 'read'>,
   target: FileTarget,
   set: FileExport,
-  onRead: OnRead = async () => {},
 ): Promise<CompleteRead> {
   const { format, request, resume, receipt, io } = set;
   const ended = whenEnded();
@@ -78,11 +73,8 @@ export async function exportToFile(
   // Relative times have moved since, and the file must hold the calls of one query.
   if (kept && kept.filter !== request.filter) say(io, `resuming the export of ${kept.filter}`);
   const stream = kept === null ? set.stream : { ...set.stream, filter: kept.filter };
-  const onEnd = async (verdict: Ending): Promise<void> => {
-    const read = { request: kept ?? request, verdict, at: io.clock.now() };
-    await onRead(read);
-    ended.resolve(read);
-  };
+  const onEnd = (verdict: Ending): void =>
+    ended.resolve({ request: kept ?? request, verdict, at: io.clock.now() });
   await streamInto(sink, source, target, { ...set, stream }, onEnd);
   return await ended.read;
 }
@@ -100,22 +92,17 @@ async function streamInto(
   sink: FileSink<Call>,
   source: Pick<Source, 'read'>,
   target: FileTarget,
-  { format, stream: options, bad, io }: FileExport,
-  onEnd: (verdict: Ending) => Promise<void>,
+  { format, stream: options, io }: FileExport,
+  onEnd: (verdict: Ending) => void,
 ): Promise<void> {
   const { checkpoint } = sink;
   const { stream, verdict } = source.read({ ...options, checkpoint, signal: io.signal });
   const prepare: Operator<Call, Call> = defineOperator({
     name: 'prepare',
     begin: () => ({
-      async take(calls) {
-        // A resumed export does not read again what is before a position.
-        await bad.settle();
-        return calls.map((call) => picked(call, format, target.format));
-      },
+      page: (calls) => calls.map((call) => picked(call, format, target.format)),
       async end() {
-        await bad.settle();
-        await onEnd(await verdict);
+        onEnd(await verdict);
         return [];
       },
     }),

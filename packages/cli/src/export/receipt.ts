@@ -1,14 +1,9 @@
 import type { FieldSpec } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/core/settings';
-import {
-  periodOfFilter,
-  type ReceiptFacts,
-  verdictOfCopies,
-  writtenVerdict,
-} from '@call-attribution/node-stream/receipts';
+import { periodOfFilter, type ReceiptFacts, verdictOfCopies } from '@call-attribution/node-stream/receipts';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
-import type { CopyEnding, Ending } from '../reading/verdict.ts';
+import type { Ending } from '../reading/verdict.ts';
 
 /** What the receipt of an export says besides how the reading ended. */
 export interface ReceiptAbout {
@@ -62,7 +57,7 @@ export function receiptMaker(
 
 function receiptFacts(
   { source, version, account, where, fields }: ReceiptAbout,
-  { request: { filter }, verdict, at }: EndedRead,
+  { request: { filter }, verdict }: EndedRead,
   accounts: readonly string[],
 ): ReceiptFacts {
   return {
@@ -73,10 +68,7 @@ function receiptFacts(
     ...(where === null ? {} : { where }),
     ...periodOfFilter(filter, version),
     fields: fields?.map(({ name }) => name) ?? null,
-    verdict: 'copy' in verdict ? ofWarehouse(verdict, at) : writtenVerdict(verdict, at),
+    // All that a copy has was read, which is proved as far as the copy is.
+    verdict: 'copy' in verdict ? verdictOfCopies(verdict.calls, [verdict.copy]) : verdict,
   };
 }
-
-/** All that the warehouse has was read, which is proved as far as the warehouse is. */
-const ofWarehouse = ({ calls, copy }: CopyEnding, at: number) =>
-  verdictOfCopies({ counted: calls, read: calls, copies: [copy] }, at);

@@ -30,18 +30,11 @@ export function exportRequest(
 /** What an unfinished export was started with; null when there is none. An error when the options differ now. */
 export function keptRequest(
   sink: Pick<FileSink<never>, 'checkpoint' | 'metadata'>,
-  request: ExportRequest,
-  shown: string,
-): ExportRequest | null {
-  return sink.checkpoint === null ? null : sameRequest(sink.metadata as ExportRequest | null, request, shown);
-}
-
-/** The request that was kept. An error when it is not the one that was made now. */
-export function sameRequest(
-  kept: ExportRequest | null,
   { typed, source }: ExportRequest,
   shown: string,
-): ExportRequest {
+): ExportRequest | null {
+  if (sink.checkpoint === null) return null;
+  const kept = sink.metadata as ExportRequest | null;
   if (kept?.typed !== typed) {
     throw new UsageError(`cannot resume ${shown}: it was started with other options`, {
       hints: [

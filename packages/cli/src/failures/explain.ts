@@ -1,9 +1,7 @@
 import type { CallsError } from '@call-attribution/core/errors';
-import type { FleetError } from '@call-attribution/fleet';
-import type { StreamError } from '@call-attribution/node-stream';
 import type { FilterSyntaxError } from '@call-attribution/query-dsl';
 import { CliError, filterMistake, systemCode, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitOf } from '../exit-codes.ts';
 import { type Io, outputError, say } from '../io.ts';
 import { styleFor } from '../term/style.ts';
 import { fleetFailure } from './fleet.ts';
@@ -58,23 +56,13 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
         cause: error,
       });
     case 'FileLockedError':
-      return new CliError(error.message, { exitCode: exitCodes.output, cause: error });
     case 'CheckpointError':
-      return new UsageError(error.message, { cause: error });
     case 'StateError':
-      return new CliError(error.message, { cause: error });
-    case 'IncompleteError':
-      return new CliError(error.message, {
-        exitCode: exitCodes.incomplete,
-        cause: error,
-        hints: [has('resume') ? 'run the same command again with --resume' : 'run the command again'],
-      });
+      return new CliError(error.message, { exitCode: exitOf(error), cause: error });
     case 'StoreError':
       return storeFailure(error);
     case 'FleetError':
-      return fleetFailure(error as FleetError);
-    case 'StreamError':
-      return explainStream(error as StreamError, has);
+      return fleetFailure(error);
     default:
       return explainRequest(error, has);
   }
@@ -94,19 +82,7 @@ function storeFailure(error: CallsError): CliError {
     });
   if (code === 'store_missing')
     return new UsageError(summary, { hints: hint === undefined ? [] : [hint], cause: error });
-  const isOutput = code === 'disk_full' || code === 'not_writable' || code === 'store_damaged';
-  return new CliError(message, { exitCode: isOutput ? exitCodes.output : exitCodes.failed, cause: error });
-}
-
-/** The place in the stream matters only where the read has parts, and comes after what to do. */
-async function explainStream(error: StreamError, has: HasOption): Promise<CliError> {
-  const { cause, code, slice } = error;
-  const { CallsError } = await import('@call-attribution/core/errors');
-  if (code === 'read_failed') return new CliError(error.message, { ...unexpected(cause), cause: error });
-  const { message, exitCode, hints } = explainRequest(CallsError.is(cause) ? cause : error, has);
-  const isPart = slice.from !== null || slice.to !== null;
-  const where = `it happened in the calls from ${slice.from ?? 'the first'} to ${slice.to ?? 'the latest'}`;
-  return new CliError(message, { exitCode, hints: isPart ? [...hints, where] : hints, cause: error });
+  return new CliError(message, { exitCode: exitOf(error), cause: error });
 }
 
 async function trace(error: unknown, io: Io): Promise<void> {

@@ -1,36 +1,15 @@
 import type { CallsError } from '@call-attribution/core/errors';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, exitOf } from '../exit-codes.ts';
 
 /** Does the command that failed have this option? Only such options are advised. */
 export type HasOption = (name: string) => boolean;
 
-const refused = new Set([
-  'unauthorized',
-  'forbidden',
-  'invalid_credentials',
-  'auth_mismatch',
-  'missing_auth',
-]);
-const usage = new Set(['invalid_option', 'invalid_settings', 'invalid_argument', 'missing_legacy_url']);
-const unreachable = new Set([
-  'dns_failed',
-  'connection_failed',
-  'connection_lost',
-  'tls_failed',
-  'proxy_failed',
-  'proxy_refused',
-  'connect_timeout',
-  'idle_timeout',
-  'attempt_timeout',
-  'total_timeout',
-]);
-
 /** What `calls` says about a request that failed: what core says, with the options and commands of `calls`. */
 export function explainRequest(error: CallsError, has: HasOption): CliError {
   const { requestId } = error;
-  const exitCode = exitOf(error);
   const nowhere = wrongAddress(error);
+  const exitCode = statusOf(error, nowhere !== null);
   const hints = nowhere ? nowhere.hints : adviceFor(error, has);
   const mayBeSetup = exitCode === exitCodes.refused || exitCode === exitCodes.unreachable || nowhere;
   return new CliError(nowhere?.message ?? whatHappened(error), {
@@ -53,14 +32,9 @@ function whatHappened(error: CallsError): string {
   return `the account has no call with the session ID ${sid} (status ${status})`;
 }
 
-function exitOf(error: CallsError): number {
-  const { code, status } = error;
-  if (refused.has(code)) return exitCodes.refused;
-  if (status === 429 || status === 503) return exitCodes.busy;
-  if (usage.has(code)) return exitCodes.usage;
-  if (unreachable.has(code)) return exitCodes.unreachable;
-  if (code !== 'not_found') return exitCodes.failed;
-  return isAboutCall(error) ? exitCodes.notFound : exitCodes.usage;
+function statusOf(error: CallsError, isNowhere: boolean): number {
+  if (isNowhere) return exitCodes.usage;
+  return error.code === 'not_found' && isAboutCall(error) ? exitCodes.notFound : exitOf(error);
 }
 
 /** Was the request for one call, so that status 404 may mean that there is no such call? */
@@ -70,15 +44,13 @@ const isAboutCall = ({ url }: CallsError): boolean =>
 /** What to say when there is something else at the URL than the API; null when that is not sure. */
 function wrongAddress(error: CallsError): { message: string; hints: string[] } | null {
   const { code, url, status } = error;
-  const found =
-    code === 'html_page'
-      ? 'got an HTML page'
-      : code === 'wrong_content_type'
-        ? 'got something else'
-        : code === 'not_found' && !isAboutCall(error)
-          ? `got status ${status}`
-          : null;
-  if (found === null || url === undefined) return null;
+  if (url === undefined || (code === 'not_found' && isAboutCall(error))) return null;
+  const found = {
+    html_page: 'got an HTML page',
+    wrong_content_type: 'got something else',
+    not_found: `got status ${status}`,
+  }[code];
+  if (found === undefined) return null;
   const address = url.replace(/\?.*$/, '');
   if (address.endsWith('/ibp_api.php')) {
     return {

@@ -2,7 +2,7 @@ import type { CallsError } from '@call-attribution/core/errors';
 import type { QuestionError } from '@call-attribution/questions';
 import type { WarehouseErrorCode } from '@call-attribution/warehouse';
 import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, exitOf } from '../exit-codes.ts';
 import { sqlFailure } from './sql.ts';
 
 /** The error of a warehouse, recognized without loading the package. */
@@ -37,22 +37,11 @@ export function questionFailure(error: QuestionError): CliError {
   });
 }
 
-const usage = new Set<WarehouseErrorCode>([
-  'not_found',
-  'not_a_warehouse',
-  'unknown_account',
-  'invalid_question',
-  'invalid_sql',
-  'invalid_dataset',
-  'missing_package',
-]);
-const output = new Set<WarehouseErrorCode>(['disk_full', 'not_writable', 'damaged']);
-
 /** The error of a warehouse as the command line shows it. */
 export function warehouseFailure(error: CallsError<WarehouseErrorCode>): CliError {
   const { code, hint, summary: message } = error;
   if (code === 'invalid_sql') return sqlFailure(message, hint, error);
-  const exitCode = usage.has(code) ? exitCodes.usage : output.has(code) ? exitCodes.output : exitCodes.failed;
+  const exitCode = exitOf(error);
   if (code === 'time_limit') {
     return new CliError('the question took longer than its time limit and was stopped', {
       exitCode,

@@ -16,7 +16,7 @@ import {
 import type { Args } from '../args/command.ts';
 import { CliError, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { targetFailure } from '../failures/fleet.ts';
+import { fleetFailure } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { refusePassword, storeUrl } from '../stores/url.ts';
 import { pause, whileWaiting } from '../term/waiting.ts';
@@ -112,7 +112,7 @@ export function targetAt(into: string, args: Args, io: Io): Promise<Target> {
       env: io.env,
       ...(scratch === null ? {} : { scratch: resolve(io.cwd, scratch) }),
     }).catch((error: unknown) => {
-      throw (CallsError.is(error) && targetFailure(error)) || error;
+      throw CallsError.is(error) && error.name === 'StoreError' ? fleetFailure(error) : error;
     }),
   );
 }

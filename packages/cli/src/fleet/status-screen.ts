@@ -67,8 +67,7 @@ const percent = (share: number): string => `${(Math.floor(share * 1000) / 10).to
 
 function paint(status: FleetStatus, style: Style): string {
   const text = stateText(status);
-  if (status.state === 'running') return style.green(text);
-  return status.state === 'done' ? text : style.yellow(text);
+  return status.state === 'running' ? style.green(text) : text;
 }
 
 /** Parts next to each other, on as many lines as they need. */
@@ -94,12 +93,10 @@ function gauge(share: number, width: number | null): string {
 
 /** What needs somebody, before any table. */
 function alerts(status: FleetStatus, { style, width }: ScreenOptions): string[] {
-  const { job: name, state, workers } = status;
+  const { state, workers } = status;
   const living = workers.filter(({ state }) => state !== 'silent');
   const resting = living.filter(({ state }) => state === 'resting');
   const lines: string[] = [];
-  if (state === 'paused') lines.push(`nothing new is read → calls fleet resume ${name}`);
-  if (state === 'cancelled') lines.push('nothing is read any more; what was read is in the target');
   if (state === 'running' && living.length === 0)
     lines.push('no worker is at work → calls fleet work JOB.json');
   else if (living.length > 0 && resting.length === living.length)
@@ -166,12 +163,10 @@ function accountLines(accounts: readonly AccountStatus[], job: string, options: 
 }
 
 /** `3,120 of 5,000`. */
-const callsText = ({ calls, total, whole }: AccountStatus): string =>
-  calls === null
-    ? ''
-    : whole === null && total !== null
-      ? `${count(calls)} of ${count(total)}`
-      : count(calls);
+function callsText({ calls, total, whole }: AccountStatus): string {
+  if (calls === null) return '';
+  return whole === null && total !== null ? `${count(calls)} of ${count(total)}` : count(calls);
+}
 
 /** The command that helps, if one does: what ails is tried again anyway. */
 const helpOf = ({ id, state }: AccountStatus, job: string): string | null =>

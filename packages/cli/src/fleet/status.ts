@@ -56,7 +56,7 @@ async function watch(read: () => Promise<FleetStatus>, args: Args, io: Io): Prom
       if (repaints) await paint(screen(status, args, io), io);
       else if (args.flag('json')) await print(status, args, io);
       else await show(io, [statusLine(status)]);
-      if (status.state === 'done' || status.state === 'cancelled') return exitCodes.ok;
+      if (status.state === 'done') return exitCodes.ok;
       await setTimeout(repaints ? redraw : logged, undefined, { signal: io.signal }).catch(() => {});
     }
     return exitCodes.interrupted;
@@ -67,6 +67,6 @@ async function watch(read: () => Promise<FleetStatus>, args: Args, io: Io): Prom
 function paint(lines: readonly string[], io: Io): Promise<void> {
   const rows = io.stdout.rows ?? 24;
   const shown = lines.length < rows ? lines : lines.slice(0, rows - 1);
-  const text = shown.map((line) => `${shownText(line, io.env)}\u001b[K`).join('\n');
+  const text = shown.map((line) => `${shownText(line)}\u001b[K`).join('\n');
   return writeRaw(io.stdout, `\u001b[H${text}\u001b[J\n`);
 }

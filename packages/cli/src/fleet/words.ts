@@ -9,8 +9,7 @@ const failingMs = 600_000;
 /** `running for 13 h 42 min`. */
 export function stateText({ state, forMs, states }: FleetStatus): string {
   const done = states.aside === 0 ? 'done' : 'done, except what is set aside';
-  const words = { running: 'running for', paused: 'paused for', cancelled: 'cancelled', done }[state];
-  return state === 'running' || state === 'paused' ? `${words} ${span(forMs)}` : words;
+  return state === 'running' ? `running for ${span(forMs)}` : done;
 }
 
 /** How much of the calls is there, from 0 to 1: by the counts of the servers, else by accounts. */

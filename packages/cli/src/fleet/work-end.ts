@@ -1,6 +1,5 @@
 import type { FleetStatus } from '@call-attribution/fleet';
 import { exitCodes } from '../exit-codes.ts';
-import { refusedCodes } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
 import { whyText } from './words.ts';
@@ -10,11 +9,7 @@ const most = 10;
 
 /** Says what has become of the job, and returns the exit status. */
 export function sayEnd(status: FleetStatus, { isOwn }: { readonly isOwn: boolean }, io: Io): number {
-  const { job, into, accounts, calls, state } = status;
-  if (state === 'cancelled') {
-    say(io, `${job} was cancelled; what was read is in ${into}`);
-    return exitCodes.incomplete;
-  }
+  const { job, into, accounts, calls } = status;
   const proved = accounts.filter(({ state, whole }) => state !== 'aside' && whole === true).length;
   say(
     io,
@@ -31,6 +26,6 @@ export function sayEnd(status: FleetStatus, { isOwn }: { readonly isOwn: boolean
     say(io, '  → correct the cause and run the same command again; it reads only what is missing');
   if (bad.length === 0) return exitCodes.ok;
   const isRefused =
-    bad.length === accounts.length && bad.every(({ trouble }) => refusedCodes.has(trouble?.code ?? ''));
+    bad.length === accounts.length && bad.every(({ trouble }) => trouble?.kind === 'credential');
   return isRefused ? exitCodes.refused : exitCodes.incomplete;
 }

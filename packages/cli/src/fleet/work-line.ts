@@ -31,7 +31,7 @@ export function workLine(
     if (!isTerminal) return say(io, text);
     beforeOutput.getStore()?.();
     const line = fit(text, Math.max(20, (stderr.columns ?? 80) - 1));
-    stderr.write(`\r\u001b[2K${shownText(line, env)}`, () => {});
+    stderr.write(`\r\u001b[2K${shownText(line)}`, () => {});
     isShown = true;
   };
   const timer = setInterval(() => void show(), isTerminal ? repainted : logged);

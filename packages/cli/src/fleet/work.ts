@@ -8,7 +8,6 @@ import {
   memoryEngine,
   type PlannedJob,
   readJob,
-  rereadJob,
   statusOf,
   type Target,
   type Worker,
@@ -32,14 +31,13 @@ export async function work(args: Args, io: Io): Promise<number> {
     throw new UsageError('--status-host needs --status-port');
   const slots = args.integer('slots', { min: 1, max: 64 }) ?? 4;
   const grace = interval(args, 'grace') ?? 60_000;
-  const path = resolve(io.cwd, args.words[0] ?? '');
-  const job = await readJob(path);
+  const job = await readJob(resolve(io.cwd, args.words[0] ?? ''));
   const url = engineUrl(args, io);
   const engine = url === null ? memoryEngine(io.clock) : await openEngine(url, job.name, args, io);
   try {
     const target = await targetAt(job.into, args, io);
     try {
-      return await workWith({ job, path, engine, target, slots, grace }, args, io);
+      return await workWith({ job, engine, target, slots, grace }, args, io);
     } finally {
       await target.close();
     }
@@ -51,7 +49,6 @@ export async function work(args: Args, io: Io): Promise<number> {
 /** All that a worker is made of. */
 interface WorkSet {
   readonly job: PlannedJob;
-  readonly path: string;
   readonly engine: Engine;
   readonly target: Target;
   readonly slots: number;
@@ -59,7 +56,7 @@ interface WorkSet {
 }
 
 async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
-  const { job, path, engine, target, slots, grace } = set;
+  const { job, engine, target, slots, grace } = set;
   const name = args.text('name') ?? workerName(randomBytes(2).toString('hex'));
   const look = async (): Promise<FleetStatus | null> => statusOf(await engine.look(), io.clock.now());
   const metrics = createWorkerMetrics(() => worker, look);
@@ -70,7 +67,6 @@ async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
   };
   const worker: Worker = createWorker({
     ...{ job, engine, target, name, slots, onEvent },
-    reread: rereadJob(path),
     credentials: credentialsOf(args, io),
     clock: io.clock,
   });
@@ -81,7 +77,7 @@ async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
   say(io, `${job.name}: ${about.join(', ')}`);
   const stopStatus = await serveStatus(args, metrics, io);
   const where = engine.isShared ? `shared by ${engine.name}` : 'in this process';
-  say(io, `${name}: ${plural(slots, 'slot')}, ${where}; Ctrl-C leaves in peace`);
+  say(io, `${name}: ${plural(slots, 'slot')}, ${where}; Ctrl-C stops it`);
   const line = workLine(worker, look, args, io);
   try {
     await whileWaiting(null, () => runUntilStopped(worker, grace, line.close, io));
@@ -100,10 +96,7 @@ async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
 /** What is worth a line at once: an account that is set aside, and a worker that cannot work. */
 function sayEvent(event: WorkerEvent, isShared: boolean, io: Io): void {
   if (event.kind === 'turn' && event.outcome === 'aside')
-    say(
-      io,
-      `  ${event.account} is set aside: ${event.code}: ${(event.message ?? '').replace(/ Once that is corrected:.*$/, '').replace(/\.$/, '')}`,
-    );
+    say(io, `  ${event.account} is set aside: ${event.code}: ${(event.message ?? '').replace(/\.$/, '')}`);
   if (event.kind === 'worker' && event.why !== null && (isShared || event.state === 'resting'))
     say(io, `  ${event.state}: ${event.why}`);
 }

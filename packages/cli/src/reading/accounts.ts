@@ -9,6 +9,7 @@ import { type ChosenCopy, chooseCopy } from '../stores/choose-copy.ts';
 import { openClient } from './connect.ts';
 import type { CopySource } from './copy-source.ts';
 import type { NamedAccount } from './each-account.ts';
+import { whereOf } from './filter.ts';
 import { openCopySource } from './open-copy.ts';
 import { apiSource, type Source } from './source.ts';
 
@@ -24,7 +25,7 @@ export interface ReadAccount extends NamedAccount {
  */
 export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]> {
   const stored = await chooseStored(args, io);
-  const where = args.has('where') ? args.text('where') : null;
+  const where = whereOf(args);
   // A mistake in it is one of the command, not of each account.
   if (stored !== null && where !== null) planQuestion({ where });
   if (stored !== null)

@@ -85,11 +85,9 @@ async function askForAuth(settings: Settings, io: Io, mayAsk: boolean): Promise<
       hints: ['set CALLS_BEARER_TOKEN, or name a file with bearerTokenFile in calls.config.json'],
     });
   }
-  const missing = access
-    ? 'the secret key is not set'
-    : secret
-      ? 'the access key is not set'
-      : 'no keys are set';
+  let missing = 'no keys are set';
+  if (access) missing = 'the secret key is not set';
+  else if (secret) missing = 'the access key is not set';
   throw new UsageError(missing, {
     hints: [
       'calls init asks for them and keeps them',

@@ -254,15 +254,15 @@ function answeredText({ kind, shown }: ReadCopy, statuses: readonly AccountStatu
     .map((status) => status.last ?? '')
     .sort()
     .at(-1);
-  const unsynced = statuses.filter(({ syncedAt }) => syncedAt === null).map(({ account }) => account);
-  const synced = statuses.map(({ syncedAt }) => syncedAt ?? '').sort()[0];
-  const when =
-    statuses.length === 0
-      ? 'nothing was synced yet'
-      : unsynced.length > 0
-        ? `no sync of account${unsynced.length > 1 ? 's' : ''} ${unsynced.join(', ')} has finished yet: calls may be missing`
-        : `last sync ${synced?.slice(0, 19).replace('T', ' ')} UTC`;
   const of = statuses.length > 1 ? ` of ${statuses.length} accounts` : '';
   const until = last ? `, the latest of ${last.slice(0, 19)}` : '';
-  return `answered by the ${kind} ${shown}: ${plural(calls, 'call')}${of}${until}; ${when}`;
+  return `answered by the ${kind} ${shown}: ${plural(calls, 'call')}${of}${until}; ${syncedText(statuses)}`;
+}
+
+function syncedText(statuses: readonly AccountStatus[]): string {
+  const [oldest] = statuses.map(({ syncedAt }) => syncedAt ?? '').sort();
+  if (oldest === undefined) return 'nothing was synced yet';
+  if (oldest !== '') return `last sync ${oldest.slice(0, 19).replace('T', ' ')} UTC`;
+  const unsynced = statuses.filter(({ syncedAt }) => syncedAt === null).map(({ account }) => account);
+  return `no sync of account${unsynced.length > 1 ? 's' : ''} ${unsynced.join(', ')} has finished yet: calls may be missing`;
 }

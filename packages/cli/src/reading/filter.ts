@@ -144,3 +144,6 @@ export function countedText(extensions: Answer['extensions']): string {
   const sentence = extensionsSentence(extensions);
   return extensions.leftOut === 0 ? sentence : `${sentence} --include-extensions counts them.`;
 }
+
+/** The condition of --where; null for none. */
+export const whereOf = (args: Args): string | null => (args.has('where') ? args.text('where') : null);

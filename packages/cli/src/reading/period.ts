@@ -6,9 +6,10 @@ import type { FilterContext } from './filter.ts';
 /** A period as it is said: its last second included, and the time zone of its times. Null for all of time. */
 export function periodText({ from, to }: NaiveRange, timeZone: string | null): string | null {
   if (from === null && to === null) return null;
-  const last = to === null ? null : formatNaive(parseNaive(to) - second);
-  const span = from === null ? `up to ${last}` : last === null ? `from ${from}` : `${from} to ${last}`;
-  return `${span}, ${timeZone ?? 'in the time zone of the account'}`;
+  const zone = timeZone ?? 'in the time zone of the account';
+  if (to === null) return `from ${from}, ${zone}`;
+  const last = formatNaive(parseNaive(to) - second);
+  return `${from === null ? 'up' : from} to ${last}, ${zone}`;
 }
 
 const said = new WeakMap<Io, Set<string>>();

@@ -6,7 +6,6 @@ import {
   type AccountStatus,
   type Answer,
   type CallSelection,
-  type Condition,
   createAnswer,
   type Question,
   selectCalls,
@@ -25,9 +24,8 @@ import type { ChosenRows } from '../stores/choose-copy.ts';
 import { storeOptions } from '../stores/url.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import type { CopyContext, CopyCount, Cut, ReadCopy } from './copy-source.ts';
-import { withinRange } from './filter.ts';
+import { whereOf, withinRange } from './filter.ts';
 import { neededPeriod } from './needed-period.ts';
-import { whereOf } from './where.ts';
 
 /** Opens a row store to read it. */
 export async function openRowCopy(
@@ -35,7 +33,7 @@ export async function openRowCopy(
   { settings, args, io }: CopyContext,
   accounts: readonly string[],
 ): Promise<RowCopy> {
-  const where = whereOf(args, settings, 'id');
+  const where = whereOf(args);
   const shown = storeName(typed);
   const options = { ...storeOptions(readServiceSection(settings)), readOnly: true };
   const store = await whileWaiting(`waiting for the store ${shown}`, () => openStore(url, options));
@@ -50,7 +48,7 @@ interface Scope {
   readonly accounts: readonly string[];
   readonly version: 'v2' | 'v3';
   /** A condition of questions; null for none. */
-  readonly where: Condition | string | null;
+  readonly where: string | null;
   readonly signal: AbortSignal;
 }
 
@@ -167,7 +165,7 @@ class RowCopy implements ReadCopy {
   async #matching(
     accounts: readonly string[],
     selection: NumericFilter,
-    where: Condition | string,
+    where: string,
   ): Promise<readonly AsyncIterable<Call>[]> {
     const selector = selectCalls({ where });
     if (selector.needsSequence) {

@@ -124,12 +124,8 @@ async function* latestCalls(client: Client, part: Part, signal: AbortSignal): As
         total,
       );
   // What was read at the end of a list must also come after its beginning.
-  const seen = isNewestFirst
-    ? calls.toReversed()
-    : isWhole
-      ? calls
-      : [...first.records.slice(0, 1), ...calls];
-  if (!isOrdered(seen)) onUnordered?.();
+  const seen = isWhole || isNewestFirst ? calls : [...first.records.slice(0, 1), ...calls];
+  if (!isOrdered(isNewestFirst ? seen.toReversed() : seen)) onUnordered?.();
   const [from, to] = wanted(read.total);
   for (const call of calls.slice(from - read.from, to - read.from)) yield { call, total: read.total };
 }

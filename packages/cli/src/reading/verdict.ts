@@ -63,28 +63,26 @@ export function readCalls(
   client: Client,
   options: CallStreamOptions,
 ): { stream: CallStream; verdict: Promise<Verdict> } {
-  const stream = createCallStream(client, { incomplete: 'report', onChange: 'keep', ...options });
-  const verdict = new Promise<Verdict>((resolve) => stream.once('verdict', resolve));
+  const stream = createCallStream(client, options);
+  // A failure reaches whoever reads the stream.
+  const verdict = new Promise<Verdict>((resolve) => {
+    stream.once('close', () => void stream.verdict.then(resolve, () => {}));
+  });
   return { stream, verdict };
 }
 
-/** The part of `BadRecords` that a verdict needs: the file with records that were set aside. */
-interface SetAside {
-  readonly path: string | null;
-}
-
 /** Whether all calls were read, in one sentence. */
-export function verdictText(verdict: Ending, bad: SetAside | null = null): string {
+export function verdictText(verdict: Ending): string {
   if ('held' in verdict) {
     const { calls, held, of } = verdict;
     if (calls === held) return `complete: ${plural(calls, 'call')}, all that the ${of} has`;
     return `complete: ${plural(calls, 'call')} of ${count(held)} in the ${of}, all that match`;
   }
-  return describeVerdict(verdict, bad?.path ? { setAsideIn: bad.path } : {});
+  return describeVerdict(verdict);
 }
 
 /** Reports the verdict and returns the exit status for it. */
-export function judge(verdict: Ending, io: Io, bad: SetAside | null = null): number {
-  say(io, verdictText(verdict, bad));
+export function judge(verdict: Ending, io: Io): number {
+  say(io, verdictText(verdict));
   return verdict.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
 }

@@ -2,13 +2,13 @@ import type { Call } from '@call-attribution/core';
 import type { TimeSlice } from '@call-attribution/node-stream';
 import type { CopyVerdict, Removals } from '@call-attribution/node-stream/copies';
 import { type Filter, printFilter } from '@call-attribution/query-dsl';
-import type { AccountStatus, Answer, CallSelection, Condition, Question } from '@call-attribution/questions';
+import type { AccountStatus, Answer, CallSelection, Question } from '@call-attribution/questions';
 import type { Warehouse } from '@call-attribution/warehouse';
 import { loadLibrary, type WarehouseFile } from '../stores/choose.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { type CopyContext, CopySource, type Cut, type ReadCopy } from './copy-source.ts';
+import { whereOf } from './filter.ts';
 import type { Source } from './source.ts';
-import { whereOf } from './where.ts';
 
 const usualTimeLimit = 60_000;
 
@@ -24,7 +24,7 @@ export async function openWarehouseCopy(
   const warehouse = await whileWaiting(`waiting for the warehouse ${file.shown}`, () =>
     openWarehouse(file.path, { create: false, wait }),
   );
-  const where = whereOf(args, settings, 'id');
+  const where = whereOf(args);
   const { signal } = io;
   return new WarehouseCopy(warehouse, file.shown, {
     ...{ accounts, where, timeLimit, signal },
@@ -36,7 +36,7 @@ export async function openWarehouseCopy(
 interface Scope {
   readonly accounts: readonly string[];
   readonly version: 'v2' | 'v3';
-  readonly where: Condition | string | null;
+  readonly where: string | null;
   readonly timeLimit: number;
   readonly signal: AbortSignal;
 }

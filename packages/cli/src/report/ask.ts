@@ -27,8 +27,6 @@ export interface Asked {
 /** Who answers: a copy, or the API of each account. */
 export interface Place {
   readonly accounts: readonly AskedAccount[];
-  /** What accounts are called in conditions there. */
-  readonly accountsAs: 'id' | 'name';
   /** Answers all questions in one pass. Nothing is answered when all accounts have failed. */
   ask(questions: readonly Question[]): Promise<Asked>;
 }
@@ -37,15 +35,10 @@ export interface Place {
 export async function placeOf(args: Args, io: Io): Promise<Place> {
   const stored = await chooseStored(args, io);
   if (stored !== null)
-    return {
-      accounts: stored.accounts,
-      accountsAs: 'id',
-      ask: (questions) => askCopy(stored, questions, io),
-    };
+    return { accounts: stored.accounts, ask: (questions) => askCopy(stored, questions, io) };
   const accounts = accountsOfApi(args, io);
   return {
     accounts: accounts.map((account) => ({ ...account, key: keyOf(account) })),
-    accountsAs: 'name',
     ask: (questions) => askApi(accounts, questions, args, io),
   };
 }
@@ -81,7 +74,7 @@ function withNames(answer: Answer, nameOf: (id: string) => string): Answer {
   return { ...named, rows: answer.rows.map((row) => ({ ...row, account: nameOf(String(row.account)) })) };
 }
 
-const keyOf = ({ name }: NamedAccount): string => name ?? 'main';
+const keyOf = ({ name, settings }: NamedAccount): string => settings.account?.id ?? name ?? 'main';
 
 /** What was counted of the calls of an account. */
 interface Counted {
@@ -138,7 +131,9 @@ async function askApi(
       await source.close();
     }
   });
-  return { answers: together(counted), ends: counted.map(({ end }) => end), incomplete: [], status };
+  const nameOf = (key: string) => accounts.find((one) => keyOf(one) === key)?.name ?? key;
+  const answers = together(counted).map((answer) => withNames(answer, nameOf));
+  return { answers, ends: counted.map(({ end }) => end), incomplete: [], status };
 }
 
 /** One answer of all accounts: order and limit hold for all of them. */

@@ -33,8 +33,9 @@ export function headOf(
   const span = formatPeriod(period.from === null && period.to === null ? period : shown);
   const written = formatPeriod({ from: formatNaive(naiveAt(now, period.timeZone ?? 'UTC')), to: null });
   const calls = callsInWords(asked);
+  const accountTitle = names.length === 1 ? 'Account' : 'Accounts';
   return [
-    ...(names.length === 0 ? [] : [[names.length === 1 ? 'Account' : 'Accounts', names.join(', ')] as const]),
+    ...(names.length === 0 ? [] : [[accountTitle, names.join(', ')] as const]),
     ['Period', `${span}, ${period.timeZone ?? 'in the time zone of the account'}`] as const,
     ...(main.compared === null ? [] : [['Compared with', formatPeriod(main.compared)] as const]),
     ['Written', `${written.replace('since ', '')}, ${period.timeZone ?? 'UTC'}`] as const,
@@ -58,11 +59,9 @@ function clauseInWords(clause: Clause): string {
   if (field !== 'talk_minutes') return `only those with ${printFilter({ clauses: [clause] })}`;
   const [least, most] = [lower?.text ?? null, upper?.text ?? null];
   if (Number(most ?? '1') === 0) return 'missed calls only';
-  const from =
-    least === null || Number(least) === 0
-      ? ''
-      : `${lower?.inclusive === false ? 'more than' : 'at least'} ${least}`;
-  const to = most === null ? '' : `${upper?.inclusive === false ? 'less than' : 'at most'} ${most}`;
-  const ends = [from, to].filter((end) => end !== '').join(' and ');
-  return ends === '' ? 'with talk minutes' : `with ${ends} talk minutes`;
+  const ends: string[] = [];
+  if (least !== null && Number(least) !== 0)
+    ends.push(`${lower?.inclusive === false ? 'more than' : 'at least'} ${least}`);
+  if (most !== null) ends.push(`${upper?.inclusive === false ? 'less than' : 'at most'} ${most}`);
+  return ['with', ...(ends.length === 0 ? [] : [ends.join(' and ')]), 'talk minutes'].join(' ');
 }

@@ -54,11 +54,7 @@ export interface PageText {
 
 /** A self-contained page: no script, no font, no request. It has light and dark colors, and a table with all figures. */
 export function reportPage(report: Report, text: PageText): string {
-  const { rows, isTime } = report;
-  // Of a long stretch of time the latest part is what one looks at first.
-  const folds = rows.length > mostRows + 5;
-  const open = folds ? (isTime ? rows.slice(-mostRows) : rows.slice(0, mostRows)) : rows;
-  const folded = folds ? (isTime ? rows.slice(0, -mostRows) : rows.slice(mostRows)) : [];
+  const { open, folded } = split(report);
   const paragraphs = (lines: readonly string[]): string[] => lines.map((line) => `<p>${markup(line)}</p>`);
   return [
     '<!doctype html>',
@@ -79,13 +75,7 @@ export function reportPage(report: Report, text: PageText): string {
     ...paragraphs(text.facts),
     ...(report.calls === 0 ? ['<p>No calls.</p>'] : pictures(report)),
     table(report, `${plural(report.calls, 'call')} by ${report.by}`, open, report.total),
-    ...(folded.length === 0
-      ? []
-      : [
-          `<details><summary>${plural(folded.length, isTime ? 'earlier row' : 'more row')}</summary>`,
-          table(report, isTime ? 'Earlier' : 'More', folded, null),
-          '</details>',
-        ]),
+    ...foldedTable(report, folded),
     ...paragraphs(report.hidden),
     '</main>',
     ...(text.counted.length === 0 ? [] : ['<footer>', ...paragraphs(text.counted), '</footer>']),
@@ -93,6 +83,25 @@ export function reportPage(report: Report, text: PageText): string {
     '</html>',
     '',
   ].join('\n');
+}
+
+/** The rows that are shown at once, and those that are folded: of a long stretch of time one looks at the latest part first. */
+function split({ rows, isTime }: Report) {
+  if (rows.length <= mostRows + 5) return { open: rows, folded: [] };
+  if (isTime) return { open: rows.slice(-mostRows), folded: rows.slice(0, -mostRows) };
+  return { open: rows.slice(0, mostRows), folded: rows.slice(mostRows) };
+}
+
+function foldedTable(report: Report, rows: readonly ReportRow[]): string[] {
+  if (rows.length === 0) return [];
+  const [row, caption] = report.isTime
+    ? (['earlier row', 'Earlier'] as const)
+    : (['more row', 'More'] as const);
+  return [
+    `<details><summary>${plural(rows.length, row)}</summary>`,
+    table(report, caption, rows, null),
+    '</details>',
+  ];
 }
 
 function pictures({ chart: { answer, totals } }: Report): string[] {

@@ -31,15 +31,16 @@ export function reportLines(report: Report, options: { width: number | null; sty
 // A part of a figure is another figure: such a column is left out rather than narrowed, first the figures of the period compared with.
 function columnOf({ title, kind }: ReportColumn, at: number): Column {
   if (kind === 'group') return { title, min: 24, rank: -1 };
-  const isCompared = kind !== 'measure';
   return {
-    title: isCompared ? kind : title,
+    title: kind === 'measure' ? title : kind,
     name: title,
     align: 'right',
     min: Number.POSITIVE_INFINITY,
-    rank: at + (kind === 'before' ? 2_000 : isCompared ? 1_000 : 0),
+    rank: at + leavesFirst[kind],
   };
 }
+
+const leavesFirst = { before: 2_000, change: 1_000, measure: 0 } as const;
 
 function pictureTitle({ across }: Report): string {
   if (across === null) return '';

@@ -95,9 +95,10 @@ export function reportOf(
       series: series.of(row[groups[0]?.name ?? '']),
     })),
     isTime: across === null && groups.length === 1 && groups[0]?.isTime === true,
-    total: columns.map((column, at) =>
-      column.kind === 'group' ? (at === 0 ? 'All calls' : '') : formatValue(column, total[column.name]),
-    ),
+    total: columns.map((column, at) => {
+      if (column.kind !== 'group') return formatValue(column, total[column.name]);
+      return at === 0 ? 'All calls' : '';
+    }),
     calls,
     across: across && { title: columnTitle(across.name), isTime: across.isTime, ...series },
     chart: isStacked

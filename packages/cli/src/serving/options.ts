@@ -39,21 +39,12 @@ export function serviceOptions(
   io: Io,
   log: 'json' | 'off',
 ): Omit<ServiceOptions, 'store'> {
-  const { proxies, defaultRows, maxRows, rowsOver, singleAs, countAs } = section;
-  const { rateRequests: requests, ratePer: per, drainTimeout } = section;
-  const { urlBytes, headerBytes, connections, atOnce, headTimeout, sendTimeout, idleTimeout } = section;
+  const { rateRequests: requests, ratePer: per, drainTimeout, ...others } = section;
+  const { synchronous: _, poolSize: __, statementTimeout: ___, ...settings } = others;
   return {
-    proxies,
-    defaultRows,
-    maxRows,
-    rowsOver,
-    singleAs,
-    countAs,
+    ...settings,
+    ...(drainTimeout === null ? {} : { drainTimeout }),
     rateLimit: requests === 0 ? null : { requests, per },
-    limits: {
-      ...{ urlBytes, headerBytes, connections, atOnce, headTimeout, sendTimeout, idleTimeout },
-      ...(drainTimeout === null ? {} : { drainTimeout }),
-    },
     log: logsTo(section, log) ? (entry: LogEntry) => say(io, JSON.stringify(entry)) : null,
   };
 }

@@ -22,8 +22,6 @@ export type Copy = RowCopy | WarehouseCopy;
 interface AnyCopy {
   /** As messages call it. */
   readonly name: string;
-  /** The URL without what kind of store it is, where it names a file. */
-  readonly file: string | null;
   /** Where feeds read its calls. */
   readonly feeds: FeedSource;
   /** The accounts that it has. */
@@ -70,7 +68,6 @@ export async function openCopy(chosen: ChosenStore, io: Io, options: CopyOptions
   const store = await openStore(url, options.store);
   return {
     name: store.name,
-    file: /^sqlite:(?!:memory:)(.+)$/.exec(chosen.url)?.[1] ?? null,
     store,
     warehouse: null,
     feeds: storeFeeds(store),
@@ -90,7 +87,6 @@ async function openWarehouseCopy({ path, shown }: WarehouseFile, create: boolean
   );
   return {
     name: `warehouse ${shown}`,
-    file: shown,
     store: null,
     warehouse,
     feeds: warehouseFeeds(warehouse),

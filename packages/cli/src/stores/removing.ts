@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { openToForget } from '@call-attribution/conversions';
 import { isPhoneNumber } from '@call-attribution/core/record';
 import type { Erasure } from '@call-attribution/node-stream/copies';
@@ -30,10 +29,11 @@ export function numbersOf(text: string): readonly TypedNumber[] {
   const wrong = typed.filter(({ number }) => !isPhoneNumber(number)).map(({ line }) => line);
   if (wrong.length === 0) return typed;
   const shown = wrong.slice(0, 10).join(', ');
-  throw new UsageError(
-    `${wrong.length === 1 ? `line ${shown} of stdin is` : `lines ${shown}${wrong.length > 10 ? ' and more' : ''} of stdin are`} not a phone number and nothing else; nothing was erased`,
-    { hints: ['write one number a line, such as +1 312 555 0199'] },
-  );
+  const more = wrong.length > 10 ? ' and more' : '';
+  const lines = wrong.length === 1 ? `line ${shown} of stdin is` : `lines ${shown}${more} of stdin are`;
+  throw new UsageError(`${lines} not a phone number and nothing else; nothing was erased`, {
+    hints: ['write one number a line, such as +1 312 555 0199'],
+  });
 }
 
 /** Ledgers in files, opened before anything is erased: one that is in use or damaged is found out in time. */
@@ -77,12 +77,7 @@ export async function openLedgers(files: readonly string[], copy: Copy, io: Io):
 }
 
 /** Says what an erasure did not reach, and how to clean it. */
-export async function sayWhatRemains(
-  { remains }: Erasure,
-  copy: Copy,
-  account: string,
-  io: Io,
-): Promise<void> {
+export function sayWhatRemains({ remains }: Erasure, copy: Copy, account: string, io: Io): void {
   if (remains.includes('vacuum'))
     say(
       io,
@@ -94,24 +89,12 @@ export async function sayWhatRemains(
       io,
       `another process uses ${copy.name}: end it and run the same command again, so that no byte is left in the file`,
     );
-  const set = await badRecordFiles(copy, io);
   say(
     io,
-    `not searched, and to be cleaned by you: files of --on-bad-record (${set.length > 0 ? set.join(', ') : 'none beside the store'}): delete lines with the number; ` +
-      'files that were exported before: export again, or delete them; ' +
+    'not searched, and to be cleaned by you: files that were exported before: export again, or delete them; ' +
       `other copies of account ${account} (stores, the copy of calls mcp, backups): run the same command there; ` +
       'ledgers of calls push, calls sheet and feeds: name each with --ledger in the same command',
   );
-}
-
-/** Files of records that could not be read, beside a store that is a file. */
-async function badRecordFiles({ file }: Copy, io: Io): Promise<string[]> {
-  if (file === null) return [];
-  const path = resolve(io.cwd, file);
-  const names = await readdir(dirname(path)).catch(() => []);
-  const isOne = (name: string): boolean =>
-    name.startsWith(basename(path)) && name.endsWith('.bad-records.ndjson');
-  return names.filter(isOne).sort();
 }
 
 /** Says what was deleted, in a line of JSON for each number. */

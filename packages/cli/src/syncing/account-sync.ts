@@ -3,9 +3,9 @@ import { accountNameWords, isAccountName, type Settings } from '@call-attributio
 import { type SyncSummary, syncInto, type UpsertSink } from '@call-attribution/node-stream';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
-import { type BadRecords, badRecords, toleratingSink, withWayOut } from '../bad-records/policy.ts';
 import { CliError, codeOf, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { type BadRecords, badRecords, toleratingSink, withWayOut } from '../reading/bad-records.ts';
 import { contextOf } from '../reading/connect.ts';
 import { withExtensions } from '../reading/filter.ts';
 import { watch } from '../reading/verdict.ts';
@@ -43,17 +43,18 @@ export async function openAccountSync(
   // A copy serves v2 as well, which has the calls that v3 leaves out by default.
   const filter = version === 'v3' ? withExtensions(plan) : plan;
   const lookback = interval(args, 'lookback');
-  const besides = [copy.file ?? 'calls', ...(name === null ? [] : [name])].join('.');
   let restarts = scope.restart === true;
   return {
     account,
     async once() {
-      const bad = badRecords(args, io, { version, account, besides });
+      const bad = badRecords(args, io);
       const sink = toleratingSink(copy.sink(account), bad);
       const period = scope.period?.(contextOf(settings, io)) ?? null;
       const { line, onProgress } = watch(io, name === null ? 'sync' : `sync ${name}`);
       const from = performance.now();
       try {
+        // It may be there because calls verify has found wrong counts.
+        if (restarts) await copy.store?.rebuild(account);
         const read = () =>
           syncInto(client, restarts ? startingOver(sink) : sink, {
             filter,
@@ -71,6 +72,7 @@ export async function openAccountSync(
         throw await withWayOut(error);
       } finally {
         line.close();
+        bad.sayNames();
       }
     },
   };

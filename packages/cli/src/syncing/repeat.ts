@@ -1,8 +1,7 @@
 import { CallsError } from '@call-attribution/core/errors';
-import { type CliError, Interrupted, isStoreError } from '../errors.ts';
+import { type CliError, Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
-import { isWarehouseError } from '../failures/warehouse.ts';
 import { type Io, say } from '../io.ts';
 import { duration } from '../term/numbers.ts';
 import { pause } from '../term/waiting.ts';
@@ -27,10 +26,7 @@ export async function again(
       const failure = await explain(error);
       // A server that is down may come back, and a disk may get space again; a wrong key or a lost file stays wrong.
       const mayPass =
-        failure.exitCode === exitCodes.output
-          ? (isStoreError(error) && error.code !== 'store_damaged') ||
-            (isWarehouseError(error) && error.code !== 'damaged')
-          : passing.has(failure.exitCode);
+        CallsError.is(error) && error.kind === 'disk' ? error.isRetryable : passing.has(failure.exitCode);
       if (!mayPass) throw error;
       report(failure, everyMs, io, onFailure);
     }

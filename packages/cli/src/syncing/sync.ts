@@ -1,10 +1,10 @@
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
 import type { Args } from '../args/command.ts';
-import { sayBadRecords } from '../bad-records/policy.ts';
 import { type CliError, codeOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
+import { sayBadRecords } from '../reading/bad-records.ts';
 import { clientsOf } from '../reading/connect.ts';
 import { eachAccount, type NamedAccount } from '../reading/each-account.ts';
 import { type Copy, openCopy } from '../stores/copy.ts';

@@ -42,7 +42,7 @@ export const fleetCommands: readonly CommandSpec[] = [
     name: 'fleet work',
     summary: 'work until the job is done, or keep its accounts up to date',
     about:
-      'On as many machines as you like, each with the same job file. After Ctrl-C or SIGTERM what is under way is read to its ' +
+      'On as many machines as you like, each with the same job file, which is read once. After Ctrl-C or SIGTERM what is under way is read to its ' +
       'end; a second Ctrl-C ends at once.',
     positionals: [{ ...job, text: 'JSON file of the job', required: true }],
     options: [
@@ -100,36 +100,12 @@ export const fleetCommands: readonly CommandSpec[] = [
     load: async () => (await import('../fleet/status.ts')).status,
   },
   {
-    name: 'fleet pause',
-    summary: 'start nothing new',
-    positionals: [job],
-    options: [engine, { name: 'now', text: 'also drop what is under way, which is read again later' }],
-    examples: [{ line: 'calls fleet pause history', text: 'what is under way is read to its end' }],
-    load: async () => (await import('../fleet/orders.ts')).pause,
-  },
-  {
-    name: 'fleet resume',
-    summary: 'go on after a pause',
-    positionals: [job],
-    options: [engine],
-    examples: [{ line: 'calls fleet resume history', text: 'its workers start new turns again' }],
-    load: async () => (await import('../fleet/orders.ts')).resume,
-  },
-  {
-    name: 'fleet cancel',
-    summary: 'end the job for good; what was read stays',
-    positionals: [job],
-    options: [engine, { name: 'yes', text: 'do not ask' }],
-    examples: [{ line: 'calls fleet cancel history --yes', text: 'for scripts, without the question' }],
-    load: async () => (await import('../fleet/orders.ts')).cancel,
-  },
-  {
     name: 'fleet retry',
     summary: 'take accounts that were set aside back into the work',
     about: 'With the JSON file of the job the keys are tried first, here.',
     positionals: [job],
     options: [engine, keys, { name: 'account', value: 'ID', text: 'only these accounts', repeat: true }],
     examples: [{ line: 'calls fleet retry --account 103', text: 'after its keys were corrected' }],
-    load: async () => (await import('../fleet/orders.ts')).retry,
+    load: async () => (await import('../fleet/retry.ts')).retry,
   },
 ];

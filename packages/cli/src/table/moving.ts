@@ -215,7 +215,7 @@ export const movingCommands: readonly CommandSpec[] = [
         value: 'DURATION',
         text: 'read calls again that are younger than this: 24h, 7d',
       },
-      { name: 'restart', text: 'read all calls that match again' },
+      { name: 'restart', text: 'read and count all calls that match again' },
       jsonOption,
       ...filterOptions.filter(({ name }) => name !== 'include-extensions'),
       badRecordOption,

@@ -19,8 +19,8 @@ export const servingCommands: readonly CommandSpec[] = [
     name: 'serve',
     summary: 'serve the API on this machine, over generated calls or your own store',
     about:
-      'Without --store it serves generated calls with test keys. With --store it serves your own calls, as calls store ' +
-      'import or calls sync wrote them. With --every it also syncs: /readyz says whether the calls are fresh, /metrics ' +
+      'Without --store it serves generated calls with test keys. With --store it serves your own calls, as calls ' +
+      'sync wrote them. With --every it also syncs: /readyz says whether the calls are fresh, /metrics ' +
       'when a sync last succeeded, how far it lags, rows and errors. The connection to the API is then set as for calls sync, ' +
       'in the environment or in calls.config.json. Limits, the log and the form of responses are set in the section "service" of ' +
       'calls.config.json. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',

@@ -1,5 +1,5 @@
 import type { CommandGroup, CommandSpec, OptionSpec } from '../args/command.ts';
-import { configOption, outputOption } from '../args/options.ts';
+import { configOption } from '../args/options.ts';
 
 const storeOptions: readonly OptionSpec[] = [
   {
@@ -32,7 +32,7 @@ const account: OptionSpec = {
 export const storeGroups: readonly CommandGroup[] = [
   {
     name: 'store',
-    summary: 'manage a store: accounts and keys, import, export, delete',
+    summary: 'manage a store: accounts and keys, sizes, delete',
     about:
       'For the store in SQLite or PostgreSQL that calls sync fills and calls serve serves; purge and erase work on a warehouse in DuckDB, ' +
       'too. Each command prints JSON lines. ' +
@@ -43,8 +43,8 @@ export const storeGroups: readonly CommandGroup[] = [
         text: 'keys for the clients of calls serve',
       },
       {
-        line: 'calls store export --store sqlite:calls.db --account 101 -o calls.ndjson.gz',
-        text: 'a compressed copy',
+        line: 'calls store sizes --store sqlite:calls.db',
+        text: 'calls, bytes and age of each account',
       },
     ],
   },
@@ -141,49 +141,10 @@ const accountCommands: readonly CommandSpec[] = [
 export const storeCommands: readonly CommandSpec[] = [
   ...accountCommands,
   {
-    name: 'store import',
-    summary: 'add or replace calls from NDJSON',
-    positionals: [
-      { name: 'file', text: 'the file, .gz is decompressed; - for stdin', required: true, completes: 'file' },
-    ],
-    options: [account, ...storeOptions],
-    examples: [
-      {
-        line: 'calls store import calls.ndjson.gz --store sqlite:calls.db --account 101',
-        text: 'prints how many were new and how many changed',
-      },
-    ],
-    load: async () => (await import('../commands/store.ts')).importFile,
-  },
-  {
-    name: 'store export',
-    summary: 'write calls as NDJSON',
-    options: [
-      account,
-      { ...outputOption, text: 'file to write, .gz is compressed; - for stdout', default: '-' },
-      {
-        name: 'form',
-        value: 'FORM',
-        text: 'form of the records; neutral keeps the fields of both versions',
-        choices: ['neutral', 'v2', 'v3'],
-        default: 'neutral',
-      },
-      ...storeOptions,
-    ],
-    examples: [
-      {
-        line: 'calls store export --store sqlite:calls.db --account 101 -o calls.ndjson.gz',
-        text: 'a compressed copy',
-      },
-    ],
-    load: async () => (await import('../commands/store.ts')).exportFile,
-  },
-  {
     name: 'store purge',
     summary: 'delete older calls, now and in later syncs',
     about:
-      'Future imports and syncs leave out what is older, also with --restart or a longer --lookback; exports take the time along. To get ' +
-      'such calls again, fill a new store.',
+      'Later syncs leave out what is older, also with --restart or a longer --lookback. To get such calls again, fill a new store.',
     options: [
       account,
       {
@@ -207,7 +168,7 @@ export const storeCommands: readonly CommandSpec[] = [
     summary: 'delete the calls of callers, now and in later syncs',
     about:
       'Asks for the number of the caller, or reads numbers from stdin, one a line, so that they stay out of the shell history. Each may be ' +
-      'written in any way. Future imports and syncs leave these callers out, also of copies that are made of exports. The files of SQLite ' +
+      'written in any way. Later syncs leave these callers out, also in copies of the file. The files of SQLite ' +
       'and DuckDB are written again without them. What else may have them, such as files that were exported before, is named at the end.',
     options: [
       account,
@@ -238,14 +199,5 @@ export const storeCommands: readonly CommandSpec[] = [
     options: storeOptions,
     examples: [{ line: 'calls store sizes --store sqlite:calls.db', text: 'one line of JSON' }],
     load: async () => (await import('../commands/store.ts')).sizes,
-  },
-  {
-    name: 'store rebuild',
-    summary: 'count all calls again',
-    options: storeOptions,
-    examples: [
-      { line: 'calls store rebuild --store sqlite:calls.db', text: 'after calls verify found wrong counts' },
-    ],
-    load: async () => (await import('../commands/store.ts')).rebuild,
   },
 ];

@@ -162,7 +162,7 @@ class Waiting {
   }
 
   #put(control: string, text = ''): void {
-    this.#io.stderr.write(control + shownText(text, this.#io.env), () => {});
+    this.#io.stderr.write(control + shownText(text), () => {});
   }
 }
 
@@ -184,12 +184,9 @@ function watchRequests(): void {
   tracingChannel('call-attribution:wait').start.subscribe((message) => {
     const { after, status, waitMs } = message as WaitTrace;
     if (waitMs === undefined) return;
-    const reason =
-      status === 429
-        ? 'rate limited (status 429)'
-        : status === undefined
-          ? `request failed (${after})`
-          : `the server failed (status ${status})`;
+    let reason = `the server failed (status ${status})`;
+    if (status === 429) reason = 'rate limited (status 429)';
+    else if (status === undefined) reason = `request failed (${after})`;
     current.getStore()?.pause(reason, waitMs);
   });
 }

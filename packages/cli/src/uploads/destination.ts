@@ -13,7 +13,7 @@ import {
 } from '@call-attribution/conversions/push';
 import type { Args } from '../args/command.ts';
 import { CliError, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitOf } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 
 /** An API that takes conversions, as this command needs to know it. */
@@ -94,21 +94,8 @@ export async function explained<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (!(error instanceof PushError)) throw error;
-    const { problem, hint, summary: message } = error;
+    const { hint, summary: message } = error;
     const hints = hint === undefined ? [] : [hint];
-    if (
-      problem.code !== 'refused' &&
-      problem.code !== 'unreachable' &&
-      problem.code !== 'unreadable_response'
-    )
-      throw new UsageError(message, { hints, cause: error });
-    const isDenied = problem.code === 'refused' && (problem.status === 401 || problem.status === 403);
-    const exitCode =
-      problem.code === 'unreachable'
-        ? exitCodes.unreachable
-        : isDenied
-          ? exitCodes.refused
-          : exitCodes.failed;
-    throw new CliError(message, { exitCode, hints, cause: error });
+    throw new CliError(message, { exitCode: exitOf(error), hints, cause: error });
   }
 }

@@ -86,8 +86,7 @@ function formOf(path: string, receipt: Receipt | null): FileForm {
     throw new UsageError(`${path}: the name does not say a format, and there is no receipt`, {
       hints: ['names end in .ndjson, .csv, .json or .parquet (and .gz)'],
     });
-  const csv = rows?.csv === undefined ? {} : { csv: rows.csv };
-  return { format, gzip, fields: rows?.csv?.header === false ? rows.fields : null, ...csv };
+  return { format, gzip, delimiter: rows?.delimiter ?? null };
 }
 
 /** What is in the file and not in its receipt, or the other way round. */
@@ -145,7 +144,7 @@ async function againstApi(path: string, form: FileForm, { receipt, fields, hasMa
   const textOf = (call: Call): string => rows?.text(picked(call, options, form.format)) ?? '';
   const filter = parse(receipt?.filter ?? '', { version });
   // The read of an export ends with what lies safely in the past; what came later is not what it is about.
-  const end = ask.range.to ?? (receipt?.to === null ? (receipt.verdict?.countedBefore ?? null) : null);
+  const end = ask.range.to ?? (receipt?.to === null ? countedBefore(receipt) : null);
   return compareWithApi(
     {
       account: receipt?.accounts[0] ?? null,
@@ -156,7 +155,7 @@ async function againstApi(path: string, form: FileForm, { receipt, fields, hasMa
       here: {
         async read(take) {
           const onRow = (row: FileRow): void => take(comparedRow(row));
-          await readFileContents(path, form, { onRow, signal: ask.io.signal });
+          await readFileContents(path, form, { onRow, signal: ask.io.signal, expected: receipt?.bytes ?? null });
         },
       },
       removed: null,
@@ -165,10 +164,18 @@ async function againstApi(path: string, form: FileForm, { receipt, fields, hasMa
   );
 }
 
+/** Where what was read and not counted again begins. */
+const countedBefore = ({ verdict }: Receipt): string | null => {
+  const from = verdict?.notes.find(({ code }) => code === 'young')?.from;
+  return typeof from === 'string' ? from : null;
+};
+
 function comparedRow({ text, record: { sid, date_added: at } }: FileRow): ComparedRow {
+  // Parquet has microseconds.
+  const time = typeof at === 'bigint' ? formatNaive(Number(at / 1000n)) : at;
   return {
     text,
     sid: typeof sid === 'string' ? sid : null,
-    at: typeof at === 'string' ? at : typeof at === 'bigint' ? formatNaive(Number(at / 1000n)) : null,
+    at: typeof time === 'string' ? time : null,
   };
 }

@@ -13,7 +13,6 @@ import { parse } from '@call-attribution/query-dsl';
 import { storeName } from '@call-attribution/store';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { refusedCodes } from '../failures/fleet.ts';
 import { clientOf, credentialsOf } from '../fleet/place.ts';
 import { refusePassword } from '../stores/url.ts';
 import { count, plural } from '../term/numbers.ts';
@@ -151,7 +150,7 @@ async function againstApi(
     const filter = parse(text, { version });
     return await compareRows(holdings, { account: account.id, client, filter, range, removed }, ask.io);
   } catch (error) {
-    if (!CallsError.is(error) || !refusedCodes.has(error.code)) throw error;
+    if (!CallsError.is(error) || error.kind !== 'keys') throw error;
     const what = `the API could not be asked: ${error.summary.replace(/\.$/, '')}`;
     return { check: null, findings: [{ code: 'api_not_whole', text: what }] };
   } finally {

@@ -3,7 +3,6 @@ import type { Call } from '@call-attribution/core';
 import type { TimeSlice } from '@call-attribution/node-stream';
 import { toNdjson } from '@call-attribution/node-stream/encoders';
 import {
-  coverOf,
   type Receipt,
   type RowCount,
   RowDigest,
@@ -160,7 +159,6 @@ class StoreCheck {
   ): Receipt {
     const { range } = this.#ask;
     const at = new Date(now).toISOString();
-    const calls = this.#api.reduce((all, each) => all + each.calls, 0);
     const form = { format: 'store', fields: null } as const;
     return {
       receipt: 1,
@@ -171,8 +169,8 @@ class StoreCheck {
       version: null,
       filter: null,
       ...range,
-      verdict: isProved ? verdictOfCopies({ counted: calls, read: sum.count }, now) : null,
-      rows: { ...form, ...sum, removed: removalsOf(counted), covers: coverOf(form) },
+      verdict: isProved ? verdictOfCopies(sum.count, []) : null,
+      rows: { ...form, ...sum, removed: removalsOf(counted), delimiter: null },
       bytes: null,
     };
   }

@@ -74,6 +74,6 @@ async function targetsIn(folder: string, cwd: string): Promise<Target[]> {
   return targets.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Is it a file that commands write besides the records: settings, records that were set aside? */
+/** Is it a file that commands write besides the records: such as settings? */
 const isBesides = (name: string): boolean =>
-  /^[._]|\.bad-records\.ndjson$|^calls\.config\.json$|^package(?:-lock)?\.json$/.test(name);
+  /^[._]|^calls\.config\.json$|^package(?:-lock)?\.json$/.test(name);

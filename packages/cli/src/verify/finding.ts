@@ -1,4 +1,4 @@
-import type { FoundReceipt, Receipt, ReceiptVerdict, RowCount } from '@call-attribution/node-stream/receipts';
+import type { FoundReceipt, Receipt, RowCount } from '@call-attribution/node-stream/receipts';
 import { count, plural } from '../term/numbers.ts';
 
 /**
@@ -49,7 +49,7 @@ export interface ApiCheck {
   readonly account: string | null;
   /** Calls that the API gave and that were compared. */
   readonly calls: number;
-  readonly proof: ReceiptVerdict['proof'];
+  readonly proof: NonNullable<Receipt['verdict']>['proof'];
   /** Calls of erased callers, and calls from before a purge, which the API still has. */
   readonly erased: number;
   readonly purged: number;
@@ -149,7 +149,7 @@ export function bytesDifference(
 
 /** What a check says of a receipt. */
 export function summaryOf({ writtenAt, verdict }: Receipt): NonNullable<Check['receipt']> {
-  return { writtenAt, proof: verdict?.proof ?? null, counted: verdict?.counted ?? null };
+  return { writtenAt, proof: verdict?.proof ?? null, counted: verdict?.proved ?? null };
 }
 
 /** Why a thing that is as its receipt says is not proved. */
@@ -158,6 +158,6 @@ export function doubts({ verdict }: Receipt): Finding[] {
   const why =
     verdict === null
       ? 'the receipt does not say whether all calls were read'
-      : `the receipt says that the read was ${verdict.proof}: ${verdict.reasons.map(({ code }) => code).join(', ')}`;
+      : `the receipt says that the read was ${verdict.proof}: ${[...new Set(verdict.gaps.map(({ why }) => why))].join(', ')}`;
   return [{ code: 'not_whole', text: why }];
 }

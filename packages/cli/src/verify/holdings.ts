@@ -88,7 +88,7 @@ async function openRows(url: string, path: string | null, { args, io }: Ask): Pr
         const counts = `${count(wrong?.tally ?? 0)} instead of ${count(wrong?.calls ?? 0)}`;
         return {
           code: 'stored_counts',
-          text: `the stored counts of account ${account} are wrong (${counts}): calls store rebuild counts its calls again`,
+          text: `the stored counts of account ${account} are wrong (${counts}): calls sync --restart reads and counts its calls again`,
         };
       });
     },

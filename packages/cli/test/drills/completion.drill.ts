@@ -35,7 +35,6 @@ const typed: readonly (readonly [keys: string, args: readonly string[]])[] = [
   ['fields talk_m\t', ['fields', 'talk_minutes']],
   ['report --by=week,phone_l\t', ['report', '--by', 'week,phone_label']],
   ['store acc\trev\t', ['store', 'accounts', 'revoke']],
-  ['store impo\t--store x my\t', ['store', 'import', '--store', 'x', 'my calls.csv']],
   ['fleet ret\tmy\t--acc\t', ['fleet', 'retry', 'my calls.csv', '--account']],
   ['push google\t--dry\t', ['push', 'google-data-manager', '--dry-run']],
   ['sheet sk\t--left\tmy\t', ['sheet', 'skai', '--left-out', 'my calls.csv']],

@@ -113,27 +113,16 @@ async function makeOriginals(env) {
 /** @param {Record<string, string>} env @param {{ period: string[], which: number, format: string }} what */
 async function makeOriginal(env, { period, which, format }) {
   const path = original(format, which);
-  const steps =
-    format === 'dataset'
-      ? [
-          [
-            'export',
-            '-o',
-            path,
-            '--receipt',
-            '--partition',
-            'day',
-            '--store',
-            `duckdb:${original('duckdb', which)}`,
-          ],
-        ]
-      : format === 'db' || format === 'duckdb'
-        ? [
-            ['sync', '--store', `${format === 'db' ? 'sqlite' : 'duckdb'}:${path}`, ...period],
-            ['verify', path, '--against-api', '--write-receipt', ...period],
-          ]
-        : [['export', '-o', path, '--receipt', '--include-extensions', ...period]];
-  for (const step of steps) {
+  const written = ['export', '-o', path, '--receipt'];
+  const from = ['--store', `duckdb:${original('duckdb', which)}`];
+  const checked = ['verify', path, '--against-api', '--write-receipt', ...period];
+  /** @type {Record<string, string[][]>} */
+  const stepsOf = {
+    dataset: [[...written, '--partition', 'day', ...from]],
+    db: [['sync', '--store', `sqlite:${path}`, ...period], checked],
+    duckdb: [['sync', '--store', `duckdb:${path}`, ...period], checked],
+  };
+  for (const step of stepsOf[format] ?? [[...written, '--include-extensions', ...period]]) {
     const { code, stdout, stderr } = await calls(step, env);
     if (code !== 0) throw new Error(`calls ${step.join(' ')}: ${code} ${stdout} ${stderr}`);
   }
@@ -149,7 +138,8 @@ function fieldChanged(row) {
   const places = [...row.matchAll(/[0-9a-zA-Z]/g)].map(({ index }) => index);
   const at = one(places);
   const old = row[at];
-  const next = /\d/.test(old ?? '') ? String((Number(old) + 1 + dice(9)) % 10) : old === 'x' ? 'y' : 'x';
+  const letter = old === 'x' ? 'y' : 'x';
+  const next = /\d/.test(old ?? '') ? String((Number(old) + 1 + dice(9)) % 10) : letter;
   return row.slice(0, at) + next + row.slice(at + 1);
 }
 
@@ -166,13 +156,10 @@ const onRows = {
 
 /** Text as its first line, its rows and its end. @param {string} text @param {string} format */
 function cut(text, format) {
-  const end = format.startsWith('csv') ? '\r\n' : format === 'json' ? '\n]\n' : '\n';
-  const head = format.startsWith('csv')
-    ? text.slice(0, text.indexOf('\r\n') + 2)
-    : format === 'json'
-      ? '[\n'
-      : '';
-  const between = format.startsWith('csv') ? '\r\n' : format === 'json' ? ',\n' : '\n';
+  let [head, between, end] = ['', '\n', '\n'];
+  if (format.startsWith('csv'))
+    [head, between, end] = [text.slice(0, text.indexOf('\r\n') + 2), '\r\n', '\r\n'];
+  else if (format === 'json') [head, between, end] = ['[\n', ',\n', '\n]\n'];
   return { head, end, between, rows: text.slice(head.length, -end.length).split(between) };
 }
 

@@ -1,22 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { apiKeys, type Call, createClient, createLimiter, fromCall } from '@call-attribution/core';
 import { scanField } from '@call-attribution/core/page';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { createAnswer } from '@call-attribution/questions';
 import { openDrill } from '@call-attribution/test-tools/drill';
-import { afterAll, expect, test } from 'vitest';
-import { lineFile } from '../../src/bad-records/file.ts';
+import { expect, test } from 'vitest';
 
 const tally = openDrill({
   name: 'linear',
   kind: 'odd records',
-  what: 'Pages of unusual JSON, waiters of a limiter, groups of a report and a file of bad records are doubled three times; the CPU for each item stays within 1.3 of the first',
+  what: 'Pages of unusual JSON, waiters of a limiter and groups of a report are doubled three times; the CPU for each item stays within 1.3 of the first',
 });
-
-const folder = mkdtempSync(join(tmpdir(), 'linear-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const repeats = 3;
 const most = 1.3;
@@ -102,7 +95,7 @@ test('waiters of a limiter', async () => {
   await staysLinear(64_000, (size) => {
     const limiter = createLimiter({ concurrency: 1 });
     return async () => {
-      const waiting = Array.from({ length: size }, () => limiter.acquire().then(() => limiter.release('ok')));
+      const waiting = Array.from({ length: size }, () => limiter.acquire().then(() => limiter.release()));
       await Promise.all(waiting);
     };
   });
@@ -117,7 +110,7 @@ test('waiters of a limiter that are aborted', async () => {
       const waiting = controllers.map(({ signal }) => limiter.acquire(signal).catch(() => null));
       for (const controller of controllers) controller.abort();
       await Promise.all(waiting);
-      limiter.release('ok');
+      limiter.release();
     };
   });
 }, 600_000);
@@ -132,20 +125,6 @@ test('a report by keyword and sid', async () => {
       const answer = createAnswer({ groupBy: ['keyword', 'sid'], limit: 1_000_000 });
       for (const call of calls) answer.add(call);
       expect(answer.answer().rows).toHaveLength(size);
-    };
-  });
-}, 600_000);
-
-test('a file of bad records that two runs write in turn', async () => {
-  let files = 0;
-  await staysLinear(100, (size) => {
-    files += 1;
-    const path = join(folder, `${files}.ndjson`);
-    const { signal } = new AbortController();
-    const writers = [lineFile(path, signal), lineFile(path, signal)];
-    return async () => {
-      for (let at = 0; at < size; at += 1)
-        await writers[at % 2]?.(new Map([[`key ${at}`, JSON.stringify({ record: `${at}`, code: 'x' })]]));
     };
   });
 }, 600_000);

@@ -148,7 +148,7 @@ describe.each(cases)('$name, service at "$prefix/"', ({ name, host, prefix }) =>
       page: { assets: folder },
       prefix: cut.has(name) ? '' : prefix,
       log: (entry) => log.push(entry),
-      limits: { sendTimeout: 2_000 },
+      sendTimeout: 2_000,
     });
     const calls = createClient({ baseUrl: 'http://127.0.0.1:1', auth: apiKeys('a', 'b') });
     const mcp = mountHttp(

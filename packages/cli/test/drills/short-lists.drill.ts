@@ -59,7 +59,7 @@ async function run(cwd: string, args: readonly string[], killAt = Number.POSITIV
 async function sidsOf(cwd: string, store: string): Promise<string[]> {
   const args = store.startsWith('duckdb')
     ? ['sql', 'select sid from calls', '--store', store, '--json', '--limit', '5000']
-    : ['store', 'export', '--account', '101', '--store', store];
+    : ['export', '-o', '-', '--include-extensions', '--store', store];
   const { stdout } = await run(cwd, args);
   return [...stdout.matchAll(/"sid":"([^"]+)"/g)].map(([, sid]) => sid ?? '').sort();
 }

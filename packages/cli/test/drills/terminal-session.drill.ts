@@ -179,7 +179,6 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     ['sync --store duckdb:calls.duckdb --account 101 --every 1s', /waiting for/],
     ['doctor', /waiting for/],
     ['sms', /waiting for/],
-    ['store import - --store sqlite:{made}/calls.db --account 101', /reading standard/],
     ['sql - --store duckdb:none.duckdb', /working/],
     ['serve --port 0', /Ctrl-C stops it/],
     ['serve --port 0 --records 200000', /generated calls/],

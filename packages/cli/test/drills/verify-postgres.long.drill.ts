@@ -49,6 +49,7 @@ test.each(postgres === null ? [] : [postgres])(
     expect(missing).toBe(5);
     const shown = await stage.quick(['verify', url]);
     expect(shown.stdout).not.toContain('calls@');
-    expect((await stage.quick(['store', 'rebuild', '--store', url])).code).toBe(0);
+    expect((await stage.quick(['sync', '--store', url, '--restart'])).code).toBe(0);
+    expect(await verify('--against-api')).toMatchObject({ code: 0, verdict: 'proved' });
   },
 );

@@ -66,9 +66,10 @@ export function adjustedCurrencyColumn(title: string): SheetColumn<LedgerEntry> 
 /** What the caller agreed to, as Google asks for it. Left out when the rules say nothing about consent. */
 export function consentColumns({ consent }: ConversionRules): SheetColumn[] {
   if (consent === undefined) return [];
-  const column = (title: string, of: (consent: Consent) => string): SheetColumn => ({
+  const words = { granted: 'Granted', denied: 'Denied' };
+  const column = (title: string, of: (consent: Consent) => keyof typeof words): SheetColumn => ({
     title,
-    cell: ({ consent }) => (consent === null ? null : of(consent) === 'granted' ? 'Granted' : 'Denied'),
+    cell: ({ consent }) => (consent === null ? null : words[of(consent)]),
     pattern: /^(Granted|Denied)$/,
     example: 'Granted',
     isOptional: true,

@@ -1,10 +1,12 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 
 const deliveryErrors = codeTable({
-  in_the_way:
-    'There is a file under the name of the sheet already, which may not have been uploaded. Upload it, or rename it.',
-  other_machine: 'Another machine has begun a delivery and has its files. Finish it there.',
-  unfinished: 'The ledger has an unfinished delivery to this destination. Commit or abandon it first.',
+  usage: {
+    in_the_way:
+      'There is a file under the name of the sheet already, which may not have been uploaded. Upload it, or rename it.',
+    other_machine: 'Another machine has begun a delivery and has its files. Finish it there.',
+    unfinished: 'The ledger has an unfinished delivery to this destination. Commit or abandon it first.',
+  },
 });
 
 /** Codes of `DeliveryError`. */
@@ -31,10 +33,12 @@ const deliveryTexts: Readonly<Record<DeliveryErrorCode, (what: string) => string
 };
 
 const ledgerDamagedErrors = codeTable({
-  ledger_damaged:
-    'The ledger was changed by something else, or the disk has damaged it. Restore it from a copy: without it, conversions would be uploaded twice.',
-  ledger_strange:
-    'The file of the ledger is a link, a pipe or a file of another user, or names files that no delivery makes. Name the file itself, and one of your own.',
+  data: {
+    ledger_damaged:
+      'The ledger was changed by something else, or the disk has damaged it. Restore it from a copy: without it, conversions would be uploaded twice.',
+    ledger_strange:
+      'The file of the ledger is a link, a pipe or a file of another user, or names files that no delivery makes. Name the file itself, and one of your own.',
+  },
 });
 
 /** Codes of `LedgerDamagedError`. */

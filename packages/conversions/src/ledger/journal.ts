@@ -97,7 +97,7 @@ export async function openToForget(path: string): Promise<{
   }
   return {
     async forget(sids) {
-      const changed = lines.map((line) => withoutCalls(line, sids));
+      const changed = lines.map((line) => withoutCalls(line, (sid) => sids.has(sid)));
       if (changed.every((line, i) => line === lines[i])) return false;
       let sum = '';
       let text = '';

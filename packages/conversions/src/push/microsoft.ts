@@ -191,17 +191,15 @@ function conversionOf({ entry }: ConversionChange): object {
 
 function adjustmentOf({ entry }: ConversionChange, now: number): object {
   const { action, click, name, at, value, currency } = entry;
-  const restated =
-    action === 'restate' && value !== null
-      ? { AdjustmentValue: value, ...(currency === null ? {} : { AdjustmentCurrencyCode: currency }) }
-      : {};
+  const isWorth = action === 'restate' && value !== null;
   return {
     MicrosoftClickId: click?.id ?? '',
     ConversionName: name,
     ConversionTime: timeOf(at),
     AdjustmentType: action === 'retract' ? 'Retract' : 'Restate',
     AdjustmentTime: timeOf(now),
-    ...restated,
+    ...(isWorth ? { AdjustmentValue: value } : {}),
+    ...(isWorth && currency !== null ? { AdjustmentCurrencyCode: currency } : {}),
   };
 }
 

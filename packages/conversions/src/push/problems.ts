@@ -20,16 +20,22 @@ export type PushProblem =
       readonly mayPass: boolean;
     };
 
-const pushErrors = codeTable<PushProblem['code']>({
-  no_credentials: 'No credentials were found. Set them in one of the places that the message lists.',
-  key_file_unreadable: 'The key file cannot be read. Check its path and permissions.',
-  bad_endpoint: 'The endpoint is not an https URL. Correct it.',
-  bad_destination:
-    'The destination lacks something, or has it in the wrong form. Write it as the message shows.',
-  unreachable: 'The tool cannot be reached. Check the network and try again.',
-  unreadable_response: 'The response of the tool cannot be read. Try again later.',
-  refused:
-    "The tool refused the request. The message has the tool's own reason; `isRetryable` says whether it may pass later.",
+const pushErrors = codeTable({
+  usage: {
+    no_credentials: 'No credentials were found. Set them in one of the places that the message lists.',
+    key_file_unreadable: 'The key file cannot be read. Check its path and permissions.',
+    bad_endpoint: 'The endpoint is not an https URL. Correct it.',
+    bad_destination:
+      'The destination lacks something, or has it in the wrong form. Write it as the message shows.',
+  },
+  away: {
+    unreachable: 'The tool cannot be reached. Check the network and try again.',
+  },
+  data: {
+    unreadable_response: 'The response of the tool cannot be read. Try again later.',
+    refused:
+      "The tool refused the request. The message has the tool's own reason; `isRetryable` says whether it may pass later.",
+  },
 });
 
 /** Conversions could not be sent. It holds no credential and nothing about a caller. */
@@ -47,7 +53,8 @@ export class PushError extends CallsError<PushProblem['code']> {
   constructor(problem: PushProblem, { mayBeTaken = false }: { readonly mayBeTaken?: boolean } = {}) {
     const [message, hint] = pushProblemText(problem);
     super(problem.code, hint === undefined ? message : { message, hint }, {
-      isRetryable: problem.code === 'unreachable' || (problem.code === 'refused' && problem.mayPass),
+      ...(problem.code === 'refused' ? { isRetryable: problem.mayPass } : {}),
+      ...('status' in problem && (problem.status === 401 || problem.status === 403) ? { kind: 'keys' } : {}),
       ...('status' in problem ? { status: problem.status } : {}),
     });
     this.problem = problem;

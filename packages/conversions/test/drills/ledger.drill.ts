@@ -8,8 +8,8 @@ import { builtFile } from '@call-attribution/test-tools';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
 import { openLedger } from '../../src/index.ts';
-import { readSheet } from '../../src/sheet-lines.ts';
 import { callsAt, timeOf, truth } from '../fixtures/world.ts';
+import { readSheet } from '../read-sheet.ts';
 
 const kills = rounds(24, 600);
 const tally = openDrill({
@@ -27,7 +27,7 @@ function createTool() {
     known,
     doubled: () => doubled,
     upload(text: string, isAdjustment: boolean) {
-      for (const cells of readSheet(text, ',').lines.slice(2)) {
+      for (const cells of readSheet(text, ',').slice(2)) {
         const [click = '', , time = '', fourth = '', kind, value] = cells;
         const key = `${click} ${time.slice(0, 19)}`;
         if (!isAdjustment) {

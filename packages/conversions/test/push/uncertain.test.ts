@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
+import { rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
   type ConversionRules,
@@ -346,6 +347,9 @@ function randomness(seed: number): () => number {
   };
 }
 
+// A drill runs this file for longer.
+const histories = process.env.CALLS_DRILLS === undefined ? 20 : rounds(150, 1_500);
+
 test.each([
   ['google', google],
   ['microsoft', microsoft],
@@ -356,7 +360,7 @@ test.each([
     const faults: readonly Fate[] =
       kind === 'google' ? fates : [...fates, 'operation error', 'nameless error'];
     let lost = 0;
-    for (let seed = 1; seed <= 150; seed += 1) {
+    for (let seed = 1; seed <= histories; seed += 1) {
       const random = randomness(seed);
       const pick = (below: number) => Math.floor(random() * below);
       const tool = make();

@@ -18,6 +18,8 @@ export interface Sending<T> {
   readonly request: ApiRequest<T>;
   readonly settings: Settings;
   readonly dispatcher: RequestDispatcher;
+  /** Notes that a response is waited for. */
+  readonly track: <T>(work: Promise<T>) => Promise<T>;
 }
 
 /** One attempt: send, follow redirects within the server, decode, check the status, read. */
@@ -66,7 +68,7 @@ function readChecked<T>(response: HttpResponse, { settings, request }: Sending<T
   const { status } = response;
   if (status === 200 || status === 206 || request.alsoRead?.includes(status)) return request.read(response);
   throw status < 300
-    ? new ResponseError('unexpected_shape', messages.noContent(status))
+    ? new ResponseError('unexpected_shape', messages.noContent(status), { isRetryable: false })
     : statusError(response, settings.clock.now(), request.authKind);
 }
 
@@ -74,7 +76,7 @@ const mostRedirects = 3;
 
 /** Follows redirects as long as they stay on the server that the credentials were given for. */
 async function sendAndFollow(
-  { dispatcher, request: { http, options }, settings }: Sending<unknown>,
+  { dispatcher, request: { http, options }, settings, track }: Sending<unknown>,
   leftMs: number,
 ): Promise<HttpResponse> {
   const { origin } = http;
@@ -83,19 +85,16 @@ async function sendAndFollow(
   const began = clock.now();
   for (let redirects = 0; ; redirects += 1) {
     const spent = clock.now() - began;
-    const response = await send(
-      dispatcher,
-      { ...http, path },
-      {
-        attemptMs: timeout.attempt - spent,
-        idleMs: timeout.idle,
-        leftMs: leftMs - spent,
-        totalMs: timeout.total,
-        maxBodyBytes,
-        clock,
-        signal: options.signal,
-      },
-    );
+    const limits = {
+      attemptMs: timeout.attempt - spent,
+      idleMs: timeout.idle,
+      leftMs: leftMs - spent,
+      totalMs: timeout.total,
+      maxBodyBytes,
+      clock,
+      signal: options.signal,
+    };
+    const response = await track(send(dispatcher, { ...http, path }, limits));
     const location = headerText(response.headers, 'location');
     const { status } = response;
     const isRedirect = status === 301 || status === 302 || status === 307 || status === 308;

@@ -1,7 +1,8 @@
 import { CallsError, ConfigurationError } from '../errors/calls-error.ts';
 import { flatHeaders } from '../http/custom-headers.ts';
-import type { OwnDispatcher, RequestDispatcher } from '../http/dispatch.ts';
+import { closeAgent, type OwnDispatcher, type RequestDispatcher } from '../http/dispatch.ts';
 import { fetchDispatcher } from '../http/fetch-dispatcher.ts';
+import { connectOptions } from '../http/lookup.ts';
 import { safeCaller, type TraceOutcome } from '../tracing/index.ts';
 import { type ApiRequest, type ApiResponse, responseInfo } from './api-request.ts';
 import { type RequestTrace, requestTracing } from './events.ts';
@@ -22,6 +23,13 @@ export function createEngine(settings: Settings): Engine {
   let ready: RequestDispatcher | undefined = settings.dispatcher;
   let closed: Promise<void> | undefined;
   const safely = safeCaller('onResponse');
+  const underway = new Set<Promise<unknown>>();
+  const track = <T>(work: Promise<T>): Promise<T> => {
+    const done = () => underway.delete(work);
+    underway.add(work);
+    work.then(done, done);
+    return work;
+  };
 
   return {
     async send(request) {
@@ -39,6 +47,7 @@ export function createEngine(settings: Settings): Engine {
         request: extra.length === 0 ? request : { ...request, http },
         settings: own,
         dispatcher: ready,
+        track,
       };
       const response = await requestTracing.run(
         () => traceOf(request),
@@ -49,7 +58,10 @@ export function createEngine(settings: Settings): Engine {
       return response;
     },
     close() {
-      closed ??= agent === undefined ? Promise.resolve() : agent.then((opened) => opened.close());
+      closed ??=
+        agent === undefined
+          ? Promise.resolve()
+          : agent.then((opened) => opened.close(Promise.allSettled(underway)));
       return closed;
     },
   };
@@ -87,19 +99,20 @@ async function openDispatcher({ fetch, proxies, timeout }: Settings): Promise<Ow
   // The transport watches for silence itself, with every dispatcher, so the coarse timers of the agent are switched off.
   const options = { headersTimeout: 0, bodyTimeout: 0 };
   const { connect } = timeout;
-  const direct = new Agent({
-    ...options,
-    connect: { timeout: connect === Number.POSITIVE_INFINITY ? 0 : connect },
-  });
-  if (proxies.size === 0) return direct;
+  const direct = new Agent({ ...options, connect: connectOptions(connect) });
+  if (proxies.size === 0)
+    return {
+      dispatch: (request, handler) => direct.dispatch(request, handler),
+      close: (idle) => closeAgent(direct, idle),
+    };
   const { openProxyDispatcher } = await import('../http/proxy-dispatcher.ts');
   const routes = new Map(
     [...proxies].map(([server, proxy]) => [server, openProxyDispatcher(server, proxy, connect, options)]),
   );
   return {
     dispatch: (request, handler) => (routes.get(request.origin) ?? direct).dispatch(request, handler),
-    close: async () => {
-      await Promise.all([direct, ...routes.values()].map((each) => each.close()));
+    close: async (idle) => {
+      await Promise.all([closeAgent(direct, idle), ...[...routes.values()].map((each) => each.close(idle))]);
     },
   };
 }

@@ -45,5 +45,5 @@ function readOne(context: Context, sid: string, response: HttpResponse): Call {
     throw unexpectedBody(record, response, 'one call record');
   const call = context.adapt(record);
   if (String(call.sid) === sid) return call;
-  throw new ResponseError('unexpected_shape', messages.otherCall(), { isRetryable: true });
+  throw new ResponseError('unexpected_shape', messages.otherCall());
 }

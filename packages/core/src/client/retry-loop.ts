@@ -18,26 +18,21 @@ export async function retryLoop<T>(sending: Sending<T>): Promise<ApiResponse<T>>
   const end = clock.now() + timeout.total;
   for (let attempt = 1; ; attempt += 1) {
     if (limiter) await passLimiter(sending, limiter, attempt - 1, end - clock.now());
-    let outcome: 'ok' | 'limited' | 'failed' = 'failed';
     let failure: CallsError;
     let waitMs: number;
     try {
       const { value, response } = await attemptOnce(sending, attempt, end - clock.now());
-      outcome = 'ok';
       return { value, response, attempts: attempt };
     } catch (error) {
       if (!(error instanceof CallsError) || error === signal?.reason) throw error;
       failure = error;
       waitMs = retryDelay(settings.retry, attempt, error.retryAfterMs, settings.random);
-      if (error.code === 'rate_limited') {
-        outcome = 'limited';
-        limiter?.pause(waitMs);
-      }
+      if (error.code === 'rate_limited') limiter?.pause(waitMs);
       if (!error.isRetryable || attempt >= settings.retry.attempts || endsSilence(settings, error))
         throw error;
       if (clock.now() + waitMs >= end) throw tooLate(error, clock.now(), waitMs);
     } finally {
-      limiter?.release(outcome);
+      limiter?.release();
     }
     await waitForRetry(sending, attempt, waitMs, failure);
   }
@@ -88,7 +83,10 @@ async function passLimiter(
   const stop = () => guard.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   const cancel = clock.timer(
-    () => guard.abort(new DeadlineError('total_timeout', messages.limiterTimeout(timeout.total))),
+    () =>
+      guard.abort(
+        new DeadlineError('total_timeout', messages.limiterTimeout(timeout.total), { isRetryable: false }),
+      ),
     leftMs,
   );
   try {

@@ -14,6 +14,7 @@ import {
   type ResponseErrorCode,
   responseErrors,
 } from './codes.ts';
+import { type ErrorKind, errorKinds } from './kinds.ts';
 
 /** What an error says. */
 export interface ErrorWords {
@@ -25,6 +26,8 @@ export interface ErrorWords {
 
 /** What an error knows besides its code and its words. None of it holds a secret or a caller's data. */
 export interface ErrorDetails {
+  /** Its kind, where the code alone does not say it. */
+  readonly kind?: ErrorKind;
   /** Could the same request succeed when it is sent again? */
   readonly isRetryable?: boolean;
   /** HTTP status of the response, if there was one. */
@@ -69,6 +72,8 @@ export class CallsError<Code extends string = string> extends Error {
   static readonly codes: CodeTable = {};
   /** Stable name of what went wrong. */
   readonly code: Code;
+  /** What kind of trouble it is, for programs that do not need to tell codes apart; docs/errors.md lists the kinds. */
+  readonly kind: ErrorKind;
   /** Could the same request succeed when it is sent again? */
   readonly isRetryable: boolean;
   /** HTTP status of the response, if there was one. */
@@ -88,11 +93,14 @@ export class CallsError<Code extends string = string> extends Error {
 
   /** @param words what happened, and what to do next; `message` has both. Left out, they are those of the code. */
   constructor(code: Code, words?: string | ErrorWords, details: ErrorDetails = {}) {
-    const { cause, isRetryable = false, ...rest } = details;
-    const said = words ?? wordsOf(new.target.codes[code] ?? code);
+    const entry = new.target.codes[code];
+    const { cause, kind = entry?.kind ?? 'bug', ...more } = details;
+    const { isRetryable = errorKinds[kind].isRetryable, ...rest } = more;
+    const said = words ?? (entry === undefined ? code : wordsOf(entry));
     const { message, hint = rest.hint }: ErrorWords = typeof said === 'string' ? { message: said } : said;
     super(withHint(message, hint), cause === undefined ? undefined : { cause });
     this.code = code;
+    this.kind = kind;
     this.isRetryable = isRetryable;
     Object.assign(this, rest, hint === undefined ? {} : { hint });
   }
@@ -131,9 +139,22 @@ export class CallsError<Code extends string = string> extends Error {
 
   /** Plain form for structured logs. */
   toJSON(): Record<string, unknown> {
-    const { name, code, message, isRetryable, status, requestId, attempts, url, body, hint, retryAfterMs } =
-      this;
-    return { name, code, message, isRetryable, status, requestId, attempts, url, body, hint, retryAfterMs };
+    const { name, code, kind, message, isRetryable, status, requestId, attempts, url, body, hint } = this;
+    const { retryAfterMs } = this;
+    return {
+      name,
+      code,
+      kind,
+      message,
+      isRetryable,
+      status,
+      requestId,
+      attempts,
+      url,
+      body,
+      hint,
+      retryAfterMs,
+    };
   }
 }
 

@@ -1,7 +1,7 @@
 // The one family of errors. Light: it loads nothing of the client.
 export * from './calls-error.ts';
 export { itemAt, portOf, propertyOf } from './checked-reads.ts';
-export { type CodeTable, codeTable } from './code-table.ts';
+export { type CodeEntry, type CodesByKind, type CodeTable, codeTable } from './code-table.ts';
 export type {
   ConfigurationErrorCode,
   ConnectionErrorCode,
@@ -12,3 +12,4 @@ export type {
   ResponseErrorCode,
 } from './codes.ts';
 export { escapeControls } from './escape-controls.ts';
+export { type ErrorKind, errorKinds } from './kinds.ts';

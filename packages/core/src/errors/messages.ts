@@ -2,7 +2,7 @@
 // passes facts, and these two files put them into words: what happened, what was expected, what to do next. No fact may
 // be a secret or a caller's data.
 import type { ErrorWords } from './calls-error.ts';
-import { wordsOf } from './code-table.ts';
+import { type CodeEntry, wordsOf } from './code-table.ts';
 import { connectionErrors, deadlineErrors, type HttpErrorCode, httpErrors, responseErrors } from './codes.ts';
 
 const checkBaseUrl = 'Check that the base URL points to the call-attribution API.';
@@ -14,7 +14,7 @@ const cutOnTheWay = 'The response may have been cut or converted on the way.';
 
 const proxyRefuses = { message: 'A proxy does not accept its credentials.', hint: proxyCredentials };
 
-const hintOf = (entry: string): string => wordsOf(entry).hint;
+const hintOf = (entry: CodeEntry): string => wordsOf(entry).hint;
 
 const quoted = (reason: string | undefined): string =>
   reason === undefined ? '' : ` The server says: "${reason}".`;
@@ -53,6 +53,10 @@ export const messages = {
   connectTimeout: (origin: string): ErrorWords => ({
     message: `No connection to ${origin} within the connect deadline.`,
     hint: hintOf(deadlineErrors.connect_timeout),
+  }),
+  lookupTimeout: (host: string): ErrorWords => ({
+    message: `The address of ${host} was not found in time: DNS did not answer.`,
+    hint: 'Check the name in the base URL, and the DNS servers and the network of this machine.',
   }),
   nameNotFound: (origin: string, code: string): ErrorWords => ({
     message: `The host name in ${origin} was not found (${code}).`,

@@ -44,5 +44,15 @@ export interface RequestDispatcher {
 
 /** A dispatcher that the client has opened and closes. */
 export interface OwnDispatcher extends RequestDispatcher {
-  close(): Promise<void>;
+  /** Takes no more requests, and ends once `idle` tells that nobody waits for a response. */
+  close(idle: Promise<unknown>): Promise<void>;
+}
+
+/** Closes an agent of undici. One that still connects, such as to a name that hangs, would not close by itself. */
+export async function closeAgent(
+  agent: { close(): Promise<void>; destroy(): Promise<void> },
+  idle: Promise<unknown>,
+): Promise<void> {
+  await Promise.race([agent.close(), idle]);
+  await agent.destroy();
 }

@@ -11,6 +11,7 @@ import { messages } from '../errors/messages.ts';
 import { knownWords } from '../errors/safe-prose.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
 import { framesOf } from '../tracing/safe-caller.ts';
+import { lookupTimeout } from './lookup.ts';
 import { ProxyFailure } from './proxy.ts';
 
 const tls = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|HOSTNAME_MISMATCH)/;
@@ -31,10 +32,10 @@ export function networkError(error: unknown, origin: string, hasBegun: boolean):
     return new ConfigurationError('sender_failed', undefined, { cause: bareError(error) });
   const code = codeOf(error) ?? parserNameOf(error);
   if (code !== undefined) return codeError(code, error, origin, hasBegun);
-  const retry = { isRetryable: true, cause: bareError(error) };
+  const bare = { cause: bareError(error) };
   return hasBegun
-    ? new ConnectionError('connection_lost', messages.connectionLost(origin, nameOf(error)), retry)
-    : new ConnectionError('connection_failed', messages.senderThrew(origin, nameOf(error)), retry);
+    ? new ConnectionError('connection_lost', messages.connectionLost(origin, nameOf(error)), bare)
+    : new ConnectionError('connection_failed', messages.senderThrew(origin, nameOf(error)), bare);
 }
 
 /** What `fetch` of the platforms throws without a code when there is no response: of the same type as a mistake in a program. */
@@ -75,38 +76,39 @@ function bareError(error: unknown): Error {
 function codeError(code: string, error: unknown, origin: string, hasBegun: boolean): CallsError {
   const syscall = error instanceof Error && 'syscall' in error ? `${error.syscall} ` : '';
   const cause = Object.assign(new Error(syscall + code), { code });
-  const retry = { isRetryable: true, cause };
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
-    return new DeadlineError('connect_timeout', messages.connectTimeout(origin), retry);
+    return new DeadlineError('connect_timeout', messages.connectTimeout(origin), { cause });
+  if (code === lookupTimeout)
+    return new DeadlineError('connect_timeout', messages.lookupTimeout(new URL(origin).hostname), { cause });
   if (code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
     return new ConfigurationError('client_closed', undefined, { cause });
   if (code === 'UND_ERR_INVALID_ARG')
     return new ConfigurationError('invalid_option', setupMessages.dispatcherRefuses(), { cause });
   if (coding.test(code))
-    return new ResponseError('bad_encoding', messages.encodingBroken('compressed'), retry);
+    return new ResponseError('bad_encoding', messages.encodingBroken('compressed'), {
+      cause,
+      isRetryable: true,
+    });
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return new ConnectionError('dns_failed', messages.nameNotFound(origin, code), retry);
-  if (tls.test(code)) return new ConnectionError('tls_failed', messages.tlsFailed(origin, code), { cause });
+    return new ConnectionError('dns_failed', messages.nameNotFound(origin, code), { cause });
+  if (tls.test(code))
+    return new ConnectionError('tls_failed', messages.tlsFailed(origin, code), { cause, isRetryable: false });
   if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')
-    return new ConnectionError('protocol_error', messages.notHttp(origin, code), retry);
+    return new ConnectionError('protocol_error', messages.notHttp(origin, code), { cause });
   if (code.startsWith('UND_MOCK_'))
-    return new ConnectionError('connection_failed', messages.noMock(origin), { cause });
+    return new ConnectionError('connection_failed', messages.noMock(origin), { cause, isRetryable: false });
   return hasBegun
-    ? new ConnectionError('connection_lost', messages.connectionLost(origin, code), retry)
-    : new ConnectionError('connection_failed', messages.noResponse(origin, code), retry);
+    ? new ConnectionError('connection_lost', messages.connectionLost(origin, code), { cause })
+    : new ConnectionError('connection_failed', messages.noResponse(origin, code), { cause });
 }
 
 function proxyError({ origin: proxy, reason }: ProxyFailure, origin: string): CallsError {
-  if (reason === 'timeout')
-    return new DeadlineError('connect_timeout', messages.proxyTimeout(proxy), { isRetryable: true });
+  if (reason === 'timeout') return new DeadlineError('connect_timeout', messages.proxyTimeout(proxy));
   if (typeof reason === 'number')
     return new HttpError('proxy_refused', messages.proxyRefused(proxy, origin, reason), {
       isRetryable: reason >= 500,
       status: reason,
     });
   const cause = Object.assign(new Error(reason), { code: reason });
-  return new ConnectionError('proxy_failed', messages.proxyFailed(proxy, reason), {
-    isRetryable: true,
-    cause,
-  });
+  return new ConnectionError('proxy_failed', messages.proxyFailed(proxy, reason), { cause });
 }

@@ -3,7 +3,8 @@ import { request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { reveal } from '../auth/secret.ts';
-import type { OwnDispatcher } from './dispatch.ts';
+import { closeAgent, type OwnDispatcher } from './dispatch.ts';
+import { connectOptions, lookupWithin } from './lookup.ts';
 import { ProxyFailure, type ProxyServer } from './proxy.ts';
 
 /** Options that an agent of undici gets, whether there is a proxy or not. */
@@ -22,9 +23,14 @@ export function openProxyDispatcher(
   connectMs: number,
   options: AgentOptions,
 ): OwnDispatcher {
-  const connector = buildConnector({ timeout: connectMs === Number.POSITIVE_INFINITY ? 0 : connectMs });
-  if (server.startsWith('https:'))
-    return new Agent({ ...options, connect: tunnelConnector(proxy, connectMs, connector) });
+  const connector = buildConnector(connectOptions(connectMs));
+  if (server.startsWith('https:')) {
+    const agent = new Agent({ ...options, connect: tunnelConnector(proxy, connectMs, connector) });
+    return {
+      dispatch: (request, handler) => agent.dispatch(request, handler),
+      close: (idle) => closeAgent(agent, idle),
+    };
+  }
   const agent = new Agent({
     ...options,
     connect: (target, done) =>
@@ -39,7 +45,7 @@ export function openProxyDispatcher(
         { ...rest, origin: proxy.origin, path: origin + path, headers: [...headers, ...added] },
         handler,
       ),
-    close: () => agent.close(),
+    close: (idle) => closeAgent(agent, idle),
   };
 }
 
@@ -60,6 +66,7 @@ function tunnelConnector(
       method: 'CONNECT',
       path: address,
       agent: false,
+      lookup: lookupWithin(connectMs),
       headers: {
         host: address,
         ...(credentials === undefined ? {} : { 'proxy-authorization': credentials }),
@@ -74,7 +81,7 @@ function tunnelConnector(
       done(error, null);
     };
     const late = () => fail(new ProxyFailure(proxy.origin, 'timeout'));
-    const timer = connectMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(late, connectMs);
+    const timer = connectMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(late, connectMs).unref();
     connect.once('error', (error) => fail(ProxyFailure.connecting(proxy, error)));
     connect.once('connect', ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
       if (statusCode < 200 || statusCode > 299) {

@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { type Secret, secret } from '../auth/secret.ts';
 import { ConfigurationError, codeOf } from '../errors/calls-error.ts';
 import { type ProxyProblem, setupMessages } from '../errors/setup-messages.ts';
+import { lookupTimeout } from './lookup.ts';
 
 /** A proxy between the client and a server. */
 export interface ProxyServer {
@@ -28,7 +29,8 @@ export class ProxyFailure extends Error {
   /** A proxy to which no connection could be made. */
   static connecting({ origin }: ProxyServer, error: Error): ProxyFailure {
     const code = codeOf(error) ?? error.name;
-    return new ProxyFailure(origin, code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : code);
+    const isLate = code === lookupTimeout || code === 'UND_ERR_CONNECT_TIMEOUT';
+    return new ProxyFailure(origin, isLate ? 'timeout' : code);
   }
 }
 

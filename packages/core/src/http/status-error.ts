@@ -29,6 +29,8 @@ export function statusError({ status, headers, body }: HttpResponse, now: number
   return new HttpError(code, messages.status(code, status, auth, serverReason(body)), {
     isRetryable,
     status,
+    // An overloaded server asks for the same as one that counts requests.
+    ...(status === 503 ? { kind: 'busy' } : {}),
     ...(body.length > 0 ? { body: bodyExcerpt(body) } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });

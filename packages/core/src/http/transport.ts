@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { DeadlineError, ResponseError } from '../errors/calls-error.ts';
+import { DeadlineError, type ErrorWords, ResponseError } from '../errors/calls-error.ts';
+import type { DeadlineErrorCode } from '../errors/codes.ts';
 import { messages } from '../errors/messages.ts';
 import type { Clock } from '../time/clock.ts';
+import { minute } from '../time/naive.ts';
 import type { DispatchController, HttpRequest, RequestDispatcher, ResponseHandler } from './dispatch.ts';
+import { isLookingUp } from './lookup.ts';
 import { networkError } from './network-error.ts';
 
 /** One complete response. */
@@ -55,7 +58,7 @@ export function send(
       controller?.abort(failure);
     };
     const onAbort = () => fail(signal?.reason);
-    const deadlines = watchDeadlines(limits, fail);
+    const deadlines = watchDeadlines(limits, new URL(request.origin).hostname, fail);
     signal?.addEventListener('abort', onAbort, { once: true });
     const handler: ResponseHandler = {
       onRequestStart(given) {
@@ -126,13 +129,13 @@ function collectBody() {
 }
 
 /** Calls `onLate` once a deadline has passed. */
-function watchDeadlines(limits: Limits, onLate: (error: DeadlineError) => void) {
+function watchDeadlines(limits: Limits, hostname: string, onLate: (error: DeadlineError) => void) {
   const { clock } = limits;
   const started = clock.now();
   let lastData = started;
   const watch = () => {
     const now = clock.now();
-    const late = passed(now - started, now - lastData, limits);
+    const late = passed(now - started, now - lastData, limits, hostname);
     if (late) onLate(late);
     else cancel = clock.timer(watch, nextCheck(now - started, now - lastData, limits));
   };
@@ -146,17 +149,24 @@ function watchDeadlines(limits: Limits, onLate: (error: DeadlineError) => void) 
   };
 }
 
+/** Checked at least once a minute: without any deadline, this timer keeps the process alive while a name is looked up. */
 function nextCheck(spent: number, silent: number, { attemptMs, idleMs, leftMs }: Limits): number {
-  return Math.max(1, Math.min(attemptMs - spent, leftMs - spent, idleMs - silent));
+  return Math.max(1, Math.min(attemptMs - spent, leftMs - spent, idleMs - silent, minute));
 }
 
-function passed(spent: number, silent: number, limits: Limits): DeadlineError | undefined {
-  const { attemptMs, idleMs, leftMs, totalMs } = limits;
-  const retry = { isRetryable: true };
-  if (spent >= leftMs) return new DeadlineError('total_timeout', messages.totalTimeout(totalMs));
-  if (spent >= attemptMs)
-    return new DeadlineError('attempt_timeout', messages.attemptTimeout(attemptMs), retry);
-  if (silent >= idleMs) return new DeadlineError('idle_timeout', messages.idleTimeout(idleMs), retry);
+function passed(
+  spent: number,
+  silent: number,
+  { attemptMs, idleMs, leftMs, totalMs }: Limits,
+  hostname: string,
+): DeadlineError | undefined {
+  const end = (code: DeadlineErrorCode, words: ErrorWords, isRetryable: boolean) =>
+    isLookingUp(hostname)
+      ? new DeadlineError('connect_timeout', messages.lookupTimeout(hostname), { isRetryable })
+      : new DeadlineError(code, words, { isRetryable });
+  if (spent >= leftMs) return end('total_timeout', messages.totalTimeout(totalMs), false);
+  if (spent >= attemptMs) return end('attempt_timeout', messages.attemptTimeout(attemptMs), true);
+  if (silent >= idleMs) return end('idle_timeout', messages.idleTimeout(idleMs), true);
   return undefined;
 }
 

@@ -30,7 +30,7 @@ export function expectJson({ headers, body }: HttpResponse): void {
   const type = mediaType(headers);
   const isHtml = type === 'text/html' || startsWith(body, '<');
   if (!isHtml && (json.test(type) || type === '')) return;
-  const details = { isRetryable: true, body: bodyExcerpt(body) };
+  const details = { body: bodyExcerpt(body) };
   if (isHtml) throw new ResponseError('html_page', messages.htmlPage('JSON'), details);
   throw new ResponseError(
     'wrong_content_type',
@@ -94,6 +94,7 @@ export function unexpectedBody(value: unknown, response: HttpResponse, expected:
     ? new ResponseError('error_body', messages.errorBody(status, serverReason(response.body)), {
         status,
         body,
+        isRetryable: false,
       })
-    : new ResponseError('unexpected_shape', messages.shapeUnexpected(expected), { body });
+    : new ResponseError('unexpected_shape', messages.shapeUnexpected(expected), { body, isRetryable: false });
 }

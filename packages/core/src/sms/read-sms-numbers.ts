@@ -83,7 +83,7 @@ function failed(result: string, description = ''): ResponseError {
 }
 
 const htmlPage = (body: Buffer): ResponseError =>
-  new ResponseError('html_page', messages.htmlPage('XML'), { isRetryable: true, body: bodyExcerpt(body) });
+  new ResponseError('html_page', messages.htmlPage('XML'), { body: bodyExcerpt(body) });
 
 const unreadable = (body: Buffer, how: string): ResponseError =>
   new ResponseError('invalid_xml', messages.smsUnreadable(how), {

@@ -88,7 +88,9 @@ export interface Fault extends FaultConditions {
 }
 
 const faultSyntaxErrors = codeTable({
-  fault_syntax: 'A fault cannot be read. The message quotes the word and says what was expected.',
+  usage: {
+    fault_syntax: 'A fault cannot be read. The message quotes the word and says what was expected.',
+  },
 });
 
 /** Codes of `FaultSyntaxError`. */

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type { JobCopy } from '../job.ts';
 
 // What engines keep. Whoever writes to an engine writes these, so they are read with care, and nothing in them says where
 // requests go or which credentials are used.
@@ -9,6 +8,8 @@ const line = (most: number) => z.string().transform((text) => text.slice(0, most
 
 /** Trouble of an account. */
 export interface NotedTrouble {
+  /** Whose trouble it was: what the keys, the API or the account itself had to do with it. */
+  readonly kind: 'credential' | 'server' | 'account';
   /** Code of the error. */
   readonly code: string;
   /** What happened, without a secret and without data of a caller. */
@@ -67,18 +68,14 @@ export interface Ticket {
 export interface JobCard {
   /** Name of the job. */
   readonly name: string;
-  /** Whether workers take tickets. */
-  readonly state: 'running' | 'paused' | 'cancelled';
-  /** With a pause: turns under way are dropped, too. */
-  readonly now: boolean;
-  /** Since when it is so, in milliseconds since 1970. */
+  /** When its first worker started, in milliseconds since 1970. */
   readonly since: number;
   /** Where records go, for people. */
   readonly into: string;
   /** Milliseconds between two reads of an account; null: it is read once. */
   readonly every: number | null;
-  /** The settings, to tell job files that differ. */
-  readonly copy: JobCopy;
+  /** Tells job files that differ. */
+  readonly digest: string;
 }
 
 /** A sign of life of a worker. */
@@ -112,6 +109,7 @@ export interface WorkerCard {
 }
 
 const trouble = z.object({
+  kind: z.enum(['credential', 'server', 'account']),
   code: line(40),
   message: line(300),
   at: z.number(),
@@ -157,12 +155,10 @@ export const readTicket = (value: unknown): Ticket | null => ticketSchema.safePa
 
 const cardSchema = z.object({
   name: z.string().regex(/^[a-z0-9-]{1,40}$/),
-  state: z.enum(['running', 'paused', 'cancelled']),
-  now: z.boolean(),
   since: z.number(),
   into: line(300),
   every: time,
-  copy: z.object({ settings: z.record(z.string(), z.string()), digest: z.string() }),
+  digest: line(64),
 });
 
 /** A job as an engine has it; null for what is none. */

@@ -64,7 +64,7 @@ export function isDue(month: Month, receipt: Receipt | undefined, { round, settl
   if (receipt === undefined || receipt.filter !== month.filter) return true;
   if (Date.parse(receipt.writtenAt) >= round) return false;
   if (receipt.verdict?.proof !== 'whole') return true;
-  return Date.parse(receipt.verdict.countedAt) < parseNaive(month.to ?? '') + settle;
+  return Date.parse(receipt.writtenAt) < parseNaive(month.to ?? '') + settle;
 }
 
 /** The name of the file of a month, from the folder or prefix of the job. */

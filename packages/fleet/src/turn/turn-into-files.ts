@@ -2,7 +2,7 @@ import type { Call } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
 import { toGzip, toNdjson, toParquet } from '@call-attribution/node-stream/encoders';
 import { mapCalls } from '@call-attribution/node-stream/operators';
-import { type Receipt, readReceipt, writtenVerdict } from '@call-attribution/node-stream/receipts';
+import { type Receipt, readReceipt } from '@call-attribution/node-stream/receipts';
 import { type Encoding, fileSink } from '@call-attribution/node-stream/sinks';
 import type { PlannedJob } from '../job.ts';
 import { firstMonth, isDue, type Month, monthsOf } from './months.ts';
@@ -28,8 +28,6 @@ export interface FilesPlace {
   begin(job: PlannedJob, account: string, month: string): Promise<MonthWriting>;
 }
 
-/** Pages that a turn may hold. */
-const prefetch = { pages: 4, bytes: 16 * 1024 * 1024 };
 /** Records in a group of Parquet rows, which is held in memory. */
 const rowGroupSize = 5_000;
 
@@ -69,12 +67,9 @@ async function writeMonth(
   try {
     const stream = createCallStream(client, {
       filter: month.filter,
-      ...{ prefetch, signal },
+      signal,
       onError: job.skip ? 'skip' : 'fail',
-      incomplete: 'report',
     });
-    // It also fails the write, which says so.
-    stream.verdict.catch(() => {});
     let newest = '';
     let calls = 0;
     const note = mapCalls((call: Call) => {
@@ -89,7 +84,7 @@ async function writeMonth(
       filter: month.filter,
       from: month.from,
       to: month.to,
-      verdict: writtenVerdict(await stream.verdict, now()),
+      verdict: await stream.verdict,
     });
     const sink = fileSink<Call>(writing.path, { encode: encodingOf(job), receipt: facts, clock: { now } });
     await stream.through(note).into(sink);
@@ -120,14 +115,18 @@ function factsOf(months: readonly Month[], held: ReadonlyMap<string, Receipt>) {
   const missing = months.length - receipts.length;
   const faulty = receipts.filter(({ verdict }) => verdict?.proof !== 'whole');
   const [worst] = faulty;
-  const reasons = worst?.verdict?.reasons.map(({ code }) => code).join(', ') ?? '';
+  const reasons = worst?.verdict?.gaps.map(({ why }) => why).join(', ') ?? '';
   return {
     calls: receipts.reduce((sum, { rows }) => sum + rows.count, 0),
     total:
       missing === 0
-        ? receipts.reduce((sum, { rows, verdict }) => sum + (verdict?.counted ?? rows.count), 0)
+        ? receipts.reduce((sum, { rows, verdict }) => sum + missingIn(verdict) + rows.count, 0)
         : null,
     whole: missing === 0 ? faulty.length === 0 : null,
     lacks: worst === undefined ? null : `${worst.file} is ${worst.verdict?.proof ?? 'unproven'}: ${reasons}`,
   };
 }
+
+/** Calls that a verdict knows to be missing. */
+const missingIn = (verdict: Receipt['verdict']): number =>
+  verdict?.gaps.reduce((sum, { missing }) => sum + (missing ?? 0), 0) ?? 0;

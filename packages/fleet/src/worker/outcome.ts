@@ -1,4 +1,4 @@
-import type { Ticket, TicketNote } from '../engine/ticket.ts';
+import type { NotedTrouble, Ticket, TicketNote } from '../engine/ticket.ts';
 import type { PlannedJob } from '../job.ts';
 import type { TurnEnd } from '../turn/turn.ts';
 import { brief, retryWait, serverWait, type Trouble } from './trouble.ts';
@@ -41,17 +41,19 @@ export function afterTurn(facts: TurnFacts, end: TurnEnd): Ticket {
 }
 
 /** The ticket after a turn that ended with trouble of the API, the credentials or the account. */
-export function afterTrouble(facts: TurnFacts, { kind, code, message, waitMs }: Trouble): Ticket {
-  const { job, ticket, sent, now, calls, worker, heldUntil } = facts;
+export function afterTrouble(
+  facts: TurnFacts,
+  { kind, code, message, waitMs }: Extract<Trouble, { kind: NotedTrouble['kind'] }>,
+): Ticket {
+  const { ticket, sent, now, calls, worker, heldUntil } = facts;
   const isProgress = calls > 0;
   const failingSince = isProgress ? now : (ticket.note.failingSince ?? now);
-  const tries = kind === 'account' ? (isProgress ? 1 : ticket.note.tries + 1) : ticket.note.tries;
-  const trouble = { code, message: brief(message), at: now, by: worker };
+  const before = kind === 'account' && isProgress ? 0 : ticket.note.tries;
+  const tries = kind === 'account' ? before + 1 : before;
+  const trouble = { kind, code, message: brief(message), at: now, by: worker };
   const note = { ...ticket.note, trouble, tries, failingSince, sent, turns: ticket.note.turns + 1 };
   if (kind === 'credential' || (kind === 'account' && tries >= mostTries)) {
-    const wayBack = ` Once that is corrected: calls fleet retry ${job.name} --account ${ticket.account}`;
-    const why = { ...trouble, message: brief(message, 300 - wayBack.length) + wayBack };
-    return { ...ticket, dueAt: null, note: { ...note, state: 'aside', trouble: why } };
+    return { ...ticket, dueAt: null, note: { ...note, state: 'aside' } };
   }
   const wait = kind === 'server' ? serverWait(now - failingSince, waitMs) : retryWait(tries);
   return { ...ticket, dueAt: Math.max(now + wait, heldUntil ?? 0), note };

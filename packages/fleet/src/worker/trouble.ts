@@ -1,4 +1,4 @@
-import { CallsError, type KnownErrorCode } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core';
 
 /**
  * Whose trouble an error is, and with it what happens.
@@ -11,64 +11,10 @@ import { CallsError, type KnownErrorCode } from '@call-attribution/core';
  */
 export type TroubleKind = 'lost' | 'credential' | 'server' | 'account' | 'target' | 'engine';
 
-/** Codes that are not the trouble of an account alone. */
-const kinds: Readonly<Partial<Record<KnownErrorCode, TroubleKind>>> = {
-  claim_lost: 'lost',
-  // Credentials.
-  invalid_settings: 'credential',
-  missing_auth: 'credential',
-  auth_mismatch: 'credential',
-  invalid_credentials: 'credential',
-  credential_missing: 'credential',
-  unauthorized: 'credential',
-  forbidden: 'credential',
-  // The API. A wrong URL, a login page or a page that says "back soon" is not the fault of one account.
-  not_found: 'server',
-  rate_limited: 'server',
-  request_timeout: 'server',
-  server_error: 'server',
-  redirect_refused: 'server',
-  proxy_refused: 'server',
-  wrong_content_type: 'server',
-  html_page: 'server',
-  unexpected_shape: 'server',
-  error_body: 'server',
-  client_closed: 'server',
-  state_locked: 'server',
-  // The way to it.
-  dns_failed: 'server',
-  connection_failed: 'server',
-  connection_lost: 'server',
-  protocol_error: 'server',
-  tls_failed: 'server',
-  proxy_failed: 'server',
-  connect_timeout: 'server',
-  idle_timeout: 'server',
-  attempt_timeout: 'server',
-  total_timeout: 'server',
-  // The target.
-  missing_package: 'target',
-  file_locked: 'target',
-  store_url: 'target',
-  store_version: 'target',
-  store_missing: 'target',
-  store_unavailable: 'target',
-  not_writable: 'target',
-  store_damaged: 'target',
-  store_busy: 'target',
-  disk_full: 'target',
-  not_a_sandbox: 'target',
-  target_unavailable: 'target',
-  target_unfit: 'target',
-  target_locked: 'target',
-  // The engine.
-  engine_unavailable: 'engine',
-  engine_unfit: 'engine',
-};
-
 /** What a worker has to know about an error. */
-export interface Trouble {
-  readonly kind: TroubleKind;
+export type Trouble = { readonly [K in TroubleKind]: { readonly kind: K } & TroubleFacts }[TroubleKind];
+
+interface TroubleFacts {
   /** Code of the error, of at most 40 characters. */
   readonly code: string;
   /** What happened, in at most 300 characters, without a secret and without data of a caller. */
@@ -84,14 +30,22 @@ export function troubleOf(error: unknown): Trouble {
     const kind = foreignKind(code);
     return { kind, code, message: `${places[kind]} failed with ${code}.`, waitMs: 0 };
   }
-  const kind = kindOf(error.code);
+  const kind = kindOf(error);
   // The message of an error that is not ours may quote what it was about.
   const message = error.code === 'read_failed' ? 'A page could not be read.' : ownWords(error.summary);
   return { kind, code: error.code, message: brief(message), waitMs: error.retryAfterMs ?? 0 };
 }
 
-const kindOf = (code: string): TroubleKind =>
-  new Map<string, TroubleKind>(Object.entries(kinds)).get(code) ?? 'account';
+function kindOf({ name, code, kind, url }: CallsError): TroubleKind {
+  if (code === 'claim_lost') return 'lost';
+  if (code.startsWith('engine_')) return 'engine';
+  if (code.startsWith('target_')) return 'target';
+  if (kind === 'keys' && name !== 'StoreError') return 'credential';
+  if (kind === 'data' || kind === 'bug') return 'account';
+  if (kind === 'disk' || name === 'StoreError') return 'target';
+  // A wrong address, which a response shows, is not the fault of one account.
+  return kind === 'usage' && url === undefined ? 'account' : 'server';
+}
 
 /** A message without the place in the query, and without what a server has said, which may quote anything. */
 const ownWords = (message: string): string =>
@@ -118,8 +72,8 @@ const places: Readonly<Record<TroubleKind, string>> = {
 function foreignCode(error: unknown): string {
   const { code, name }: { code?: unknown; name?: unknown } =
     typeof error === 'object' && error !== null ? error : {};
-  const text = typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';
-  return /^[A-Za-z0-9_]{1,40}$/.test(text) ? text : 'unknown';
+  const text = [code, name].find((each) => typeof each === 'string');
+  return text !== undefined && /^[A-Za-z0-9_]{1,40}$/.test(text) ? text : 'unknown';
 }
 
 /**
@@ -149,6 +103,3 @@ export const serverWait = (failingMs: number, askedMs: number): number =>
 
 /** How long a worker rests after so many failures of the target in a row. */
 export const restWait = (failures: number): number => backOff(failures, 5 * second, 60 * second);
-
-/** Whether a code says that the keys are missing or refused. */
-export const isCredentialTrouble = (code: string): boolean => kindOf(code) === 'credential';

@@ -13,7 +13,6 @@ import type { WorkerOptions } from './worker-options.ts';
 /** What turns ask their worker. */
 export interface TurnsOwner {
   readonly now: () => number;
-  readonly job: () => PlannedJob;
   readonly isLeaving: () => boolean;
   /** The target is away or full. */
   readonly onTargetTrouble: (why: string) => void;
@@ -54,6 +53,7 @@ export class Turns {
   readonly #engine: Engine;
   readonly #target: Target;
   readonly #clients: Clients;
+  readonly #job: PlannedJob;
   readonly #owner: TurnsOwner;
   readonly #name: string;
   readonly #emit: (event: WorkerEvent) => void;
@@ -68,12 +68,13 @@ export class Turns {
   #grace: NodeJS.Timeout | undefined;
 
   constructor(
-    { engine, target, credentials, name, slots = 4, onEvent, fetch, dispatcher }: WorkerOptions,
+    { job, engine, target, credentials, name, slots = 4, onEvent, fetch, dispatcher }: WorkerOptions,
     owner: TurnsOwner,
   ) {
     this.#engine = engine;
     this.#target = target;
     this.#clients = new Clients(credentials, { fetch, dispatcher });
+    this.#job = job;
     this.#owner = owner;
     this.#name = name;
     this.#emit = onEvent ?? (() => {});
@@ -95,7 +96,7 @@ export class Turns {
 
   /** Begins a turn. */
   begin(turn: Turn): void {
-    const account = this.#owner.job().accounts.get(turn.key);
+    const account = this.#job.accounts.get(turn.key);
     const rate = new Rate(account?.requestsPerMinute ?? null, turn.note.sent);
     const startedAt = this.#owner.now();
     if (turn.attempt > 0) rate.fill(startedAt);
@@ -117,7 +118,7 @@ export class Turns {
 
   async #run(open: Open, account: PlannedAccount | undefined): Promise<void> {
     const { turn } = open;
-    // Its account is no longer in the job; what was read stays.
+    // A worker that was killed had it, of an account that is no longer in the job; what was read stays.
     if (account === undefined) return void (await this.#engine.end(turn, null));
     let next: Ticket;
     let outcome: Extract<WorkerEvent, { kind: 'turn' }>['outcome'];
@@ -146,9 +147,10 @@ export class Turns {
 
   async #read(open: Open, account: PlannedAccount): Promise<TurnEnd> {
     const { turn, stop, cut, rate } = open;
-    const { now, job, isLeaving } = this.#owner;
+    const { now, isLeaving } = this.#owner;
+    const job = this.#job;
     const signal = AbortSignal.any([stop.signal, cut.signal]);
-    const isFiles = job().format !== null;
+    const isFiles = job.format !== null;
     const isOver = (): boolean => {
       const age = now() - open.startedAt;
       return isLeaving() || age >= longest || (age >= shortest && this.#isWanted);
@@ -173,10 +175,9 @@ export class Turns {
     open.requests = () => gate.started;
     let isRefused = false;
     try {
-      const client = await this.#clients.take(job(), account, gate);
+      const client = await this.#clients.take(job, account, gate);
       return await this.#target.turn({
-        ...{ account, turn, client, gate, signal, now },
-        job: job(),
+        ...{ job, account, turn, client, gate, signal, now },
         cut: cut.signal,
         holder: this.#name,
         isOver,
@@ -199,7 +200,7 @@ export class Turns {
     const now = this.#owner.now();
     const { id: _, attempt: __, ...ticket } = turn;
     const facts = { ticket, startedAt, now, heldUntil, calls, worker: this.#name };
-    return { ...facts, job: this.#owner.job(), sent: rate.sent(now) };
+    return { ...facts, job: this.#job, sent: rate.sent(now) };
   }
 
   async #ended(
@@ -209,12 +210,11 @@ export class Turns {
     trouble: Trouble | null,
   ): Promise<void> {
     const { turn, calls, startedAt, waited } = open;
-    const isRemoved = !this.#owner.job().accounts.has(turn.key);
     let isOurs = false;
     let failure: unknown = null;
     if (open.stop.signal.reason !== notOurs) {
       try {
-        isOurs = await this.#engine.end(turn, isRemoved ? null : next);
+        isOurs = await this.#engine.end(turn, next);
       } catch (error) {
         // The engine gives the ticket to somebody else once it has heard nothing of this turn for a while.
         failure = error;

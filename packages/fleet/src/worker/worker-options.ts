@@ -9,8 +9,6 @@ import type { WorkerEvent } from './events.ts';
 export interface WorkerOptions {
   /** The job, from the worker's own file. */
   readonly job: PlannedJob;
-  /** Reads the file again; null when it has not changed. What it throws is reported, and the worker goes on as before. */
-  readonly reread?: () => Promise<PlannedJob | null>;
   /** Hands out the tickets. */
   readonly engine: Engine;
   /** Where calls are written to. */

@@ -5,10 +5,11 @@ import { safeCaller } from '@call-attribution/core/tracing';
 import type { Engine } from '../engine/engine.ts';
 import type { WorkerCard } from '../engine/ticket.ts';
 import { FleetError } from '../errors.ts';
+import { digestOf } from '../job.ts';
 import { slept } from '../turn/gate.ts';
 import { version } from '../version.ts';
 import type { WorkerEvent } from './events.ts';
-import { JobWatch } from './job-watch.ts';
+import { joinJob } from './join-job.ts';
 import { restWait } from './trouble.ts';
 import { Turns } from './turns.ts';
 import type { WorkerOptions } from './worker-options.ts';
@@ -16,7 +17,7 @@ import type { WorkerOptions } from './worker-options.ts';
 /** How a worker ended. */
 export interface WorkerEnd {
   /** `done`: nothing is left to do, but for what is set aside. */
-  readonly reason: 'done' | 'left' | 'cancelled';
+  readonly reason: 'done' | 'left';
 }
 
 /** Reads and writes until the job is done. */
@@ -53,8 +54,8 @@ class FleetWorker implements Worker {
   readonly #turns: Turns;
   readonly #startedAt: number;
   readonly #leaving = new AbortController();
+  readonly #digest: string;
   #keptAt = 0;
-  readonly #watch: JobWatch;
   #restUntil = 0;
   #rests = 0;
   #why: string | null = null;
@@ -67,15 +68,9 @@ class FleetWorker implements Worker {
     this.#engine = engine;
     this.#now = () => clock.now();
     this.#startedAt = this.#now();
-    this.#watch = new JobWatch(options, {
-      now: this.#now,
-      beat: () => this.#engine.beat(this.card),
-      say: (why) => this.#say(why),
-      hasTurns: () => this.#turns.size > 0,
-    });
+    this.#digest = digestOf(options.job);
     this.#turns = new Turns(options, {
       now: this.#now,
-      job: () => this.#watch.job,
       isLeaving: () => this.#leaving.signal.aborted,
       onTargetTrouble: (why) => this.#rest(why),
       onTargetWell: () => {
@@ -85,24 +80,22 @@ class FleetWorker implements Worker {
   }
 
   get card(): WorkerCard {
-    const resting = this.#restUntil > this.#now();
-    const state = this.#leaving.signal.aborted
-      ? 'leaving'
-      : resting
-        ? 'resting'
-        : this.#why
-          ? 'waiting'
-          : 'working';
     return {
       ...this.#turns.figures(),
       name: this.#options.name,
       version,
-      digest: this.#watch.digest,
-      state,
+      digest: this.#digest,
+      state: this.#state(),
       why: this.#why,
       since: this.#startedAt,
       at: this.#now(),
     };
+  }
+
+  #state(): WorkerCard['state'] {
+    if (this.#leaving.signal.aborted) return 'leaving';
+    if (this.#restUntil > this.#now()) return 'resting';
+    return this.#why === null ? 'working' : 'waiting';
   }
 
   get trouble(): string | null {
@@ -115,9 +108,9 @@ class FleetWorker implements Worker {
   }
 
   async run(): Promise<WorkerEnd> {
-    const { target, engine } = this.#options;
-    await target.prepare(this.#watch.job);
-    const unlock = engine.isShared ? null : await target.lock(this.#watch.job);
+    const { target, engine, job } = this.#options;
+    await target.prepare(job);
+    const unlock = engine.isShared ? null : await target.lock(job);
     try {
       const reason = await this.#work();
       await this.#turns.end();
@@ -139,8 +132,7 @@ class FleetWorker implements Worker {
         await this.#whileOpen();
         return 'left';
       }
-      const isOver = await this.#round();
-      if (isOver !== null) return isOver;
+      if (await this.#round()) return 'done';
       await this.#turns.changed(every.look, this.#leaving.signal);
     }
   }
@@ -153,25 +145,21 @@ class FleetWorker implements Worker {
     }
   }
 
-  async #round(): Promise<'done' | 'cancelled' | null> {
-    const over = await this.#answered(async () => {
+  /** Takes what is due. True once nothing is left to do. */
+  async #round(): Promise<boolean> {
+    const isDone = await this.#answered(async () => {
       await this.#keep();
-      const order = await this.#watch.look();
-      if (order === 'cancelled') return 'cancelled' as const;
-      if (order === 'drop') this.#turns.drop();
-      if (order !== 'work' || this.#restUntil > this.#now()) return null;
+      if (this.#restUntil > this.#now()) return false;
       const most = this.#turns.room;
       const taken = most > 0 ? await this.#engine.take(most) : [];
       for (const turn of taken) this.#turns.begin(turn);
-      if (taken.length > 0 || this.#turns.size > 0) return null;
-      return (await this.#isDone()) ? ('done' as const) : null;
+      return taken.length === 0 && this.#turns.size === 0 && (await this.#isDone());
     });
-    if (over === 'cancelled') this.#turns.drop();
-    return over;
+    return isDone ?? false;
   }
 
   async #isDone(): Promise<boolean> {
-    if (this.#watch.job.every !== null) return false;
+    if (this.#options.job.every !== null) return false;
     const { tickets } = await this.#engine.look();
     return tickets.every(({ note }) => note.state !== 'open');
   }
@@ -179,9 +167,13 @@ class FleetWorker implements Worker {
   async #keep(): Promise<void> {
     const now = this.#now();
     if (now - this.#keptAt < every.keep) return;
-    this.#keptAt = now;
     await this.#turns.keep();
+    // Others see which file this worker goes by before it is compared with theirs.
     await this.#engine.beat(this.card);
+    const card = await this.#engine.card();
+    if (card?.digest !== this.#digest)
+      await joinJob(this.#engine, this.#options.job, this.#options.name, now);
+    this.#keptAt = now;
   }
 
   #rest(why: string): void {

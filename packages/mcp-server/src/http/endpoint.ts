@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { ConfigurationError, portOf, propertyOf } from '@call-attribution/core/errors';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
+import { createProgress, listen } from '@call-attribution/core/listen';
 import { isLoopback } from '@call-attribution/core/settings';
 import { getRequestListener } from '@hono/node-server';
 import { rpcCodes } from '../protocol/messages.ts';
@@ -35,68 +36,23 @@ export async function listenHttp(server: ProtocolServer, options: HttpOptions = 
   }
   const endpoint = createEndpoint(server, path, settings);
   const handler = nodeHandler(endpoint);
-  const running = new Running();
-  const listener = createServer(slowest, (request, response) => {
-    running.add(request, response);
-    response.once('close', () => {
-      // Clients keep connections open after a response, which would delay a stop for seconds.
-      if (!listener.listening) listener.closeIdleConnections();
-    });
-    handler(request, response);
-  });
-  await new Promise<void>((resolve, reject) => {
-    listener.once('error', reject);
-    listener.listen(port, host, resolve);
-  });
-  const name = host.includes(':') ? `[${host}]` : host;
+  const progress = createProgress();
+  const listener = await listen(
+    (request, response) => {
+      // Streams that wait for news stay open by design, so they are ended instead of waited for.
+      if (request.method === 'POST' && request.headers['mcp-method'] !== 'subscriptions/listen')
+        response.once(
+          'close',
+          progress.begin(() => response.destroy()),
+        );
+      handler(request, response);
+    },
+    { ...slowest, host, port },
+  );
+  const stop = () => listener.close(progress.drain(drainTimeout).then(() => endpoint.close()));
   let closed: Promise<void> | undefined;
-  const close = () => (closed ??= stop(listener, endpoint, running, drainTimeout));
-  return { url: `http://${name}:${portOf(listener)}${path}`, close, [Symbol.asyncDispose]: close };
-}
-
-/** The requests that are answered at the moment, without those that wait for news. */
-class Running {
-  readonly #responses = new Set<ServerResponse>();
-  #onNone: () => void = () => undefined;
-
-  add(request: IncomingMessage, response: ServerResponse): void {
-    if (request.method !== 'POST' || request.headers['mcp-method'] === 'subscriptions/listen') return;
-    this.#responses.add(response);
-    response.once('close', () => {
-      this.#responses.delete(response);
-      if (this.#responses.size === 0) this.#onNone();
-    });
-  }
-
-  /** Resolves when there are none. */
-  none(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onNone = resolve;
-      if (this.#responses.size === 0) resolve();
-    });
-  }
-}
-
-async function stop(
-  listener: Server,
-  endpoint: Endpoint,
-  running: Running,
-  drainTimeout: number,
-): Promise<void> {
-  const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
-  listener.closeIdleConnections();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      listener.closeAllConnections();
-      resolve();
-    }, drainTimeout);
-  });
-  await Promise.race([running.none(), late]);
-  // Streams that wait for news stay open by design, so they are ended instead of waited for.
-  await endpoint.close();
-  await closed;
-  clearTimeout(timer);
+  const close = () => (closed ??= stop());
+  return { url: `${listener.url}${path}`, close, [Symbol.asyncDispose]: close };
 }
 
 /** Makes the handlers of an endpoint for another server. */

@@ -10,14 +10,14 @@ import {
 import { errorResponse, idOf, isObject, messageOf, type RequestId, rpcCodes } from '../protocol/messages.ts';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { createGate, type Gate, isMetadataPath, refusalOf, resourceMetadata } from './access.ts';
-import { bySubject, type Legacy, stateless, withSessions } from './legacy.ts';
+import { answerLegacy } from './legacy.ts';
 import type { EndpointSettings } from './options.ts';
 
 /** An endpoint, whoever listens. */
 export interface Endpoint {
   /** Handles one request. Every failure is a response. `body`: what a parser of the application has read before. */
   fetch(request: Request, body?: unknown): Promise<Response>;
-  /** Ends the sessions and the open streams. */
+  /** Ends the open streams. */
   close(): Promise<void>;
 }
 
@@ -61,7 +61,6 @@ class Routes {
   readonly #settings: EndpointSettings;
   readonly #gate: Gate;
   readonly #modern: ReturnType<typeof createMcpHandler>;
-  readonly #legacy: Legacy;
 
   constructor(server: ProtocolServer, path: string | null, settings: EndpointSettings, gate: Gate) {
     this.#server = server;
@@ -69,14 +68,9 @@ class Routes {
     this.#settings = settings;
     this.#gate = gate;
     this.#modern = createMcpHandler(server.factory, { legacy: 'reject' });
-    this.#legacy = settings.sessions
-      ? withSessions(server.factory, settings.sessions, checksSubjects(settings) ? bySubject : undefined)
-      : stateless(server.factory);
   }
 
-  close = async (): Promise<void> => {
-    await Promise.all([this.#modern.close(), this.#legacy.close()]);
-  };
+  close = (): Promise<void> => this.#modern.close();
 
   fetch = async (request: Request, body: unknown): Promise<Response> => {
     const { allowedHosts, allowedOrigins, auth } = this.#settings;
@@ -99,21 +93,18 @@ class Routes {
   };
 
   async #serve(request: Request, parsed: unknown): Promise<Response> {
-    const { method } = request;
-    if (method !== 'POST') {
-      const allow = this.#settings.sessions ? 'GET, POST, DELETE' : 'POST';
-      if (this.#settings.sessions && (method === 'GET' || method === 'DELETE'))
-        return this.#legacy.fetch(request);
-      const text = `Method Not Allowed: use ${allow}.`;
-      return refuse(405, rpcCodes.invalidRequest, text, { headers: { allow } });
-    }
+    if (request.method !== 'POST')
+      return refuse(405, rpcCodes.invalidRequest, 'Method Not Allowed: use POST.', {
+        headers: { allow: 'POST' },
+      });
     const body = await readBody(request, parsed, this.#settings.maxBodyBytes);
     if (body instanceof Response) return body;
     if (!isUsable(body.value)) {
       const text = 'Invalid Request: expected one JSON-RPC 2.0 message, or a batch without initialize.';
       return refuse(400, rpcCodes.invalidRequest, text, { id: idOf(body.value) });
     }
-    if (await isLegacyRequest(request, body.value)) return this.#legacy.fetch(request, body.value);
+    if (await isLegacyRequest(request, body.value))
+      return answerLegacy(this.#server.factory, request, body.value);
     return this.#modern.fetch(request, { parsedBody: body.value });
   }
 
@@ -129,10 +120,6 @@ class Routes {
     return reply && new Response(reply.body, { status: reply.status, headers: { ...reply.headers } });
   }
 }
-
-/** Are tokens checked by their signatures here, so that what they say of their subject is true? */
-const checksSubjects = ({ auth }: EndpointSettings): boolean =>
-  auth?.metadata !== undefined && auth.verify === undefined;
 
 /** A message, or several of a revision that has batches. A batch cannot begin a connection. */
 function isUsable(value: unknown): boolean {
@@ -185,9 +172,9 @@ function withOrigin(response: Response, { headers }: Request, allowed: readonly 
   const changed = new Response(response.body, response);
   const more: Record<string, string> = {
     'access-control-allow-origin': origin,
-    'access-control-allow-methods': 'GET, POST, DELETE',
+    'access-control-allow-methods': 'POST',
     'access-control-allow-headers': headers.get('access-control-request-headers') ?? '',
-    'access-control-expose-headers': 'mcp-session-id, mcp-protocol-version, www-authenticate',
+    'access-control-expose-headers': 'mcp-protocol-version, www-authenticate',
     vary: 'origin',
   };
   for (const [name, value] of Object.entries(more)) changed.headers.set(name, value);

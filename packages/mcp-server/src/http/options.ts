@@ -25,20 +25,6 @@ const authOptions = defineOptions({
 /** How the HTTP endpoint authenticates clients. */
 export interface HttpAuth extends OptionsOf<typeof authOptions> {}
 
-const sessionOptions = defineOptions({
-  /** Most sessions at a time; one more ends the session that has been idle longest. Default 200. */
-  max: option.whole(1).default(200),
-  /** Time after which an idle session ends. Default `30m`. */
-  idleTimeout: option.timeout().default('30m'),
-  /** The clock. Default: that of the machine. */
-  clock: option.clock(),
-});
-
-/** Limits on sessions. */
-export interface SessionOptions extends OptionsOf<typeof sessionOptions> {}
-/** The same with the defaults. */
-export interface SessionSettings extends ReadOf<typeof sessionOptions> {}
-
 const auth = option.table<HttpAuth, HttpAuth>(authOptions);
 
 /** The options of `mountHttp`. */
@@ -49,12 +35,6 @@ export const mountOptions = defineOptions({
   allowedOrigins: option.list<string>().default([]),
   /** Largest request body in bytes. Default 1 MiB. */
   maxBodyBytes: option.whole(1).default(1_048_576),
-  /** Keeps a session per client for the revisions that have sessions. Default: stateless. */
-  sessions: option
-    .flag()
-    .as((isOn) => isOn && sessionOptions.fill({}))
-    .or(option.table<SessionOptions, SessionSettings>(sessionOptions))
-    .default(false),
   /** How clients prove who they are. `false`: the application checks that before it passes a request on. */
   auth: auth.or(option.only(false)),
 });
@@ -99,6 +79,6 @@ export interface HttpMount extends AsyncDisposable {
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
   /** For Hono, Deno and whatever else passes a `Request`. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Refuses new requests and ends the sessions. */
+  /** Refuses new requests and ends the open streams. */
   close(): Promise<void>;
 }

@@ -13,7 +13,6 @@ import {
 import * as z from 'zod';
 import type { MethodHandler, RequestContext, ServerDefinition } from './definition.ts';
 import { isObject, RpcError, rpcCodes, toRpcError } from './messages.ts';
-import { withTasks } from './tasks.ts';
 import { inTurns } from './turns.ts';
 
 /** What a transport serves. */
@@ -26,13 +25,7 @@ export interface ProtocolServer {
 /** Serves a definition in both families of revisions. */
 export function createProtocolServer(given: ServerDefinition): ProtocolServer {
   const definition = { ...given, handlers: inTurns(given.handlers) };
-  // Revision 2026-07-28 has tasks as an extension of another form.
-  const handshake = withTasks(definition);
-  return {
-    definition,
-    factory: ({ era }) =>
-      era === 'legacy' ? buildSdkServer(handshake, false) : buildSdkServer(definition, true),
-  };
+  return { definition, factory: ({ era }) => buildSdkServer(definition, era !== 'legacy') };
 }
 
 type Wrapped = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
@@ -41,8 +34,8 @@ type Wrapped = (request: JSONRPCRequest, context: ServerContext) => Promise<Resu
 const wrongForm = 'Invalid params: they do not have the form that the protocol names for this method.';
 
 /**
- * The SDK's server, without what would be felt: its schemas refuse what hosts send instead of left-out arguments (null, a string)
- * and task results, its errors are dumps of schemas, and it renames the code of a missing resource of the older revisions.
+ * The SDK's server, without what would be felt: its schemas refuse what hosts send instead of left-out arguments (null, a
+ * string), its errors are dumps of schemas, and it renames the code of a missing resource of the older revisions.
  */
 class PlainServer extends Server {
   /** The data of errors that keep the code of a missing resource. */

@@ -2,7 +2,6 @@ import type { FieldSpec, Version } from '@call-attribution/core';
 import { derivedFields } from '@call-attribution/questions';
 import { fieldsOf } from '../fields/select.ts';
 import { isMasked, type Reveal } from '../privacy/masking.ts';
-import { zoneNote } from '../text/notes.ts';
 
 // The resources that agents read, in Markdown.
 
@@ -65,22 +64,5 @@ Examples:
 - \`ppc_gclid IS NOT NULL AND caller_type = 'first' AND hour BETWEEN 8 AND 17\`
 
 An error names the corrected condition. The same conditions stand in the measures \`count(...)\` and \`share(...)\`.
-`;
-}
-
-/** What the API leaves open and what follows for anyone who reads numbers. Ids as in docs/assumptions.md. */
-export function assumptionsDocument(timeZone: string | undefined): string {
-  return `# Assumptions
-
-The description of the API leaves these points open. Say so when an answer depends on one of them.
-
-- A01 Time zone: ${zoneNote(timeZone)} Days and hours are those of the times as sent.
-- A02 recording: not described; treated as a link to a recording, and masked.
-- A04 ppc_status: "Not Processed" and "Waiting For Keyword" may still change; ad data of recent calls may be missing.
-- A05 Filters of the API: only date_added, talk_minutes and inc_gce are known to work.
-- A08 Counting in v3: the API has no count request there; the number comes from a one-row list, so two requests may see two moments.
-- A12 Page size: not described; a server that sends fewer rows than requested is followed, and the summary says what it sent.
-- A15 Order: not described; rows usually come oldest first. Do not assume that the first row is the oldest.
-- A20 Channels: web visits are "Tracker" or a product name, ads with a number are "Call Extension".
 `;
 }

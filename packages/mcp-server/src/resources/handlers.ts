@@ -1,10 +1,9 @@
 import { appResource } from '../app/app.ts';
-import { type Exports, isExportUri } from '../exports/exports.ts';
 import type { MethodHandler } from '../protocol/definition.ts';
 import { RpcError, rpcCodes } from '../protocol/messages.ts';
 import { failureText, type Problem, ToolError } from '../text/failures.ts';
 import type { ToolRunner, ToolSettings } from '../tools/call.ts';
-import { assumptionsDocument, conditionsDocument, fieldsDocument } from './documents.ts';
+import { conditionsDocument, fieldsDocument } from './documents.ts';
 
 const markdown = 'text/markdown';
 
@@ -23,13 +22,6 @@ const resources = [
     description: 'The language of where, with examples.',
     mimeType: markdown,
   },
-  {
-    uri: 'calls://assumptions',
-    name: 'assumptions',
-    title: 'Assumptions',
-    description: 'What the description of the API leaves open and how this server reads it.',
-    mimeType: markdown,
-  },
 ];
 
 const callTemplate = /^calls:\/\/call\/([^/?#]{1,600})$/;
@@ -38,12 +30,10 @@ const callTemplate = /^calls:\/\/call\/([^/?#]{1,600})$/;
 export function resourceHandlers(
   settings: ToolSettings,
   run: ToolRunner,
-  exports: Exports,
 ): Readonly<Record<string, MethodHandler>> {
   const documents: Readonly<Record<string, () => string>> = {
     'calls://fields': () => fieldsDocument(settings.fields, settings.version, settings.reveal),
     'calls://conditions': () => conditionsDocument(),
-    'calls://assumptions': () => assumptionsDocument(settings.timeZone),
   };
   return {
     'resources/list': async () => ({ resources: [...resources, appResource.listed] }),
@@ -56,14 +46,6 @@ export function resourceHandlers(
           description: 'One call by its sid, masked as in the tools.',
           mimeType: 'application/json',
         },
-        {
-          uriTemplate: 'calls://export/{file}',
-          name: 'export',
-          title: 'All rows of an answer',
-          description:
-            'As CSV, masked as in the tools. Answers that leave rows out link to it; a link expires.',
-          mimeType: 'text/csv',
-        },
       ],
     }),
     async 'resources/read'(params, context) {
@@ -72,13 +54,8 @@ export function resourceHandlers(
       if (write) return { contents: [{ uri, mimeType: markdown, text: write() }] };
       if (uri === appResource.uri) return { contents: appResource.contents };
       const sid = sidOf(uri);
-      if (sid === undefined && !isExportUri(uri)) throw notFound(params.uri);
+      if (sid === undefined) throw notFound(params.uri);
       try {
-        if (sid === undefined) {
-          const file = await exports.read(uri, context);
-          if (file === undefined) throw expired(uri);
-          return { contents: [file] };
-        }
         const call = await run('get_call', { sid }, context);
         return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(call) }] };
       } catch (error) {
@@ -111,17 +88,8 @@ function sidOf(uri: string): string | undefined {
   }
 }
 
-function expired(uri: string): RpcError {
-  const text = 'This export has expired. Call the tool again: its answer has a new link.';
-  return new RpcError(rpcCodes.resourceNotFound, text, { uri: uri.slice(0, 600) });
-}
-
 function notFound(uri: unknown): RpcError {
-  const known = [
-    ...resources.map((resource) => resource.uri),
-    'calls://call/{sid}',
-    'calls://export/{file}',
-  ].join(', ');
+  const known = [...resources.map((resource) => resource.uri), 'calls://call/{sid}'].join(', ');
   return new RpcError(rpcCodes.resourceNotFound, `Resource not found. The resources are ${known}.`, {
     uri: typeof uri === 'string' ? uri.slice(0, 600) : null,
   });

@@ -86,15 +86,6 @@ export function makeTable(columns: readonly string[], source: RowSource, budget:
   return { columns: names, rows: rows.slice(0, shown), emptyColumns, leftOut };
 }
 
-/** The table in the data of a result, whatever else it has. */
-export function cellsOf(data: Readonly<Record<string, unknown>>): {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
-} {
-  const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-  return { columns: list(data.columns).map(String), rows: list(data.rows).map(list) };
-}
-
 /** Reads no more rows than could fit if their nulls cost nothing. */
 function readRows(source: RowSource, textLimit: number, budget: number): (readonly Cell[])[] {
   const rows: (readonly Cell[])[] = [];

@@ -2,23 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { Client } from '@call-attribution/core';
 import { checkOption, option } from '@call-attribution/core/options';
 import { createSyncStatus } from '@call-attribution/node-stream/status';
-import { createExports } from '../exports/exports.ts';
 import { placeOf } from '../mirror/copy-key.ts';
-import { completionHandlers, promptHandlers } from '../prompts/handlers.ts';
 import type { ServerDefinition } from '../protocol/definition.ts';
 import { resourceHandlers } from '../resources/handlers.ts';
 import { sweepUnfinished } from '../source/unfinished.ts';
 import { instructions } from '../text/notes.ts';
 import { checkAccounts, createAccountRunner } from '../tools/accounts.ts';
-import {
-  createToolCaller,
-  createToolRunner,
-  inSteps,
-  type ToolCaller,
-  type ToolRunner,
-  type ToolSettings,
-  toolHandlers,
-} from '../tools/call.ts';
+import { createToolCaller, createToolRunner, inSteps, type ToolCaller, toolHandlers } from '../tools/call.ts';
 import { addTools } from '../tools/custom.ts';
 import { tools } from '../tools/index.ts';
 import { createLane, type LaneAccount, type McpAccount } from './lane.ts';
@@ -68,26 +58,19 @@ export function createServer(
   const common = {
     ...{ ...shared, limits, hasMirror: place !== null },
     budget: Math.max(minimumBudget, most.budget),
+    exportFolder: most.exportFolder ?? null,
     key:
       place?.key ?? (keys.every((key) => key !== undefined) ? keys.map(String).join('\n') : randomBytes(32)),
   };
   const settingsOf = createSettings(common, lanes);
   const settings = settingsOf(lanes);
 
-  /** Runs tools for the accounts that a call names. */
-  const runner = (change: Partial<ToolSettings>): ToolRunner =>
-    createAccountRunner(lanes, settings.unfinished, (chosen) =>
-      createToolRunner({ ...settingsOf(chosen), ...change }, timeoutMs, log),
-    );
-  const run = runner({});
-  const custom = addTools(added, settings, { timeoutMs, log });
-  const exports = createExports(
-    runner({ budget: Number.POSITIVE_INFINITY }),
-    clock,
-    most.exportFolder ?? null,
+  const run = createAccountRunner(lanes, settings.unfinished, (chosen) =>
+    createToolRunner(settingsOf(chosen), timeoutMs, log),
   );
+  const custom = addTools(added, settings, { timeoutMs, log });
   const meter = meterTools([...tools, ...added].map(({ name }) => name));
-  const call = inSteps([meter.step, exports.step, custom.step], createToolCaller(run));
+  const call = inSteps([meter.step, custom.step], createToolCaller(run));
 
   const accounts = names.length > 1 ? names : [];
   const hasMirror = mirror !== undefined;
@@ -95,7 +78,7 @@ export function createServer(
   const definition: ServerDefinition = {
     info: { name: 'call-attribution', title: 'Call attribution', version },
     instructions: instructions({ ...settings, hasMirror, accounts }),
-    capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+    capabilities: { tools: {}, resources: {} },
     // What a record shows depends on the account and on what its operator reveals.
     privateResults: ['resources/read'],
     handlers: {
@@ -104,9 +87,7 @@ export function createServer(
         more: custom.definitions,
         hasFiles: most.exportFolder !== undefined,
       }),
-      ...resourceHandlers(settings, run, exports),
-      ...promptHandlers(),
-      ...completionHandlers(settings),
+      ...resourceHandlers(settings, run),
     },
     status: serverStatus(clients, copies, meter),
     onInternalError: (error) =>

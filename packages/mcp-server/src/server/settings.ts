@@ -16,6 +16,7 @@ export interface CommonSettings {
   readonly limits: SummarySettings;
   readonly clock: Pick<Clock, 'now'>;
   readonly budget: number;
+  readonly exportFolder: string | null;
   readonly hasMirror: boolean;
   /** Cursors hold on every process of a server that has the same key. */
   readonly key: string | Uint8Array;
@@ -26,7 +27,7 @@ export function createSettings(
   common: CommonSettings,
   all: readonly Lane[],
 ): (lanes: readonly Lane[]) => ToolSettings {
-  const { reveal, limits, clock, budget, hasMirror, key } = common;
+  const { reveal, limits, clock, budget, exportFolder, hasMirror, key } = common;
   const cursorKey = createHmac('sha256', key).update('cursors').digest();
   const owner = JSON.stringify([all.map((lane) => [lane.name, lane.version]), [...reveal].sort()]);
   const unfinished = new UnfinishedQuestions(cursorKey, owner);
@@ -47,6 +48,7 @@ export function createSettings(
       view: (call, specs, limit) =>
         showRecord(mask.view(call as unknown as Parameters<typeof mask.view>[0]), specs, limit),
       budget,
+      exportFolder,
       clock,
       now: (zone = timeZone ?? 'UTC') => naiveAt(clock.now(), zone),
       ...(timeZone === undefined ? {} : { timeZone }),

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { revealChoices } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
@@ -13,12 +12,10 @@ const options = {
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
   check: { type: 'boolean' },
-  'print-config': { type: 'string' },
   http: { type: 'boolean' },
   port: { type: 'string' },
   host: { type: 'string' },
   path: { type: 'string' },
-  sessions: { type: 'boolean' },
   'allow-host': { type: 'string', multiple: true },
   'allow-origin': { type: 'string', multiple: true },
   resource: { type: 'string' },
@@ -31,42 +28,24 @@ const options = {
   'all-accounts': { type: 'boolean' },
 } as const;
 
-/** Options that mean nothing to a server that a host starts. */
-const httpOnly = ['host', 'path', 'sessions', 'allow-host', 'allow-origin', 'resource'] as const;
-
 /** What the command line says. */
 export type CommandLine = ReturnType<typeof readCommandLine>;
 
 /** Reads the command line. Throws a `UsageError` that says what is wrong and what was probably meant. */
 export function readCommandLine(argv: readonly string[]) {
   const values = parse(argv);
-  const action = values.help
-    ? 'help'
-    : values.version
-      ? 'version'
-      : values['print-config'] !== undefined
-        ? 'print-config'
-        : values.check
-          ? 'check'
-          : 'serve';
+  const action = (['help', 'version', 'check'] as const).find((name) => values[name]) ?? 'serve';
   const http = values.http === true || values.port !== undefined;
   const servers = values['authorization-server'] ?? [];
-  if (action === 'print-config' && (http || httpOnly.some((name) => values[name] !== undefined)))
-    throw new UsageError(
-      '--print-config is for a server that the host starts. Over HTTP a host needs only the URL of the endpoint and its token.',
-    );
   if ((values.resource === undefined) !== (servers.length === 0)) {
     throw new UsageError('--resource and --authorization-server must be used together.');
   }
   return {
     action,
-    /** The host of `--print-config`. */
-    configFor: values['print-config'] ?? '',
     http,
     port: integer('--port', values.port ?? '3000', 0, 65_535),
     host: values.host ?? '127.0.0.1',
     path: values.path ?? '/mcp',
-    sessions: values.sessions === true,
     allowedHosts: values['allow-host'] ?? [],
     allowedOrigins: values['allow-origin'] ?? [],
     resource: values.resource,
@@ -81,8 +60,6 @@ export function readCommandLine(argv: readonly string[]) {
           ?.flatMap((list) => list.split(','))
           .map((name) => name.trim())
           .filter((name) => name !== ''),
-    /** The options that a host has to pass to start this server, as they were given. */
-    given: givenOf(values),
     reveal: (values.reveal ?? []).flatMap((list) => list.split(',')).map(revealClass),
   };
 }
@@ -95,17 +72,6 @@ function mirrorOf(isKept: boolean, store: string | undefined): string | undefine
   if (file === undefined) throw new UsageError('--store must be duckdb:FILE, such as duckdb:calls.duckdb.');
   return file;
 }
-
-/** The options as a host should pass them: from another folder, and without the request to print them. */
-function givenOf({ 'print-config': _, ...values }: ReturnType<typeof parse>): string[] {
-  return Object.entries(values).flatMap(([name, value]) => {
-    if (typeof value === 'boolean') return [`--${name}`];
-    return [value ?? []].flat().flatMap((each) => [`--${name}`, name === 'store' ? absolute(each) : each]);
-  });
-}
-
-const absolute = (store: string): string =>
-  store.replace(/^duckdb:(.+)$/, (_, file: string) => `duckdb:${resolve(file)}`);
 
 function parse(argv: readonly string[]) {
   try {

@@ -1,5 +1,3 @@
-import { hosts } from './print-config.ts';
-
 /** What `--help` prints. */
 export const help = `call-attribution-mcp: call records for AI assistants, over the Model Context Protocol
 
@@ -8,7 +6,6 @@ Usage
   call-attribution-mcp --mirror            keep a local copy of all calls, without personal data, and answer from it
   call-attribution-mcp --http              serve on http://127.0.0.1:3000/mcp
   call-attribution-mcp --check             test the credentials and say what works
-  call-attribution-mcp --print-config HOST print the configuration for ${hosts.join(', ')}
 
 Options
   --reveal LIST      show personal data: caller, name, address, ip, recording, text or all (default: none)
@@ -22,7 +19,6 @@ Options
   --port N           port to listen on; 0 picks a free one (default 3000); implies --http
   --host ADDRESS     address to listen on (default 127.0.0.1; others need a token)
   --path PATH        path of the endpoint (default /mcp)
-  --sessions         keep a session per client, for hosts that need one (default: stateless)
   --allow-host NAME  accept this Host header too; needs a token; may be repeated
   --allow-origin URL let pages of this origin use the endpoint; may be repeated
   --resource URL --authorization-server URL

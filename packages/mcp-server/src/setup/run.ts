@@ -6,7 +6,6 @@ import type { HttpOptions } from '../http/options.ts';
 import { version } from '../server/create-server.ts';
 import { type CommandLine, readCommandLine, UsageError } from './arguments.ts';
 import { help } from './help.ts';
-import { printConfig } from './print-config.ts';
 import { type ServeIo, serveAccounts } from './serve-accounts.ts';
 import {
   type ApiSettings,
@@ -22,11 +21,6 @@ export async function run(argv: readonly string[], io: ServeIo): Promise<number>
     const line = readCommandLine(argv);
     if (line.action === 'help') return say(io, help);
     if (line.action === 'version') return say(io, `${version}\n`);
-    if (line.action === 'print-config') {
-      const { where, text } = printConfig(line.configFor, line.given, io.env);
-      io.log(where);
-      return say(io, text);
-    }
     const accounts =
       line.accounts === undefined ? [readApiSettings(io.env)] : readAccountSettings(line.accounts, io.env);
     if (line.action === 'check') return await check(accounts, io);
@@ -80,7 +74,7 @@ async function serve(line: CommandLine, accounts: readonly ApiSettings[], io: Se
     settings: api.settings,
   }));
   await serveAccounts(served, options, io).catch((error: unknown) => {
-    if (propertyOf(error, 'code') !== 'EADDRINUSE') throw error;
+    if (propertyOf(propertyOf(error, 'cause'), 'code') !== 'EADDRINUSE') throw error;
     throw new UsageError(`Port ${line.port} is in use: choose another with --port, or 0 for a free one.`);
   });
   for (const client of clients.values()) await client.close();
@@ -89,7 +83,7 @@ async function serve(line: CommandLine, accounts: readonly ApiSettings[], io: Se
 
 /** Where to listen, and who may connect. */
 async function httpOptionsOf(line: CommandLine, io: ServeIo): Promise<HttpOptions> {
-  const { port, host, path, sessions, allowedHosts, allowedOrigins, resource, authorizationServers } = line;
+  const { port, host, path, allowedHosts, allowedOrigins, resource, authorizationServers } = line;
   const token = readVariable(io.env, 'CALLS_MCP_TOKEN');
   if (token === null && io.env.CALLS_MCP_TOKEN !== undefined)
     throw new UsageError(
@@ -99,5 +93,5 @@ async function httpOptionsOf(line: CommandLine, io: ServeIo): Promise<HttpOption
   if (resource !== undefined) await Promise.all(authorizationServers.map(keysOf));
   const metadata = resource === undefined ? {} : { metadata: { resource, authorizationServers } };
   const auth = { ...metadata, ...(token === null ? {} : { token }) };
-  return { port, host, path, sessions, allowedHosts, allowedOrigins, auth };
+  return { port, host, path, allowedHosts, allowedOrigins, auth };
 }

@@ -1,5 +1,5 @@
 import { type Call, CallsError, type Client, type Clock } from '@call-attribution/core';
-import { type Checkpoint, createCallStream, describeVerdict } from '@call-attribution/node-stream';
+import { type Checkpoint, createCallStream, describeVerdict, type Progress } from '@call-attribution/node-stream';
 import { type Clause, printFilter } from '@call-attribution/query-dsl';
 import { cleanText } from '../privacy/untrusted.ts';
 import type { Unfinished } from '../text/summaries.ts';
@@ -134,28 +134,29 @@ export class ApiReads {
     const asOf = kept?.asOf ?? start?.asOf ?? this.#clock.now();
     // Calls that are not all here cannot be used again.
     let own = kept ?? (start === null ? this.#keep(stretch, asOf) : null);
+    let come: Pick<Progress, 'done' | 'total'> = { done: 0, total: null };
     const stream = createCallStream(client, {
       filter: filterOf(stretch, client.version === 'v3'),
       checkpoint: kept?.checkpoint ?? start?.checkpoint ?? null,
       signal,
-      incomplete: 'report',
       onError: 'skip',
-      // A call that changes meanwhile is counted once.
-      onChange: 'keep',
+      onProgress: (now) => {
+        come = now;
+      },
       rows: Math.min(1000, Math.max(1, allowance.calls)),
     });
     let checkpoint = kept?.checkpoint ?? start?.checkpoint ?? null;
     let why: Unfinished['why'] | null = null;
     try {
       for await (const page of stream.pages()) {
-        const { records } = page;
-        take(records);
+        const { items } = page;
+        take(items);
         checkpoint = page.checkpoint;
-        allowance.calls -= records.length;
-        if (own !== null) own = this.#add(own, records, checkpoint);
-        const { delivered, expected = null } = checkpoint;
-        progress(delivered, expected, `Read ${delivered} calls`);
-        if (expected !== null && delivered >= expected) continue;
+        allowance.calls -= items.length;
+        if (own !== null) own = this.#add(own, items, checkpoint);
+        const { done, total } = come;
+        progress(done, total, `Read ${done} calls`);
+        if (total !== null && done >= total) continue;
         if (allowance.calls <= 0) why = { code: 'rows' };
         else if (this.#clock.now() > allowance.until) why = { code: 'time' };
         if (why !== null) break;
@@ -166,13 +167,12 @@ export class ApiReads {
       if (checkpoint === null || !(error instanceof CallsError)) throw error;
       why = { code: 'failed', reason: cleanText(error.summary).slice(0, 200) };
     }
-    const read = checkpoint?.delivered ?? 0;
-    const total = checkpoint?.expected ?? null;
+    const { done: read, total } = come;
     if (why !== null) return { asOf, checkpoint, read, total, why, doubt: null };
     const verdict = await stream.verdict.catch(() => null);
     if (own !== null) own.isWhole = verdict?.proof === 'whole';
     // Without totals of the server nothing is ever proved, and saying so each time helps nobody.
-    const isDoubtful = verdict?.reasons.some(({ code }) => code !== 'no_total') ?? false;
+    const isDoubtful = verdict?.gaps.some(({ why }) => why !== 'no_total') ?? false;
     const doubt = verdict !== null && isDoubtful ? describeVerdict(verdict) : null;
     return { asOf, checkpoint: null, read, total: total ?? read, why: null, doubt };
   }

@@ -42,7 +42,7 @@ class Lines implements Transport {
     this.closed = new Promise((resolve) => {
       this.#finish = resolve;
     });
-    const reader = createLineReader((line) => this.#take(line), {
+    const reader = createLineReader((line) => this.#take(line.toString()), {
       maxBytes: maxLineBytes,
       onTooLong: (first, last) => this.#refuseLong(first, last),
     });

@@ -7,7 +7,7 @@ import { appMeta } from '../app/app.ts';
 import { type Chosen, choose } from '../arguments/selection.ts';
 import { shownAs } from '../fields/derived.ts';
 import { type Cell, keyTextLimit, showValue } from '../fields/view.ts';
-import { countThatFits, estimateTokens } from '../results/table.ts';
+import { countThatFits, estimateTokens, type Table } from '../results/table.ts';
 import type { Analysis } from '../source/source.ts';
 import { ToolError } from '../text/failures.ts';
 import { count, fieldNotes, isSaidElsewhere, sentencesOf } from '../text/notes.ts';
@@ -16,6 +16,7 @@ import { explainChange } from './explain-change.ts';
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
 import { input, isTimeGroup, questionOf } from './read-question.ts';
 import { goOn, resumed } from './resume.ts';
+import { folderFor, rowsMissing, rowsOfFile, writeRows } from './to-file.ts';
 import { defineTool, readsApi, type ToolContext } from './tool.ts';
 
 const name = 'analyze_calls';
@@ -43,7 +44,8 @@ export const analyzeCalls = defineTool({
   async run(given, called) {
     const { args, saved, context } = resumed(name, given, called);
     const chosen = choose(args, context);
-    const question = questionOf(args, chosen, context);
+    const folder = folderFor(args, context);
+    const question = questionOf(folder === null ? args : { ...args, limit: rowsOfFile }, chosen, context);
     const source = await context.source();
     const found = await source.analyze(question, { ...context, saved });
     if (args.explain === true && found.unfinished !== undefined) throw notExplained(found);
@@ -57,11 +59,20 @@ export const analyzeCalls = defineTool({
         notes: [],
         go_on: more.cursor,
       };
+    if (more && folder !== null) throw rowsMissing(name, [more.sentence, ...found.notes]);
     const notes = [...chosen.notes, ...(await notesOf(question, chosen, found, context))];
-    if (args.explain === true) return explained(question, chosen, found, notes, context);
-    return resultOf(question, chosen, found, { notes, incomplete: more?.sentence ?? '' }, context);
+    const budget = folder === null ? context.budget : Number.POSITIVE_INFINITY;
+    const answer =
+      args.explain === true
+        ? await explained(question, chosen, found, notes, context)
+        : resultOf(question, chosen, found, { notes, incomplete: more?.sentence ?? '', budget }, context);
+    if (folder === null) return answer;
+    return { columns: [], rows: [], complete: true, ...(await writeRows(name, folder, answer)) };
   },
 });
+
+/** The data of an answer: its rows, and what is said of them. */
+type AnswerTable = Record<string, unknown> & Pick<Table, 'columns' | 'rows'>;
 
 /** What changed is asked of all fields at once, so it is not said of some calls, nor in parts. */
 function notExplained({ unfinished, notes }: Partial<Pick<Analysis, 'unfinished' | 'notes'>>): ToolError {
@@ -79,7 +90,7 @@ async function explained(
   { answer, asOf }: Analysis,
   notes: readonly string[],
   context: ToolContext,
-): Promise<Record<string, unknown>> {
+): Promise<AnswerTable> {
   const { compared, calls, extensions, total } = answer;
   if (compared === null)
     throw new ToolError({
@@ -133,9 +144,9 @@ function resultOf(
   question: Question,
   { scope }: Chosen,
   { answer, asOf }: Analysis,
-  said: { readonly notes: readonly string[]; readonly incomplete: string },
+  said: { readonly notes: readonly string[]; readonly incomplete: string; readonly budget: number },
   context: ToolContext,
-): Record<string, unknown> {
+): AnswerTable {
   const columns = answer.columns.map((column) => column.name);
   const specs = columns.map((column) => shownAs(context.fields, column));
   const groups = question.groupBy?.length ?? 0;
@@ -149,7 +160,7 @@ function resultOf(
       .filter(([column]) => !column.startsWith('share') || column.startsWith('share('))
       .map(([column, value]) => [column, cellOf(value)]),
   );
-  const result = (shown: number): Record<string, unknown> => ({
+  const result = (shown: number): AnswerTable => ({
     summary: summaryOf(
       answer,
       shown,
@@ -166,7 +177,7 @@ function resultOf(
     notes,
   });
   const words = estimateTokens(JSON.stringify(result(0))) + 60;
-  return result(rows.length === 0 ? 0 : countThatFits(rows, [], context.budget - words));
+  return result(rows.length === 0 ? 0 : countThatFits(rows, [], said.budget - words));
 }
 
 /** The days, weeks or months that the period does not cover whole, with how much there is: nobody takes the last one for a drop. */

@@ -11,25 +11,17 @@ import { tools } from './index.ts';
 import type { Tool, ToolContext } from './tool.ts';
 import { traceTool } from './trace.ts';
 
-/** A part of a result: text, or a link to a resource with more. */
+/** A part of a result. */
 export interface ToolContent {
   /** What the part is. */
-  readonly type: 'text' | 'resource_link';
-  /** The text, in a part of type `text`. */
-  readonly text?: string;
-  /** Where the resource is read, in a link. */
-  readonly uri?: string;
-  /** Name of the file, in a link. */
-  readonly name?: string;
-  /** Media type of the resource, in a link. */
-  readonly mimeType?: string;
-  /** What the resource holds, in a link. */
-  readonly description?: string;
+  readonly type: 'text';
+  /** The text. */
+  readonly text: string;
 }
 
 /** The result of a tool call. */
 export interface ToolResult extends Record<string, unknown> {
-  /** What models read: first the structured content as JSON, or the failure in four lines. A link follows when rows were left out. */
+  /** What models read: the structured content as JSON, or the failure in four lines. */
   readonly content: readonly ToolContent[];
   /** The same as data, valid against the tool's output schema. Present on success only. */
   readonly structuredContent?: Readonly<Record<string, unknown>>;
@@ -162,10 +154,9 @@ export async function orFailure(run: () => Promise<ToolResult>): Promise<ToolRes
 }
 
 /** The arguments that are listed: with several accounts, which of them; where files can be written, whether to. */
-function listedInput({ name, input }: Tool, { accounts, hasFiles }: Listing): z.ZodObject {
-  const own = asZod(input).shape;
-  const toFile = z.boolean().optional().describe('Rows to a CSV file');
-  const shape = hasFiles && filed.has(name) ? { ...own, to_file: toFile } : own;
+function listedInput({ input }: Tool, { accounts, hasFiles }: Listing): z.ZodObject {
+  const { to_file: toFile, ...own } = asZod(input).shape;
+  const shape = hasFiles && toFile !== undefined ? { ...own, to_file: toFile } : own;
   if (accounts.length < 2) return z.object(shape);
   const account = z
     .array(z.string())
@@ -173,9 +164,6 @@ function listedInput({ name, input }: Tool, { accounts, hasFiles }: Listing): z.
     .describe(`Of ${accounts.join(', ')}; default all`);
   return z.object({ ...shape, account });
 }
-
-/** Tools whose rows may go into a file. */
-const filed: ReadonlySet<string> = new Set(['list_calls', 'analyze_calls']);
 
 /** What `tools/list` depends on. */
 export interface Listing {

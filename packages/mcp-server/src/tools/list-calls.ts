@@ -5,17 +5,16 @@ import { fieldGroups, selectFields } from '../fields/select.ts';
 import { showRecord } from '../fields/view.ts';
 import { type CursorScope, type Position, readCursor, writeCursor } from '../results/cursor.ts';
 import { estimateTokens, makeTable } from '../results/table.ts';
-import type { Found, ListKey } from '../source/source.ts';
+import type { Found, Listed, ListKey } from '../source/source.ts';
 import { fieldNotes, tableNotes } from '../text/notes.ts';
-import { changedNote, listSummary, scopeSentence } from '../text/summaries.ts';
+import { changedNote, listSummary, scopeSentence, unfinishedSentence } from '../text/summaries.ts';
 import { explainZero } from './explain-zero.ts';
 import { goOn, keepBegun, resumed } from './resume.ts';
+import { folderFor, rowsMissing, rowsOfFile, toFileShape, writeRows } from './to-file.ts';
 import { defineTool, readsApi } from './tool.ts';
 
 const name = 'list_calls';
 const defaultRows = 25;
-/** A file has no budget, and has this many. */
-const rowsOfFile = 10_000;
 
 const input = z.object({
   ...selectionShape,
@@ -28,9 +27,10 @@ const input = z.object({
   order: z.string().max(200).optional().describe('talk_minutes desc'),
   rows: z.number().int().min(1).max(500).optional().describe(`Default ${defaultRows}`),
   cursor: z.string().max(80).optional().describe('Repeat the other arguments'),
+  ...toFileShape,
 });
 
-const nothingYet = { columns: [], rows: [], first: 0, last: 0, complete: false, notes: [] };
+const nothing = { columns: [], rows: [], first: 0, last: 0, notes: [] };
 
 /** Far from the beginning of a list, a cursor knows the call before. */
 type Given = z.infer<typeof input> & { readonly after?: ListKey };
@@ -63,22 +63,28 @@ export const listCalls = defineTool({
       key: context.cursorKey,
       filter: `${chosen.text}${args.order ?? ''}`,
     };
-    const position = positionOf(scope, args, Number.isFinite(context.budget) ? defaultRows : rowsOfFile);
+    const folder = folderFor(args, context);
+    const position = folder === null ? positionOf(scope, args) : { ...start, rows: rowsOfFile };
     const cursorOf = (next: Position, after: ListKey | undefined): string => {
       if (after === undefined) return writeCursor(scope, next);
       const rest = { ...args, cursor: undefined, rows: position.rows, after };
       return keepBegun({ tool: name, args: rest, saved: undefined }, context);
     };
-    const part = {
-      offset: position.start * position.rows,
-      limit: position.rows,
-      order: args.order,
-      after: args.after,
-    };
     const source = await context.source();
-    const page = await source.list(chosen.selection, part, { ...context, saved });
+    const list = (at: Position, from?: unknown): Promise<Found> => {
+      const part = { offset: at.start * at.rows, limit: at.rows, order: args.order, after: args.after };
+      return source.list(chosen.selection, part, { ...context, saved: from });
+    };
+    const page = await list(position, saved);
     const more = goOn(name, args, page, context);
-    if (more && !more.hasNumbers) return { ...nothingYet, summary: more.sentence, go_on: more.cursor };
+    if (more && !more.hasNumbers)
+      return { ...nothing, complete: false, summary: more.sentence, go_on: more.cursor };
+    if (folder !== null) {
+      const calls = await allCalls(page, position, list);
+      const shown = { specs, notes: [], hasAccounts: source.accounts.length > 1 };
+      const table = tableOf({ ...page, calls }, 0, shown, { ...context, budget: Number.POSITIVE_INFINITY });
+      return { ...nothing, ...(await writeRows(name, folder, table)) };
+    }
     const zero = page.total === 0 ? await explainZero(chosen, page, source, context) : [];
     const notes = [...chosen.notes, ...zero, ...page.notes, ...changedNotes(position, page)];
     const table = tableOf(
@@ -116,14 +122,31 @@ export const listCalls = defineTool({
   },
 });
 
+const start: Position = { rows: defaultRows, start: 0, skip: 0, total: null };
+
 const positionOf = (
   scope: CursorScope,
   { cursor, rows }: { readonly cursor?: string | undefined; readonly rows?: number | undefined },
-  usualRows: number,
 ): Position =>
-  cursor === undefined
-    ? { rows: rows ?? usualRows, start: 0, skip: 0, total: null }
-    : readCursor(scope, cursor, rows);
+  cursor === undefined ? { ...start, rows: rows ?? defaultRows } : readCursor(scope, cursor, rows);
+
+/** All calls of a list, as many as a file has. Without an order the API gives them in its own pages. */
+async function allCalls(
+  first: Found,
+  position: Position,
+  list: (at: Position) => Promise<Found>,
+): Promise<readonly Listed[]> {
+  const calls: Listed[] = [];
+  let at: Position | undefined = position;
+  for (let page = first; ; page = await list(at)) {
+    const { unfinished, notes } = page;
+    if (unfinished !== undefined)
+      throw rowsMissing(name, [unfinishedSentence(unfinished, name, undefined), ...notes]);
+    calls.push(...page.calls);
+    at = nextPosition(at, page, page.calls.length);
+    if (at === undefined || calls.length >= rowsOfFile) return calls.slice(0, rowsOfFile);
+  }
+}
 
 /** The rows of a page that fit into the budget, after those that an answer has shown already. */
 function tableOf(

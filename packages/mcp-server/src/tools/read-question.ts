@@ -5,11 +5,10 @@ import { refusePersonal } from '../arguments/personal.ts';
 import { type Chosen, selectionShape } from '../arguments/selection.ts';
 import { fieldGroups, findField, selectFields } from '../fields/select.ts';
 import { ToolError } from '../text/failures.ts';
+import { rowsOfFile, toFileShape } from './to-file.ts';
 import type { ToolContext } from './tool.ts';
 
 const usualLimit = 20;
-/** As many as a file of rows has; an answer has fewer, because they would not fit. */
-const mostGroups = 10_000;
 /** Groups of time are shown whole: a month of days, a day of hours. */
 const usualTimeLimit = 100;
 const timeGroups = ['hour', 'day', 'date', 'week', 'weekday', 'month'];
@@ -36,12 +35,13 @@ export const input = z.object({
     ),
   having: z.string().max(400).optional().describe('calls >= 30'),
   order: z.string().max(200).optional().describe('missed_rate desc'),
-  limit: z.number().int().min(1).max(mostGroups).optional().describe(`Groups, default ${usualLimit}`),
+  limit: z.number().int().min(1).max(rowsOfFile).optional().describe(`Groups, default ${usualLimit}`),
   top_per: z.number().int().min(1).max(500).optional().describe('Groups per value of the first'),
   compare: z.string().max(60).optional().describe('previous, year, 2026-09-01..2026-09-30'),
   explain: z.boolean().optional().describe('With compare: what changed most'),
   spend: z.array(z.string().max(300)).max(500).optional().describe('Costs: "Brand=1200"'),
   cursor: z.string().max(80).optional().describe('Goes on; alone'),
+  ...toFileShape,
 });
 
 export type Args = z.infer<typeof input>;

@@ -31,10 +31,10 @@ export function resumed<Args extends { readonly cursor?: string | undefined }>(
   return { args: begun.args as Args, saved, context: { ...context, now, clock: { now: () => at } } };
 }
 
-/** Whoever repeats arguments repeats those of the question. */
+/** Whoever repeats arguments repeats those of the question. One that is false was left out. */
 function refuseOthers(args: Readonly<Record<string, unknown>>, begun: Pick<Begun, 'args'>): void {
   for (const [name, value] of Object.entries(args))
-    if (name !== 'cursor' && JSON.stringify(value) !== JSON.stringify(begun.args[name]))
+    if (name !== 'cursor' && JSON.stringify(value) !== JSON.stringify(begun.args[name] ?? false))
       throw new ToolError({ code: 'foreign_cursor' });
 }
 

@@ -47,6 +47,8 @@ export interface ToolContext extends CustomToolContext {
   readonly reveal: ReadonlySet<Reveal>;
   /** When this call began, in milliseconds since 1970. */
   readonly began: number;
+  /** Where files of rows are written for a host on this machine; null without. */
+  readonly exportFolder: string | null;
   /** Most tokens a result may take, by estimate. */
   readonly budget: number;
   /** The current time in milliseconds since 1970. */

@@ -194,19 +194,4 @@ describe('the program', () => {
     child.kill(signal);
     expect(await exit).toBe(0);
   });
-
-  it('keeps a session over HTTP', async () => {
-    const { child, exit, err, until } = start(['--port', '0', '--sessions']);
-    await until('Serving on', err);
-    const url = /http:\S+\/mcp/.exec(err())?.[0] ?? '';
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: initialize,
-    });
-    expect(response.headers.get('mcp-session-id')).toMatch(/^[\w-]{36}$/);
-    await response.text();
-    child.kill('SIGTERM');
-    expect(await exit).toBe(0);
-  });
 });

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiKeys, createClient, HttpError } from '@call-attribution/core';
 import { startHostileServer } from '@call-attribution/core/testing';
 import { openDrill } from '@call-attribution/test-tools/drill';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
 import { replacePersonal } from '../../src/privacy/patterns.ts';
 import { fakeClient } from '../support/fake-client.ts';
@@ -23,21 +23,21 @@ const longStrings = openDrill({
 });
 
 const bySid = new Map(craftedCalls.map((call) => [call.sid, call]));
-const server = createServer(fakeClient(craftedCalls), { budget: 50_000 });
+const exportFolder = mkdtempSync(join(tmpdir(), 'red-team-files-'));
+afterAll(() => rmSync(exportFolder, { recursive: true }));
+const server = createServer(fakeClient(craftedCalls), { budget: 50_000, exportFolder });
 
-/** Asks every tool that groups, describes or counts, and reads the files that answers link to. */
+/** Asks every tool that groups, describes or counts, and reads the files that it writes. */
 async function readAll(of: CallsMcpServer): Promise<void> {
   const see = async (name: string, args: Record<string, unknown>): Promise<void> => {
     const result = await callTool(of, name, args);
     const what = `${name} ${JSON.stringify(args)}`;
     expect(result.isError, `${what}: ${result.content[0]?.text}`).toBeUndefined();
     expect(leaksInText(JSON.stringify(result)), what).toEqual([]);
-    const link = result.content.find(({ type }) => type === 'resource_link');
-    if (link)
-      expect(
-        leaksInText(JSON.stringify(await request(of, 'resources/read', { uri: link.uri }))),
-        what,
-      ).toEqual([]);
+    if (name !== 'list_calls' && name !== 'analyze_calls') return;
+    const { structuredContent } = await callTool(of, name, { ...args, to_file: true });
+    const file = /CSV to (.+)\.$/.exec(String(structuredContent?.summary))?.[1] ?? '';
+    expect(leaksInText(readFileSync(file, 'utf8')), `${what} in a file`).toEqual([]);
   };
   for (const field of [
     'search_term',
@@ -100,6 +100,7 @@ describe('crafted records', () => {
       const lines: string[] = [];
       const copied = createServer(client, {
         budget: 50_000,
+        exportFolder,
         mirror: { file: join(folder, 'calls.duckdb') },
         log: (line) => void lines.push(line),
       });
@@ -132,7 +133,7 @@ describe('crafted records', () => {
       rmSync(folder, { recursive: true });
     }));
 
-  it('do not show through errors of the API, prompts, lists and completions', () =>
+  it('do not show through errors of the API, and lists', () =>
     results.run(async () => {
       // A name or a street in a sentence has no form of its own; the server cannot know whose it may be.
       const formless = /^the (?:name|street|zip)/;
@@ -149,7 +150,7 @@ describe('crafted records', () => {
         expect(result.isError).toBe(true);
         expect(leaksInText(result.content[0]?.text ?? ''), text).toEqual([]);
       }
-      for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
+      for (const method of ['tools/list', 'resources/list', 'resources/templates/list'])
         expect(leaksInText(JSON.stringify(await request(server, method)))).toEqual([]);
     }));
 });

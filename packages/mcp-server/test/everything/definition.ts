@@ -54,14 +54,6 @@ const runTools: Record<string, (context: RequestContext) => Promise<Record<strin
   test_tool_with_logging: withLogging,
 };
 
-/** Names of tools that only the handshake revisions have: they ask the client something in the middle of a call. */
-export const askingTools = [
-  'test_sampling',
-  'test_elicitation',
-  'test_elicitation_sep1034_defaults',
-  'test_elicitation_sep1330_enums',
-];
-
 function listTools(names: readonly string[]) {
   return [
     ...names.map((name) => ({ name, description: `Conformance fixture ${name}`, inputSchema: noArguments })),
@@ -81,9 +73,7 @@ export const everything: ServerDefinition = {
   privateResults: ['resources/read'],
   handlers: {
     'tools/list': async () => ({
-      tools: listTools(
-        [content.fixedTools, runTools, roundTools].flatMap(Object.keys).concat(askingTools).sort(),
-      ),
+      tools: listTools([content.fixedTools, runTools, roundTools].flatMap(Object.keys).sort()),
     }),
     async 'tools/call'(params, context) {
       const name = String(params.name);

@@ -2,60 +2,7 @@ import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import type { RequestContext } from '../../src/protocol/definition.ts';
 import { buildSdkServer, type ProtocolServer } from '../../src/protocol/sdk-server.ts';
-import { text } from './content.ts';
 import { everything } from './definition.ts';
-
-type Ask = (method: string, params: object) => Promise<Record<string, unknown>>;
-
-const object = (properties: object, required: string[] = []) => ({ type: 'object', properties, required });
-const options = (...names: string[]) => names.map((name) => ({ const: name, title: `Title of ${name}` }));
-
-const defaults = object({
-  name: { type: 'string', default: 'John Doe' },
-  age: { type: 'integer', default: 30 },
-  score: { type: 'number', default: 95.5 },
-  status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
-  verified: { type: 'boolean', default: true },
-});
-
-const enums = object({
-  untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
-  titledSingle: { type: 'string', oneOf: options('value1', 'value2', 'value3') },
-  legacyEnum: {
-    type: 'string',
-    enum: ['opt1', 'opt2', 'opt3'],
-    enumNames: ['Option One', 'Option Two', 'Option Three'],
-  },
-  untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } },
-  titledMulti: { type: 'array', items: { anyOf: options('value1', 'value2', 'value3') } },
-});
-
-const person = object(
-  {
-    username: { type: 'string', description: "User's response" },
-    email: { type: 'string', description: "User's email address" },
-  },
-  ['username', 'email'],
-);
-
-async function elicit(ask: Ask, message: string, requestedSchema: object): Promise<string> {
-  const answer = await ask('elicitation/create', { message, requestedSchema });
-  return `action=${answer.action}, content=${JSON.stringify(answer.content ?? {})}`;
-}
-
-const asking: Record<string, (ask: Ask, args: Record<string, unknown>) => Promise<string>> = {
-  async test_sampling(ask, { prompt }) {
-    const messages = [{ role: 'user', content: text(String(prompt)) }];
-    const answer = await ask('sampling/createMessage', { messages, maxTokens: 100 });
-    return `LLM response: ${(answer.content as { text?: string }).text}`;
-  },
-  test_elicitation: async (ask, { message }) =>
-    `User response: ${await elicit(ask, String(message), person)}`,
-  test_elicitation_sep1034_defaults: async (ask) =>
-    `Elicitation completed: ${await elicit(ask, 'Please review', defaults)}`,
-  test_elicitation_sep1330_enums: async (ask) =>
-    `Elicitation completed: ${await elicit(ask, 'Please choose', enums)}`,
-};
 
 const anything = { params: z.looseObject({}) };
 
@@ -92,14 +39,9 @@ function connect(isStateless: boolean): Server {
     server.setRequestHandler(method, anything, async () => ({}));
   for (const method of ['tools/call', 'prompts/get']) {
     const handle = everything.handlers[method] as NonNullable<(typeof everything.handlers)[string]>;
-    server.setRequestHandler(method, anything, async (params, context) => {
-      const run = asking[String(params.name)];
-      if (isStateless || method === 'prompts/get' || !run)
-        return handle(withInputs(params, context), contextOf(server, context, isStateless));
-      const ask: Ask = (name, more) =>
-        context.mcpReq.send({ method: name, params: { ...more } }, z.looseObject({}));
-      return { content: [text(await run(ask, { ...(params.arguments as object) }))] };
-    });
+    server.setRequestHandler(method, anything, (params, context) =>
+      handle(withInputs(params, context), contextOf(server, context, isStateless)),
+    );
   }
   return server;
 }

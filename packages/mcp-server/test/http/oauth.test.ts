@@ -6,7 +6,6 @@ import { createServer, serveHttp } from '../../src/index.ts';
 import { run } from '../../src/setup/run.ts';
 import { fakeClient } from '../support/fake-client.ts';
 import { ping, plain, send, token, useEndpoint } from '../support/http.ts';
-import { initialize, rpc } from '../support/rpc.ts';
 
 const { start } = useEndpoint();
 const resource = 'https://calls.example/mcp';
@@ -98,30 +97,6 @@ describe('a token of an authorization server', () => {
       expect(response.headers['www-authenticate']).toContain(
         'resource_metadata="https://calls.example/.well-known/oauth-protected-resource/mcp"',
       );
-  });
-
-  it('goes on with a session when it was renewed, and with no session of somebody else', async () => {
-    const url = await start({
-      sessions: true,
-      auth: { token, metadata: { resource, authorizationServers: [server.url] } },
-    });
-    const bearing = (bearer: string, more: object = {}) => ({
-      ...plain,
-      authorization: `Bearer ${bearer}`,
-      ...more,
-    });
-    const first = await server.sign({ sub: 'anna', jti: '1' });
-    const begun = await send(url, { headers: bearing(first), body: initialize() });
-    const id = String(begun.headers['mcp-session-id']);
-    const asked = async (bearer: string) =>
-      (await send(url, { headers: bearing(bearer, { 'mcp-session-id': id }), body: rpc('tools/list') }))
-        .status;
-    expect(await asked(first)).toBe(200);
-    expect(await asked(await server.sign({ sub: 'anna', jti: '2' })), 'a renewed token').toBe(200);
-    expect(await asked(await server.sign({ sub: 'bert', jti: '3' })), 'another person').toBe(404);
-    expect(await asked(await server.sign({ jti: '4' })), 'nobody by name').toBe(404);
-    expect(await asked(token), 'the static token').toBe(404);
-    expect(await asked(await other.sign({ sub: 'anna', iss: server.url })), 'a forged token').toBe(401);
   });
 
   it('says so when it is opaque', async () => {

@@ -5,7 +5,7 @@ import { fixtureCalls } from '@call-attribution/core/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it } from 'vitest';
-import { createServer, mountHttp } from '../../src/index.ts';
+import { createServer, mountHttp, tools } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
 import { held } from '../support/held.ts';
 import { ping, plain, send, stateless, token, useEndpoint } from '../support/http.ts';
@@ -14,11 +14,11 @@ import { meta, revision, rpc } from '../support/rpc.ts';
 const { start, stop } = useEndpoint();
 
 describe('the HTTP endpoint', () => {
-  it.each([false, true])('serves the client of the SDK (sessions: %s)', async (sessions) => {
-    const url = await start({ sessions });
+  it('serves the client of the SDK', async () => {
+    const url = await start();
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
-    expect((await client.listTools()).tools).toHaveLength(6);
+    expect((await client.listTools()).tools).toHaveLength(tools.length);
     const progress: unknown[] = [];
     const result = await client.callTool({ name: 'analyze_calls', arguments: { calls: 'all' } }, undefined, {
       onprogress: (each) => progress.push(each.progress),
@@ -248,32 +248,25 @@ describe('a mounted endpoint', () => {
   const server = () => createServer(fakeClient(fixtureCalls(30)));
   const authorization = `Bearer ${token}`;
 
-  it.each([false, true])(
-    'serves the client of the SDK by Request and Response (sessions: %s)',
-    async (sessions) => {
-      const mcp = mountHttp(server(), { auth: { token }, sessions, allowedHosts: ['calls.example'] });
-      const transport = new StreamableHTTPClientTransport(new URL('https://calls.example/any/path'), {
-        fetch: (url, init) => mcp.fetch(new Request(url, init)),
-        requestInit: { headers: { authorization } },
-      });
-      const client = new Client({ name: 'test', version: '1' });
-      await client.connect(transport as never);
-      const progress: unknown[] = [];
-      const result = await client.callTool(
-        { name: 'analyze_calls', arguments: { calls: 'all' } },
-        undefined,
-        {
-          onprogress: (each) => progress.push(each.progress),
-        },
-      );
-      expect(result.structuredContent).toMatchObject({ calls: 30, complete: true });
-      expect(progress).toEqual([30]);
-      await client.close();
-      await mcp.close();
-      const late = await mcp.fetch(new Request('https://calls.example/'));
-      expect(late.status).toBe(503);
-    },
-  );
+  it('serves the client of the SDK by Request and Response', async () => {
+    const mcp = mountHttp(server(), { auth: { token }, allowedHosts: ['calls.example'] });
+    const transport = new StreamableHTTPClientTransport(new URL('https://calls.example/any/path'), {
+      fetch: (url, init) => mcp.fetch(new Request(url, init)),
+      requestInit: { headers: { authorization } },
+    });
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport as never);
+    const progress: unknown[] = [];
+    const result = await client.callTool({ name: 'analyze_calls', arguments: { calls: 'all' } }, undefined, {
+      onprogress: (each) => progress.push(each.progress),
+    });
+    expect(result.structuredContent).toMatchObject({ calls: 30, complete: true });
+    expect(progress).toEqual([30]);
+    await client.close();
+    await mcp.close();
+    const late = await mcp.fetch(new Request('https://calls.example/'));
+    expect(late.status).toBe(503);
+  });
 
   it('takes a body that a parser of the application has read', async () => {
     const mcp = mountHttp(server(), { auth: false });

@@ -66,33 +66,13 @@ const requests: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ping: fc.constant({}),
   'tools/list': fc.record({ cursor: odd }, { requiredKeys: [] }),
   'tools/call': fc.record(
-    { name: mostly(fc.constantFrom(...names)), arguments: args, task: odd },
+    { name: mostly(fc.constantFrom(...names)), arguments: args },
     { requiredKeys: ['name'] },
   ),
   'resources/list': fc.record({ cursor: odd }, { requiredKeys: [] }),
   'resources/templates/list': fc.constant({}),
   'resources/read': fc.record({ uri: mostly(fc.constantFrom(...uris)) }, { requiredKeys: [] }),
-  'prompts/list': fc.constant({}),
-  'prompts/get': fc.record(
-    { name: mostly(fc.constantFrom('attribution_audit', 'compare_periods')), arguments: odd },
-    { requiredKeys: [] },
-  ),
-  'completion/complete': fc.record(
-    {
-      ref: mostly(
-        fc.constantFrom(
-          { type: 'ref/prompt', name: 'compare_periods' },
-          { type: 'ref/resource', uri: 'calls://x' },
-        ),
-      ),
-      argument: mostly(fc.record({ name: mostly(fc.constant('group_by')), value: odd })),
-    },
-    { requiredKeys: [] },
-  ),
   'logging/setLevel': fc.record({ level: odd }, { requiredKeys: [] }),
-  'tasks/get': fc.record({ taskId: odd }),
-  'tasks/result': fc.record({ taskId: odd }, { requiredKeys: [] }),
-  'tasks/cancel': fc.record({ taskId: odd }, { requiredKeys: [] }),
   'server/discover': fc.constant({}),
   'no/such/method': odd,
 };

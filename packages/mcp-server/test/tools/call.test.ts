@@ -1,13 +1,9 @@
 import { tracingChannel } from 'node:diagnostics_channel';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { callTool, createServer, defineTool } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
-import { request } from '../support/handlers.ts';
 
 const calls = fixtureCalls(30);
 
@@ -49,27 +45,6 @@ describe('a tool call', () => {
   ])('%s returns its structured content word for word as one text block', async (name, args) => {
     const { content, structuredContent } = await callTool(createServer(fakeClient(calls)), name, args);
     expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }]);
-  });
-
-  it.each([
-    ['list_calls', { rows: 4, fields: ['sid', 'search_term'] }, 'total'],
-    ['analyze_calls', { group_by: 'sid', limit: 3 }, 'groups'],
-  ])('%s links to all rows as CSV where it leaves some out, for half an hour', async (name, args, all) => {
-    let time = Date.UTC(2026, 10, 1);
-    const odd = calls.map((call, i) => ({ ...call, search_term: i === 3 ? '=1+1 call 212-555-0100' : null }));
-    const server = createServer(fakeClient(odd), { clock: { now: () => time } });
-    const { content, structuredContent } = await callTool(server, name, args);
-    const { uri = '', mimeType } = content[1] ?? {};
-    expect([content[1]?.type, mimeType]).toEqual(['resource_link', 'text/csv']);
-    const { contents } = (await request(server, 'resources/read', { uri })) as {
-      contents: { text: string }[];
-    };
-    const lines = contents[0]?.text.trim().split('\r\n') ?? [];
-    expect(lines[0]).toMatch(/^sid,/);
-    expect(new Set(lines.slice(1).map((line) => line.split(',')[0])).size).toBe(structuredContent?.[all]);
-    expect(contents[0]?.text).not.toMatch(/212-555-0100|,=/);
-    time += 31 * 60_000;
-    await expect(request(server, 'resources/read', { uri })).rejects.toThrow('This export has expired.');
   });
 
   it('suggests the tool that was probably meant', async () => {
@@ -159,32 +134,5 @@ describe('tools of the caller', () => {
     expect(() => createServer(fakeClient([]), { tools: [branchOf, branchOf] })).toThrow(
       'already a tool branch_of',
     );
-  });
-});
-
-describe('a file of rows', () => {
-  it.each([
-    ['list_calls', { fields: 'sid', calls: 'all', rows: 3 }, 138],
-    ['analyze_calls', { group_by: 'sid', calls: 'all', limit: 3 }, 138],
-  ])('is written where the host can open it: %s', async (tool, args, lines) => {
-    const exportFolder = join(mkdtempSync(join(tmpdir(), 'mcp-files-')), 'exports');
-    const server = createServer(fakeClient(fixtureCalls(137)), { exportFolder });
-    const { structuredContent, isError } = await callTool(server, tool, { ...args, to_file: true });
-    expect(isError).toBeUndefined();
-    const file = /Wrote 137 rows as CSV to (.+)\.$/.exec(String(structuredContent?.summary))?.[1] ?? '';
-    expect(file.startsWith(exportFolder)).toBe(true);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readFileSync(file, 'utf8').trimEnd().split(/\r?\n/)).toHaveLength(lines);
-    const listed = JSON.stringify(await request(server, 'tools/list'));
-    expect(listed).toContain('to_file');
-    expect(JSON.stringify(await request(createServer(fakeClient([])), 'tools/list'))).not.toContain(
-      'to_file',
-    );
-    rmSync(exportFolder, { recursive: true });
-  });
-
-  it('is refused without a folder', async () => {
-    const { content } = await callTool(createServer(fakeClient([])), 'list_calls', { to_file: true });
-    expect(content[0]?.text).toContain('There is no argument "to_file".');
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HttpError } from '@call-attribution/core';
@@ -118,28 +118,88 @@ describe('a file of rows', () => {
     expect(written(answer)).toBe(700);
   });
 
-  it.each([
-    ['analyze_calls', { account: ['main'], group_by: ['city'], calls: 'all', limit: 1 }],
-    ['list_calls', { account: ['main'], where: "city = 'Springfield'", calls: 'all', rows: 1, order: 'sid' }],
-  ])('behind a link has the rows of the question, also of one that was continued: %s', async (tool, args) => {
-    const server = twoAccounts({ summaryLimits: { maxCalls: 100 } });
-    const { content } = await finish(server, tool, args);
-    const uri = content.find(({ type }) => type === 'resource_link')?.uri;
-    expect(uri, content[0]?.text).toBeDefined();
-    const { contents } = (await request(server, 'resources/read', { uri })) as {
-      contents: { text: string }[];
-    };
-    const cities = new Set(calls.map(({ city }) => city));
-    const inSpringfield = calls.filter(({ city }) => city === 'Springfield').length;
-    expect(linesOf(contents[0]?.text ?? '')).toBe(tool === 'list_calls' ? inSpringfield : cities.size);
+  it('is refused for a question that was begun without one', async () => {
+    const server = createServer(fakeClient(calls, { maxRows: 50 }), {
+      exportFolder,
+      summaryLimits: { maxCalls: 100 },
+    });
+    const { structuredContent } = await callTool(server, 'list_calls', { order: 'sid', calls: 'all' });
+    const again = { cursor: String(structuredContent?.go_on), to_file: true };
+    const { content } = await callTool(server, 'list_calls', again);
+    expect(content[0]?.text).toContain('or start again without one.');
   });
 
-  it('is refused for a question that another process began', async () => {
-    const options = { exportFolder, pseudonymKey: 'one key', summaryLimits: { maxCalls: 100 } };
-    const open = () => createServer(fakeClient(calls, { maxRows: 50 }), options);
-    const { structuredContent } = await callTool(open(), 'list_calls', { order: 'sid', calls: 'all' });
-    const again = { cursor: String(structuredContent?.go_on), to_file: true };
-    const { content } = await callTool(open(), 'list_calls', again);
-    expect(content[0]?.text).toContain('Ask it again, with all its arguments and without the cursor.');
+  it('may be asked for with the cursor of a page, and has the whole list', async () => {
+    const server = createServer(fakeClient(calls), { exportFolder });
+    const asked = { fields: ['sid'], calls: 'all', rows: 3 };
+    const { structuredContent } = await callTool(server, 'list_calls', asked);
+    const cursor = structuredContent?.next_cursor;
+    expect(cursor).toBeDefined();
+    expect(written(await callTool(server, 'list_calls', { ...asked, cursor, to_file: true }))).toBe(700);
+  });
+
+  it('is readable by its owner only, and has no formulas and no numbers of callers', async () => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'mcp-files-')), 'exports');
+    const odd = calls.map((call, i) => ({ ...call, search_term: i === 3 ? '=1+1 call 212-555-0100' : null }));
+    const server = createServer(fakeClient(odd), { exportFolder: folder });
+    const asked = { fields: ['sid', 'search_term'], calls: 'all', to_file: true };
+    expect(written(await callTool(server, 'list_calls', asked))).toBe(700);
+    const [name = ''] = readdirSync(folder);
+    expect([statSync(folder).mode & 0o777, statSync(join(folder, name)).mode & 0o777]).toEqual([
+      0o700, 0o600,
+    ]);
+    expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(/212-555-0100|,=/);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('goes after thirty days, when the next one is written; other files stay', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-files-'));
+    const old = ['list_calls-0123456789ab.csv', 'notes.csv'].map((name) => join(folder, name));
+    for (const file of old) {
+      writeFileSync(file, '');
+      utimesSync(file, 0, Date.now() / 1000 - 31 * 86_400);
+    }
+    const server = createServer(fakeClient(calls), { exportFolder: folder });
+    await callTool(server, 'list_calls', { to_file: true });
+    await callTool(server, 'analyze_calls', { group_by: ['city'], to_file: true });
+    const names = readdirSync(folder).map((name) => name.replace(/[0-9a-f]{12}/, 'x'));
+    expect(names.sort()).toEqual(['analyze_calls-x.csv', 'list_calls-x.csv', 'notes.csv']);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('to_file', () => {
+  const listing = async (options: CallsMcpOptions) =>
+    JSON.stringify(await request(createServer(fakeClient([]), options), 'tools/list'));
+
+  it('is listed where the server can write files, and else refused', async () => {
+    expect(await listing({ exportFolder })).toContain('to_file');
+    expect(await listing({})).not.toContain('to_file');
+    const { content } = await callTool(createServer(fakeClient([])), 'list_calls', { to_file: true });
+    expect(content[0]?.text).toContain('This server writes no files: leave out to_file');
+  });
+
+  it.each([
+    ['list_calls', { calls: 'all', order: 'sid' }],
+    ['analyze_calls', { calls: 'all', group_by: ['city'] }],
+  ])('of %s may be null, false or left out, also in a question that goes on', async (tool, asked) => {
+    const rowsWith = async (more: object, options: CallsMcpOptions): Promise<unknown> => {
+      const server = createServer(fakeClient(calls, { maxRows: 50 }), {
+        ...options,
+        pseudonymKey: 'one key',
+        summaryLimits: { maxCalls: 400 },
+      });
+      const begun = await callTool(server, tool, { ...asked, ...more });
+      const cursor = begun.structuredContent?.go_on;
+      expect(cursor, begun.content[0]?.text).toBeDefined();
+      const { structuredContent, content } = await callTool(server, tool, { cursor, ...more });
+      expect(structuredContent?.rows, content[0]?.text).not.toHaveLength(0);
+      return structuredContent?.rows;
+    };
+    for (const options of [{ exportFolder }, {}]) {
+      const rows = await rowsWith({}, options);
+      expect(await rowsWith({ to_file: null }, options)).toEqual(rows);
+      expect(await rowsWith({ to_file: false }, options)).toEqual(rows);
+    }
   });
 });

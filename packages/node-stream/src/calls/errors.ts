@@ -21,9 +21,13 @@ export interface StreamPosition {
 }
 
 const streamErrors = codeTable({
-  range_ignored:
-    'The server sends calls from outside the requested range: it does not filter by date_added. Read with `window: false`.',
-  read_failed: 'A page could not be read for a reason that has no code. The `cause` is the error.',
+  data: {
+    range_ignored:
+      'The server sends calls from outside the requested range: it does not filter by date_added. Read with `window: false`.',
+  },
+  bug: {
+    read_failed: 'A page could not be read for a reason that has no code. The `cause` is the error.',
+  },
 });
 
 /** Codes of `StreamError`, in addition to those of a failed request, which are those of the client. */
@@ -65,8 +69,10 @@ export class StreamError<Code extends string = StreamErrorCode | ErrorCode> exte
 }
 
 const incompleteErrors = codeTable({
-  incomplete:
-    'The pages of a slice did not agree in any try. Resume from the checkpoint later, with smaller slices or a longer `settle`.',
+  data: {
+    incomplete:
+      'The pages of a slice did not agree in any try. Resume from the checkpoint later, with smaller slices or a longer `settle`.',
+  },
 });
 
 /** Codes of `IncompleteError`. */

@@ -86,8 +86,11 @@ export const streamOptions = defineOptions({
   ...{ timeout, retry, headers },
   /** Called after each page. An error it throws ends nothing. */
   onProgress: option.callback<(progress: Progress) => void>(),
-  /** What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. */
-  onError: option.oneOf('fail', 'skip').or(option.callback<(dead: DeadRecord) => void>()).default('fail'),
+  /**
+   * What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. One that returns
+   * `skip` has not kept them, so the result is incomplete.
+   */
+  onError: option.oneOf('fail', 'skip').or(option.callback<(dead: DeadRecord) => unknown>()).default('fail'),
   /**
    * A record that has changed when its slice has to be read again: deliver it `again` (default), for a store that upserts,
    * or `keep` what was delivered, for a file with one line per record. The verdict counts such records as `changed`.

@@ -78,8 +78,8 @@ export function recordOf(session: Session, batch: Batch<RawPage>, index: number)
   } catch (error) {
     if (onError === 'fail')
       throw StreamError.from(error, { slice: timeSliceOf(batch.span), page: batch.index });
-    if (typeof onError === 'function') onError(deadRecordOf(batch, index, error));
-    session.ledger.skip(index, onError === 'skip');
+    const kept = typeof onError === 'function' ? onError(deadRecordOf(batch, index, error)) : onError;
+    session.ledger.skip(index, kept === 'skip');
     return null;
   }
 }

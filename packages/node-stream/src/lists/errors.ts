@@ -11,13 +11,17 @@ import type { Span } from '../reader/span.ts';
 import type { PlanFailure } from '../reader/state.ts';
 
 const listErrors = codeTable({
-  fetch_failed:
-    'A page of a list could not be fetched. The `cause` is the error of `fetch`; resume with `checkpoint`.',
-  unexpected_page: '`fetch` of a list gave something else than `{ items, total, next }`. Correct it.',
-  list_range_ignored:
-    'A list gives items from outside the requested range. Let `fetch` follow `from` and `to`, or set `hasRanges: false`.',
-  list_incomplete:
-    'The pages of a range did not agree in any try. Resume from `checkpoint` later, or with smaller ranges.',
+  usage: {
+    unexpected_page: '`fetch` of a list gave something else than `{ items, total, next }`. Correct it.',
+  },
+  data: {
+    fetch_failed:
+      'A page of a list could not be fetched. The `cause` is the error of `fetch`; resume with `checkpoint`.',
+    list_range_ignored:
+      'A list gives items from outside the requested range. Let `fetch` follow `from` and `to`, or set `hasRanges: false`.',
+    list_incomplete:
+      'The pages of a range did not agree in any try. Resume from `checkpoint` later, or with smaller ranges.',
+  },
 });
 
 /** Codes of `ListError`. */

@@ -1,3 +1,5 @@
+import type { Verdict } from './proof.ts';
+
 // What passes from a reader through operators into a sink: whole pages, each with the place to go on after it.
 
 /** A period by `date_added`, `YYYY-MM-DD HH:MM:SS`; null is an open end. Both ends are part of it. */
@@ -26,12 +28,6 @@ export interface Page<T> {
   readonly range: Range | null;
   /** Go on after these items: to be saved with them, or after them. */
   readonly checkpoint: Checkpoint;
-}
-
-/** What was proved of a read: plain JSON, which receipts keep as it is. */
-export interface Verdict {
-  /** `whole`: all was read. `short`: something is known to be missing. `unproven`: nothing proves either. */
-  readonly proof: 'whole' | 'unproven' | 'short';
 }
 
 /** What a read is about, for receipts. */
@@ -63,7 +59,7 @@ export interface Source<T> {
   /** Reads from a checkpoint, or from where its own options say. Once. One with a `chain` is refused here. */
   pages(from?: Checkpoint | null): AsyncGenerator<Page<T>, void, void>;
   /** What was proved; settles when `pages()` has ended; null where nothing can be. Rejects when nothing reads it. */
-  readonly verdict: Promise<Verdict | null>;
+  readonly verdict: Promise<Verdict<string | number> | null>;
 }
 
 /** One run of an operator. The methods are called one after the other. */

@@ -496,11 +496,12 @@ class Slicer<T> {
       got += next.ids.length;
       calls += fresh.length;
       if (fresh.length > 0) this.#delivered += 1;
-      const isCursor = typeof next.next === 'string' || typeof next.next === 'number';
+      const cursor = next.next;
+      const isCursor = typeof cursor === 'string' || typeof cursor === 'number';
       if (isCursor) {
-        if (cursors.has(next.next)) throw new StreamError('cursor_repeated');
-        cursors.add(next.next);
-        after = next.next;
+        if (cursors.has(cursor)) throw new StreamError('cursor_repeated');
+        cursors.add(cursor);
+        after = cursor;
       }
       const isDone = total !== null && total !== undefined && got >= total;
       const isSame = fresh.length === 0 && shared.size === before;

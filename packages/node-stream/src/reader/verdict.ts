@@ -149,22 +149,20 @@ function differenceIn({ differences }: Recount): VerdictReason[] {
 }
 
 /**
- * A verdict in one sentence, which says no more than was proved. `setAsideIn` names the file of records that could not be
- * parsed, where there is one.
+ * A verdict in one sentence, which says no more than was proved.
  *
  * @example
  * console.log(describeVerdict(await calls.verdict)); // complete: 5,000 calls, as many as the server counts
  */
-export function describeVerdict(verdict: Verdict, { setAsideIn }: { setAsideIn?: string } = {}): string {
+export function describeVerdict(verdict: Verdict): string {
   const { proof, reasons, delivered, deliveredBefore, total, skipped } = verdict;
   const all = deliveredBefore + delivered;
   const lost = reasons.find(({ code }) => code === 'skipped')?.count ?? 0;
   const setAside = skipped - lost;
   const facts = [...reasons.map((reason) => sentenceOf(reason, verdict)), ...notesOn(verdict)];
-  const place = setAsideIn === undefined ? '' : ` in ${setAsideIn}`;
   const calls =
     setAside > 0
-      ? `${plural(all, 'call')} written and ${plural(setAside, 'record')} set aside${place}`
+      ? `${plural(all, 'call')} written and ${plural(setAside, 'record')} set aside`
       : plural(all, 'call');
   const together = setAside > 0 ? 'together ' : '';
   const agrees = all + setAside === total ? `${calls}, ${together}as many as the server counts` : calls;

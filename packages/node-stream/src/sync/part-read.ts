@@ -166,9 +166,10 @@ export class PartRead {
       session.ledger.measure(1, 'page');
       session.ledger.settle(0);
       this.#pages += 1;
+      const before = session.ledger.read.skipped;
       const records = recordsOf(batch, (page, index) => recordOf(session, page, index));
       const skipped = sizeOf(batch) - records.length;
-      if (options.onError === 'skip') open.lost += skipped;
+      open.lost += session.ledger.read.skipped - before;
       const changes: SyncChange[] = [];
       for (const call of records) {
         if (leavesOut(call)) memory.forgetOne(call.sid);

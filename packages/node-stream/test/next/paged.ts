@@ -1,5 +1,5 @@
 import { checkCheckpoint, checkpointOf } from '../../src/next/checkpoint.ts';
-import type { Checkpoint, Page, ReadFacts, Source, Verdict } from '../../src/next/page.ts';
+import type { Checkpoint, Page, ReadFacts, Source } from '../../src/next/page.ts';
 
 /** Pages in memory as a source that can be resumed, as a stream of calls is. */
 export class Paged<T> implements Source<T> {
@@ -9,7 +9,7 @@ export class Paged<T> implements Source<T> {
   startsAt: Checkpoint | null = null;
   facts: ReadFacts | null = null;
   signal: AbortSignal | null = null;
-  verdict: Promise<Verdict | null> = Promise.resolve(null);
+  verdict: Source<T>['verdict'] = Promise.resolve(null);
   /** Pages that were given, and whether the source was left or ended. */
   given = 0;
   isOver = false;

@@ -1,4 +1,4 @@
-import { type MemoryLimit, NumberTable } from '@call-attribution/node-stream/accumulators';
+import type { MemoryLimit } from '@call-attribution/node-stream/accumulators';
 import { compareText } from '../conditions/fold.ts';
 import { touches } from '../fields/derived.ts';
 import { Facts, type Sequence } from '../fields/facts.ts';
@@ -59,8 +59,7 @@ const bytesOf = (value: unknown): number => (typeof value === 'string' ? 32 + va
 interface Account {
   readonly name: string;
   readonly place: number;
-  readonly numbers: NumberTable;
-  readonly others: Map<number | string, number>;
+  readonly callers: Map<number | string, number>;
 }
 
 /** Calls that are kept until all are there: what is needed of each, field by field. */
@@ -101,7 +100,7 @@ export class KeptCalls {
     const isWhole =
       [account, sid].every((text) => typeof text === 'string') &&
       [sentAt, talk].every((number) => number === null || Number.isFinite(number)) &&
-      (caller === null || typeof caller === 'string' || NumberTable.fits(caller)) &&
+      (caller === null || typeof caller === 'string' || Number.isSafeInteger(caller)) &&
       typeof fields === 'object' &&
       fields !== null;
     if (!isWhole) throw invalidState();
@@ -226,22 +225,20 @@ export class KeptCalls {
     if (this.#last?.name === name) return this.#last;
     let own = this.#accounts.get(name);
     if (own === undefined) {
-      own = { name, place: this.#names.push(name) - 1, numbers: new NumberTable(), others: new Map() };
+      own = { name, place: this.#names.push(name) - 1, callers: new Map() };
       this.#accounts.set(name, own);
     }
     this.#last = own;
     return own;
   }
 
-  #placeOf({ numbers, others }: Account, caller: number | string): number {
-    const isNumber = NumberTable.fits(caller);
-    const found = isNumber ? numbers.get(caller) : (others.get(caller) ?? 0);
-    if (found > 0) return found - 1;
+  #placeOf({ callers }: Account, caller: number | string): number {
+    const found = callers.get(caller);
+    if (found !== undefined) return found;
     this.#memory.take(bytesOfCaller);
-    const met = this.#keys.push(caller);
-    if (isNumber) numbers.put(caller, met);
-    else others.set(caller, met);
-    return met - 1;
+    const place = this.#keys.push(caller) - 1;
+    callers.set(caller, place);
+    return place;
   }
 
   /** By call: which call of its caller it is, from 1, and which ones are before and after it. By caller: the first and the last one. */

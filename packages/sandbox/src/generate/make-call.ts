@@ -75,7 +75,8 @@ function drawDetails(random: Random, i: number, { account, person, ad, visit, ti
   const sid = sidOf(account, i);
   const custom = random.next();
   const customId = visit && custom < 0.12 ? `cust-${random.below(1e6)}` : null;
-  const customValue = custom < 0.004 ? oddText(random) : custom < 0.08 ? 'vip' : null;
+  let customValue = custom < 0.08 ? 'vip' : null;
+  if (custom < 0.004) customValue = oddText(random);
   const ppcAd = random.pick(ad.group.adIds);
   const poolId = random.pick(account.poolIds);
   const recorded = talk > 0 && random.chance(0.7);
@@ -189,11 +190,12 @@ function writeAds({ account, ad, visit, status }: Draft, { ppcAd }: Details) {
 // The tags in the URL of the ad, and the device.
 function writeClick({ account, person, ad, visit }: Draft, details: Details) {
   const { i, ppcAd, isPaid, network, position, once, customId, customValue } = details;
+  const device = person.mobile ? 'm' : 'c';
   return {
     vt_keyword: isPaid ? ad.keyword.text : null,
     vt_matchtype: isPaid ? ad.keyword.match.charAt(0).toLowerCase() : null,
     vt_network: isPaid ? network : null,
-    vt_device: isPaid ? (person.mobile ? 'm' : 'c') : null,
+    vt_device: isPaid ? device : null,
     vt_devicemodel: isPaid ? person.model : null,
     vt_creative: isPaid ? ppcAd : null,
     vt_placement: isPaid && network === 'd' ? 'news.example.org' : null,

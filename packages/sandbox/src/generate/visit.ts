@@ -62,7 +62,8 @@ export function makeVisit(
   tagged: (gclid: string | null) => ClickTags,
 ): Visit {
   const source = drawSource(random);
-  const entry = source === 'paid' ? ad.group.page : random.chance(0.4) ? 0 : random.below(trade.pages.length);
+  let entry = ad.group.page;
+  if (source !== 'paid') entry = random.chance(0.4) ? 0 : random.below(trade.pages.length);
   const gclid = source === 'paid' && random.chance(0.88) ? `Cj0KCQ${token(random, 13)}` : null;
   const click = source === 'paid' ? tagged(gclid) : noTags;
   const query = queryOf(random, source, person, ad, click);

@@ -1,7 +1,6 @@
 import type { Clock } from '@call-attribution/core';
 import { type Edition, makeEdition, sinceOf } from './edition.ts';
 import type { Feed, FeedSource } from './feed.ts';
-import { createLockout, type Lockout } from './lockout.ts';
 import { periodOf } from './once.ts';
 
 /** For how long a sheet that was made is given to further requests, in milliseconds. */
@@ -12,12 +11,11 @@ const keptMs = 10 * 60_000;
 /** What became of the fetches of a feed. */
 export interface FeedState {
   readonly feed: Feed;
-  readonly lockout: Lockout;
   /** When a tool last fetched it with success, in milliseconds since 1970. */
   lastFetch: number | null;
   /** How many fetches had success, a 304 included. */
   fetches: number;
-  /** How many were refused: no password, a wrong one, or too many tries. */
+  /** How many were refused: no password, a wrong one, or too many at once. */
   refusals: number;
   /** What the last edition was. */
   latest: Omit<Edition, 'parts' | 'entries'> | null;
@@ -45,7 +43,6 @@ export function createFeedDesk(
   const states = feeds.map(
     (feed): FeedState => ({
       feed,
-      lockout: createLockout(clock),
       lastFetch: null,
       fetches: 0,
       refusals: 0,

@@ -3,14 +3,13 @@ import { propertyOf } from '@call-attribution/core/errors';
 import type { Store } from '@call-attribution/store';
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
-
+import type { Shape } from '../defaults.ts';
 import { countReply, listReply, singleReply } from './calls.ts';
 import type { AppContext, AppEnv, AppRoute } from './context.ts';
 import { readCredential } from './credentials.ts';
 import type { Admit } from './gate.ts';
 import type { Route } from './public-types.ts';
 import { problemOf, Refusal } from './refusal.ts';
-import type { Shape } from './shape.ts';
 import { smsReply } from './sms.ts';
 
 /** What the app serves, and how. */

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { formatContentRange } from '@call-attribution/core/page';
 import { type Filter, safeParse } from '@call-attribution/query-dsl';
 import { type NumericFilter, type Store, selectionOf } from '@call-attribution/store';
+import type { Shape } from '../defaults.ts';
 import { type AppContext, hasTag, jsonReply, queryOf, streamReply } from './context.ts';
 import { integerOf, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
-import type { Shape } from './shape.ts';
 
 type Version = 'v2' | 'v3';
 

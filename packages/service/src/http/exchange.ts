@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
+import type { Progress } from '@call-attribution/core/listen';
 import type { AppEnv, Exchange } from './context.ts';
 import type { Metrics } from './metrics.ts';
-import type { Progress } from './progress.ts';
 import type { Changes, Fetch, LogEntry } from './public-types.ts';
 
 /** What following requests takes from the service. */
@@ -94,10 +94,12 @@ function report({ metrics, log, clock }: FollowOptions, ended: Ended): void {
   const { route, fault, account } = exchange;
   const { method } = request;
   metrics.finished({ route, method, status, seconds });
+  let message = isWhole ? 'completed' : 'abandoned';
+  if (fault !== undefined) message = 'failed';
   log?.({
     time: new Date(clock.now()).toISOString(),
     level: fault === undefined ? 'info' : 'error',
-    message: fault !== undefined ? 'failed' : isWhole ? 'completed' : 'abandoned',
+    message,
     requestId: exchange.requestId,
     method: method.slice(0, 10),
     route,

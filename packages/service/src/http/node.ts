@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { propertyOf } from '@call-attribution/core/errors';
+import type { Progress } from '@call-attribution/core/listen';
 import { getRequestListener } from '@hono/node-server';
-import type { Progress } from './progress.ts';
 import type { Changes, Fetch, Intercept } from './public-types.ts';
 import { problemOf, Refusal } from './refusal.ts';
 

@@ -48,7 +48,7 @@ const otherProblems = {
   missing_password: [401, 'A feed needs a user name and a password. Send them with HTTP Basic.'],
   wrong_password: [401, 'The user name or the password of a feed is wrong. Check both.'],
   strange_host: [403, 'The header Host names another server. Use the name that the service is served under.'],
-  too_many_tries: [429, 'There were too many wrong passwords. Wait as long as Retry-After says.'],
+  too_many_tries: [429, 'The address sends too many passwords at once. Wait as long as Retry-After says.'],
   out_of_range: [400, 'A value is too small or too large. Use a value within the limits of the message.'],
   fault_syntax: [400, 'A fault cannot be read. The message says what was expected.'],
 } as const satisfies Readonly<Record<string, ProblemEntry>>;

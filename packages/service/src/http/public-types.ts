@@ -1,7 +1,7 @@
 // What users of the package name. It names no type of Hono, whose declarations need those of a browser.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Shape } from './shape.ts';
+import type { Shape } from '../defaults.ts';
 
 /** Changes to one reply, for tests of clients that have to survive them. */
 export interface ReplyChanges {

@@ -1,5 +1,11 @@
 import { STATUS_CODES } from 'node:http';
-import { CallsError, type CodeTable, nameErrors } from '@call-attribution/core/errors';
+import {
+  CallsError,
+  type CodeTable,
+  codeTable,
+  type ErrorKind,
+  nameErrors,
+} from '@call-attribution/core/errors';
 import type { Problem } from '@call-attribution/query-dsl';
 import { type ProblemEntry, type RefusalCode, refusalCodes } from './problems.ts';
 
@@ -13,6 +19,12 @@ export interface RefusalDetails {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+function kindOf(status: number): ErrorKind {
+  if (status === 401 || status === 403) return 'keys';
+  if (status === 429 || status === 503) return 'busy';
+  return status === 500 ? 'bug' : 'usage';
+}
+
 /**
  * A request that is refused: thrown by a route, sent as `application/problem+json`.
  *
@@ -20,8 +32,11 @@ export interface RefusalDetails {
  * throw new Refusal('missing_parameter', 'The parameter key is missing.', { parameter: 'key' });
  */
 export class Refusal extends CallsError<RefusalCode> {
-  static override readonly codes: CodeTable = Object.fromEntries(
-    Object.entries<ProblemEntry>(refusalCodes).map(([code, [, words]]) => [code, words]),
+  static override readonly codes: CodeTable = Object.assign(
+    {},
+    ...Object.entries<ProblemEntry>(refusalCodes).map(([code, [status, words]]) =>
+      codeTable({ [kindOf(status)]: { [code]: words } }),
+    ),
   );
   /** The HTTP status, which follows from the code. */
   declare readonly status: number;
@@ -37,7 +52,7 @@ export class Refusal extends CallsError<RefusalCode> {
     // A response to whoever sent the request, of which there may be many: its stack is for nobody, and takes time.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
-    super(code, detail, { status, isRetryable: status === 429 || status >= 500 });
+    super(code, detail, { status });
     Error.stackTraceLimit = stackTraceLimit;
     this.details = details;
   }

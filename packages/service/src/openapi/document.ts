@@ -1,5 +1,5 @@
 import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-import { type ShapeOptions, shapeOptions } from '../http/shape.ts';
+import { type ShapeOptions, shapeOptions } from '../defaults.ts';
 import { paths } from './paths.ts';
 import { recordSchema } from './record-schema.ts';
 import { refusalResponses, replySchemas } from './schemas.ts';

@@ -37,9 +37,7 @@ function fieldSchema(spec: FieldSpec): Schema {
   return {
     type: spec.nullable && type !== 'null' ? [type, 'null'] : type,
     ...form,
-    ...(spec.values && !spec.openValues
-      ? { enum: spec.nullable ? [...spec.values, null] : [...spec.values] }
-      : {}),
+    ...(spec.values && !spec.openValues && { enum: [...spec.values, ...(spec.nullable ? [null] : [])] }),
     description: describe(spec),
     ...(spec.deprecated ? { deprecated: true } : {}),
   };

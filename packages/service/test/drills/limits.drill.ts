@@ -111,7 +111,7 @@ async function reply(target: Target, bytes: string | Buffer): Promise<{ status: 
 
 describe('silent TLS connections', () => {
   test('they are closed after the time of a handshake, and meanwhile a client is served', async () => {
-    const { target, metric } = await started({ limits: { headTimeout: 400 } }, { tls });
+    const { target, metric } = await started({ headTimeout: 400 }, { tls });
     let end = (): void => undefined;
     const ended = new Promise<void>((done) => {
       end = done;
@@ -135,7 +135,7 @@ describe('silent TLS connections', () => {
 
 describe('connections', () => {
   test('beyond the limit a new one is closed and counted, and those that are there stay', async () => {
-    const { target, metric } = await started({ limits: { connections: 3 } }, { adminPort: 0 });
+    const { target, metric } = await started({ connections: 3 }, { adminPort: 0 });
     const sockets = Array.from({ length: 3 }, () => openSocket(target, 0));
     await until(async () => (await metric('calls_http_connections')) >= 4);
     const late = openSocket(target, 0);
@@ -219,7 +219,7 @@ describe('places', () => {
       if (id === '101') await new Promise<void>((done) => held.push(done));
       return store.page(id, query);
     };
-    const { target, metric } = await started({ store: { ...store, page }, limits: { atOnce: 3 } });
+    const { target, metric } = await started({ store: { ...store, page }, atOnce: 3 });
     const bad = Array.from({ length: 10 }, () => reply(target, pageRequest(target, 5)));
     await until(async () => (await metric('calls_http_requests_waiting')) === 7);
     expect(started_).toEqual(['101', '101', '101']);
@@ -239,7 +239,7 @@ describe('places', () => {
         ...store,
         page: (id, query) => (query.rows === 1_000 ? endless(id, query) : store.page(id, query)),
       },
-      limits: { atOnce: 4 },
+      atOnce: 4,
     });
     let end = (): void => undefined;
     const ended = new Promise<void>((done) => {
@@ -312,7 +312,7 @@ const endless: Store['page'] = async () => ({
 test('a client that does not take the response is closed after the time for it', async () => {
   const { target, metric, log } = await started({
     store: { ...store, page: endless },
-    limits: { sendTimeout: 150 },
+    sendTimeout: 150,
   });
   const abandoned = () => log.filter(({ message }) => message === 'abandoned').length;
   await slowReaders(

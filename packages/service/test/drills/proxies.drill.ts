@@ -140,10 +140,10 @@ function passes(network: string): void {
         from,
         headers: { authorization: `Basic ${btoa(`google:${secret}`)}`, 'x-forwarded-for': '203.0.113.9' },
       }).then(({ status }) => status);
-    const seen: (number | undefined)[] = [];
-    for (let i = 0; i < 12; i += 1) seen.push(await guess(`${network}.2`, `wrong ${i}`));
-    expect(countOf(seen)).toEqual({ 401: 10, 429: 2 });
-    expect(await guess(`${network}.3`, 'correct horse battery')).toBe(200);
+    const guesses = Array.from({ length: 40 }, (_, i) => guess(`${network}.2`, `wrong ${i}`));
+    const other = guess(`${network}.3`, 'correct horse battery');
+    expect(Object.keys(countOf(await Promise.all(guesses)))).toEqual(['401', '429']);
+    expect(await other).toBe(200);
   });
 
   test('a client that leaves in the middle is noticed', async () => {

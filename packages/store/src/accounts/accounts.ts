@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import type { Driver, Session } from '../database/driver.ts';
-import { StoreError } from '../database/errors.ts';
 
 /** An account in a store. */
 export interface Account {
@@ -41,7 +41,7 @@ export async function putAccount(
   account: Omit<Account, 'disabled'> & { disabled?: boolean },
 ): Promise<void> {
   if (!isAccountName(account.id)) {
-    throw new StoreError('unknown_account', `An account id is ${accountNameWords}.`);
+    throw new ConfigurationError('invalid_argument', `An account id is ${accountNameWords}.`);
   }
   const values = [account.id, account.name, account.disabled === true ? 1 : 0];
   await driver.write((session) =>
@@ -124,8 +124,8 @@ async function insert(
   const id = idOf(credential);
   const [owner] = await session.all('SELECT account FROM credentials WHERE id = $1', [id]);
   if (owner !== undefined && owner.account !== account) {
-    throw new StoreError(
-      'unknown_account',
+    throw new ConfigurationError(
+      'invalid_argument',
       `This credential already belongs to another account. Use a different one for account ${account}.`,
     );
   }

@@ -68,11 +68,13 @@ export async function holdClaim(driver: Driver, session: Session, claim: Claim):
     throw new StoreError(
       'claim_lost',
       `${String(row?.holder)} has claimed "${name}" of account ${account} since, so this process stops writing. What was written until then is kept, and the other one continues from there.`,
+      { isRetryable: false },
     );
   if (token < claim.token || count < (commits.get(claim) ?? 0))
     throw new StoreError(
       'claim_lost',
       `The database no longer has what this process has written to account ${account}: it was restored, or a replica that was behind took over. This process stops writing; the next run continues from what is there.`,
+      { isRetryable: false },
     );
   await session.run('UPDATE claims SET commits = $3 WHERE account = $1 AND name = $2', [
     account,

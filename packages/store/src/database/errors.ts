@@ -8,35 +8,47 @@ import {
 } from '@call-attribution/core/errors';
 
 const storeErrors = codeTable({
-  store_url:
-    'The URL does not name a store. Write it as `sqlite:calls.db` or `postgres://user@host/database`.',
-  missing_package: 'The package of the database is not installed. Install the one that the message names.',
-  store_missing:
-    'There is no store at the URL, and one that is only read is not made. Fill it with a sync first.',
-  invalid_sql:
-    'A statement of SQL has a mistake, or does more than read. The message has what the database said.',
-  time_limit:
-    'A statement of SQL took longer than its time limit and was stopped. Ask for less, or raise the limit.',
-  store_version: 'The tables of the store are of another version. Fill a new store, as the message says.',
-  store_unavailable:
-    'The store cannot be opened or reached, or has been closed. Check the path or the server, and its permissions.',
-  not_writable:
-    'The database file, or its folder, is not there or may not be written to. Check the path, its permissions and the disk.',
-  store_damaged:
-    'The database file is damaged, or was removed, replaced or cut while the store was open. Restore a copy and start again.',
-  store_busy: 'Another process keeps the database busy. Try again.',
-  store_failed:
-    'The database refused a statement for a reason that has no code of its own. The `cause` has the code of the database.',
-  disk_full: 'The disk of the database is full. Free space and run again; nothing is damaged.',
-  claim_lost:
-    'Another process fills the same account or journal, or the database went back to an earlier state. Run again when no other process does.',
-  unknown_account: 'The store has no such account. Add it first, or use one of its accounts.',
-  unfit_record:
-    'A call cannot be stored, for example because it has no `sid`. `refused` says which calls of the batch it were.',
-  short_page: 'The database returned fewer rows than it counted. Try again.',
-  not_a_sandbox: 'A sandbox was to be filled into a store with calls of others. Choose another store.',
-  unfit_filter:
-    'A filter has a field or bound that the store has no column for. Use fields that `filterable` of the field table names.',
+  usage: {
+    store_url:
+      'The URL does not name a store. Write it as `sqlite:calls.db` or `postgres://user@host/database`.',
+    missing_package: 'The package of the database is not installed. Install the one that the message names.',
+    store_missing:
+      'There is no store at the URL, and one that is only read is not made. Fill it with a sync first.',
+    invalid_sql:
+      'A statement of SQL has a mistake, or does more than read. The message has what the database said.',
+    store_version: 'The tables of the store are of another version. Fill a new store, as the message says.',
+    unknown_account: 'The store has no such account. Add it first, or use one of its accounts.',
+    not_a_sandbox: 'A sandbox was to be filled into a store with calls of others. Choose another store.',
+    unfit_filter:
+      'A filter has a field or bound that the store has no column for. Use fields that `filterable` of the field table names.',
+  },
+  busy: {
+    store_busy: 'Another process keeps the database busy. Try again.',
+    claim_lost:
+      'Another process fills the same account or journal, or the database went back to an earlier state. Run again when no other process does.',
+  },
+  away: {
+    store_unavailable:
+      'The store cannot be opened or reached, or has been closed. Check the path or the server, and its permissions.',
+  },
+  data: {
+    time_limit:
+      'A statement of SQL took longer than its time limit and was stopped. Ask for less, or raise the limit.',
+    unfit_record:
+      'A call cannot be stored, for example because it has no `sid`. `refused` says which calls of the batch it were.',
+    short_page: 'The database returned fewer rows than it counted. Try again.',
+  },
+  disk: {
+    not_writable:
+      'The database file, or its folder, is not there or may not be written to. Check the path, its permissions and the disk.',
+    store_damaged:
+      'The database file is damaged, or was removed, replaced or cut while the store was open. Restore a copy and start again.',
+    disk_full: 'The disk of the database is full. Free space and run again; nothing is damaged.',
+  },
+  bug: {
+    store_failed:
+      'The database refused a statement for a reason that has no code of its own. The `cause` has the code of the database.',
+  },
 });
 
 /** The stable codes of {@link StoreError}. */

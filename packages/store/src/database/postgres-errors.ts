@@ -16,11 +16,11 @@ interface Meaning {
 const unavailable =
   (what: string, hint: string) =>
   (sqlState: string, cause: unknown): StoreError =>
-    new StoreError('store_unavailable', `${what} (${sqlState}). ${hint}`, { cause, isRetryable: true });
+    new StoreError('store_unavailable', `${what} (${sqlState}). ${hint}`, { cause });
 const busy =
   (what: string, hint: string) =>
   (sqlState: string, cause: unknown): StoreError =>
-    new StoreError('store_busy', `${what} (${sqlState}). ${hint}`, { cause, isRetryable: true });
+    new StoreError('store_busy', `${what} (${sqlState}). ${hint}`, { cause });
 
 const ended: Meaning = {
   remedy: 'reconnect',
@@ -36,7 +36,7 @@ const refusedLogin: Meaning = {
     new StoreError(
       'store_unavailable',
       `The PostgreSQL server refused the connection of the store (${sqlState}). Check the user, the password and the name of the database.`,
-      { cause },
+      { cause, kind: 'keys' },
     ),
 };
 

@@ -1,6 +1,6 @@
 import type { Erasure } from '@call-attribution/node-stream/copies';
 import pg from 'pg';
-import { type StoreSettings, storeOptions } from '../options.ts';
+import { type StoreSettings, usualSettings } from '../options.ts';
 import type { Dialect, Driver, Row, Session, Value, WorkOptions } from './driver.ts';
 import { StoreError } from './errors.ts';
 import { fromPostgres, hasResponded, isUsableAfter, remedyOf } from './postgres-errors.ts';
@@ -39,7 +39,7 @@ const attempts = 8;
 const integerTypes = new Set([20, 1700]);
 
 /** Opens a pool on a PostgreSQL (or one that speaks its protocol). The first statement connects. */
-export function openPostgres(url: string, settings: StoreSettings = storeOptions.fill({})): Driver {
+export function openPostgres(url: string, settings: StoreSettings = usualSettings): Driver {
   const pool = new pg.Pool({
     connectionString: url,
     max: settings.poolSize,
@@ -190,7 +190,7 @@ class PostgresDriver implements Driver {
     throw new StoreError(
       'store_unavailable',
       'The connection to the PostgreSQL server was lost while a transaction was being committed, so it is unknown whether it was. Every write of a store can be repeated: try again.',
-      { cause: error, isRetryable: true },
+      { cause: error },
     );
   }
 
@@ -222,7 +222,6 @@ class PostgresDriver implements Driver {
    */
   #endSilent(waiting: number): NodeJS.Timeout | undefined {
     const { idleTransactionTimeout } = this.#settings;
-    if (idleTransactionTimeout === 0) return undefined;
     const look = () => this.all(silentOnes, [waiting, idleTransactionTimeout]);
     // When looking fails, the statement that waits says what is wrong.
     return setInterval(() => look().catch(() => []), idleTransactionTimeout / 3).unref();

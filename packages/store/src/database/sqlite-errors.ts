@@ -29,19 +29,19 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
     return new StoreError(
       'store_busy',
       'Another process has been writing to the database for too long. Try again, or end that process.',
-      { cause, isRetryable: true },
+      { cause },
     );
   }
   if (code.startsWith('SQLITE_CORRUPT')) {
     return new StoreError(
       'store_damaged',
       `The database file ${file} is damaged, or a part of it is missing (${code}). Restore a copy, or use another path and sync again.`,
-      { cause },
+      { cause, isRetryable: false },
     );
   }
   if (code === 'SQLITE_NOTADB') {
     return new StoreError(
-      'store_unavailable',
+      'store_url',
       `The file ${file} is not a SQLite database (${code}). Use another path.`,
       { cause },
     );

@@ -107,6 +107,7 @@ const damaged = (file: string, what: string): StoreError =>
   new StoreError(
     'store_damaged',
     `The database file ${file} ${what} while the store was open. Nothing more is written. Put the file back, or restore a copy, and start again.`,
+    { isRetryable: false },
   );
 
 /** An open database. */
@@ -183,7 +184,7 @@ export async function openFile(path: string, file: string, patienceMs: number): 
   const strange = path === inMemory ? null : strangeCompanion(path, ['-wal', '-shm', '-journal']);
   if (strange !== null)
     throw new StoreError(
-      'store_unavailable',
+      'store_url',
       `${strange}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
     );
   return watched(path, file, async () => {

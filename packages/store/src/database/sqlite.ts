@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Erasure } from '@call-attribution/node-stream/copies';
 import type Database from 'libsql';
-import { type StoreSettings, storeOptions } from '../options.ts';
+import type { StoreSettings } from '../options.ts';
 import type { Dialect, Driver, Row, Session, Value, WorkOptions } from './driver.ts';
 import { noStore, StoreError } from './errors.ts';
 import { groupedFields } from './own-columns.ts';
@@ -46,10 +46,7 @@ const dialect: Dialect = {
  * Opens a database file. All stores of this process in one file share a connection that writes and one that reads, both in this
  * thread.
  */
-export async function openSqlite(
-  file: string,
-  settings: StoreSettings = storeOptions.fill({}),
-): Promise<Driver> {
+export async function openSqlite(file: string, settings: StoreSettings): Promise<Driver> {
   const { busyTimeout: patienceMs, synchronous, readOnly } = settings;
   if (file === inMemory) {
     // An in-memory database belongs to one connection, which readers and the writer therefore share.
@@ -203,7 +200,7 @@ class SqliteDriver implements Driver {
   /** libsql ends the process when a closed connection is used. */
   #refuseClosed(): void {
     if (this.#isClosed)
-      throw new StoreError('store_unavailable', 'The store has been closed. Open it again.');
+      throw new StoreError('store_unavailable', 'The store has been closed. Open it again.', { kind: 'bug' });
   }
 
   /** Runs a transaction, and again while another process writes. */

@@ -69,7 +69,10 @@ const columns = ['account', ...fields.map(({ name }) => name)];
 export function columnHint(unknown: string | undefined): string {
   const near = unknown && nearest(unknown, [...columns, ...columns.flatMap((name) => name.split('_'))]);
   // The names that people use, campaign and keyword, are words of several columns; that of the ad is meant most.
-  const rank = (name: string) => (name === near ? 0 : name.startsWith('ppc_') ? name.length : 100);
+  const rank = (name: string): number => {
+    if (name === near) return 0;
+    return name.startsWith('ppc_') ? name.length : 100;
+  };
   const meant = columns
     .filter((name) => name === near || (near && name.split('_').some((word) => word.startsWith(near))))
     .sort((a, b) => rank(a) - rank(b))

@@ -108,7 +108,7 @@ async function readSlice(
   if (found.length === rows) return found;
   throw new StoreError(
     'short_page',
-    'The store has fewer calls than its counts say. Count them again: calls store rebuild.',
+    'The store has fewer calls than its counts say. calls sync --restart reads and counts them again.',
   );
 }
 

@@ -9,7 +9,6 @@ import {
 import type { Value } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { ownColumns } from '../database/own-columns.ts';
-import { callOfLine, fieldsOfOwnForm, textOfLine } from './lines.ts';
 import { plainText } from './plain-text.ts';
 import { keyOf } from './record-key.ts';
 import type { TallyKey } from './tally.ts';
@@ -38,10 +37,8 @@ export const columns = [
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const onlyIn = (version: 'v2' | 'v3') =>
-  fields.flatMap((f) => (f.v2 !== f.v3 && f[version === 'v2' ? 'v3' : 'v2'] === null ? [f.name] : []));
-const onlyV2 = onlyIn('v2');
-const onlyV3 = onlyIn('v3');
+const onlyV2 = fields.filter(({ v2, v3 }) => v2 !== null && v3 === null).map(({ name }) => name);
+const onlyV3 = fields.filter(({ v2, v3 }) => v3 !== null && v2 === null).map(({ name }) => name);
 const shared = fields.flatMap(({ name, v2, v3 }) => (v2 === null || v3 === null ? [] : [name]));
 const known = new Set(fields.map(({ name }) => name));
 
@@ -64,16 +61,8 @@ export function toRow(call: Call): CallRow {
       );
     isDeep ||= isTooDeep(value, mostLevels);
   }
-  const isOfV3 = hasAny(given, onlyV3);
-  const versions = !isOfV3 ? 'v2' : hasAny(given, onlyV2) ? 'v2,v3' : 'v3';
-  return rowOf(given, versions, isDeep);
-}
-
-/** The call of a line of JSON as a row. */
-export function rowOfLine(given: string | Uint8Array): CallRow {
-  const line = textOfLine(given);
-  const own = fieldsOfOwnForm(line);
-  return own === null ? toRow(callOfLine(line)) : rowOf(own, 'v3', false, line);
+  if (!hasAny(given, onlyV3)) return rowOf(given, 'v2', isDeep);
+  return rowOf(given, hasAny(given, onlyV2) ? 'v2,v3' : 'v3', isDeep);
 }
 
 /**
@@ -123,12 +112,12 @@ function unknownFields(call: Fields): Fields | null {
   return unknown;
 }
 
-function rowOf(call: Fields, versions: Versions, isDeep: boolean, line?: string): CallRow {
+function rowOf(call: Fields, versions: Versions, isDeep: boolean): CallRow {
   // A few servers send it as a number.
   const sid = typeof call.sid === 'number' ? String(call.sid) : call.sid;
   if (typeof sid !== 'string' || sid === '')
     throw new StoreError('unfit_record', 'A call does not have a sid, so it cannot be stored.');
-  const { text, v3Length } = line === undefined ? textOf(call, versions) : { text: line, v3Length: null };
+  const { text, v3Length } = textOf(call, versions);
   const { ani, channel, date_added, talk_minutes } = call;
   const at = secondsOf(typeof date_added === 'string' ? date_added : '') ?? noTime;
   const talk = tenthsOf(typeof talk_minutes === 'string' ? talk_minutes : '') ?? noTalk;
@@ -137,9 +126,9 @@ function rowOf(call: Fields, versions: Versions, isDeep: boolean, line?: string)
   return {
     ...{ key, at, talk, extension, versions, text, caller: ani },
     values() {
-      const record = line ?? plainText(text, isDeep);
+      const record = plainText(text, isDeep);
       const plain = record === text ? call : (JSON.parse(record) as Fields);
-      const unknown = line === undefined ? unknownFields(plain) : null;
+      const unknown = unknownFields(plain);
       const caller = phoneKey(ani);
       return [
         ...[key, at, talk, extension, caller === '' ? null : keyOf(caller), versions, v3Length, record],

@@ -43,8 +43,8 @@ export function selectionOf(filter: Filter, options: { extensions: boolean }): N
 
 function withinDates(selection: NumericFilter, { lower, upper }: RangeClause): NumericFilter {
   // A filter on the date finds no call without one.
-  const from = lower === null ? beginning : seconds(lower.text) + (lower.inclusive ? 0 : 1);
-  const to = upper === null ? end : seconds(upper.text) + (upper.inclusive ? 1 : 0);
+  const from = lower === null ? beginning : seconds(lower.text) + Number(!lower.inclusive);
+  const to = upper === null ? end : seconds(upper.text) + Number(upper.inclusive);
   return { ...selection, from: Math.max(selection.from, from), to: Math.min(selection.to, to) };
 }
 

@@ -41,5 +41,6 @@ export function tenthsBound(text: string): { floor: number; exact: boolean } {
   const tenths =
     digits.length > 9 ? mostTenths : Math.min(Number(digits) * 10 + Number(fraction[0] ?? 0), mostTenths);
   if (!negative) return { floor: tenths, exact: !rest };
-  return rest ? { floor: -tenths - 1, exact: false } : { floor: tenths === 0 ? 0 : -tenths, exact: true };
+  // Not -0 for 0.
+  return rest ? { floor: -tenths - 1, exact: false } : { floor: 0 - tenths, exact: true };
 }

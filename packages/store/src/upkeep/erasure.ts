@@ -84,6 +84,8 @@ async function deleteCalls(
   isWanted: (caller: unknown) => boolean,
 ): Promise<string[]> {
   const found = new Map<string, string>();
+  // A journal has entries of many accounts, by the ids that the API has given them.
+  const accounts = new Set([account]);
   // No writer can add such a call any longer, so one pass over the rows finds every one.
   for (let after = ''; ; ) {
     const rows = await driver.all(
@@ -91,8 +93,10 @@ async function deleteCalls(
       [account, after, batch],
     );
     for (const row of rows) {
-      const { sid, ani } = JSON.parse(documentIn(row).text) as Readonly<Record<string, unknown>>;
-      if (isWanted(ani)) found.set(String(row.sid), String(sid));
+      const { sid, ani, acct_id } = JSON.parse(documentIn(row).text) as Readonly<Record<string, unknown>>;
+      if (!isWanted(ani)) continue;
+      found.set(String(row.sid), String(sid));
+      if (typeof acct_id === 'string') accounts.add(acct_id);
     }
     const last = rows.at(-1);
     if (rows.length < batch || last === undefined) break;
@@ -100,7 +104,7 @@ async function deleteCalls(
   }
   // The calls go last: a run that is killed before finds them again, and with them what else there is of them.
   const sids = [...found.values()];
-  if (sids.length > 0) await forgetTraces(driver, account, new Set(sids));
+  if (sids.length > 0) await forgetTraces(driver, account, new Set(sids), accounts);
   const keys = [...found.keys()];
   for (let from = 0; from < keys.length; from += batch)
     await driver.write(async (session) => {
@@ -110,15 +114,23 @@ async function deleteCalls(
   return sids;
 }
 
-/** Removes the ids of calls from the state of the sync and from journals. */
-async function forgetTraces(driver: Driver, account: string, sids: ReadonlySet<string>): Promise<void> {
+/** Removes the ids of calls from the state of the sync, and the entries of these calls from journals. */
+async function forgetTraces(
+  driver: Driver,
+  account: string,
+  sids: ReadonlySet<string>,
+  accounts: ReadonlySet<string>,
+): Promise<void> {
   await driver.write(async (session) => {
     await holdAccount(driver, session, account);
     await changeState(session, account, (state) => withoutRecords(state, sids));
     const lines = await session.all('SELECT name, n, line FROM journals');
     for (const { name, n, line } of lines) {
       const before = String(line);
-      const now = withoutCalls(before, sids);
+      const now = withoutCalls(
+        before,
+        (sid, owner) => sids.has(sid) && (owner === null || accounts.has(owner)),
+      );
       if (now !== before)
         await session.run('UPDATE journals SET line = $3 WHERE name = $1 AND n = $2', [
           String(name),

@@ -56,20 +56,18 @@ export async function checkTally(driver: Driver): Promise<TallyFault[]> {
   }, slow);
 }
 
-/** Counts all calls again, account by account. */
-export async function rebuildTally(driver: Driver): Promise<void> {
-  for (const account of await accountIds(driver)) {
-    await driver.write(async (session) => {
-      await holdAccount(driver, session, account);
-      await session.run('DELETE FROM tally WHERE account = $1', [account]);
-      for (const level of levels) {
-        await session.run(
-          `INSERT INTO tally (account, level, bucket, extension, talk, n) ${cells(level, 'WHERE account = $1')}`,
-          [account],
-        );
-      }
-    }, slow);
-  }
+/** Counts all calls of an account again. */
+export async function rebuildTally(driver: Driver, account: string): Promise<void> {
+  await driver.write(async (session) => {
+    await holdAccount(driver, session, account);
+    await session.run('DELETE FROM tally WHERE account = $1', [account]);
+    for (const level of levels) {
+      await session.run(
+        `INSERT INTO tally (account, level, bucket, extension, talk, n) ${cells(level, 'WHERE account = $1')}`,
+        [account],
+      );
+    }
+  }, slow);
 }
 
 /**
@@ -175,10 +173,4 @@ async function measureAccount(session: Session, account: string): Promise<Accoun
     documentBytes: Math.round(calls * Number(sample?.mean ?? 0)),
     syncedAt: sync === undefined ? null : Number(sync.noted_at),
   };
-}
-
-async function accountIds(driver: Driver): Promise<string[]> {
-  return (await driver.all('SELECT account FROM accounts ORDER BY account')).map((row) =>
-    String(row.account),
-  );
 }

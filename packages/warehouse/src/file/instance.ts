@@ -113,7 +113,8 @@ export function watchFile(path: string): () => void {
     // A part that is missing is found when the file is opened; a file without a byte would be taken for a new one.
     const isEmpty = now !== null && statSync(path).size === 0;
     if (now === first && !isEmpty) return;
-    const what = now === null ? 'was removed' : isEmpty ? 'was emptied' : 'was replaced by another file';
+    let what = isEmpty ? 'was emptied' : 'was replaced by another file';
+    if (now === null) what = 'was removed';
     throw new WarehouseError(
       'damaged',
       `${path} ${what} while it was in use. Nothing more is written. Put the file back, or restore a copy, and start again.`,

@@ -218,9 +218,10 @@ async function saveState(session: Session, account: string, { state, isLast, at 
   const saved = `make_timestamp(${Number(at)}::BIGINT * 1000)`;
   const [before] = await session.all('SELECT 1 FROM sync_state WHERE account = $1', [account]);
   const finished = isLast ? `finished_at = ${saved}, ` : '';
+  const finishedAt = isLast ? saved : 'NULL';
   const sql =
     before === undefined
-      ? `INSERT INTO sync_state (account, state, saved_at, finished_at) VALUES ($1, $2, ${saved}, ${isLast ? saved : 'NULL'})`
+      ? `INSERT INTO sync_state (account, state, saved_at, finished_at) VALUES ($1, $2, ${saved}, ${finishedAt})`
       : `UPDATE sync_state SET state = $2, ${finished}saved_at = ${saved} WHERE account = $1`;
   await session.run(sql, [account, JSON.stringify(state)]);
 }

@@ -60,11 +60,11 @@ async function withFile<T>(file: string, work: () => Promise<T>): Promise<T> {
 function fileFailure(file: string, error: unknown): WarehouseError {
   if (error instanceof WarehouseError && error.code === 'disk_full') return error;
   const { cause } = error instanceof Error ? error : {};
-  const what = isMemoryLimit(error)
-    ? 'needs more memory than the warehouse may use: raise `memory`, or write it in smaller row groups'
-    : cause instanceof Error && /^Conversion Error/.test(cause.message)
-      ? 'has values that do not fit their columns'
-      : 'cannot be read as a Parquet file';
+  let what = 'cannot be read as a Parquet file';
+  if (isMemoryLimit(error))
+    what = 'needs more memory than the warehouse may use: raise `memory`, or write it in smaller row groups';
+  else if (cause instanceof Error && /^Conversion Error/.test(cause.message))
+    what = 'has values that do not fit their columns';
   return new WarehouseError('invalid_dataset', `${file} ${what}.`, { cause: error });
 }
 

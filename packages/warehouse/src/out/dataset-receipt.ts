@@ -82,14 +82,15 @@ async function factsOf(
     );
   const copies = [];
   for (const account of accounts)
-    copies.push((await readVerdict(session, account, period)) ?? { reasons: [] });
+    copies.push((await readVerdict(session, account, period)) ?? { proof: 'whole' as const });
+  const condition = typeof where === 'object' ? JSON.stringify(where) : where;
   return {
     source: `duckdb:${basename(origin.path)}`,
     accounts,
     version: null,
     filter: q ?? null,
-    ...(where === undefined ? {} : { where: typeof where === 'string' ? where : JSON.stringify(where) }),
+    ...(condition === undefined ? {} : { where: condition }),
     ...period,
-    verdict: verdictOfCopies({ counted: calls, read: calls, copies }, origin.clock.now()),
+    verdict: verdictOfCopies(calls, copies),
   };
 }

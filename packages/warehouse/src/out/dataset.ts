@@ -1,5 +1,5 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import { isNothing, printRemovals, removalsFile } from '@call-attribution/node-stream/copies';
@@ -7,7 +7,6 @@ import {
   createFile,
   FileLockedError,
   lockFile,
-  pathInside,
   writeWholeFile,
 } from '@call-attribution/node-stream/files';
 import { removeDatasetReceipt } from '@call-attribution/node-stream/receipts';
@@ -133,7 +132,8 @@ async function writeDataset(
     const known = before.files[part.path];
     const isUnchanged = known?.stamp === part.stamp && (await isAsKnown(path, known, receipt));
     const bytes = isUnchanged ? known.bytes : await writePart(session, folder, part, where);
-    const sha256 = isUnchanged ? known.sha256 : receipt ? await sha256Of(path) : undefined;
+    const written = receipt && !isUnchanged ? await sha256Of(path) : undefined;
+    const sha256 = isUnchanged ? known.sha256 : written;
     const { calls, stamp } = part;
     manifest.files[part.path] = { calls, bytes, stamp, ...(sha256 === undefined ? {} : { sha256 }) };
     if (!isUnchanged) {
@@ -194,8 +194,8 @@ async function partsOf(
       );
     const [account, calls] = [row.account, Number(row.calls)];
     const day = row.day === null ? null : String(row.day);
-    const value =
-      day === null ? '__HIVE_DEFAULT_PARTITION__' : partition === 'month' ? day.slice(0, -3) : day;
+    const date = partition === 'month' ? day?.slice(0, -3) : day;
+    const value = date ?? '__HIVE_DEFAULT_PARTITION__';
     const key = `${partition}=${value}`;
     const last = drafts.at(-1);
     const isSame = last?.account === account && last.key === key;
@@ -266,4 +266,25 @@ async function writePart(
   await handle.close();
   await rename(target, file);
   return size;
+}
+
+/**
+ * The path of a name in a folder, when it lies inside of the folder after links were resolved. Null when it does not: a name with
+ * `..`, or one below a link that leads out.
+ */
+async function pathInside(folder: string, name: string): Promise<string | null> {
+  const path = resolve(folder, name);
+  const isBelow = (place: string, top: string) =>
+    place !== top && !relative(top, place).split(sep).includes('..');
+  if (name.includes('\0') || !isBelow(path, resolve(folder))) return null;
+  const top = await realpath(folder);
+  // The last part may be a link: what is removed or renamed is the link itself.
+  for (let parent = dirname(path); ; parent = dirname(parent)) {
+    const real = await realpath(parent).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      throw error;
+    });
+    if (real === null) continue;
+    return real === top || isBelow(real, top) ? path : null;
+  }
 }

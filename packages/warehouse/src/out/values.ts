@@ -94,7 +94,8 @@ function shortest(float: number): number {
 /** The name of a time that is infinite; DuckDB's client writes it as a date far away. */
 function infinityOf(value: DuckDBValue): string | null {
   const count = countOf(value);
-  return count === null ? null : count < 0 ? '-infinity' : 'infinity';
+  if (count === null) return null;
+  return count < 0 ? '-infinity' : 'infinity';
 }
 
 function countOf(value: DuckDBValue): number | bigint | null {

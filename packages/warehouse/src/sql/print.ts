@@ -104,7 +104,7 @@ class Printer {
   #call({ name, args, distinct, filter, over }: Call, depth: number): string {
     const call = `${name}(${distinct ? 'DISTINCT ' : ''}${this.#list(args, depth)})`;
     const of = filter === undefined ? '' : ` FILTER (WHERE ${this.sql(filter, depth)})`;
-    return `${call}${of}${over === undefined ? '' : ` OVER ${over === '' ? '()' : over}`}`;
+    return `${call}${of}${over === undefined ? '' : ` OVER ${over || '()'}`}`;
   }
 
   #list(parts: readonly Sql[], depth: number): string {
@@ -125,7 +125,8 @@ class Printer {
   #named(queries: NonNullable<Query['with']>, depth: number): string {
     return queries
       .map(({ name, query, materialized }) => {
-        const how = materialized === undefined ? '' : materialized ? 'MATERIALIZED ' : 'NOT MATERIALIZED ';
+        const not = materialized ? '' : 'NOT ';
+        const how = materialized === undefined ? '' : `${not}MATERIALIZED `;
         return `${name} AS ${how}${this.#within(query, depth)}`;
       })
       .join(`,${margin(depth)}`);

@@ -178,9 +178,10 @@ function carefulLine(call: Call, { places, others, absent }: Plan): StagedLine {
   const isOtherExact = sound === other;
   if (!isOtherExact && other !== null) exact.push(other.slice(1, -1));
   const caller = callerKey(cells[aniAt]);
+  const mark = isOtherExact ? '' : insteadOfOther;
   const extra = [
     sound,
-    exact.length === 0 ? null : `${isOtherExact ? '' : insteadOfOther}{${exact.join(',')}}`,
+    exact.length === 0 ? null : `${mark}{${exact.join(',')}}`,
     missing.length === 0 ? null : missing.join(','),
     caller,
     String(isCallExtension(call)),

@@ -191,7 +191,7 @@ describe('Parquet files that something else wrote', () => {
       call('a', { talk_minutes: '3.0', talk_start: '2024-01-01 10:00:00.0', rank: '2' }),
       call('b', { talk_minutes: '0.3', city: null }),
     ];
-    await pipeline(calls, toParquet(), fileSink(file));
+    await pipeline(calls, fileSink(file, { encode: toParquet() }));
     const { warehouse } = await testWarehouse();
     expect(await warehouse.loadParquet(file, 'main')).toEqual([
       { account: 'main', stored: 2, leftOut: 0, added: 2, changed: 0 },

@@ -27,11 +27,9 @@ async function leftBehind(account: string, calls: Call[], at: number): Promise<s
   const again = join(temporaryFolder(), 'calls.duckdb');
   await (await openWarehouse(again)).close();
   for (const [name, bytes] of files) {
-    const left = name.endsWith('.lock')
-      ? ofEndedProcess(String(bytes))
-      : name.endsWith('.journal')
-        ? finished(bytes)
-        : bytes;
+    let left: string | Buffer = bytes;
+    if (name.endsWith('.lock')) left = ofEndedProcess(String(bytes));
+    if (name.endsWith('.journal')) left = finished(bytes);
     writeFileSync(join(`${again}.staged`, name), left);
   }
   return again;

@@ -1,8 +1,7 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { day, parseNaive } from '@call-attribution/core/time';
 import { numberOf } from '../accumulators/decimal.ts';
-import type { Cell } from './row-text.ts';
-import { halfPair } from './unfit.ts';
+import { type Cell, halfPair } from './row-text.ts';
 
 /**
  * The type of a Parquet column. `decimal` is a floating-point number; `decimal(9,1)` keeps every digit: nine of them here,

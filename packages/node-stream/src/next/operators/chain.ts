@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { CheckpointError } from '../../errors.ts';
 import { checkCheckpoint, checkpointOf } from '../checkpoint.ts';
-import type { Checkpoint, Page, ReadFacts, Source, Stage, Verdict } from '../page.ts';
+import type { Checkpoint, Page, ReadFacts, Source, Stage } from '../page.ts';
 import { checkCallFields, checkFields } from './fields.ts';
 import type { AnyOperator, Chain, Done, Input, Operator, Sink } from './operator.ts';
 import { isPromise, leavable, notResumable, sourceOf } from './sources.ts';
@@ -56,7 +56,7 @@ class OperatorChain<T> implements Chain<T> {
     return this.#source.signal;
   }
 
-  get verdict(): Promise<Verdict | null> {
+  get verdict(): Source<unknown>['verdict'] {
     return this.#isEnded ? Promise.resolve(null) : this.#source.verdict;
   }
 
@@ -184,7 +184,7 @@ class OperatorChain<T> implements Chain<T> {
   #save(after: Page<unknown> | Checkpoint | null, stages: readonly Running[] | null): Checkpoint {
     if (this.unsaved !== null) throw notResumable(this.unsaved);
     const position = after !== null && 'items' in after ? after.checkpoint : after;
-    if (stages?.length === 0 && position !== null) return position;
+    if (stages?.length === 0 && position !== null) return checkpointOf(position.of, position.read);
     const chain: SavedChain = {
       of: this.#operators.map(described),
       states: (stages ?? []).map(({ stage }) => stage.save?.() ?? null),

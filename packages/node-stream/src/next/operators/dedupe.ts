@@ -1,7 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { nameOf, namesOf, type Reading, reader } from './fields.ts';
-import { type Key, keyOf } from './keys.ts';
+import { type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import { defineOperator, type Operator } from './operator.ts';
 
 /** Settings of `dedupe`. */

@@ -1,6 +1,8 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import { ItemError } from '../../errors.ts';
+import { inCall } from '../accumulators/decimal.ts';
 
 /** What is read from an item: a field by name, or a function. */
 export type Reading<T> = (keyof T & string) | ((item: T) => unknown);
@@ -41,5 +43,19 @@ function check(
   throw new ConfigurationError(
     'invalid_option',
     `${kind}: ${where} have no field ${name}; ${hint} For what is no field of theirs, pass a function`,
+  );
+}
+
+/** What groups, joins and duplicates are told apart by. Types stay apart: `'1'` is not 1, and `'true'` is not true. */
+export type Key = string | number | boolean | null;
+
+/** The key in a value. Undefined is null; what cannot be compared is refused. */
+export function keyOf(value: unknown, name: string, item: unknown): Key {
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number' && Number.isFinite(value)) return value + 0;
+  throw new ItemError(
+    'unfit_value',
+    `${name}${inCall(item)} is ${typeof value === 'number' ? 'not a finite number' : `of type ${typeof value}`}; expected a string, a finite number, true, false or null`,
   );
 }

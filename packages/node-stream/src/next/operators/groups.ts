@@ -1,8 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { ItemError } from '../../errors.ts';
-import { nameOf, type Reading, reader } from './fields.ts';
-import { type Key, keyOf } from './keys.ts';
+import { type Key, keyOf, nameOf, type Reading, reader } from './fields.ts';
 import type { Accumulator, Measure } from './measures.ts';
 import { defineOperator, type Operator } from './operator.ts';
 

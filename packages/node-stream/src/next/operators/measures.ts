@@ -2,8 +2,7 @@ import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { numberOf } from '../accumulators/decimal.ts';
 import { Distinct, Largest, Percentiles, Smallest, Sum } from '../accumulators/index.ts';
-import { nameOf, type Reading, reader } from './fields.ts';
-import { keyOf } from './keys.ts';
+import { keyOf, nameOf, type Reading, reader } from './fields.ts';
 
 /** The running state of one measure over one group. */
 export interface Accumulator<R, T = Call> {
@@ -27,7 +26,60 @@ export interface Measure<R, T = Call> {
   readonly field?: string | null;
 }
 
-/** Counts items. There may be a million of them: methods are shared. */
+/** What is counted with the values that are not empty. */
+interface Values {
+  add(value: never, raw: unknown): void;
+  save(): unknown;
+  merge(saved: never): void;
+}
+
+/** An accumulator of a field. There may be a million of them, so that they share what they do. */
+class OfField<V extends Values, R, T> implements Accumulator<R, T> {
+  readonly #take: (item: T, values: V) => void;
+  readonly #resultOf: (values: V) => R;
+  readonly #values: V;
+
+  constructor(take: (item: T, values: V) => void, resultOf: (values: V) => R, values: V) {
+    this.#take = take;
+    this.#resultOf = resultOf;
+    this.#values = values;
+  }
+
+  add(item: T): void {
+    this.#take(item, this.#values);
+  }
+
+  result(): R {
+    return this.#resultOf(this.#values);
+  }
+
+  save(): unknown {
+    return this.#values.save();
+  }
+
+  merge(saved: unknown): void {
+    this.#values.merge(saved as never);
+  }
+}
+
+function measure<V extends Values, R, T>(
+  name: string,
+  of: Reading<T>,
+  make: () => V,
+  resultOf: (values: V) => R,
+  valueOf: (raw: unknown, field: string, item: unknown) => unknown = numberOf,
+): Measure<R, T> {
+  const read = reader(of);
+  const field = nameOf(of);
+  const shown = field ?? 'the value';
+  const take = (item: T, values: V): void => {
+    const raw = read(item);
+    if (raw !== null && raw !== undefined && raw !== '') values.add(valueOf(raw, shown, item) as never, raw);
+  };
+  return Object.assign(() => new OfField(take, resultOf, make()), { of: `${name} of ${shown}`, field });
+}
+
+/** The number of items. */
 class Count implements Accumulator<number, unknown> {
   #count = 0;
 
@@ -46,69 +98,6 @@ class Count implements Accumulator<number, unknown> {
   merge(saved: unknown): void {
     this.#count += Number(saved);
   }
-}
-
-/** What is measured of the values that are not empty. */
-interface Values<R> {
-  add(value: never, raw: unknown): void;
-  result(): R;
-  save(): unknown;
-  merge(saved: never): void;
-}
-
-/** How values are read from items and measured. */
-interface Kind<R, T> {
-  readonly read: (item: T) => unknown;
-  readonly valueOf: (raw: unknown, item: T) => unknown;
-  readonly resultOf: (values: Values<R>) => R;
-}
-
-class OfValues<R, T> implements Accumulator<R, T> {
-  readonly #kind: Kind<R, T>;
-  readonly #values: Values<R>;
-
-  constructor(kind: Kind<R, T>, values: Values<R>) {
-    this.#kind = kind;
-    this.#values = values;
-  }
-
-  add(item: T): void {
-    const raw = this.#kind.read(item);
-    if (raw === null || raw === undefined || raw === '') return;
-    this.#values.add(this.#kind.valueOf(raw, item) as never, raw);
-  }
-
-  result(): R {
-    return this.#kind.resultOf(this.#values);
-  }
-
-  save(): unknown {
-    return this.#values.save();
-  }
-
-  merge(saved: unknown): void {
-    this.#values.merge(saved as never);
-  }
-}
-
-function measure<V extends Values<unknown>, R, T>(
-  name: string,
-  of: Reading<T>,
-  make: () => V,
-  resultOf: (values: V) => R,
-  check: (raw: unknown, field: string, item: unknown) => unknown = numberOf,
-): Measure<R, T> {
-  const field = nameOf(of);
-  const shown = field ?? 'the value';
-  const kind: Kind<R, T> = {
-    read: reader(of),
-    valueOf: (raw, item) => check(raw, shown, item),
-    resultOf: resultOf as unknown as Kind<R, T>['resultOf'],
-  };
-  return Object.assign(() => new OfValues<R, T>(kind, make() as unknown as Values<R>), {
-    of: `${name} of ${shown}`,
-    field,
-  });
 }
 
 /** The number of items. */

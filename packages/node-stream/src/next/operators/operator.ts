@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { Checkpoint, Source, Stage, Verdict } from '../page.ts';
+import type { Checkpoint, Source, Stage } from '../page.ts';
+import type { Position, Verdict } from '../proof.ts';
 import { through } from './chain.ts';
 
 /** What can be sent through operators: a stream of calls, a list, a chain, or anything that can be iterated. */
@@ -108,7 +109,7 @@ export type Done<W> = W & {
   /** What was proved of the read; null for a source that proves nothing. */
   readonly proof: Verdict['proof'] | null;
   /** The same, with what is missing. */
-  readonly verdict: Verdict | null;
+  readonly verdict: Verdict<Position> | null;
 };
 
 /**

@@ -1,7 +1,6 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { numberOf } from '../accumulators/decimal.ts';
-import { nameOf, namesOf, type Reading, reader } from './fields.ts';
-import { type Key, keyOf } from './keys.ts';
+import { type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import { defineOperator, type Operator } from './operator.ts';
 
 /** Settings of `topN`. */
@@ -64,7 +63,7 @@ export function topN<T>({ count, by, within }: TopOptions<T>): Operator<T, T> {
         end: flush,
         save(): Saved | null {
           cut();
-          return group === undefined ? null : { group, best };
+          return group === undefined ? null : { group, best: [...best] };
         },
       };
     },

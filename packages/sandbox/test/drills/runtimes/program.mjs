@@ -135,16 +135,12 @@ await step('no server', async () => {
   await alone.close();
 });
 await step('streams', async () => {
-  const stream = createCallStream(client, { filter, onChange: 'keep' });
-  await pipeline(stream, toCsv(), fileSink(join(folder, 'calls.csv')));
+  const stream = createCallStream(client, { filter });
+  await pipeline(stream, fileSink(join(folder, 'calls.csv'), { encode: toCsv() }));
   assert.equal((await stream.verdict).proof, 'whole');
   assert.equal(readFileSync(join(folder, 'calls.csv'), 'utf8').trimEnd().split('\n').length, total + 1);
   await faults('status=503, every=3');
-  await pipeline(
-    createCallStream(client, { filter, onChange: 'keep' }),
-    toNdjson(),
-    fileSink(join(folder, 'calls.ndjson')),
-  );
+  await createCallStream(client, { filter }).into(fileSink(join(folder, 'calls.ndjson'), { encode: toNdjson() }));
   await noFaults();
   const lines = readFileSync(join(folder, 'calls.ndjson'), 'utf8').trimEnd().split('\n');
   assert.equal(new Set(lines.map((line) => JSON.parse(line).sid)).size, total);

@@ -11,7 +11,7 @@ const service = createService({
   accounts: [
     { id: '101', name: 'One', accessKey: 'an_access', secretKey: 'a_secret', bearerToken: 'a_bearer' },
   ],
-  limits: { drainTimeout: 300 },
+  drainTimeout: 300,
   log: (entry) => log.push(entry),
 });
 await store.putAccount({ id: '101', name: 'One' });

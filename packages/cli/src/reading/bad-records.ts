@@ -1,0 +1,122 @@
+import { type Call, CallsError } from '@call-attribution/core';
+import { scanField } from '@call-attribution/core/page';
+import { type DeadRecord, StreamError, type SyncBatch, type UpsertSink } from '@call-attribution/node-stream';
+import { withoutRecords } from '@call-attribution/node-stream/copies';
+import type { Args } from '../args/command.ts';
+import { CliError, systemCode, unfitValue } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { explain } from '../failures/explain.ts';
+import { type Io, say } from '../io.ts';
+import { plural } from '../term/numbers.ts';
+
+/** What happens to records that cannot be read or stored, in one run of a command: it stops at the first, or leaves them out. */
+export interface BadRecords {
+  /** The option of a stream or a sync. */
+  readonly onError: 'fail' | ((dead: DeadRecord) => 'skip');
+  /** Leaves out a call that the store refused. */
+  refuse(call: Call, error: unknown): void;
+  /** How many were left out, when a sync counts so many that it could not read. */
+  leftOut(unread: number): number;
+  /** Names what was left out: each record once, however often it was read. */
+  sayNames(): void;
+}
+
+/** The policy of `--on-bad-record`. */
+export function badRecords(args: Args, io: Io): BadRecords {
+  /** Why, by the name of the record. */
+  const found = new Map<string, string>();
+  let unread = 0;
+  const skip = (dead: DeadRecord): 'skip' => {
+    unread += 1;
+    found.set(nameOf(dead), reasonOf(dead.error));
+    return 'skip';
+  };
+  return {
+    onError: args.text('on-bad-record') === 'skip' ? skip : 'fail',
+    refuse: ({ sid }, error) => found.set(sidText(sid), reasonOf(error)),
+    leftOut: (all) => all - unread + found.size,
+    sayNames() {
+      for (const [name, reason] of found) say(io, `left out ${name}: ${reason}`);
+    },
+  };
+}
+
+const sidText = (sid: string): string => (/^[\w.-]+$/.test(sid) ? sid : JSON.stringify(sid));
+
+/** The sid of a record, where one can be read. */
+function nameOf({ bytes }: DeadRecord): string {
+  const sid = scanField(bytes, { start: 0, end: bytes.length }, 'sid');
+  return sid ? sidText(sid) : 'a record without a sid';
+}
+
+/** A sentence without values of the record. The words of a stream begin with the place, which the next read may not share. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof StreamError && error.cause instanceof Error ? error.cause : error;
+  return CallsError.is(cause) ? cause.summary : 'It cannot be read.';
+}
+
+/** A sink that goes on when the store refuses a call: that call is left out, the others are stored. */
+export function toleratingSink(sink: UpsertSink, bad: BadRecords): UpsertSink {
+  // What is not stored must not be remembered as seen: the next run would call it the same.
+  const away = new Set<string>();
+  const known = ({ state, ...batch }: SyncBatch): SyncBatch => ({
+    ...batch,
+    state: away.size === 0 ? state : withoutRecords(state, away),
+  });
+  return {
+    ...(sink.compares ? { compares: true } : {}),
+    load: () => sink.load(),
+    leavesOut: (call) => sink.leavesOut?.(call) ?? false,
+    async commit(batch) {
+      try {
+        return (await sink.commit(known(batch))) ?? undefined;
+      } catch (error) {
+        const refused = new Set(refusedBy(error));
+        if (bad.onError === 'fail' || refused.size === 0) throw error;
+        for (const [at, call] of batch.calls.entries()) {
+          if (!refused.has(at)) continue;
+          bad.refuse(call, error);
+          away.add(call.sid);
+        }
+        const calls = batch.calls.filter((_, at) => !refused.has(at));
+        const outcome = await sink.commit(known({ ...batch, calls }));
+        return outcome ? { ...outcome, refused: refused.size } : undefined;
+      }
+    },
+  };
+}
+
+/** Which calls of a batch a store cannot take, as its error says. */
+function refusedBy(error: unknown): readonly number[] {
+  const given = isBadRecord(error) && error instanceof Error && 'refused' in error ? error.refused : [];
+  return Array.isArray(given) ? given.filter((at) => typeof at === 'number') : [];
+}
+
+/** Is the error about one record, so that the others could be read without it? */
+function isBadRecord(error: unknown): boolean {
+  const code = systemCode(error);
+  if (code === 'unfit_record' || code === 'invalid_record') return true;
+  // A page that is not JSON may come whole the next time; a record in a page that was proved complete will not.
+  return code === 'invalid_json' && CallsError.is(error) && !error.isRetryable;
+}
+
+/** An error about one record names the way out; any other error stays what it is. */
+export async function withWayOut(error: unknown): Promise<unknown> {
+  if (error instanceof Error && systemCode(error) === 'unfit_value')
+    // What comes after the semicolon is for programs.
+    return unfitValue(error.message.split(';')[0] ?? '', error);
+  if (!isBadRecord(error)) return error;
+  const { message } = await explain(error);
+  return new CliError(message, {
+    cause: error,
+    hints: ['--on-bad-record skip leaves such records out and names them'],
+  });
+}
+
+/** Says how many records are not in the result of a sync that could not read so many; returns the exit status for it. */
+export function sayBadRecords(bad: BadRecords, unread: number, io: Io): number {
+  const left = bad.leftOut(unread);
+  if (left === 0) return exitCodes.ok;
+  say(io, `INCOMPLETE: left out ${plural(left, 'record')} that could not be read or stored`);
+  return exitCodes.incomplete;
+}

@@ -1,0 +1,67 @@
+import type { Engine } from './engine/engine.ts';
+import type { Ticket } from './engine/ticket.ts';
+import { FleetError } from './errors.ts';
+
+/** What `retryAside` has done with an account. */
+export interface RetryResult {
+  /** Id of the account. */
+  readonly account: string;
+  /** `again`: it goes back to work; `refused`: its keys do not open it; `sooner`: it was not set aside, and its turn comes now. */
+  readonly outcome: 'again' | 'refused' | 'sooner';
+  /** Why it stays aside. */
+  readonly code: string | null;
+  /** The same in words. */
+  readonly message: string | null;
+}
+
+/** What is put back to work. */
+export interface RetryOptions {
+  /** Only these accounts; they need not be set aside. Default: all that are. */
+  readonly accounts?: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Tries the keys of an account that was set aside because of them. Default: its next turn does. */
+  readonly tryKeys?: (account: string) => Promise<{ readonly code: string; readonly message: string } | null>;
+}
+
+/** Puts accounts that were set aside back to work. */
+export async function retryAside(
+  engine: Engine,
+  { accounts = [], at, tryKeys = async () => null }: RetryOptions,
+): Promise<RetryResult[]> {
+  const { card, tickets } = await engine.look();
+  if (card === null)
+    throw new FleetError(
+      'unknown_job',
+      `The engine ${engine.name} has no such job. Start a worker with its file first.`,
+    );
+  const unknown = accounts.find((id) => !tickets.some(({ account }) => account === id));
+  if (unknown !== undefined)
+    throw new FleetError('unknown_account', `The job ${card.name} has no account ${unknown}.`, {
+      hint: 'calls fleet status --all lists its accounts',
+    });
+  const chosen = tickets.filter(({ account, note }) =>
+    accounts.length > 0 ? accounts.includes(account) : note.state === 'aside',
+  );
+  const results: RetryResult[] = [];
+  for (const { key, account, note } of chosen) {
+    const isAside = note.state === 'aside';
+    const refusal = isAside && note.trouble?.kind === 'credential' ? await tryKeys(account) : null;
+    if (refusal === null) await engine.edit(key, (ticket) => again(ticket, at));
+    if (refusal !== null) results.push({ account, outcome: 'refused', ...refusal });
+    else results.push({ account, outcome: isAside ? 'again' : 'sooner', code: null, message: null });
+  }
+  return results;
+}
+
+function again(ticket: Ticket, at: number): Ticket {
+  const note = {
+    ...ticket.note,
+    state: 'open',
+    tries: 0,
+    failingSince: null,
+    trouble: null,
+    round: null,
+  } as const;
+  return { ...ticket, dueAt: at, note };
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { day } from '@call-attribution/core/time';
+import { csvLine } from '@call-attribution/node-stream/encoders';
+import * as z from 'zod';
+import type { Table } from '../results/table.ts';
+import { ToolError } from '../text/failures.ts';
+import type { ToolContext } from './tool.ts';
+
+/** The argument of the tools whose rows can go into a file. Servers without a folder for files do not list it. */
+export const toFileShape = {
+  to_file: z.boolean().optional().describe('All rows to a CSV file'),
+};
+
+/** Most rows of a file. Whoever needs more runs `calls export`. */
+export const rowsOfFile = 10_000;
+
+const keptFor = 30 * day;
+const nameForm = /^\w+-[0-9a-f]{12}\.csv$/;
+
+/** The folder for the rows of a call, null when they are not to go into a file. Throws where the server has no folder for files. */
+export function folderFor(
+  args: { readonly to_file?: boolean | undefined },
+  { exportFolder }: Pick<ToolContext, 'exportFolder'>,
+): string | null {
+  if (args.to_file !== true) return null;
+  if (exportFolder !== null) return exportFolder;
+  const message = 'This server writes no files: leave out to_file, and page through the rows.';
+  throw new ToolError({ code: 'invalid_question', message });
+}
+
+/** The error for rows that are not all of them: nobody could tell their file from a whole one. */
+export const rowsMissing = (tool: string, said: readonly string[]): ToolError =>
+  new ToolError({ code: 'rows_missing', tool, said: said.join(' ') });
+
+/** Writes rows to a file that the host can open. Returns the sentence that says where it is, and the notes on it. */
+export async function writeRows(
+  tool: string,
+  folder: string,
+  { columns, rows }: Pick<Table, 'columns' | 'rows'>,
+): Promise<{ readonly summary: string; readonly notes: readonly string[] }> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await removeOld(folder);
+  const file = join(folder, `${tool}-${randomBytes(6).toString('hex')}.csv`);
+  // Text from visitors may begin like a formula, and people open these files in spreadsheets.
+  const lines = [columns, ...rows].map((cells) => csvLine(cells, { safe: true }));
+  await writeFile(file, lines.join(''), { mode: 0o600, flag: 'wx' });
+  return {
+    summary: `Wrote ${rows.length} rows as CSV to ${file}.`,
+    notes:
+      rows.length < rowsOfFile ? [] : [`A file has at most ${rowsOfFile} rows; calls export writes more.`],
+  };
+}
+
+/** Removes files that were written over thirty days ago. Another server may do the same at the same time. */
+async function removeOld(folder: string): Promise<void> {
+  const files = (await readdir(folder))
+    .filter((name) => nameForm.test(name))
+    .map((name) => join(folder, name));
+  for (const file of files) {
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > keptFor) await rm(file, { force: true });
+  }
+}

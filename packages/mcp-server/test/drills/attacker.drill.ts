@@ -1,0 +1,160 @@
+import type { Call } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { openDrill } from '@call-attribution/test-tools/drill';
+import { describe, expect, it } from 'vitest';
+import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
+import { fakeClient } from '../support/fake-client.ts';
+
+// Somebody who may ask whatever the documentation offers wants the number of a caller. It stands in the caller's own field and in a text.
+// What is asked first decides what is asked next; whoever learns nothing has one digit in ten right.
+
+openDrill({
+  name: 'guessed-numbers',
+  kind: 'hostile clients',
+  what: 'Somebody asks 200 questions for each of ten phone numbers; no digit is guessed better than by chance',
+  countTests: true,
+});
+
+const questions = 200;
+const digits = 10;
+
+/** A generator of numbers that is the same each time. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const random = randomOf(7);
+const secrets = Array.from({ length: 10 }, () =>
+  [2 + Math.floor(random() * 8), ...Array.from({ length: 2 }, () => Math.floor(random() * 10)), 5]
+    .concat(Array.from({ length: 6 }, () => Math.floor(random() * 10)))
+    .join(''),
+);
+const calls: readonly Call[] = fixtureCalls(60).map((call, i) => {
+  const secret = secrets[i];
+  return secret === undefined ? call : { ...call, ani: secret, search_term: `call me back ${secret}` };
+});
+
+type Ask = (tool: string, args: Record<string, unknown>) => Promise<string>;
+
+/** One way to learn a digit: does an answer tell whether the number begins with `prefix`? Null when it says nothing. */
+type Probe = (ask: Ask, sid: string, prefix: string) => Promise<boolean | null>;
+
+const count = (text: string): number | null => {
+  const found = /"(?:total|calls)":(\d+)/.exec(text)?.[1];
+  return found === undefined ? null : Number(found);
+};
+const counting =
+  (condition: (sid: string, prefix: string) => string): Probe =>
+  async (ask, sid, prefix) => {
+    const found = count(await ask('count_calls', { calls: 'all', where: condition(sid, prefix) }));
+    return found === null ? null : found > 0;
+  };
+const rest = (prefix: string): string => '_'.repeat(digits - prefix.length);
+
+const probes: Readonly<Record<string, Probe>> = {
+  'a pattern in the text': counting(
+    (sid, prefix) => `sid = '${sid}' AND search_term LIKE 'call me back ${prefix}${rest(prefix)}'`,
+  ),
+  'a pattern that ends early': counting((sid, prefix) => `sid = '${sid}' AND search_term LIKE '%${prefix}%'`),
+  'the order of the text': counting(
+    (sid, prefix) =>
+      `sid = '${sid}' AND search_term >= 'call me back ${prefix}' AND search_term < 'call me back ${prefix}:'`,
+  ),
+  'a pattern of the number': counting((sid, prefix) => `sid = '${sid}' AND ani LIKE '${prefix}%'`),
+  'the order of the number': counting(
+    (sid, prefix) => `sid = '${sid}' AND ani >= '${prefix}' AND ani < '${prefix}:'`,
+  ),
+  'a list of numbers': counting(
+    (sid, prefix) => `sid = '${sid}' AND ani IN ('${prefix}${rest(prefix).replaceAll('_', '0')}')`,
+  ),
+  'a caller': async (ask, _sid, prefix) => {
+    const text = await ask('list_calls', { caller: `phone-${prefix}`, calls: 'all' });
+    return count(text) === null ? null : (count(text) ?? 0) > 0;
+  },
+  'a share': async (ask, sid, prefix) => {
+    const text = await ask('analyze_calls', {
+      calls: 'all',
+      where: `sid = '${sid}'`,
+      measures: [`share(search_term LIKE '%${prefix}%') as part`],
+    });
+    return text.includes('"rows":[[1]]') ? true : text.includes('"rows":[[0]]') ? false : null;
+  },
+  'money spent on a number': async (ask, _sid, prefix) => {
+    const text = await ask('analyze_calls', {
+      calls: 'all',
+      group_by: ['caller'],
+      measures: ['calls'],
+      spend: [`${prefix}${rest(prefix).replaceAll('_', '0')}=1`],
+    });
+    return text.includes('"cost_per_call":1') || /,1,1\]/.test(text) ? true : null;
+  },
+  'the place in a list': async (ask, sid, prefix) => {
+    const text = await ask('list_calls', {
+      calls: 'all',
+      order: 'search_term',
+      rows: 60,
+      fields: ['sid', 'search_term'],
+    });
+    return text.includes(`call me back ${prefix}`) && text.includes(sid) ? true : null;
+  },
+};
+
+/** Guesses a number digit by digit, with whatever way has said something so far. */
+async function guess(server: CallsMcpServer, sid: string, seed: number): Promise<string> {
+  const dice = randomOf(seed);
+  let left = questions;
+  const ask: Ask = async (tool, args) => {
+    left -= 1;
+    const { content } = await callTool(server, tool, args);
+    return content[0]?.text ?? '';
+  };
+  const ways = Object.values(probes).sort(() => dice() - 0.5);
+  let number = '';
+  // The way that has told one digit from the others.
+  let good: Probe | undefined;
+  for (let next = 0; number.length < digits; ) {
+    const way = good ?? ways[next % ways.length];
+    const hits: number[] = [];
+    for (let digit = 0; digit < 10 && left > 0; digit += 1)
+      if ((await way?.(ask, sid, `${number}${digit}`)) === true) hits.push(digit);
+    if (hits.length === 1) {
+      good = way;
+      number += hits[0];
+    } else {
+      good = undefined;
+      next += 1;
+      if (left <= 0 || next % ways.length === 0) number += Math.floor(dice() * 10);
+    }
+  }
+  return number;
+}
+
+const right = (guesses: readonly string[]): number =>
+  guesses.reduce(
+    (sum, each, i) => sum + [...each].filter((digit, at) => digit === secrets[i]?.[at]).length,
+    0,
+  );
+
+describe('an attacker who asks 200 questions for each of ten numbers', () => {
+  const attack = async (server: CallsMcpServer): Promise<string[]> => {
+    const guesses: string[] = [];
+    for (const [i] of secrets.entries()) guesses.push(await guess(server, String(calls[i]?.sid), i + 1));
+    return guesses;
+  };
+
+  it('guesses no better than chance', async () => {
+    const guesses = await attack(createServer(fakeClient(calls), { callTimeout: '10m' }));
+    // Of 100 digits 10 are right by chance; more than 22 with a chance of 1 in 10,000.
+    expect(right(guesses)).toBeLessThanOrEqual(22);
+    for (const [i, secret] of secrets.entries()) expect(guesses[i]).not.toBe(secret);
+  });
+
+  it('would find each of them if they were there', async () => {
+    const open = createServer(fakeClient(calls), { reveal: ['all'], callTimeout: '10m' });
+    expect(right(await attack(open))).toBeGreaterThan(80);
+  });
+});

@@ -1,0 +1,14 @@
+// Files: written whole or not at all, locked against a second writer, cut into lines.
+
+export { FileLockedError, type FileLockedErrorCode } from '../../errors.ts';
+export { type FileLockOptions, lockFile, lockOwner, type Unlock } from './file-lock.ts';
+export { createLineReader, type LineReader, type LineReaderOptions } from './lines.ts';
+export {
+  createFile,
+  makeOwnFolder,
+  openOwnFile,
+  openOwnList,
+  strangeCompanion,
+  strangeFile,
+} from './own-file.ts';
+export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './whole-file.ts';

@@ -1,0 +1,30 @@
+// Receipts: what a file of records holds, in writing, so that it can be checked later. fileSink writes them; readReceipt and
+// readFileContents are what a check compares.
+
+export { receiptEnding } from '../files/whole-file.ts';
+export {
+  type FileContents,
+  type FileForm,
+  type FileRow,
+  type ReadingOptions,
+  readFileContents,
+} from './read-file.ts';
+export {
+  type DatasetContents,
+  datasetPath,
+  type FoundReceipt,
+  filesDigest,
+  parseReceipt,
+  periodOfFilter,
+  type Receipt,
+  type ReceiptFacts,
+  type ReceiptFile,
+  type ReceiptRows,
+  type RowCount,
+  RowDigest,
+  readReceipt,
+  removeDatasetReceipt,
+  verdictOfCopies,
+  writeDatasetReceipt,
+  writeReceipt,
+} from './receipt.ts';

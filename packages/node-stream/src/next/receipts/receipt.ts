@@ -1,0 +1,222 @@
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { hasCode } from '../files/own-file.ts';
+import { receiptPath, removeReceipt, writeWholeFile } from '../files/whole-file.ts';
+import type { RowForm } from '../operators/operator.ts';
+import { callQuery } from '../call-source.ts';
+import type { Position, Span, Verdict } from '../proof.ts';
+
+/** Where the records of a file come from, and what was proved when they were read. */
+export interface ReceiptFacts {
+  /** Address of the API without credentials, or what else the records come from; null when it is not known. */
+  readonly source: string | null;
+  /** IDs of the accounts of the records, where they are known. */
+  readonly accounts: readonly string[];
+  /** The fields that were chosen, where the encoder does not tell; null or absent for all. */
+  readonly fields?: readonly string[] | null;
+  /** Version of the API; null when the records do not come from it. */
+  readonly version: 'v2' | 'v3' | null;
+  /** The filter, in the language of `q`. Null when it is not known. */
+  readonly filter: string | null;
+  /** A condition that only a store can evaluate, in its language. */
+  readonly where?: string;
+  /** The range of `date_added` in the filter; null at an open end. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** What was proved of the read, with the stretches that are missing; null when nothing is known about it. */
+  readonly verdict: Verdict<Position> | null;
+}
+
+/** The rows of a file. */
+export interface ReceiptRows extends RowCount {
+  /** The format of the file; `store` for a database, `dataset` for a folder of Parquet files. */
+  readonly format: RowForm<never>['format'] | 'store' | 'dataset';
+  /** Its columns, in order; null where each record has its own fields. */
+  readonly fields: readonly string[] | null;
+  /** What separates the cells of CSV; null in other formats. */
+  readonly delimiter: string | null;
+  /** Of a store: what was removed on purpose before it was written, by account. */
+  readonly removed?: readonly {
+    readonly account: string;
+    readonly erasedCallers: number;
+    readonly purgedBefore: string | null;
+  }[];
+}
+
+/** What is known about a file of records, a folder of them, or the rows of a store. */
+export interface Receipt extends Omit<ReceiptFacts, 'fields'> {
+  /** The form of the receipt. */
+  readonly receipt: 1;
+  /** The name of the file, without its folder. */
+  readonly file: string;
+  /** When it was written, as ISO 8601. */
+  readonly writtenAt: string;
+  /** The rows. */
+  readonly rows: ReceiptRows;
+  /** The bytes; null for a store, which may lay out the same rows in other ways, and for a dataset. */
+  readonly bytes: { readonly length: number; readonly sha256: string } | null;
+  /** The files of a dataset. */
+  readonly files?: readonly ReceiptFile[];
+}
+
+/** A file of a dataset. */
+export interface ReceiptFile {
+  /** Its path from the folder of the dataset, with slashes. */
+  readonly path: string;
+  /** How many rows it has. */
+  readonly rows: number;
+  /** Its bytes. */
+  readonly bytes: NonNullable<Receipt['bytes']>;
+}
+
+/** The receipt of a file that is complete. */
+export function receiptOf(
+  path: string,
+  { fields = null, ...facts }: ReceiptFacts,
+  { rows, ...rest }: Pick<Receipt, 'rows' | 'bytes' | 'files' | 'writtenAt'>,
+): Receipt {
+  return {
+    receipt: 1,
+    file: basename(path),
+    ...facts,
+    rows: { ...rows, fields: rows.fields ?? fields },
+    ...rest,
+  };
+}
+
+/** The range of `date_added` in a filter; null at an open end. */
+export const periodOfFilter = (filter: string, version: 'v2' | 'v3'): Span => callQuery(filter, version).asked;
+
+/** All that copies have was read: this is proved as far as the copies are. */
+export function verdictOfCopies(read: number, copies: readonly Pick<Verdict, 'proof'>[]): Verdict {
+  const worst = (['short', 'unproven'] as const).find((proof) => copies.some((copy) => copy.proof === proof));
+  return { proof: worst ?? 'whole', asked: { from: null, to: null }, proved: read, gaps: [], notes: [] };
+}
+
+/** Writes a receipt next to its file. `seal` in it is the SHA-256 of the rest. */
+export function writeReceipt(path: string, receipt: Receipt): Promise<void> {
+  return writeWholeFile(receiptPath(path), sealed(receipt));
+}
+
+function sealed(receipt: Receipt): string {
+  const seal = hash('sha256', JSON.stringify(receipt), 'hex');
+  return `${JSON.stringify({ ...receipt, seal }, null, 2)}\n`;
+}
+
+/** A receipt that was found, or what is wrong with it. */
+export type FoundReceipt =
+  | { readonly receipt: Receipt }
+  | { readonly receipt: null; readonly problem: string };
+
+/** Reads the receipt of a file. Null when there is none. */
+export async function readReceipt(path: string): Promise<FoundReceipt | null> {
+  try {
+    return parseReceipt(await readFile(receiptPath(path), 'utf8'));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+/** The receipt in the text of one. */
+export function parseReceipt(text: string): FoundReceipt {
+  try {
+    const { seal: _, ...receipt }: Receipt & { seal: string } = JSON.parse(text);
+    const isReceipt =
+      receipt.receipt === 1 && typeof receipt.rows.digest === 'string' && Array.isArray(receipt.accounts);
+    if (!isReceipt) throw new Error('another form');
+    if (sealed(receipt) === text) return { receipt };
+    return { receipt: null, problem: 'it was changed after it was written' };
+  } catch {
+    return { receipt: null, problem: 'it is not a receipt of this version' };
+  }
+}
+
+/** How many rows there are, and a number that depends on all of them, but not on their order. */
+export interface RowCount {
+  /** How many rows. */
+  readonly count: number;
+  /** 64 hexadecimal digits. */
+  readonly digest: string;
+}
+
+const mask = (1n << 256n) - 1n;
+
+/**
+ * Adds up rows: the sum, modulo 2^256, of the SHA-256 of the text of each. The order does not matter, a row that is there twice
+ * does, and the sums of two parts add up to that of the whole.
+ *
+ * @example
+ * const rows = new RowDigest();
+ * for (const text of texts) rows.add(text);
+ * console.log(rows.result()); // { count: 3, digest: 'a0b1…' }
+ */
+export class RowDigest {
+  #count: number;
+  #sum: bigint;
+
+  /** `from`: a sum to continue. */
+  constructor(from: RowCount = { count: 0, digest: '0' }) {
+    this.#count = from.count;
+    this.#sum = BigInt(`0x${from.digest}`);
+  }
+
+  /** Adds a row. */
+  add(text: string): void {
+    this.#count += 1;
+    this.#sum = (this.#sum + BigInt(`0x${hash('sha256', text, 'hex')}`)) & mask;
+  }
+
+  /** Adds the rows of another part. */
+  merge({ count, digest }: RowCount): void {
+    this.#count += count;
+    this.#sum = (this.#sum + BigInt(`0x${digest}`)) & mask;
+  }
+
+  /** The rows so far. */
+  result(): RowCount {
+    return { count: this.#count, digest: this.#sum.toString(16).padStart(64, '0') };
+  }
+}
+
+/** The name of a dataset in its folder, from which that of its receipt is made: readers of Parquet pass over such a name. */
+const datasetName = '_calls';
+
+/** The path by which the receipt of a folder of files is written and read. */
+export const datasetPath = (folder: string): string => join(folder, datasetName);
+
+/** Adds up the files of a dataset: how many rows they have, and a digest over their paths, rows and bytes. */
+export function filesDigest(files: readonly ReceiptFile[]): RowCount {
+  const digest = new RowDigest();
+  for (const { path, rows, bytes } of files)
+    digest.add(JSON.stringify([path, rows, bytes.length, bytes.sha256]));
+  return { count: files.reduce((sum, { rows }) => sum + rows, 0), digest: digest.result().digest };
+}
+
+/** What the receipt of a dataset says besides where its rows come from. */
+export interface DatasetContents {
+  /** Its files, with what was counted in each. */
+  readonly files: readonly ReceiptFile[];
+  /** The columns of all files. */
+  readonly fields: readonly string[];
+  /** When it was written, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Writes the receipt of a folder of files, into the folder: one for all of them, so that a file that is gone is missed. */
+export function writeDatasetReceipt(
+  folder: string,
+  facts: ReceiptFacts,
+  { files, fields, at }: DatasetContents,
+): Promise<void> {
+  const rows = { format: 'dataset', fields, delimiter: null, ...filesDigest(files) } as const;
+  const writtenAt = new Date(at).toISOString();
+  const receipt = receiptOf(basename(folder), facts, { rows, bytes: null, files, writtenAt });
+  return writeReceipt(datasetPath(folder), receipt);
+}
+
+/** Removes the receipt of a folder whose files are about to change. */
+export function removeDatasetReceipt(folder: string): Promise<void> {
+  return removeReceipt(datasetPath(folder));
+}

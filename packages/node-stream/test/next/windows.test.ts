@@ -1,0 +1,209 @@
+import { type Call, ConfigurationError } from '@call-attribution/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { count, type Measure, sessions, sum, tumbling } from '../../src/next/operators/index.ts';
+import { callOf } from '../calls-of.ts';
+import { all, Paged } from './paged.ts';
+
+const at = (time: string, sid = time, talk = '1.0') =>
+  callOf({ sid, date_added: `2024-01-01 ${time}`, talk_minutes: talk });
+/** The calls of a page, and how far time has come with it. */
+const until = (to: string, ...items: Call[]) => ({ items, to: `2024-01-01 ${to}` });
+const rows = async (source: AsyncIterable<unknown>) =>
+  (await all(source)).map((row) =>
+    Object.values(row as object).map((value) => String(value).replace('2024-01-01 ', '')),
+  );
+
+describe('tumbling', () => {
+  it('divides time into adjacent windows that include their lower end and exclude their upper end', async () => {
+    const hours = tumbling({ size: '1h', measures: { calls: count(), minutes: sum('talk_minutes') } });
+    const calls = [at('08:00:00'), at('08:59:59', 'b', '0.1'), at('09:00:00', 'c', '0.2'), at('11:30:00')];
+    expect(await rows(hours(calls))).toEqual([
+      ['08:00:00', '09:00:00', '2', '1.1'],
+      ['09:00:00', '10:00:00', '1', '0.2'],
+      ['11:00:00', '12:00:00', '1', '1'],
+    ]);
+  });
+
+  it('begins days at midnight and weeks on Monday', async () => {
+    const day = tumbling({ size: '1d', measures: { calls: count() } });
+    expect(await all(day([at('23:59:59')]))).toEqual([
+      { from: '2024-01-01 00:00:00', to: '2024-01-02 00:00:00', calls: 1 },
+    ]);
+    const week = tumbling({ size: '7d', measures: { calls: count() } });
+    const sunday = callOf({ sid: 'a', date_added: '2024-01-07 12:00:00' });
+    expect(await all(week([sunday]))).toEqual([
+      { from: '2024-01-01 00:00:00', to: '2024-01-08 00:00:00', calls: 1 },
+    ]);
+  });
+
+  it('closes windows when the source says that their time has passed', async () => {
+    const hours = tumbling({ size: '1h', measures: { calls: count() } });
+    const calls = new Paged([
+      until('09:30:00', at('09:10:00', 'b'), at('08:10:00')),
+      until('12:00:00', at('09:40:00', 'c')),
+    ]);
+    const found: number[][] = [];
+    for await (const { items } of hours(calls).pages()) found.push(items.map(({ calls }) => calls));
+    expect(found).toEqual([[1], [2], []]);
+  });
+
+  it('keeps windows open for `lateness` after their time has passed', async () => {
+    const hours = tumbling({ size: '1h', lateness: '30m', measures: { calls: count() } });
+    const calls = [until('09:00:00', at('08:10:00')), until('09:30:00', at('08:50:00', 'late'))];
+    expect(await rows(hours(new Paged(calls)))).toEqual([['08:00:00', '09:00:00', '2']]);
+  });
+
+  it('goes by the latest call when there is a lateness and the source knows no time', async () => {
+    const hours = tumbling({ size: '1h', lateness: '10m', measures: { calls: count() } });
+    const times = ['08:10:00', '09:05:00', '08:59:00', '09:10:00', '09:20:00'];
+    const seen: [given: number, calls: number][] = [];
+    let given = 0;
+    async function* source() {
+      for (const time of times) {
+        given += 1;
+        yield at(time);
+        // A source that pauses: what it has at hand goes on together.
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    }
+    for await (const { calls } of hours(source())) seen.push([given, calls]);
+    expect(seen).toEqual([
+      [4, 2],
+      [5, 3],
+    ]);
+  });
+
+  it('fails on a late call unless onLate takes it', async () => {
+    const calls = () =>
+      new Paged([until('09:00:00', at('08:10:00')), until('10:00:00', at('08:50:00', 'late'))]);
+    const measures = { calls: count() };
+    await expect(all(tumbling({ size: '1h', measures })(calls()))).rejects.toThrow(
+      /call late arrived after its window had closed; raise lateness/,
+    );
+    const late: string[] = [];
+    const taking = tumbling({ size: '1h', measures, onLate: ({ sid }) => late.push(sid) });
+    expect(await rows(taking(calls()))).toEqual([['08:00:00', '09:00:00', '1']]);
+    expect(late).toEqual(['late']);
+  });
+
+  it('names the call whose time cannot be read', async () => {
+    const odd = callOf({ sid: 'odd', date_added: '2024-02-30 00:00:00' });
+    await expect(all(tumbling({ size: '1h', measures: { calls: count() } })([odd]))).rejects.toThrow(
+      /time of call odd cannot be read/,
+    );
+  });
+
+  it('groups inside each window', async () => {
+    const hours = tumbling({ size: '1h', by: ['channel'], measures: { calls: count() } });
+    const calls = [
+      at('08:00:01'),
+      callOf({ sid: 'x', channel: 'Call Extension' }),
+      at('08:00:02'),
+      at('09:00:02'),
+    ];
+    expect(await rows(hours(calls))).toEqual([
+      ['08:00:00', '09:00:00', 'Tracker', '2'],
+      ['08:00:00', '09:00:00', 'Call Extension', '1'],
+      ['09:00:00', '10:00:00', 'Tracker', '1'],
+    ]);
+  });
+});
+
+describe('windows over slices', () => {
+  it('counts in each window exactly the calls of its range, whatever their order and wherever the slices end', async () => {
+    const minutes = fc.integer({ min: 0, max: 600 });
+    const slices = fc.array(fc.array(minutes, { maxLength: 12 }), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(slices, fc.integer({ min: 1, max: 60 }), async (lists, step) => {
+        const base = Date.UTC(2024, 0, 1);
+        const text = (minute: number) =>
+          new Date(base + minute * 60_000).toISOString().slice(0, 19).replace('T', ' ');
+        const input = lists.map((list, slice) => ({
+          items: list.map((minute, i) =>
+            callOf({ sid: `${slice}-${i}`, date_added: text(slice * 601 + minute) }),
+          ),
+          to: text((slice + 1) * 601),
+        }));
+        const sids = () => {
+          const found: string[] = [];
+          return { add: ({ sid }: Call) => void found.push(sid), result: () => found };
+        };
+        const windows = tumbling({ size: step * 60_000, measures: { in: sids } });
+        const output = await all(windows(new Paged(input)));
+        const calls = input.flatMap(({ items }) => items);
+        for (const { from, to, in: inside } of output) {
+          const expected = calls
+            .filter((call) => call.date_added >= from && call.date_added < to)
+            .map(({ sid }) => sid);
+          expect(inside).toEqual(expected);
+        }
+        expect(output.reduce((sum, row) => sum + row.in.length, 0)).toBe(calls.length);
+        expect(output.map(({ from }) => from)).toEqual(output.map(({ from }) => from).sort());
+      }),
+      { numRuns: Number(process.env.CALLS_RUNS ?? 50) },
+    );
+  });
+});
+
+describe('windows of the calendar', () => {
+  const days = (...times: string[]) => times.map((date_added) => callOf({ sid: date_added, date_added }));
+
+  it.each([
+    ['day', ['2024-02-28 23:59:59', '2024-02-29 00:00:00'], ['2024-02-28', '2024-02-29'], '2024-03-01'],
+    ['week', ['2024-12-29 12:00:00', '2024-12-30 00:00:00'], ['2024-12-23', '2024-12-30'], '2025-01-06'],
+    ['month', ['2024-02-29 23:59:59', '2024-12-31 08:00:00'], ['2024-02-01', '2024-12-01'], '2025-01-01'],
+  ] as const)('%s', async (size, times, begins, last) => {
+    const found = await all(tumbling({ size, measures: { calls: count() } })(days(...times)));
+    expect(found.map(({ from, calls }) => [from, calls])).toEqual(
+      begins.map((day) => [`${day} 00:00:00`, 1]),
+    );
+    expect(found.at(-1)?.to).toBe(`${last} 00:00:00`);
+  });
+
+  it('refuses a length that makes no sense', () => {
+    expect(() => tumbling({ size: 10, measures: { calls: count() } })).toThrow(ConfigurationError);
+    expect(() => tumbling({ size: 'an hour' as '1h', measures: { calls: count() } })).toThrow(
+      /size is "an hour"/,
+    );
+  });
+});
+
+describe('sessions', () => {
+  const calls = (...times: string[]) =>
+    times.map((time, i) => callOf({ sid: `${i}`, ani: '1', date_added: `2024-01-01 ${time}` }));
+  const measures = { calls: count() };
+  const base = Date.UTC(2024, 0, 1);
+
+  it('ends a session where no call comes for the gap, and joins two that a call lies between', async () => {
+    const byCaller = sessions({ gap: '30m', by: ['ani'], measures });
+    const found = await rows(byCaller(calls('08:00:00', '08:29:59', '09:00:00', '10:00:00', '09:29:00')));
+    expect(found).toEqual([
+      ['08:00:00', '08:29:59', '1', '2'],
+      ['09:00:00', '09:29:00', '1', '2'],
+      ['10:00:00', '10:00:00', '1', '1'],
+    ]);
+    expect(await rows(byCaller(calls('08:00:00', '08:50:00', '08:25:00')))).toEqual([
+      ['08:00:00', '08:50:00', '1', '3'],
+    ]);
+  });
+
+  it('fails on a late call unless onLate takes it', async () => {
+    const late = () =>
+      new Paged([until('10:00:00', ...calls('08:00:00')), until('11:00:00', ...calls('08:10:00'))]);
+    await expect(all(sessions({ gap: '5m', measures })(late()))).rejects.toThrow(/arrived after/);
+    expect(await rows(sessions({ gap: '5m', measures, onLate: () => {} })(late()))).toHaveLength(1);
+  });
+
+  it('holds hundreds of thousands at the same time, in the time of their number', async () => {
+    const many = Array.from({ length: 200_000 }, (_, i) => ({
+      ani: i,
+      date_added: new Date(base + i * 1000).toISOString().slice(0, 19).replace('T', ' '),
+    }));
+    const found = sessions<{ calls: Measure<number, (typeof many)[number]> }, 'ani', (typeof many)[number]>({
+      ...{ gap: '30d', lateness: '1m', by: ['ani'] },
+      measures: { calls: count() },
+    });
+    expect(await found(many).toArray()).toHaveLength(200_000);
+  });
+});
