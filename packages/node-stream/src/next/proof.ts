@@ -72,10 +72,10 @@ export interface Gap<P extends Position = string> extends Span<P> {
 /** Something to know that takes nothing from the proof. */
 export interface Note<P extends Position = string> {
   /**
-   * `young`: what lies after `from` was delivered and not counted at the end, because calls still appear there. `set_aside`: `count` records
-   * could not be parsed and were passed to `onError`. `reread`: `count` slices had to be asked for again.
+   * `young`: what lies after `from` was delivered and not counted at the end, because calls still appear there. `reread`: `count` slices had
+   * to be asked for again.
    */
-  readonly code: 'young' | 'set_aside' | 'reread';
+  readonly code: 'young' | 'reread';
   readonly count: number | null;
   readonly from: P | null;
 }
@@ -110,8 +110,7 @@ export interface ReadState<P extends Position = string> {
   } | null;
   /** The account of all calls so far. */
   readonly account: string | null;
-  /** Records that were passed to `onError`, and slices that were asked for again. */
-  readonly setAside: number;
+  /** Slices that were asked for again. */
   readonly rereads: number;
 }
 
@@ -221,7 +220,7 @@ const mostCounts = 16;
  * Counts what is proved once more: neighbors together, and what differs in halves, until it is known which stretches differ. They come back
  * as `short` when calls are missing, else as `unproven`.
  *
- * @param until only what ends until then is counted.
+ * @param until only what ends until then is counted, and nothing that has no end.
  * @param count asks the server how many calls a range has, both ends included; null when it does not say.
  */
 export async function recount<P extends Position>(
@@ -238,7 +237,7 @@ export async function recount<P extends Position>(
   const others: Stretch<P>[] = [];
   let size = 0;
   for (const stretch of list) {
-    const isCounted = until === null || (stretch.to !== null && stretch.to <= until);
+    const isCounted = stretch.to !== null && (until === null || stretch.to <= until);
     if (stretch.is !== 'proved' || stretch.counted === null || !isCounted) {
       others.push(stretch);
       continue;
@@ -364,7 +363,6 @@ function describeGaps(why: Why, gaps: readonly Gap<Position>[]): string {
 function describeNote({ code, count, from }: Note<Position>): string {
   const sentences: Readonly<Record<Note['code'], string>> = {
     young: `counted up to ${from}, later calls may follow`,
-    set_aside: `${plural(count ?? 0, 'record')} could not be parsed and ${count === 1 ? 'was' : 'were'} set aside`,
     reread: `reread ${plural(count ?? 0, 'slice')}`,
   };
   return sentences[code];

@@ -106,7 +106,7 @@ export function callReading<T>(
     readonly onProgress?: ((progress: Progress) => void) | undefined;
     readonly now?: () => number;
   },
-  { take, leaves }: { take(record: RawRecord): T | null; readonly leaves: 'lost' | 'set_aside' },
+  take: (record: RawRecord) => T | null,
 ): Reading<RawRecord, T, string> {
   const {
     rows = clientDefaults.rows,
@@ -125,7 +125,6 @@ export function callReading<T>(
     spanOf: (span) => source.spanOf(span),
     until: formatNaive(Math.floor((now() - settled) / second) * second),
     take,
-    leaves,
     count: (range, stop) => source.count(range, stop),
     rows,
     ahead: prefetch,
@@ -326,17 +325,14 @@ export function createCallStream(client: PageClient, options: CallStreamOptions 
   const settings = callStreamOptions.read(options);
   const { onError } = settings;
   const source = new CallSource(client, callQuery(settings.filter, client.version), settings);
-  const reading = callReading<Call>(source, settings, {
-    leaves: onError === 'skip' ? 'lost' : 'set_aside',
-    take(record) {
-      try {
-        return parsed(record);
-      } catch (error) {
-        if (onError === 'fail') throw error;
-        if (onError !== 'skip') onError({ bytes: bytesOf(record), error });
-        return null;
-      }
-    },
+  const reading = callReading<Call>(source, settings, (record) => {
+    try {
+      return parsed(record);
+    } catch (error) {
+      if (onError === 'fail') throw error;
+      if (onError !== 'skip') onError({ bytes: bytesOf(record), error });
+      return null;
+    }
   });
   const stream = new Stream(client, source, reading, (from) => reading.portions(from), true);
   return stream as unknown as CallStream;
@@ -346,7 +342,7 @@ export function createCallStream(client: PageClient, options: CallStreamOptions 
  * Reads every call of a query, once, as a Readable of NDJSON bytes.
  *
  * @example
- * await createCallByteStream(client).into(fileSink('calls.ndjson', { resume: true }));
+ * await createCallByteStream(client).into(fileSink('calls.ndjson', { encode: [], resume: true }));
  */
 export function createCallByteStream(
   client: PageClient,
@@ -355,10 +351,7 @@ export function createCallByteStream(
   checkOption('client', clientKind, client);
   const settings = byteStreamOptions.read(options);
   const source = new CallSource(client, callQuery(settings.filter, client.version), settings);
-  const reading = callReading<RawRecord>(source, settings, {
-    leaves: 'lost',
-    take: (record) => record,
-  });
+  const reading = callReading<RawRecord>(source, settings, (record) => record);
   const open = async function* (from: Checkpoint | null): Portions<Buffer> {
     for await (const portion of reading.portions(from)) {
       const records = Array.from({ length: portion.size }, (_, i) => portion.item(i) as RawRecord);

@@ -158,7 +158,6 @@ function optionsOf(
     spanOf: ({ from, to }) => ({ from, to }),
     until: server.traits.clockChange === null ? until : null,
     take: (record) => record,
-    leaves: 'lost',
     count: (range) => source.count(range),
     // A later run may ask for other numbers of rows than the one it resumes.
     rows: dice.chance(0.2) ? rows + 3 : rows,
