@@ -314,7 +314,7 @@ export function createCallStream(client: PageClient, options: CallStreamOptions 
   const { onError } = settings;
   const source = new CallSource(client, callQuery(settings.filter, client.version), settings);
   const reading = callReading<Call>(source, settings, {
-    leaves: onError === 'skip' ? 'lost' : 'set_aside',
+    leaves: 'lost',
     take(record) {
       try {
         return parsed(record);
@@ -333,7 +333,7 @@ export function createCallStream(client: PageClient, options: CallStreamOptions 
  * Reads every call of a query, once, as a Readable of NDJSON bytes.
  *
  * @example
- * await createCallByteStream(client).into(fileSink('calls.ndjson', { resume: true }));
+ * await createCallByteStream(client).into(fileSink('calls.ndjson', { encode: [], resume: true }));
  */
 export function createCallByteStream(
   client: PageClient,
