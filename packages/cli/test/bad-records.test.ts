@@ -112,7 +112,10 @@ describe('calls export', () => {
     clearInterval(timer);
     expect(stopped.code).toBe(130);
     const { code, stderr } = await run(cwd, [...args, '--resume']);
-    expect([code, stderr]).toEqual([3, expect.stringMatching(/INCOMPLETE: 57 calls; 3 calls .*could not be/)]);
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringMatching(/INCOMPLETE: 57 calls; 3 calls .*could not be/),
+    ]);
     expect(sidsIn(join(cwd, 'calls.ndjson')).sort()).toEqual(good);
     const named = [...`${stopped.stderr}${stderr}`.matchAll(/^left out (\S+):/gm)].map(([, sid]) => sid);
     expect([...new Set(named)].sort()).toEqual([...bad].sort());

@@ -102,8 +102,8 @@ describe('a file', () => {
 
 describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
   // Slow enough to be stopped in the middle, with slices so small that there is a checkpoint by then.
-  const slowly = ['--rows', '20', ...all];
-  const slow = (): void => stage.sandbox.faults.set('*', [{ latency: 25 }]);
+  const slowly = ['--rows', '40', ...all];
+  const slow = (): void => stage.sandbox.faults.set('*', [{ latency: 100 }]);
 
   async function stopped(name: string, by: 'Ctrl-C' | 'SIGKILL', cwd: string) {
     const path = join(cwd, name);

@@ -157,7 +157,11 @@ async function againstApi(path: string, form: FileForm, { receipt, fields, hasMa
       here: {
         async read(take) {
           const onRow = (row: FileRow): void => take(comparedRow(row));
-          await readFileContents(path, form, { onRow, signal: ask.io.signal, expected: receipt?.bytes ?? null });
+          await readFileContents(path, form, {
+            onRow,
+            signal: ask.io.signal,
+            expected: receipt?.bytes ?? null,
+          });
         },
       },
       removed: null,

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { callQuery } from '../call-source.ts';
 import { hasCode } from '../files/own-file.ts';
 import { receiptPath, removeReceipt, writeWholeFile } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
-import { callQuery } from '../call-source.ts';
 import type { Position, Span, Verdict } from '../proof.ts';
 
 /** Where the records of a file come from, and what was proved when they were read. */
@@ -86,7 +86,8 @@ export function receiptOf(
 }
 
 /** The range of `date_added` in a filter; null at an open end. */
-export const periodOfFilter = (filter: string, version: 'v2' | 'v3'): Span => callQuery(filter, version).asked;
+export const periodOfFilter = (filter: string, version: 'v2' | 'v3'): Span =>
+  callQuery(filter, version).asked;
 
 /** All that copies have was read: this is proved as far as the copies are. */
 export function verdictOfCopies(read: number, copies: readonly Pick<Verdict, 'proof'>[]): Verdict {
