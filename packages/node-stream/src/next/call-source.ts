@@ -1,7 +1,20 @@
-import { type Call, type Client, type RawPage, type RequestOptions, ResponseError } from '@call-attribution/core';
+import {
+  type Call,
+  type Client,
+  type RawPage,
+  type RequestOptions,
+  ResponseError,
+} from '@call-attribution/core';
 import { scanRecords } from '@call-attribution/core/page';
 import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
-import { type Clause, type Filter, type FilterInput, printFilter, simplify, toFilter } from '@call-attribution/query-dsl';
+import {
+  type Clause,
+  type Filter,
+  type FilterInput,
+  printFilter,
+  simplify,
+  toFilter,
+} from '@call-attribution/query-dsl';
 import type { Answer } from './judge.ts';
 import type { Span } from './proof.ts';
 import { type Ask, type Asked, Misplaced } from './slices.ts';
@@ -96,7 +109,9 @@ export class CallSource implements Asked<RawRecord> {
     }
     return {
       // A record without a sid goes by its own bytes: it is counted, and fails when it is parsed.
-      ids: scanRecords(bytes, ranges, 'sid').map((sid, i) => sid ?? bytes.toString('utf8', ranges[i]?.start, ranges[i]?.end)),
+      ids: scanRecords(bytes, ranges, 'sid').map(
+        (sid, i) => sid ?? bytes.toString('utf8', ranges[i]?.start, ranges[i]?.end),
+      ),
       ats: scanRecords(bytes, ranges, 'date_added').map(parseNaive),
       total: answer.range?.total ?? null,
       item: (index) => ({ page: answer, index }),
@@ -116,16 +131,28 @@ export class CallSource implements Asked<RawRecord> {
 
   async #fetch(range: Span, page: number, rows: number, signal: AbortSignal): Promise<RawPage> {
     try {
-      return await this.#client.fetchPage({ ...this.#settings, filter: this.query.within(range), rows, page, signal });
+      return await this.#client.fetchPage({
+        ...this.#settings,
+        filter: this.query.within(range),
+        rows,
+        page,
+        signal,
+      });
     } catch (error) {
-      if (error instanceof ResponseError && misplaced.has(error.code)) throw new Misplaced('', { cause: error });
+      if (error instanceof ResponseError && misplaced.has(error.code))
+        throw new Misplaced('', { cause: error });
       throw error;
     }
   }
 }
 
 // Codes of the client's errors for pages that are not what their place in the list says.
-const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'range_mismatch', 'list_short', 'page_clamped']);
+const misplaced: ReadonlySet<string> = new Set([
+  'wrong_page',
+  'range_mismatch',
+  'list_short',
+  'page_clamped',
+]);
 
 /** A time as a position. */
 export const numberOf = (time: string | null): number | null => (time === null ? null : parseNaive(time));
@@ -144,7 +171,8 @@ export function linesOf(records: readonly RawRecord[]): Buffer {
   const bytes = Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength);
   const ranges = page.byteRanges();
   const [first, last] = [ranges[0], ranges.at(-1)];
-  const isAll = records.length === ranges.length && records.every((one, i) => one.page === page && one.index === i);
+  const isAll =
+    records.length === ranges.length && records.every((one, i) => one.page === page && one.index === i);
   if (isAll && first !== undefined && last !== undefined && last.end < bytes.length) {
     const lines = bytes.subarray(first.start, last.end + 1);
     const isTight = ranges.every(({ start }, i) => i === 0 || start === (ranges[i - 1]?.end ?? 0) + 1);

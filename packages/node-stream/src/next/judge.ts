@@ -23,22 +23,25 @@ export interface Limits {
 }
 
 /**
- * What an answer for a range is. `proved`: as many as its total, each once, all inside. `full`: the range has more. `again`: it contradicts
- * itself. `outside`: it has items that lie nowhere near the range. `untotalled`: it has no total, or goes on by cursors.
+ * What an answer for a range is. `complete`: it has at least as many items as its total. `full`: the range has more. `outside`: it has items
+ * that lie nowhere near the range. `untotalled`: it has no total, or goes on by cursors.
  */
-export type Judgement = 'proved' | 'full' | 'again' | 'outside' | 'untotalled';
+export type Judgement = 'complete' | 'full' | 'outside' | 'untotalled';
 
 /** Judges the first page of a range. */
-export function judge<T>({ ids, ats, total, next }: Answer<T>, range: Span<number>, limits: Limits): Judgement {
+export function judge<T>(
+  { ids, ats, total, next }: Answer<T>,
+  range: Span<number>,
+  limits: Limits,
+): Judgement {
   const from = (range.from ?? Number.NEGATIVE_INFINITY) - limits.stray;
   const to = (range.to ?? Number.POSITIVE_INFINITY) + limits.stray;
   if (ats.some((at) => at < from || at > to)) return 'outside';
   const isEnd = next === undefined || next === null;
   // Some servers say nothing of a list that is empty.
-  if (total === null && ids.length === 0 && isEnd) return 'proved';
+  if (total === null && ids.length === 0 && isEnd) return 'complete';
   if (total === null || (!isEnd && ids.length < total)) return 'untotalled';
-  if (ids.length < total) return ids.length === 0 ? 'again' : 'full';
-  return ids.length === total && new Set(ids).size === total ? 'proved' : 'again';
+  return ids.length < total ? 'full' : 'complete';
 }
 
 /** Whether items come in order of their positions. */

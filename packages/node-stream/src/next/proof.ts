@@ -72,10 +72,10 @@ export interface Gap<P extends Position = string> extends Span<P> {
 /** Something to know that takes nothing from the proof. */
 export interface Note<P extends Position = string> {
   /**
-   * `young`: what lies after `from` was delivered and not counted at the end, because calls still appear there. `set_aside`: `count` records
-   * could not be parsed and were passed to `onError`. `reread`: `count` slices had to be asked for again.
+   * `young`: what lies after `from` was delivered and not counted at the end, because calls still appear there. `reread`: `count` slices had
+   * to be asked for again.
    */
-  readonly code: 'young' | 'set_aside' | 'reread';
+  readonly code: 'young' | 'reread';
   readonly count: number | null;
   readonly from: P | null;
 }
@@ -110,8 +110,7 @@ export interface ReadState<P extends Position = string> {
   } | null;
   /** The account of all calls so far. */
   readonly account: string | null;
-  /** Records that were passed to `onError`, and slices that were asked for again. */
-  readonly setAside: number;
+  /** Slices that were asked for again. */
   readonly rereads: number;
 }
 
@@ -132,6 +131,8 @@ const endsBefore = <P extends Position>(to: P | null, from: P | null): boolean =
 
 /** What two ranges have in common; null when that is nothing, or a border only. */
 export function common<P extends Position>(a: Span<P>, b: Span<P>): Span<P> | null {
+  // A range of one position has something in common with itself alone.
+  if (a.from === b.from && a.to === b.to) return a;
   const range = { from: later(a.from, b.from), to: sooner(a.to, b.to) };
   return range.from !== null && range.to !== null && range.from >= range.to ? null : range;
 }
@@ -219,7 +220,7 @@ const mostCounts = 16;
  * Counts what is proved once more: neighbors together, and what differs in halves, until it is known which stretches differ. They come back
  * as `short` when calls are missing, else as `unproven`.
  *
- * @param until only what ends until then is counted.
+ * @param until only what ends until then is counted, and nothing that has no end.
  * @param count asks the server how many calls a range has, both ends included; null when it does not say.
  */
 export async function recount<P extends Position>(
@@ -236,7 +237,7 @@ export async function recount<P extends Position>(
   const others: Stretch<P>[] = [];
   let size = 0;
   for (const stretch of list) {
-    const isCounted = until === null || (stretch.to !== null && stretch.to <= until);
+    const isCounted = stretch.to !== null && (until === null || stretch.to <= until);
     if (stretch.is !== 'proved' || stretch.counted === null || !isCounted) {
       others.push(stretch);
       continue;
@@ -278,7 +279,7 @@ export function verdictOf<P extends Position>(
   asked: Span<P>,
   { first = null, notes = [] }: { readonly first?: number | null; readonly notes?: readonly Note<P>[] } = {},
 ): Verdict<P> {
-  const inside = list.filter((stretch) => stretch.from === stretch.to || common(stretch, asked) !== null);
+  const inside = list.filter((stretch) => common(stretch, asked) !== null);
   const gaps: Gap<P>[] = missing(list, asked).map((range) => ({
     ...range,
     is: 'unread',
@@ -289,7 +290,17 @@ export function verdictOf<P extends Position>(
   }));
   let proved = 0;
   let known = 0;
-  for (const { from, to, is, why = 'uncounted', calls, counted, shared, missing = null, sids = [] } of inside) {
+  for (const {
+    from,
+    to,
+    is,
+    why = 'uncounted',
+    calls,
+    counted,
+    shared,
+    missing = null,
+    sids = [],
+  } of inside) {
     known += Math.max(calls, counted === null ? 0 : counted - shared) + (why === 'rose' ? (missing ?? 0) : 0);
     if (is === 'proved') proved += calls;
     else gaps.push({ from, to, is, why, calls, missing, sids });
@@ -324,7 +335,9 @@ export function describeVerdict(verdict: Verdict<Position>): string {
   const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
   const byWhy = new Map<Why, Gap<Position>[]>();
   for (const gap of gaps) byWhy.set(gap.why, [...(byWhy.get(gap.why) ?? []), gap]);
-  return [lead, ...[...byWhy].map(([why, some]) => describeGaps(why, some)), ...notes.map(describeNote)].join('; ');
+  return [lead, ...[...byWhy].map(([why, some]) => describeGaps(why, some)), ...notes.map(describeNote)].join(
+    '; ',
+  );
 }
 
 function describeGaps(why: Why, gaps: readonly Gap<Position>[]): string {
@@ -350,7 +363,6 @@ function describeGaps(why: Why, gaps: readonly Gap<Position>[]): string {
 function describeNote({ code, count, from }: Note<Position>): string {
   const sentences: Readonly<Record<Note['code'], string>> = {
     young: `counted up to ${from}, later calls may follow`,
-    set_aside: `${plural(count ?? 0, 'record')} could not be parsed and ${count === 1 ? 'was' : 'were'} set aside`,
     reread: `reread ${plural(count ?? 0, 'slice')}`,
   };
   return sentences[code];

@@ -1,5 +1,11 @@
 import { addAbortSignal, Readable } from 'node:stream';
-import { type Call, clientDefaults, listOptions, requestOptions, type RequestOptions } from '@call-attribution/core';
+import {
+  type Call,
+  clientDefaults,
+  listOptions,
+  type RequestOptions,
+  requestOptions,
+} from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { formatNaive, hour, second } from '@call-attribution/core/time';
@@ -21,7 +27,7 @@ import type { Chain, Done, Operator, Sink, Through } from './operators/operator.
 import { leavable } from './operators/sources.ts';
 import type { Checkpoint, Page, ReadFacts, Source } from './page.ts';
 import type { Verdict } from './proof.ts';
-import { pagesOf, type Place, type Portion, type Progress, Reading } from './reading.ts';
+import { type Place, type Portion, type Progress, pagesOf, Reading } from './reading.ts';
 
 /** A record that could not be parsed. */
 export interface DeadRecord {
@@ -100,9 +106,16 @@ export function callReading<T>(
     readonly onProgress?: ((progress: Progress) => void) | undefined;
     readonly now?: () => number;
   },
-  { take, leaves }: { take(record: RawRecord): T | null; readonly leaves: 'lost' | 'set_aside' },
+  take: (record: RawRecord) => T | null,
 ): Reading<RawRecord, T, string> {
-  const { rows = clientDefaults.rows, prefetch, checkpoint = null, signal = null, onProgress, now = Date.now } = settings;
+  const {
+    rows = clientDefaults.rows,
+    prefetch,
+    checkpoint = null,
+    signal = null,
+    onProgress,
+    now = Date.now,
+  } = settings;
   return new Reading<RawRecord, T, string>({
     ...callSteps,
     source,
@@ -112,7 +125,6 @@ export function callReading<T>(
     spanOf: (span) => source.spanOf(span),
     until: formatNaive(Math.floor((now() - settled) / second) * second),
     take,
-    leaves,
     count: (range, stop) => source.count(range, stop),
     rows,
     ahead: prefetch,
@@ -313,17 +325,14 @@ export function createCallStream(client: PageClient, options: CallStreamOptions 
   const settings = callStreamOptions.read(options);
   const { onError } = settings;
   const source = new CallSource(client, callQuery(settings.filter, client.version), settings);
-  const reading = callReading<Call>(source, settings, {
-    leaves: 'lost',
-    take(record) {
-      try {
-        return parsed(record);
-      } catch (error) {
-        if (onError === 'fail') throw error;
-        if (onError !== 'skip') onError({ bytes: bytesOf(record), error });
-        return null;
-      }
-    },
+  const reading = callReading<Call>(source, settings, (record) => {
+    try {
+      return parsed(record);
+    } catch (error) {
+      if (onError === 'fail') throw error;
+      if (onError !== 'skip') onError({ bytes: bytesOf(record), error });
+      return null;
+    }
   });
   const stream = new Stream(client, source, reading, (from) => reading.portions(from), true);
   return stream as unknown as CallStream;
@@ -342,10 +351,7 @@ export function createCallByteStream(
   checkOption('client', clientKind, client);
   const settings = byteStreamOptions.read(options);
   const source = new CallSource(client, callQuery(settings.filter, client.version), settings);
-  const reading = callReading<RawRecord>(source, settings, {
-    leaves: 'lost',
-    take: (record) => record,
-  });
+  const reading = callReading<RawRecord>(source, settings, (record) => record);
   const open = async function* (from: Checkpoint | null): Portions<Buffer> {
     for await (const portion of reading.portions(from)) {
       const records = Array.from({ length: portion.size }, (_, i) => portion.item(i) as RawRecord);

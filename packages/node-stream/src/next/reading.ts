@@ -34,7 +34,8 @@ export interface Progress {
 }
 
 /** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
-export interface ReadingOptions<R, T, P extends Position> extends Omit<SliceOptions, 'until' | 'from' | 'stop'> {
+export interface ReadingOptions<R, T, P extends Position>
+  extends Omit<SliceOptions, 'until' | 'from' | 'stop'> {
   readonly source: Asked<R> & { account?: string | null; retries?: number };
   /** What is read, for checkpoints. */
   readonly of: string;
@@ -44,10 +45,8 @@ export interface ReadingOptions<R, T, P extends Position> extends Omit<SliceOpti
   spanOf(span: Span<number>): Span<P>;
   /** Calls after this still appear: they are not counted at the end. Null: none do. */
   readonly until: P | null;
-  /** What is delivered of an item; null when it is left out, which is told by `leaves`. */
+  /** What is delivered of an item; null when it cannot be read, and is left out. */
   take(item: R): T | null;
-  /** What an item that was left out is: lost, or set aside. */
-  readonly leaves: 'lost' | 'set_aside';
   /** How many items a range has; null when the server does not say. */
   count(range: Span<P>, signal: AbortSignal): Promise<number | null>;
   readonly checkpoint: Checkpoint | null;
@@ -184,7 +183,7 @@ export class Reading<R, T, P extends Position> {
   }
 
   #portionOf(slice: Slice<R>, isNew: boolean): Portion<T, P> {
-    const { take, leaves, spanOf } = this.options;
+    const { take, spanOf } = this.options;
     let left = 0;
     return {
       range: spanOf(slice),
@@ -199,8 +198,14 @@ export class Reading<R, T, P extends Position> {
         this.#slicesRead += 1;
         const stretches = (slice.stretches ?? []).map((stretch): Stretch<P> => {
           const one = { ...stretch, ...spanOf(stretch) };
-          if (left === 0 || leaves === 'set_aside') return one;
-          return { ...one, is: 'short', why: 'unreadable', missing: (one.missing ?? 0) + left, calls: one.calls - left };
+          if (left === 0) return one;
+          return {
+            ...one,
+            is: 'short',
+            why: 'unreadable',
+            missing: (one.missing ?? 0) + left,
+            calls: one.calls - left,
+          };
         });
         this.#state = {
           stretches: bounded(stretches.reduce<readonly Stretch<P>[]>(add, before.stretches), mostStretches),
@@ -208,7 +213,6 @@ export class Reading<R, T, P extends Position> {
           pages: slice.pages,
           first: isNew ? slice.first : before.first,
           account: this.options.source.account ?? null,
-          setAside: before.setAside + (leaves === 'set_aside' ? left : 0),
           rereads: before.rereads + (slice.isReread ? 1 : 0),
         };
         this.#place = new Place(this.options.of, this.#state);
@@ -220,7 +224,7 @@ export class Reading<R, T, P extends Position> {
 
   /** Counts what was read once more, where that says anything new, and tells what is proved. */
   async #conclude(): Promise<Verdict<P>> {
-    const { until, rows, now, count, asked } = this.options;
+    const { until, rows, now, count } = this.options;
     const { stretches } = this.#state;
     const young: Note<P>[] = [];
     // One answer that held everything is a count of everything.
@@ -230,16 +234,15 @@ export class Reading<R, T, P extends Position> {
       );
       this.#state = { ...this.#state, stretches: counted };
       this.#place = new Place(this.options.of, this.#state);
-      const isYoung = until !== null && (asked.to === null || asked.to > until);
-      if (isYoung) young.push({ code: 'young', count: null, from: until });
+      const first = counted.find(({ is, at }) => is === 'proved' && at === null);
+      if (first !== undefined) young.push({ code: 'young', count: null, from: first.from });
     }
     return this.#verdict(young);
   }
 
   #verdict(young: readonly Note<P>[]): Verdict<P> {
-    const { stretches, first, setAside, rereads } = this.#state;
+    const { stretches, first, rereads } = this.#state;
     const notes: Note<P>[] = [...young];
-    if (setAside > 0) notes.push({ code: 'set_aside', count: setAside, from: null });
     if (rereads > 0) notes.push({ code: 'reread', count: rereads, from: null });
     return verdictOf(stretches, this.options.asked, { first, notes });
   }
@@ -265,7 +268,6 @@ const startState: ReadState<never> = {
   first: null,
   pages: null,
   account: null,
-  setAside: 0,
   rereads: 0,
 };
 

@@ -235,16 +235,25 @@ class Slicer<T> {
       const isOnePage = ids.length === total;
       if (this.#isFirst) this.#first ??= total;
       if (ids.length > this.#size) this.#size = Math.min(ids.length, this.#options.rows);
-      const canCut = this.#canCut(piece, answer);
-      if (!canCut && !ats.some(Number.isFinite) && judgement === 'full') return 'pages';
-      if (judgement === 'full' && canCut && (total > this.#options.rows || ids.length >= this.#size)) return this.#cut(piece, answer);
+      const canCut = ids.length > 0 && this.#canCut(piece, answer);
+      if (ids.length > 0 && !ats.some(Number.isFinite) && judgement === 'full') return 'pages';
+      if (judgement === 'full' && canCut && (total > this.#options.rows || ids.length >= this.#size))
+        return this.#cut(piece, answer);
       const found = await this.#pass(piece, answer, { isWhole: !canCut, isFirst: all.size === 0 });
       if (found === 'cut') return this.#cut(piece, answer);
       for (const [id, one] of found.items) all.set(id, one);
       const twice = found.twice.join('\n');
       if (found.isProved) return { items: found.items, total, passes: pass, is: 'proved' };
       if (isOnePage && found.twice.length > 0 && twice === last.twice)
-        return { items: all, total, passes: pass, is: 'short', why: 'doubled', missing: 0, sids: found.twice };
+        return {
+          items: all,
+          total,
+          passes: pass,
+          is: 'short',
+          why: 'doubled',
+          missing: 0,
+          sids: found.twice,
+        };
       last = { total, twice };
     }
     // Nothing at all was understood: that is no gap, but a server that cannot be read.
@@ -265,7 +274,11 @@ class Slicer<T> {
   }
 
   /** One pass over the pages of a range that does not fit in one answer, or says so. `isWhole`: it has to be read to its end. */
-  async #pass(piece: Piece<T>, answer: Answer<T>, { isWhole, isFirst }: { isWhole: boolean; isFirst: boolean }) {
+  async #pass(
+    piece: Piece<T>,
+    answer: Answer<T>,
+    { isWhole, isFirst }: { isWhole: boolean; isFirst: boolean },
+  ) {
     const items = new Map<string, Found<T>>();
     const twice: string[] = [];
     const take = (page: Answer<T>): number => {
@@ -404,8 +417,7 @@ class Slicer<T> {
   /** Whether an item that was delivered may come with this range, too: at a border, or where the clock of the server was changed. */
   #mayComeAgain(id: string, { answer, index }: Found<T>, { from, to }: Span<number>): boolean {
     const at = answer.ats[index] ?? Number.NaN;
-    if (from !== null && at <= from + this.#options.step) return true;
-    return this.#border.has(id) || (to !== null && at > to);
+    return this.#border.has(id) || (from !== null && at < from) || (to !== null && at > to);
   }
 
   /** Keeps the ids that may come with what follows. */
@@ -436,7 +448,8 @@ class Slicer<T> {
       (whole.to === null || until < whole.to) &&
       whole.is === 'proved';
     const atOf = ({ answer, index }: Found<T>): number => answer.ats[index] ?? Number.NaN;
-    if (!isInside || items.some((one) => !(Math.abs(atOf(one) - until) >= this.#options.step))) return [whole];
+    if (!isInside || items.some((one) => !(Math.abs(atOf(one) - until) >= this.#options.step)))
+      return [whole];
     const isBefore = (one: Found<T>): boolean => atOf(one) < until;
     const counted = items.filter(isBefore).length;
     const calls = fresh.filter(isBefore).length;
@@ -469,7 +482,8 @@ class Slicer<T> {
       if (judge(next, piece, this.#options) === 'outside') throw new StreamError('range_ignored');
       if (this.#isFirst) this.#first ??= next.total;
       total = total === undefined ? next.total : total;
-      isProvable &&= total !== null && (next.total === total || next.ids.length === 0) && next.next === undefined;
+      isProvable &&=
+        total !== null && (next.total === total || next.ids.length === 0) && next.next === undefined;
       const fresh: Found<T>[] = [];
       const before = shared.size;
       for (const [index, id] of next.ids.entries()) {
@@ -499,7 +513,13 @@ class Slicer<T> {
       this.#work.shift();
       this.#isFirst = false;
       this.#border = atEnd;
-      const stretch = pagedStretch(piece, { total: total ?? null, got, calls, shared: shared.size, isProvable });
+      const stretch = pagedStretch(piece, {
+        total: total ?? null,
+        got,
+        calls,
+        shared: shared.size,
+        isProvable,
+      });
       yield { ...this.#sliceOf(piece, fresh), isReread: false, stretches: [stretch], pages: null };
       return;
     }
@@ -519,7 +539,8 @@ function pagedStretch(
 ): Stretch<number> {
   const stretch = { from, to, counted: total, shared, calls, at: null };
   if (isProvable && got === total && calls + shared === total) return { ...stretch, is: 'proved' };
-  if (total === null || !isProvable) return { ...stretch, is: 'unproven', why: total === null ? 'no_total' : 'unsteady' };
+  if (total === null || !isProvable)
+    return { ...stretch, is: 'unproven', why: total === null ? 'no_total' : 'unsteady' };
   if (calls + shared < total)
     return { ...stretch, is: 'short', why: 'fewer', missing: total - calls - shared };
   return { ...stretch, is: 'unproven', why: 'unsteady' };

@@ -10,7 +10,6 @@ const streamErrors = codeTable({
   usage: {
     unexpected_page: 'The `fetch` of a list returned something else than a page. Return { items, total, next }.',
     not_read: 'Nothing reads this stream, so there is no verdict. Read it first: with `for await`, `pages()`, `pipeline` or `into`.',
-    left_early: 'The stream was left before its end, so there is no verdict. Resume from `checkpoint()`.',
   },
 });
 

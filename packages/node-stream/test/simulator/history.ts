@@ -1,8 +1,8 @@
-import { Reading, type ReadingOptions } from '../../src/next/reading.ts';
 import type { Checkpoint } from '../../src/next/page.ts';
 import type { Span, Verdict } from '../../src/next/proof.ts';
-import { StreamError } from '../../src/next/stream-error.ts';
+import type { ReadingOptions } from '../../src/next/reading.ts';
 import { type Dice, diceOf } from './dice.ts';
+import * as sound from './reader.ts';
 import { Endless, ModelNetwork, type ModelRecord, ModelServer, type Traits } from './server.ts';
 
 /** What a history is about, with what is special about its server and how its list moves. */
@@ -26,6 +26,10 @@ const cases = {
   'capped rows': { clamps: true },
   'pages repeated': { traits: { repeatsPages: true }, perSecond: 12 },
   'rows doubled': { traits: { doubles: 0.1 }, moves: [] },
+  'a call at two times': { twins: true, moves: [] },
+  'a first answer that counts more': { traits: { countsMoreAtFirst: true }, moves: [] },
+  'a calm list': { moves: [] },
+  'records removed': { moves: ['remove'] },
   'late records': { moves: ['insert'], isLate: true },
 } satisfies Record<string, Case>;
 
@@ -36,6 +40,7 @@ interface Case {
   readonly clock?: number;
   readonly clamps?: boolean;
   readonly isLate?: boolean;
+  readonly twins?: boolean;
 }
 
 /** One of them. */
@@ -73,7 +78,7 @@ export interface History {
 }
 
 /** The reader under test, or one with a mistake planted in it. */
-export type Reader = Pick<typeof import('../../src/next/reading.ts'), 'Reading'>;
+export type Reader = typeof sound;
 
 const second = 1000;
 const begin = Date.UTC(2026, 2, 1);
@@ -88,11 +93,17 @@ interface World {
   readonly must: ReadonlySet<string>;
   /** All that ever were. */
   readonly may: ReadonlySet<string>;
+  /** Sids that stand for two records. */
+  readonly twins: ReadonlySet<string>;
+  /** Nothing moves, and no answer is wrong for once. */
+  readonly isCalm: boolean;
+  /** What moves can not make up for each other in a count. */
+  readonly isOneWay: boolean;
   tick(): void;
 }
 
 /** Plays a history, or that of a seed: a list that moves, read in one or more runs, and what must hold of it. */
-export async function playHistory(of: number | HistoryPlan, reader: Reader = { Reading }): Promise<History> {
+export async function playHistory(of: number | HistoryPlan, reader: Reader = sound): Promise<History> {
   const plan = typeof of === 'number' ? planOf(of) : of;
   const dice = diceOf(plan.seed);
   const world = makeWorld(plan, dice);
@@ -104,34 +115,32 @@ export async function playHistory(of: number | HistoryPlan, reader: Reader = { R
   let verdict: Verdict<number> | null = null;
   let failure: unknown = null;
   let requests = 0;
+  let isOneRun = true;
   for (let run = 1; verdict === null && run < 25; run += 1) {
-    const network = new ModelNetwork(server, dice, () => world.tick());
+    const misplaced = (cause: unknown) => new reader.Misplaced('', { cause });
+    const network = new ModelNetwork(server, dice, () => world.tick(), misplaced);
     const stopAfter = run >= mostRuns ? Number.POSITIVE_INFINITY : 1 + dice.below(4);
     const reading = new reader.Reading(optionsOf(world, network, dice, checkpoint));
     failure = null;
     let pages = 0;
     try {
       for await (const portion of reading.portions()) {
-        for (let i = 0; i < portion.size; i += 1)
-          taken.push({ run, record: portion.item(i) as ModelRecord });
+        for (let i = 0; i < portion.size; i += 1) taken.push({ run, record: portion.item(i) as ModelRecord });
         // A checkpoint is stored as JSON.
         checkpoint = JSON.parse(JSON.stringify(portion.commit().checkpoint)) as Checkpoint;
         pages += 1;
         if (pages === stopAfter) break;
       }
       if (pages !== stopAfter) verdict = await reading.verdict;
-      else if ((await reading.verdict).proof === 'whole' && server.traits.totals === 'true') {
-        const { gaps } = await reading.verdict;
-        if (gaps.length > 0) violations.push('whole with gaps');
-      }
     } catch (error) {
       failure = error;
       if (error instanceof Endless) violations.push('the read asks without end');
       if (!(error instanceof Error) || error.message !== 'connection lost') break;
     }
     requests += network.requests;
+    if (verdict === null) isOneRun = false;
   }
-  judge(plan.regime, world, taken, verdict, failure, violations);
+  judge(world, { taken, verdict, failure, isOneRun }, violations);
   return { verdict, failure, requests, violations };
 }
 
@@ -149,7 +158,6 @@ function optionsOf(
     spanOf: ({ from, to }) => ({ from, to }),
     until: server.traits.clockChange === null ? until : null,
     take: (record) => record,
-    leaves: 'lost',
     count: (range) => source.count(range),
     // A later run may ask for other numbers of rows than the one it resumes.
     rows: dice.chance(0.2) ? rows + 3 : rows,
@@ -164,7 +172,12 @@ function optionsOf(
 }
 
 function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, dice: Dice): World {
-  const { traits: special = {}, perSecond = 3, moves = ['insert', 'remove', 'update'], ...of }: Case = cases[regime];
+  const {
+    traits: special = {},
+    perSecond = 3,
+    moves = ['insert', 'remove', 'update'],
+    ...of
+  }: Case = cases[regime];
   const unit = of.clock === undefined ? dice.pick([1, 1, 7, 3600]) : 600;
   const spread = of.clock === undefined ? dice.pick(perSecond > 3 ? [1, 2, 20] : [3, 20, 60]) : 30;
   const change = {
@@ -185,6 +198,7 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
     emptyPages: 0,
     repeatsPages: false,
     doubles: 0,
+    countsMoreAtFirst: false,
     hasFractions: false,
     clockChange: of.clock === undefined ? null : change,
     ...special,
@@ -209,6 +223,14 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
     const record = newRecord();
     if (record !== null) initial.push(record);
   }
+  const twins = new Set<string>();
+  if (of.twins && initial.length > 2) {
+    const [first, last] = [initial[0], initial.at(-1)] as [ModelRecord, ModelRecord];
+    if (Math.abs(first.time - last.time) > 2 * second) {
+      initial[initial.length - 1] = { ...last, sid: first.sid };
+      twins.add(first.sid);
+    }
+  }
   const server = new ModelServer(initial, traits, dice);
   const asked = {
     from: dice.chance(0.4) ? begin + dice.below(4) * unit * second : null,
@@ -217,9 +239,11 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
   const covered = initial.filter((record) => server.covers(asked, record));
   const must = new Set(covered.map(({ sid }) => sid));
   const may = new Set(initial.map(({ sid }) => sid));
-  const rate = moves.length === 0 ? 0 : unrest * dice.roll() * 0.2;
+  const rate = moves.length === 0 || dice.chance(0.3) ? 0 : unrest * dice.roll() * 0.2;
   return {
-    ...{ server, asked, rows, until, must, may },
+    ...{ server, asked, rows, until, must, may, twins },
+    isOneWay: moves.length < 2,
+    isCalm: rate === 0 && traits.misplacing === 0 && traits.whim === 0,
     tick() {
       if (rate === 0 || !dice.chance(rate)) return;
       const kind = dice.pick(moves);
@@ -241,63 +265,127 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
   };
 }
 
-function judge(
-  regime: Regime,
-  { server, must, may }: World,
-  taken: readonly { readonly run: number; readonly record: ModelRecord }[],
-  verdict: Verdict<number> | null,
-  failure: unknown,
-  violations: string[],
-): void {
+interface Outcome {
+  readonly taken: readonly { readonly run: number; readonly record: ModelRecord }[];
+  readonly verdict: Verdict<number> | null;
+  readonly failure: unknown;
+  readonly isOneRun: boolean;
+}
+
+function judge(world: World, { taken, verdict, failure, isOneRun }: Outcome, violations: string[]): void {
+  const { server, must, may, twins, isCalm, rows } = world;
   const { traits, hidden } = server;
+  const say = (violation: string): void => {
+    violations.push(violation);
+  };
   const sids = new Map<string, { run: number; record: ModelRecord }>();
   const isPaged = traits.totals === 'none' || traits.onward === 'cursors';
+  // Near a change of the clock, ranges of two runs may overlap; a list of pages shifts between two runs.
+  const mayRepeat = (time: number): boolean =>
+    server.isAstray(time) ||
+    traits.ignoresRanges ||
+    traits.doubles > 0 ||
+    twins.size > 0 ||
+    (isPaged && !isCalm);
   for (const one of taken) {
     const { sid, time } = one.record;
     const before = sids.get(sid);
-    if (before?.run === one.run) violations.push(`${sid} was delivered twice in one run`);
-    // A list without totals shifts between two runs; near a change of the clock, ranges of two runs may overlap.
-    else if (before !== undefined && !isPaged && !server.isAstray(time) && traits.doubles === 0 && !traits.ignoresRanges)
-      violations.push(`${sid} was delivered again after a resume`);
-    if (!may.has(sid)) violations.push(`${sid} was never in the list`);
+    if (before?.run === one.run) say(`${sid} was delivered twice in one run`);
+    else if (before !== undefined && !mayRepeat(time)) say(`${sid} was delivered again after a resume`);
+    if (!may.has(sid)) say(`${sid} was never in the list`);
+    if (traits.doubles > 0 && isDoubled(one.record, traits) && Number.isInteger(one.record.version))
+      say('a doubled record came in its first form');
     sids.set(sid, one);
   }
-  if (failure instanceof StreamError) {
-    if (failure.code === 'range_ignored' && regime !== 'ranges ignored')
-      violations.push('a server that filters is said to ignore ranges');
-    if (failure.code === 'too_many_requests' && !['ranges ignored', 'huge totals', 'totals of the page'].includes(regime))
-      violations.push('too many requests');
-    if (failure.code === 'cursor_repeated' && traits.emptyPages === 0) violations.push('a cursor came twice');
-  }
+  const isHonest =
+    traits.totals === 'true' && !traits.ignoresRanges && !traits.repeatsPages && traits.doubles === 0;
+  const code = failure instanceof Error && 'code' in failure ? failure.code : null;
+  if (code === 'range_ignored' && !traits.ignoresRanges)
+    say('a server that filters is said to ignore ranges');
+  const isSound = !traits.ignoresRanges && traits.totals !== 'huge' && traits.totals !== 'page';
+  if (code === 'too_many_requests' && isSound) say('too many requests');
+  const isFar = server.records.some(({ time }) => time > begin + 8 * 3600e3);
+  if (code === 'too_many_requests' && traits.ignoresRanges && isFar) say('ranges ignored, and noticed late');
+  if (code === 'cursor_repeated') say('a cursor came twice');
   if (verdict === null) return;
   const { proof, gaps, proved } = verdict;
-  const isCounted = traits.totals === 'true' || traits.totals === 'ghost';
   const lost = [...must].filter((sid) => !sids.has(sid) && !hidden.has(sid));
-  const records = new Map(server.records.map((record) => [record.sid, record]));
+  const all = `${lost.join(', ')} lost`;
+  const seesAll = traits.totals !== 'page' || (traits.clamp > rows + 3 && traits.whim === 0);
+  if (proof === 'whole' && lost.length > 0 && seesAll) say(`whole, but ${all}`);
+  // What a server gives at all is delivered, whether it is proved or not.
+  const givesAll =
+    isSound &&
+    traits.order !== 'unstable' &&
+    !traits.repeatsPages &&
+    traits.totals !== 'lagging' &&
+    twins.size === 0;
+  if (lost.length > 0 && givesAll && (isPaged ? traits.misplacing === 0 && traits.whim === 0 : isCalm))
+    say(`ended, but ${all}`);
   // Each record that stayed is delivered, or lies in a stretch that is said not to be proved.
-  const unsaid = lost.filter((sid) => {
-    const record = records.get(sid);
-    return !gaps.some(
-      ({ from, to }) =>
-        record === undefined || ((from ?? 0) - 7200e3 <= record.time && record.time <= (to ?? 9e15) + 7200e3),
-    );
-  });
-  if (traits.totals !== 'page' && unsaid.length > 0) violations.push(`${unsaid.join(', ')} lost`);
-  if (proof === 'whole' && lost.length > 0 && traits.totals !== 'page')
-    violations.push(`whole, but ${lost.join(', ')} lost`);
-  if (proof === 'whole' && isPaged && traits.totals === 'none' && sids.size > 0)
-    violations.push('whole without a total');
-  if (proof === 'whole' && traits.totals === 'huge') violations.push('whole with totals that cannot be');
-  if (proof === 'whole' && traits.doubles > 0 && isCounted) {
-    const doubled = taken.filter(({ record }) => !Number.isInteger(record.version));
-    if (doubled.length > 0) violations.push('whole, though records came twice');
-  }
-  if (traits.doubles > 0 && taken.some(({ record }) => Number.isInteger(record.version) && isDoubled(record, traits)))
-    violations.push('a doubled record came in its first form');
-  const delivered = new Set(taken.map(({ record }) => record.sid)).size;
+  const records = new Map(server.records.map((record) => [record.sid, record.time]));
+  const isSaid = (sid: string): boolean => {
+    const time = records.get(sid) ?? 0;
+    return gaps.some(({ from, to }) => (from ?? 0) - 7200e3 <= time && time <= (to ?? 9e15) + 7200e3);
+  };
+  if (seesAll && lost.some((sid) => !isSaid(sid))) say(all);
+  if (proof === 'whole' && traits.totals === 'none' && sids.size > 0) say('whole without a total');
+  if (proof === 'whole' && traits.totals === 'huge') say('whole with totals that cannot be');
+  if (proof === 'whole' && traits.countsMoreAtFirst && isOneRun) say('whole, with fewer than at first');
+  if (proof === 'whole' && [...sids.values()].some(({ record }) => !Number.isInteger(record.version)))
+    say('whole, though rows came twice');
+  if (proof === 'whole' && isCalm && isOneRun && [...twins].some((sid) => bothCovered(world, sid)))
+    say('whole, though a call came twice');
+  const isShort =
+    isHonest && isCalm && !traits.countsMoreAtFirst && twins.size === 0 && traits.order !== 'unstable';
+  if (proof !== 'whole' && isShort && traits.onward === 'numbers') say('a calm list is not whole');
+  if (traits.ignoresRanges && isCalm && isFar && server.records.length > rows + 3)
+    say('ranges ignored, and nobody says so');
   const told = gaps.reduce((sum, { calls }) => sum + calls, proved);
-  if (!isPaged && !traits.ignoresRanges && traits.clockChange === null && traits.doubles === 0 && told !== delivered)
-    violations.push(`told ${told} calls, delivered ${delivered}`);
+  const isCountable = !isPaged && !traits.ignoresRanges && traits.clockChange === null && twins.size === 0;
+  if (isCountable && traits.doubles === 0 && told !== sids.size)
+    say(`told ${told} calls, delivered ${sids.size}`);
+  judgeCounts(world, [...sids.values()], proof, violations);
+}
+
+/** What was read is counted at the end, and a count that differs is told. */
+function judgeCounts(
+  { server: { traits, counts, records }, asked, until, isOneWay, twins }: World,
+  taken: readonly { readonly run: number; readonly record: ModelRecord }[],
+  proof: string,
+  violations: string[],
+): void {
+  const isPlain =
+    traits.totals === 'true' && traits.onward === 'numbers' && !traits.ignoresRanges && !traits.hasFractions;
+  if (
+    proof !== 'whole' ||
+    !isPlain ||
+    traits.clockChange !== null ||
+    traits.replicaLag > 0 ||
+    traits.doubles > 0
+  )
+    return;
+  const isOld = [...records, ...taken.map(({ record }) => record)].every(({ time }) => time <= until);
+  if (
+    counts.length === 0 &&
+    new Set(taken.map(({ record }) => record.time)).size > 20 &&
+    isOld &&
+    (asked.to === null || asked.to <= until)
+  )
+    violations.push('whole without a count at the end');
+  const inside = (a: Span<number>, b: Span<number>): boolean =>
+    (b.from ?? 0) <= (a.from ?? 0) && (a.to ?? 9e15) <= (b.to ?? 9e15);
+  for (const [i, { range, found }] of isOneWay && twins.size === 0 ? counts.entries() : []) {
+    if (counts.some((other, j) => j > i && inside(other.range, range))) continue;
+    const had = taken.filter(
+      ({ record: { time } }) => (range.from ?? 0) <= time && time <= (range.to ?? 9e15),
+    ).length;
+    if (had !== found) violations.push(`whole, but it counted ${found} where ${had} were delivered`);
+  }
+}
+
+function bothCovered({ server, asked }: World, sid: string): boolean {
+  return server.records.filter((record) => record.sid === sid && server.covers(asked, record)).length === 2;
 }
 
 /** Whether this server gives a record twice; see `ModelServer.respond`. */

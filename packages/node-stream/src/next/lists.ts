@@ -1,0 +1,170 @@
+// Any list, read whole: what can be asked for a range of an order. createListReader proves that it has everything, as far as the list can be
+// counted, and says what it cannot prove.
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import type { Answer } from './judge.ts';
+import { through } from './operators/chain.ts';
+import type { Done, Sink } from './operators/operator.ts';
+import { leavable } from './operators/sources.ts';
+import type { Checkpoint, Page, Source } from './page.ts';
+import type { Span, Verdict } from './proof.ts';
+import { type Progress, pagesOf, Reading } from './reading.ts';
+import type { Ask, Asked } from './slices.ts';
+import { StreamError } from './stream-error.ts';
+
+export type { Checkpoint, Page } from './page.ts';
+export { describeVerdict, type Gap, type Note, type Proof, type Verdict } from './proof.ts';
+export type { Progress } from './reading.ts';
+export { StreamError, type StreamErrorCode } from './stream-error.ts';
+
+/** What a list is asked for: one page of a range. */
+export interface ListRequest {
+  /** First position of the range; null when it is open below. It is part of the range. */
+  readonly from: number | null;
+  /** Where it ends; null when it is open above. The list may include it or not. */
+  readonly to: number | null;
+  /** The number of the page in the range, from 0. */
+  readonly page: number;
+  /** Items to ask for. It is 1 when only the total is needed. */
+  readonly size: number;
+  /** `next` of the page before; null for the first page of a range, and where the list gives none. */
+  readonly after: string | number | null;
+  /** Aborts when the answer is no longer needed. */
+  readonly signal: AbortSignal;
+}
+
+/** A page of a list. */
+export interface ListPage<T> {
+  /** The items, in the order of the API. */
+  readonly items: readonly T[];
+  /** Items of the whole range, not of the page. Leave it out when the API does not say. */
+  readonly total?: number | null | undefined;
+  /** What asks for the next page, such as a cursor; null at the end. Leave it out where pages go by number. */
+  readonly next?: string | number | null | undefined;
+}
+
+/** What can be asked for a range of an order. */
+export interface List<T> {
+  /** Asks for one page of a range. */
+  fetch(request: ListRequest): Promise<ListPage<T>>;
+  /** What tells an item from all others. */
+  id(item: T): string | number;
+  /** Where an item lies, such as a time in milliseconds. It must not change. A list without is read as one range. */
+  position?(item: T): number;
+  /** Items of a page. */
+  readonly size: number;
+  /** Its name, which ties a checkpoint to it. Default: none. */
+  readonly name?: string | undefined;
+  /** What positions are multiples of: 1000 for milliseconds of an API that knows whole seconds. Default 1. */
+  readonly step?: number | undefined;
+  /** Items of a range that the API gives at most, however many pages are asked for, such as 10,000 of a search. */
+  readonly cap?: number | undefined;
+}
+
+const listOptions = defineOptions({
+  fetch: option.callback<List<never>['fetch']>().required(),
+  id: option.callback<List<never>['id']>().required(),
+  position: option.callback<NonNullable<List<never>['position']>>(),
+  size: option.whole(1).required(),
+  name: option.string().default(''),
+  step: option.whole(1).default(1),
+  cap: option.whole(1).default(Number.MAX_SAFE_INTEGER),
+});
+
+const position = () =>
+  option.of<number | null>('a number', (value) => value === null || Number.isFinite(value)).default(null);
+
+const readerOptions = defineOptions({
+  /** First position to read. Default: from the first item on. */
+  from: position(),
+  /** Where to end. Default: with the last item. */
+  to: position(),
+  /** Where to resume: the checkpoint of an earlier reader of the same list and range. */
+  checkpoint: option.anything<Checkpoint | null>(),
+  /** Ranges that are asked for at the same time. Default 4. */
+  prefetch: option.whole(1).default(4),
+  /** Ends the read and its requests. */
+  signal: option.signal(),
+  /** Called after each page. An error it throws ends nothing. */
+  onProgress: option.callback<(progress: Progress) => void>(),
+});
+
+/** Settings of `createListReader`. */
+export interface ListReaderOptions extends OptionsOf<typeof readerOptions> {}
+
+/** Reads a list: every item once, one by one, by pages, or through operators. */
+export interface ListReader<T> extends Source<T>, AsyncIterable<T> {
+  /** What was proved; as of a stream of calls. */
+  readonly verdict: Promise<Verdict<number>>;
+  /** Reads everything into a sink, from where an earlier run into it stopped. */
+  into<W extends object>(sink: Sink<T, W>): Promise<Done<W>>;
+  /** Where to resume: after the last page of which everything was taken. */
+  checkpoint(): Checkpoint;
+}
+
+/**
+ * Reads a list of any API whole: it is cut into ranges that can be proved, several are read at a time, each item comes once, and the verdict
+ * says what was proved.
+ *
+ * @example
+ * const orders = createListReader(
+ *   {
+ *     async fetch({ from, to, page, size, signal }) {
+ *       const response = await fetch(`${api}/orders?since=${from}&before=${to}&page=${page}&per_page=${size}`, { signal });
+ *       return { items: await response.json(), total: Number(response.headers.get('x-total')) };
+ *     },
+ *     id: (order) => order.id,
+ *     position: (order) => Date.parse(order.created_at),
+ *     size: 100,
+ *   },
+ *   { from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 1, 1) },
+ * );
+ * for await (const order of orders) console.log(order.id);
+ * console.log((await orders.verdict).proof); // whole
+ */
+export function createListReader<T>(list: List<T>, options: ListReaderOptions = {}): ListReader<T> {
+  const { size, name, step, cap } = listOptions.read(list, 'list.');
+  const { from, to, checkpoint = null, prefetch, signal = null, onProgress } = readerOptions.read(options);
+  const fetch = async (request: ListRequest): Promise<ListPage<T>> => {
+    const page: ListPage<T> | undefined = await list.fetch(request);
+    if (Array.isArray(page?.items) && (page.total == null || Number.isSafeInteger(page.total))) return page;
+    throw new StreamError('unexpected_page');
+  };
+  const source: Asked<T> = {
+    async ask({ range, rows, ...request }: Ask): Promise<Answer<T>> {
+      const { items, total = null, next } = await fetch({ ...range, ...request, size: rows });
+      return {
+        ids: items.map((item) => String(list.id(item))),
+        ats: items.map((item) => list.position?.(item) ?? Number.NaN),
+        // A total that is all that the list tells may stand for more.
+        total: total !== null && total >= cap ? Math.max(total, cap + 1) : total,
+        next,
+        item: (index) => items[index] as T,
+      };
+    },
+  };
+  const reading = new Reading<T, T, number>({
+    ...{ source, asked: { from, to }, rows: size, step, stray: 0, ahead: prefetch, until: null },
+    of: JSON.stringify([name, from, to]),
+    hasPositions: list.position !== undefined,
+    read: (at) => at,
+    spanOf: (span: Span<number>) => ({ from: span.from, to: span.to }),
+    take: (item) => item,
+    count: async (range, stop) => {
+      const { total = null } = await fetch({ ...range, page: 0, size: 1, after: null, signal: stop });
+      return total;
+    },
+    ...{ checkpoint, signal, onProgress, now: Date.now },
+  });
+  const pages = (begin: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> =>
+    leavable(pagesOf(reading.portions(begin)), () => reading.stop());
+  const reader: ListReader<T> = {
+    ...{ of: reading.options.of, calls: null, hasTime: false, startsAt: checkpoint, facts: null, signal },
+    ...{ verdict: reading.verdict, pages },
+    into: (sink) => through<T>(reader).into(sink),
+    checkpoint: () => reading.place.checkpoint,
+    async *[Symbol.asyncIterator]() {
+      for await (const { items } of pages()) yield* items;
+    },
+  };
+  return reader;
+}

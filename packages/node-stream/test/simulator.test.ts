@@ -1,0 +1,45 @@
+import { builtFile } from '@call-attribution/test-tools/bundle';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { playHistories } from './laws/planning.ts';
+import { planOf, playHistory, type Reader, regimes } from './simulator/history.ts';
+import { mistakes, plant } from './simulator/mistakes.ts';
+
+const mostToFindAMistake = 4000;
+
+// Many more are in drills/planning.drill.ts.
+test.each(regimes)(
+  '40 histories of "%s" lose no record, deliver none twice, and are whole only when they are',
+  (regime) => playHistories(regime, 40),
+);
+
+/** As large as a history may get: a smaller one that fails is easier to read. */
+const plans = fc.record({
+  seed: fc.nat(),
+  regime: fc.constantFrom(...regimes),
+  records: fc.integer({ min: 0, max: 60 }),
+  runs: fc.integer({ min: 1, max: 4 }),
+  unrest: fc.constantFrom(0, 0.3, 1),
+  hasFaults: fc.boolean(),
+});
+
+test('as many histories as fit into three seconds keep the laws', async () => {
+  const laws = fc.asyncProperty(plans, async (plan) => {
+    const { violations } = await playHistory(plan);
+    // One line to replay it.
+    if (violations.length > 0)
+      throw new Error(`playHistory(${JSON.stringify(plan)}): ${violations.join('; ')}`);
+  });
+  await fc.assert(laws, { numRuns: 1_000_000, interruptAfterTimeLimit: 3000, markInterruptAsFailure: false });
+});
+
+describe('the simulator finds a planted mistake', () => {
+  test.each(mistakes)('%s', { timeout: 60_000 }, async (name) => {
+    const source = new URL('./simulator/reader.ts', import.meta.url).href;
+    const reader = (await import(await builtFile(source, [plant(name) as never]))) as Reader;
+    let found: string | undefined;
+    for (let seed = 0; seed < mostToFindAMistake && found === undefined; seed += 1)
+      [found] = (await playHistory(planOf(seed), reader)).violations;
+    expect(found).toBeDefined();
+  });
+});
