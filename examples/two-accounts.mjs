@@ -36,7 +36,9 @@ try {
 
   const talked = filterCalls('talk_minutes:[0.1 TO *]');
   const priced = join(costs, { on: 'ppc_campaign_id', as: 'cost' });
-  const byAccount = await Promise.all(streams.map((stream) => stream.through(talked, priced, days()).toArray()));
+  const byAccount = await Promise.all(
+    streams.map((stream) => stream.through(talked, priced, days()).toArray()),
+  );
   const rows = byAccount.flat();
 
   const totals = await Promise.all(

@@ -24,8 +24,10 @@ export function pagesOf(n) {
     *[Symbol.iterator]() {
       for (let i = 0; i < n / rows; i += 1) yield page(i);
     },
+    ...{ of: null, calls: null, hasTime: false, startsAt: null, facts: null, signal: null },
+    verdict: Promise.resolve(null),
     async *pages() {
-      for (let i = 0; i < n / rows; i += 1) yield { items: page(i), checkpoint: null };
+      for (let i = 0; i < n / rows; i += 1) yield { items: page(i), range: null, checkpoint: null };
     },
   };
 }

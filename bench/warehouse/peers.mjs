@@ -3,7 +3,7 @@
 import { createReadStream, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { readLines } from '@call-attribution/node-stream/files';
+import { createInterface } from 'node:readline';
 import { openStore } from '@call-attribution/store';
 import { openWarehouse } from '@call-attribution/warehouse';
 import { median, timed } from '../figures.mjs';
@@ -88,7 +88,10 @@ async function overWarehouse(path, all) {
 }
 
 async function* callsOf(lines) {
-  for await (const line of readLines(createReadStream(lines, { highWaterMark: 1 << 20 })))
+  for await (const line of createInterface({
+    input: createReadStream(lines, { highWaterMark: 1 << 20 }),
+    crlfDelay: Infinity,
+  }))
     yield JSON.parse(line);
 }
 

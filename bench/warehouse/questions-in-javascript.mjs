@@ -1,6 +1,6 @@
 // The twelve questions in plain JavaScript over lines of JSON, as a script of your own would ask them.
 import { createReadStream } from 'node:fs';
-import { readLines } from '@call-attribution/node-stream/files';
+import { createInterface } from 'node:readline';
 
 const isMissed = (call) => (Number(call.talk_minutes) === 0 ? 1 : 0);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -128,7 +128,10 @@ function firstTimeCallers() {
 export async function askLines(lines, question) {
   const { counts, key, group: start, add, end, shows, pick } = question;
   const groups = new Map();
-  for await (const line of readLines(createReadStream(lines, { highWaterMark: 1 << 20 }))) {
+  for await (const line of createInterface({
+    input: createReadStream(lines, { highWaterMark: 1 << 20 }),
+    crlfDelay: Infinity,
+  })) {
     const call = JSON.parse(line);
     if (counts !== undefined && !counts(call)) continue;
     const name = key(call);

@@ -36,8 +36,8 @@ describe('calls export --receipt', () => {
         filter: expect.stringMatching(/date_added:.*inc_gce:1/),
         from: '2026-10-25 00:00:00',
         to: '2026-11-11 00:00:00',
-        verdict: { proof: 'whole', reasons: [], counted: calls, read: calls, setAside: 0 },
-        rows: { count: calls, digest: expect.stringMatching(/^[0-9a-f]{64}$/), covers: expect.any(String) },
+        verdict: { proof: 'whole', proved: calls, gaps: [] },
+        rows: { count: calls, digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
         bytes: { length: bytes.length, sha256: hash('sha256', bytes, 'hex') },
       });
       expect(JSON.stringify(receipt)).not.toMatch(new RegExp(Object.values(stage.env).slice(2, 4).join('|')));
@@ -73,7 +73,7 @@ describe('calls export --receipt', () => {
       expect((await stage.quick([...args, '--resume'], { cwd })).code).toBe(0);
       const [one, two] = [receiptOf(join(cwd, `whole-${name}`)), receiptOf(join(cwd, name))];
       expect(two.rows).toEqual(one.rows);
-      expect(two.verdict).toMatchObject({ proof: 'whole', counted: 400, read: 400 });
+      expect(two.verdict).toMatchObject({ proof: 'whole', proved: 400 });
       expect(two.bytes.sha256).toBe(hash('sha256', readFileSync(join(cwd, name)), 'hex'));
     },
   );
@@ -83,7 +83,11 @@ describe('calls export --receipt', () => {
     stage.sandbox.faults.set('*', 'range=none');
     const { code } = await stage.quick(['export', '-o', 'a.csv', '--receipt'], { cwd });
     expect(code).toBe(3);
-    expect(receiptOf(join(cwd, 'a.csv')).verdict).toMatchObject({ proof: 'unproven', counted: null });
+    expect(receiptOf(join(cwd, 'a.csv')).verdict).toMatchObject({
+      proof: 'unproven',
+      proved: 0,
+      gaps: [{ why: 'no_total' }],
+    });
   });
 
   test('it is for files', async () => {

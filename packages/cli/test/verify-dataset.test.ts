@@ -86,7 +86,7 @@ describe('calls export --partition --receipt', () => {
       source: 'duckdb:calls.duckdb',
       accounts: ['101'],
       filter: 'inc_gce:1',
-      verdict: { proof: 'whole', counted: 120, read: 120 },
+      verdict: { proof: 'whole', proved: 120 },
       rows: { format: 'dataset', count: 120 },
     });
     expect(receipt.files.map(({ path }: { path: string }) => path)).toEqual(parts);
@@ -196,7 +196,7 @@ describe('a folder with a receipt', () => {
       () =>
         writeFileSync(
           at('own/_calls.receipt.json'),
-          readFileSync(at('own/_calls.receipt.json'), 'utf8').replace('"counted": 120', '"counted": 121'),
+          readFileSync(at('own/_calls.receipt.json'), 'utf8').replace('"proved": 120', '"proved": 121'),
         ),
       [['receipt_invalid', undefined]],
     ],
@@ -217,6 +217,8 @@ describe('a folder with a receipt', () => {
     copyFileSync(at('other/_calls.receipt.json'), at('own/_calls.receipt.json'));
     expect(await verified('own')).toMatchObject({ code: 3, verdict: 'differs' });
     copyFileSync(at('a.csv.receipt.json'), at('own/_calls.receipt.json'));
-    expect(await verified('own')).toMatchObject({ code: 3, found: [['receipt_invalid', undefined]] });
+    // Without a receipt no rows of Parquet are read.
+    const { code, found } = await verified('own');
+    expect([code, found[0]]).toEqual([3, ['receipt_invalid', undefined]]);
   });
 });

@@ -26,7 +26,6 @@ import {
   troubleOf,
 } from '../src/worker/trouble.ts';
 
-
 /** Errors as the packages make them, by what happens. */
 const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
   lost: [

@@ -5,20 +5,6 @@
 // what is kept next to the calls of a copy.
 
 export type { Duration } from '@call-attribution/core/time';
-export type { PageClient } from './next/call-source.ts';
-export {
-  type CallByteStream,
-  type CallByteStreamOptions,
-  type CallStream,
-  type CallStreamOptions,
-  createCallByteStream,
-  createCallStream,
-  type DeadRecord,
-} from './next/read.ts';
-export { StreamError, type StreamErrorCode } from './next/stream-error.ts';
-export type { Checkpoint, Page, ReadFacts, Source, Stage } from './next/page.ts';
-export { describeVerdict, type Gap, type Note, type Proof, type Verdict } from './next/proof.ts';
-export type { Progress } from './next/reading.ts';
 export type { TimeSlice } from './calls/time-slice.ts';
 export { sliceFilter } from './calls/window-query.ts';
 export {
@@ -29,8 +15,22 @@ export {
   StateError,
   type StateErrorCode,
 } from './errors.ts';
+export type { PageClient } from './next/call-source.ts';
 export { through } from './next/operators/chain.ts';
 export type { Chain } from './next/operators/operator.ts';
+export type { Checkpoint, Page, ReadFacts, Source, Stage } from './next/page.ts';
+export { describeVerdict, type Gap, type Note, type Proof, type Verdict } from './next/proof.ts';
+export {
+  type CallByteStream,
+  type CallByteStreamOptions,
+  type CallStream,
+  type CallStreamOptions,
+  createCallByteStream,
+  createCallStream,
+  type DeadRecord,
+} from './next/read.ts';
+export type { Progress } from './next/reading.ts';
+export { StreamError, type StreamErrorCode } from './next/stream-error.ts';
 export type { BoundStyle } from './reader/span.ts';
 export type { Outlook, Pace } from './reader/state.ts';
 // Sync: a copy that is kept up to date.

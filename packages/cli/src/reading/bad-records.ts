@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type Call, CallsError } from '@call-attribution/core';
 import { scanField } from '@call-attribution/core/page';
 import { type DeadRecord, StreamError, type SyncBatch, type UpsertSink } from '@call-attribution/node-stream';
@@ -46,7 +47,8 @@ const sidText = (sid: string): string => (/^[\w.-]+$/.test(sid) ? sid : JSON.str
 /** The sid of a record, where one can be read. */
 function nameOf({ bytes }: DeadRecord): string {
   const sid = scanField(bytes, { start: 0, end: bytes.length }, 'sid');
-  return sid ? sidText(sid) : 'a record without a sid';
+  // Two of them are two.
+  return sid ? sidText(sid) : `a record without a sid (${hash('sha256', bytes).slice(0, 8)})`;
 }
 
 /** A sentence without values of the record. The words of a stream begin with the place, which the next read may not share. */

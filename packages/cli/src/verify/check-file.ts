@@ -144,7 +144,9 @@ async function againstApi(path: string, form: FileForm, { receipt, fields, hasMa
   const textOf = (call: Call): string => rows?.text(picked(call, options, form.format)) ?? '';
   const filter = parse(receipt?.filter ?? '', { version });
   // The read of an export ends with what lies safely in the past; what came later is not what it is about.
-  const end = ask.range.to ?? (receipt?.to === null ? countedBefore(receipt) : null);
+  // Rows without a time are compared all together.
+  const isTimed = fields === null || fields.some(({ name }) => name === 'date_added');
+  const end = ask.range.to ?? (receipt?.to === null && isTimed ? countedBefore(receipt) : null);
   return compareWithApi(
     {
       account: receipt?.accounts[0] ?? null,
@@ -155,7 +157,11 @@ async function againstApi(path: string, form: FileForm, { receipt, fields, hasMa
       here: {
         async read(take) {
           const onRow = (row: FileRow): void => take(comparedRow(row));
-          await readFileContents(path, form, { onRow, signal: ask.io.signal, expected: receipt?.bytes ?? null });
+          await readFileContents(path, form, {
+            onRow,
+            signal: ask.io.signal,
+            expected: receipt?.bytes ?? null,
+          });
         },
       },
       removed: null,

@@ -1,5 +1,10 @@
 import { type Call, CallsError, type Client, type Clock } from '@call-attribution/core';
-import { type Checkpoint, createCallStream, describeVerdict, type Progress } from '@call-attribution/node-stream';
+import {
+  type Checkpoint,
+  createCallStream,
+  describeVerdict,
+  type Progress,
+} from '@call-attribution/node-stream';
 import { type Clause, printFilter } from '@call-attribution/query-dsl';
 import { cleanText } from '../privacy/untrusted.ts';
 import type { Unfinished } from '../text/summaries.ts';

@@ -247,6 +247,26 @@ describe('fileSink', () => {
     );
   });
 
+  it('an abort while a page is written leaves no file that looks complete', async () => {
+    const path = file('calls.ndjson');
+    const abort = new AbortController();
+    const stopping = mapCalls((item: Item) => {
+      if (item === calls[15]) setImmediate(() => abort.abort(new Error('stopped')));
+      return item;
+    });
+    const source = Object.assign(pages(), { signal: abort.signal });
+    const write = through(source, stopping).into(async (chain) => {
+      const sink = fileSink<Item>(path, { encode: toNdjson(), resume: true });
+      const slowly = mapCalls(async (item: Item) => item);
+      return sink(through(chain, slowly));
+    });
+    await expect(write).rejects.toThrow('stopped');
+    expect(existsSync(path)).toBe(false);
+    const slow = through(Object.assign(pages(), { signal: AbortSignal.abort(new Error('stopped')) }));
+    await expect(slow.into(fileSink<Item>(path, { encode: toNdjson() }))).rejects.toThrow('stopped');
+    expect(readdirSync(folder)).toEqual(['calls.ndjson.checkpoint', 'calls.ndjson.partial']);
+  });
+
   it('fails with the error of the encoder', async () => {
     const broken = through([{ ...(calls[0] as Item), talk_minutes: 'x' }]);
     await expect(broken.into(fileSink<Item>(file('a'), { encode: toParquet() }))).rejects.toThrow(

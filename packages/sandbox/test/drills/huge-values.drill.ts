@@ -42,8 +42,7 @@ describe.each(testStores())('a $kind store', ({ kind, newUrl }) => {
       const client = createClient({ baseUrl: server.url, auth: apiKeys('key', 'secret') });
       const before = process.cpuUsage();
       const read: Call[] = [];
-      for await (const call of createCallStream(client))
-        read.push(call);
+      for await (const call of createCallStream(client)) read.push(call);
       await store.upsert('1', read);
       const page = await store.page('1', { selection: everything, version: 'v3', offset: 0, rows: 10 });
       const parts: Buffer[] = [];

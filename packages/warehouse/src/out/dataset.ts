@@ -3,12 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import { isNothing, printRemovals, removalsFile } from '@call-attribution/node-stream/copies';
-import {
-  createFile,
-  FileLockedError,
-  lockFile,
-  writeWholeFile,
-} from '@call-attribution/node-stream/files';
+import { createFile, FileLockedError, lockFile, writeWholeFile } from '@call-attribution/node-stream/files';
 import { removeDatasetReceipt } from '@call-attribution/node-stream/receipts';
 import { type CallSelection, checkNamed, selectionOptions } from '@call-attribution/questions';
 import { readSelection } from '../ask/select.ts';

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzipSync, gzip as gzipCallback, gzipSync } from 'node:zlib';
-import { defineOperator, type Operator } from '../operators/operator.ts';
+import { defineOperator } from '../operators/chain.ts';
+import type { Operator } from '../operators/operator.ts';
 
 const gzip = promisify(gzipCallback);
 

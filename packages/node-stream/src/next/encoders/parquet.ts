@@ -3,7 +3,8 @@ import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
 import { ItemError } from '../../errors.ts';
 import { inCall } from '../accumulators/decimal.ts';
-import { defineOperator, type Operator } from '../operators/operator.ts';
+import { defineOperator } from '../operators/chain.ts';
+import type { Operator } from '../operators/operator.ts';
 import { type ParquetType, readBack, type SchemaElement, storedType } from './parquet-types.ts';
 import { type Cell, cellTexts } from './row-text.ts';
 

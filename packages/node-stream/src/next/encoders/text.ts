@@ -1,5 +1,6 @@
 import { ItemError } from '../../errors.ts';
-import { defineOperator, type Operator, type RowForm } from '../operators/operator.ts';
+import { defineOperator } from '../operators/chain.ts';
+import type { Operator, RowForm } from '../operators/operator.ts';
 import { jsonOf, recordTexts } from './row-text.ts';
 
 /**

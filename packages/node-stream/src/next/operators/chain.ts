@@ -4,8 +4,8 @@ import { CheckpointError } from '../../errors.ts';
 import { checkCheckpoint, checkpointOf } from '../checkpoint.ts';
 import type { Checkpoint, Page, ReadFacts, Source, Stage } from '../page.ts';
 import { checkCallFields, checkFields } from './fields.ts';
-import type { AnyOperator, Chain, Done, Input, Operator, Sink } from './operator.ts';
-import { isPromise, leavable, notResumable, sourceOf } from './sources.ts';
+import type { AnyOperator, Chain, Done, Operator, OperatorShape, Sink } from './operator.ts';
+import { type Input, isPromise, leavable, notResumable, sourceOf } from './sources.ts';
 
 /** What a chain keeps in a checkpoint. */
 interface SavedChain {
@@ -156,6 +156,8 @@ class OperatorChain<T> implements Chain<T> {
         last = page;
         yield give(new ChainPage(await flow<T>(stages, page), () => this.#save(page, stages)));
       }
+      // A source that was closed because of an abort has not come to its end.
+      signal.throwIfAborted();
       this.#page?.pass();
       this.#page = null;
       const rest = await endOf<T>(stages);
@@ -325,4 +327,32 @@ export function through(source: Input<unknown>, ...operators: readonly AnyOperat
 export function through(source: Input<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown> {
   if (source instanceof OperatorChain) return source.through(...operators);
   return new OperatorChain(sourceOf(source), operators);
+}
+
+/**
+ * Makes an operator of your own. Its state is saved between pages, so that `page` may keep it as it likes.
+ *
+ * @example
+ * const pairs = defineOperator<number, [number, number]>({
+ *   name: 'pairs',
+ *   begin(state) {
+ *     let last = state as number | null;
+ *     return {
+ *       page(items) {
+ *         const all = last === null ? items : [last, ...items];
+ *         last = all.at(-1) ?? null;
+ *         return all.slice(1).map((item, at) => [all[at] as number, item]);
+ *       },
+ *       save: () => last,
+ *     };
+ *   },
+ * });
+ */
+export function defineOperator<I, O>({ name, ...shape }: OperatorShape<I, O>): Operator<I, O> {
+  const operator: Operator<I, O> = Object.assign(
+    (source: Input<I>): Chain<O> => through(source, operator),
+    shape,
+    { kind: name },
+  );
+  return operator;
 }

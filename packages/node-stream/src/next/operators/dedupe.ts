@@ -1,7 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOperator } from './chain.ts';
 import { type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
-import { defineOperator, type Operator } from './operator.ts';
+import type { Operator } from './operator.ts';
 
 /** Settings of `dedupe`. */
 export interface DedupeOptions<T> {

@@ -1,6 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { type FilterInput, matcher, printFilter, toFilter } from '@call-attribution/query-dsl';
-import { defineOperator, type Operator } from './operator.ts';
+import { defineOperator } from './chain.ts';
+import type { Operator } from './operator.ts';
 
 /**
  * Lets through the calls that match a filter in the language of `q` (a string, a tree or a builder), or any items that match a function.

@@ -1,9 +1,10 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { ItemError } from '../../errors.ts';
+import { defineOperator } from './chain.ts';
 import { type Key, keyOf, nameOf, type Reading, reader } from './fields.ts';
 import type { Accumulator, Measure } from './measures.ts';
-import { defineOperator, type Operator } from './operator.ts';
+import type { Operator } from './operator.ts';
 
 /** How items are grouped and what is measured of each group. */
 export interface Grouping<T, K extends string, M extends Record<string, Measure<unknown, T>>> {

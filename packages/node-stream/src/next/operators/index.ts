@@ -1,7 +1,7 @@
 // What comes between the source and the end of a read: filters, joins, groups and windows with their measures. Each operator is a
 // function over iterables, which works as it is in `pipeline`; `through` chains them, saves what they keep, and resumes them.
 
-export { through } from './chain.ts';
+export { defineOperator, through } from './chain.ts';
 export { type DedupeOptions, dedupe } from './dedupe.ts';
 export type { Reading } from './fields.ts';
 export { filterCalls } from './filter-calls.ts';
@@ -19,19 +19,18 @@ export {
   percentile,
   sum,
 } from './measures.ts';
-export {
-  type AnyOperator,
-  type Chain,
-  type Done,
-  defineOperator,
-  type Input,
-  type Operator,
-  type OperatorShape,
-  type RowForm,
-  type Sink,
-  type StageContext,
-  type Through,
+export type {
+  AnyOperator,
+  Chain,
+  Done,
+  Operator,
+  OperatorShape,
+  RowForm,
+  Sink,
+  StageContext,
+  Through,
 } from './operator.ts';
 export { type SessionOptions, sessions } from './sessions.ts';
+export type { Input } from './sources.ts';
 export { type TopOptions, topN } from './top-n.ts';
 export { type TimeOptions, type TumblingOptions, tumbling, type WindowRow } from './windows.ts';

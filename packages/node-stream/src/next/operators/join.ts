@@ -1,8 +1,9 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { ItemError } from '../../errors.ts';
+import { defineOperator } from './chain.ts';
 import { checkFields, nameOf, namesOf, type Reading, reader } from './fields.ts';
-import { defineOperator, type Operator } from './operator.ts';
+import type { Operator } from './operator.ts';
 import { isPromise, untilAborted } from './sources.ts';
 
 /** The other side of a join: rows, rows by key, or a function that looks a key up. */

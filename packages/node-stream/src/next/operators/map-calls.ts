@@ -1,6 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOperator, type Operator } from './operator.ts';
+import { defineOperator } from './chain.ts';
+import type { Operator } from './operator.ts';
 import { isPromise, untilAborted } from './sources.ts';
 
 /** Settings of `mapCalls`. */

@@ -67,14 +67,14 @@ function measure<V extends Values, R, T>(
   of: Reading<T>,
   make: () => V,
   resultOf: (values: V) => R,
-  valueOf: (raw: unknown, field: string, item: unknown) => unknown = numberOf,
+  check: (raw: unknown, field: string, item: unknown) => unknown = numberOf,
 ): Measure<R, T> {
   const read = reader(of);
   const field = nameOf(of);
   const shown = field ?? 'the value';
   const take = (item: T, values: V): void => {
     const raw = read(item);
-    if (raw !== null && raw !== undefined && raw !== '') values.add(valueOf(raw, shown, item) as never, raw);
+    if (raw !== null && raw !== undefined && raw !== '') values.add(check(raw, shown, item) as never, raw);
   };
   return Object.assign(() => new OfField(take, resultOf, make()), { of: `${name} of ${shown}`, field });
 }

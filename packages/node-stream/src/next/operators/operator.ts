@@ -1,10 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Checkpoint, Source, Stage } from '../page.ts';
 import type { Position, Verdict } from '../proof.ts';
-import { through } from './chain.ts';
-
-/** What can be sent through operators: a stream of calls, a list, a chain, or anything that can be iterated. */
-export type Input<T> = Source<T> | Iterable<T> | AsyncIterable<T>;
+import type { Input } from './sources.ts';
 
 /** An operator of any kind. */
 // biome-ignore lint/suspicious/noExplicitAny: the types of neighbors are checked where the chain is built.
@@ -57,34 +54,6 @@ export interface Operator<I, O> extends Omit<OperatorShape<I, O>, 'name'> {
   (source: Input<I>): Chain<O>;
   /** Its name, for errors and checkpoints. */
   readonly kind: string;
-}
-
-/**
- * Makes an operator of your own. Its state is saved between pages, so that `page` may keep it as it likes.
- *
- * @example
- * const pairs = defineOperator<number, [number, number]>({
- *   name: 'pairs',
- *   begin(state) {
- *     let last = state as number | null;
- *     return {
- *       page(items) {
- *         const all = last === null ? items : [last, ...items];
- *         last = all.at(-1) ?? null;
- *         return all.slice(1).map((item, at) => [all[at] as number, item]);
- *       },
- *       save: () => last,
- *     };
- *   },
- * });
- */
-export function defineOperator<I, O>({ name, ...shape }: OperatorShape<I, O>): Operator<I, O> {
-  const operator: Operator<I, O> = Object.assign(
-    (source: Input<I>): Chain<O> => through(source, operator),
-    shape,
-    { kind: name },
-  );
-  return operator;
 }
 
 /** Sends items through operators. */

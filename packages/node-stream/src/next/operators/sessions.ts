@@ -1,9 +1,10 @@
 import type { Call } from '@call-attribution/core';
 import { type Duration, formatNaive } from '@call-attribution/core/time';
+import { defineOperator } from './chain.ts';
 import { type AnyGrouping, type Grouping, GroupKind, type GroupRow, type Groups } from './groups.ts';
 import { Heap } from './heap.ts';
 import type { Measure } from './measures.ts';
-import { defineOperator, type Operator } from './operator.ts';
+import type { Operator } from './operator.ts';
 import { Clock, millisOf, type TimeOptions, timeOf, type WindowRow } from './windows.ts';
 
 /** Settings of `sessions`. */

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import type { Checkpoint, Page, Source } from '../page.ts';
-import type { Input } from './operator.ts';
+
+/** What can be sent through operators: a stream of calls, a list, a chain, or anything that can be iterated. */
+export type Input<T> = Source<T> | Iterable<T> | AsyncIterable<T>;
 
 /** Whether a value has to be awaited. */
 export const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>

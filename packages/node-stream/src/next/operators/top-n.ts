@@ -1,7 +1,8 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { numberOf } from '../accumulators/decimal.ts';
+import { defineOperator } from './chain.ts';
 import { type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
-import { defineOperator, type Operator } from './operator.ts';
+import type { Operator } from './operator.ts';
 
 /** Settings of `topN`. */
 export interface TopOptions<T> {

@@ -10,10 +10,11 @@ import {
 } from '@call-attribution/core/time';
 import { ItemError } from '../../errors.ts';
 import type { Range } from '../page.ts';
+import { defineOperator } from './chain.ts';
 import { nameOf, namesOf, type Reading, reader } from './fields.ts';
 import { type AnyGrouping, type Grouping, GroupKind, type GroupRow, type Groups } from './groups.ts';
 import type { Measure } from './measures.ts';
-import { defineOperator, type Operator } from './operator.ts';
+import type { Operator } from './operator.ts';
 
 /** The options about time that all windows have. */
 export interface TimeOptions<T> {

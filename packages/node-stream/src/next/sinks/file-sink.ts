@@ -4,15 +4,8 @@ import { toCsv } from '../encoders/csv.ts';
 import { toGzip } from '../encoders/gzip.ts';
 import { toParquet } from '../encoders/parquet.ts';
 import { toJsonArray, toNdjson } from '../encoders/text.ts';
-import { through } from '../operators/chain.ts';
-import {
-  type AnyOperator,
-  type Chain,
-  defineOperator,
-  type Operator,
-  type RowForm,
-  type Sink,
-} from '../operators/operator.ts';
+import { defineOperator, through } from '../operators/chain.ts';
+import type { AnyOperator, Chain, Operator, RowForm, Sink } from '../operators/operator.ts';
 import type { Checkpoint } from '../page.ts';
 import { type Receipt, type ReceiptFacts, RowDigest, receiptOf } from '../receipts/receipt.ts';
 import { PartFile, type PartState, readPartState } from './part-file.ts';

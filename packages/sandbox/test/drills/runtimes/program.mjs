@@ -140,7 +140,9 @@ await step('streams', async () => {
   assert.equal((await stream.verdict).proof, 'whole');
   assert.equal(readFileSync(join(folder, 'calls.csv'), 'utf8').trimEnd().split('\n').length, total + 1);
   await faults('status=503, every=3');
-  await createCallStream(client, { filter }).into(fileSink(join(folder, 'calls.ndjson'), { encode: toNdjson() }));
+  await createCallStream(client, { filter }).into(
+    fileSink(join(folder, 'calls.ndjson'), { encode: toNdjson() }),
+  );
   await noFaults();
   const lines = readFileSync(join(folder, 'calls.ndjson'), 'utf8').trimEnd().split('\n');
   assert.equal(new Set(lines.map((line) => JSON.parse(line).sid)).size, total);
