@@ -1,6 +1,6 @@
 import { Tally } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
-import { memoryState, type SyncState, syncInto } from '../src/index.ts';
+import { memoryState, type SyncState, syncInto } from '../src/next/sync/index.ts';
 import { byTime, FakeServer, fakeRecords } from './fake-server.ts';
 import { readsInTurns } from './laws/cut-turns.ts';
 import { wholeIsWhole } from './laws/stretches.ts';
@@ -48,6 +48,7 @@ test.each([
       async commit(batch: { calls: readonly { sid: string }[]; state: SyncState }) {
         for (const { sid } of batch.calls) sids.add(sid);
         await store.save(batch.state);
+        return { added: 0, changed: 0 };
       },
     };
     const sync = () => syncInto(server, sink, { clock: { now: () => Date.UTC(2027, 0, 1) } });
@@ -62,7 +63,11 @@ test.each([
 test('a first read of one page takes two requests', async () => {
   const server = new FakeServer(fakeRecords(100));
   const state = memoryState();
-  const sink = { load: () => state.load(), commit: (batch: { state: SyncState }) => state.save(batch.state) };
+  const commit = async (batch: { state: SyncState }) => {
+    await state.save(batch.state);
+    return { added: 0, changed: 0 };
+  };
+  const sink = { load: () => state.load(), commit };
   const clock = { now: () => Date.UTC(2027, 0, 1) };
   expect(await syncInto(server, sink, { clock })).toMatchObject({ proof: 'whole', calls: 100 });
   expect(server.requests.map(({ rows }) => rows)).toEqual([1000, 1]);

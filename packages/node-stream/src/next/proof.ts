@@ -44,6 +44,10 @@ export interface Stretch<P extends Position = string> extends Span<P> {
   readonly missing?: number;
   /** The calls that the server gave twice. */
   readonly sids?: readonly string[];
+  /** Of a copy: when it was read, in milliseconds; how many of its calls were not final; and that it has to be read again. */
+  readonly read?: number;
+  readonly open?: number;
+  readonly again?: true;
 }
 
 /** Stretches in order, which may share their ends and nothing else. What lies between them was not read. */
@@ -137,16 +141,20 @@ export function common<P extends Position>(a: Span<P>, b: Span<P>): Span<P> | nu
   return range.from !== null && range.to !== null && range.from >= range.to ? null : range;
 }
 
-/** Puts a stretch in the place of what was known of its range. What is left of others that it cuts is no longer known in numbers. */
+/** Puts a stretch in the place of what was known of its range. Of what is left of others that it cuts, numbers are a guess. */
 export function add<P extends Position>(list: Stretches<P>, stretch: Stretch<P>): Stretch<P>[] {
   const last = list.at(-1);
   if (last === undefined || endsBefore(last.to, stretch.from)) return [...list, stretch];
   const parts = list.flatMap((one) => {
     if (common(one, stretch) === null) return [one];
-    const rest = { ...one, counted: null, shared: 0 };
+    const calls = Math.max(0, one.calls - stretch.calls);
+    const rest = { ...one, counted: null, shared: 0, calls };
+    const hasRight = isBefore(stretch.to, one.to, 'end');
     return [
-      ...(isBefore(one.from, stretch.from, 'begin') ? [{ ...rest, to: stretch.from }] : []),
-      ...(isBefore(stretch.to, one.to, 'end') ? [{ ...rest, from: stretch.to }] : []),
+      ...(isBefore(one.from, stretch.from, 'begin')
+        ? [{ ...rest, to: stretch.from, calls: hasRight ? 0 : calls }]
+        : []),
+      ...(hasRight ? [{ ...rest, from: stretch.to }] : []),
     ];
   });
   return [...parts, stretch].sort((a, b) => (isBefore(a.from, b.from, 'begin') ? -1 : 1));
@@ -171,6 +179,7 @@ const isAlike = <P extends Position>(a: Stretch<P>, b: Stretch<P>): boolean =>
   b.is === 'proved' &&
   a.counted !== null &&
   b.counted !== null &&
+  a.again === b.again &&
   (a.at === null) === (b.at === null);
 
 /** Two such neighbors as one. */
@@ -183,14 +192,17 @@ function joined<P extends Position>(a: Stretch<P>, b: Stretch<P>): Stretch<P> {
     shared: a.shared,
     calls: a.calls + b.calls,
     at: a.at === null || b.at === null ? null : Math.min(a.at, b.at),
+    ...(a.read === undefined || b.read === undefined ? {} : { read: Math.min(a.read, b.read) }),
+    ...(a.open === undefined || b.open === undefined ? {} : { open: a.open + b.open }),
+    ...(a.again ? { again: a.again } : {}),
   };
 }
 
-/** The same in at most `most` stretches, as far as neighbors are alike. None are joined across `border`. */
+/** The same in at most `most` stretches, as far as neighbors are alike. None are joined across a border that is kept. */
 export function bounded<P extends Position>(
   list: Stretches<P>,
   most: number,
-  border: P | null = null,
+  keeps: (border: P) => boolean,
 ): Stretches<P> {
   if (list.length <= most) return list;
   const all = [...list];
@@ -200,7 +212,7 @@ export function bounded<P extends Position>(
     for (const [i, b] of all.entries()) {
       const a = all[i - 1];
       if (a === undefined || !isAlike(a, b)) continue;
-      if (border !== null && b.from === border) continue;
+      if (b.from !== null && keeps(b.from)) continue;
       if (a.calls + b.calls >= least) continue;
       best = i - 1;
       least = a.calls + b.calls;
@@ -312,7 +324,8 @@ export function verdictOf<P extends Position>(
   return { proof: proofOf(gaps), asked, proved, gaps, notes };
 }
 
-function proofOf(gaps: readonly Gap<Position>[]): Proof {
+/** What is proved where these are the gaps. */
+export function proofOf(gaps: readonly Gap<Position>[]): Proof {
   if (gaps.some(({ is }) => is === 'short')) return 'short';
   return gaps.length > 0 ? 'unproven' : 'whole';
 }
