@@ -1,15 +1,12 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Call } from '@call-attribution/core';
-import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type SyncStart, syncStateFrom } from '../src/sync/state-from.ts';
-import { fileState, memoryState } from '../src/sync/state-stores.ts';
-import { syncCalls, syncInto } from '../src/sync/sync.ts';
-import type { SyncOptions } from '../src/sync/sync-options.ts';
-import type { SyncState, UpsertSink } from '../src/sync/sync-state.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { fileState, memoryState } from '../src/next/sync/state-stores.ts';
+import { syncCalls, syncInto } from '../src/next/sync/sync.ts';
+import type { SyncOptions } from '../src/next/sync/options.ts';
+import { createCallStream } from '../src/next/read.ts';
+import { copyVerdict } from '../src/next/sync/verdict.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
 import { lockText } from './lock-text.ts';
@@ -36,9 +33,10 @@ describe('syncCalls', () => {
     const state = memoryState();
     expect(only(await kinds(server, state), 'new')).toHaveLength(300);
     const again = await kinds(server, state);
-    // A run begins a lookback before the latest call, or up to an eighth of it earlier.
+    // A run begins a lookback before the latest call, or up to a page earlier.
     expect(only(again, 'same').slice(-25)).toEqual(server.records.slice(-25).map(({ sid }) => sid));
-    expect(Object.keys(again).length).toBeLessThanOrEqual(25 + 3);
+    expect(Object.keys(again).length).toBeLessThanOrEqual(25 + 20);
+    expect(only(again, 'same')).toHaveLength(Object.keys(again).length);
   });
 
   test('it finds new, late and changed records of the lookback', async () => {
@@ -53,65 +51,6 @@ describe('syncCalls', () => {
     const found = await kinds(server, state);
     expect(only(found, 'new')).toEqual(['fresh', 'late']);
     expect(only(found, 'changed')).toEqual(['s0000099']);
-  });
-
-  test('it reads records with an open status again, one by one, until they are final or too old', async () => {
-    const records = fakeRecords(20, () => 12 * 3600).map((record) => ({
-      ...record,
-      ppc_status: 'Processed',
-    }));
-    const waiting = { ppc_status: 'Waiting For Keyword' };
-    for (const i of [0, 1, 2]) records[i] = { ...(records[i] as (typeof records)[0]), ...waiting };
-    const server = new FakeServer(records);
-    const state = memoryState();
-    await kinds(server, state, { settle: '9d' });
-    // The last record lies 9.5 days behind the first: too old by half a day.
-    server.records[1] = { ...(server.records[1] as FakeRecord), ppc_status: 'Processed' };
-    server.single.length = 0;
-    expect(only(await kinds(server, state, { settle: '9d' }), 'changed')).toEqual(['s0000001']);
-    expect(server.single).toEqual(['s0000001', 's0000002']);
-    server.single.length = 0;
-    await kinds(server, state, { settle: '9d' });
-    expect(server.single).toEqual(['s0000002']);
-  });
-
-  test('timeout, retry and headers go with every request', async () => {
-    const open = { ppc_status: 'Waiting For Keyword' };
-    const server = new FakeServer(fakeRecords(20, () => 12 * 3600).map((record) => ({ ...record, ...open })));
-    const state = memoryState();
-    await kinds(server, state, { settle: '20d' });
-    const request = { timeout: { attempt: 5_000 }, retry: { attempts: 2 }, headers: { 'x-team': 'a' } };
-    server.requests.length = 0;
-    const single: unknown[] = [];
-    const getCall = server.getCall.bind(server);
-    server.getCall = (sid: string, sent?: unknown) => {
-      single.push(sent);
-      return getCall(sid);
-    };
-    await kinds(server, state, { settle: '20d', ...request });
-    expect(single.length).toBeGreaterThan(3);
-    for (const sent of [...single, ...server.requests]) expect(sent).toMatchObject(request);
-  });
-
-  test('it gives what recall returns as before', async () => {
-    const server = new FakeServer(fakeRecords(3));
-    const state = memoryState();
-    await kinds(server, state);
-    server.records[1] = { ...(server.records[1] as FakeRecord), note: 'new text' };
-    const recall = (sid: string) => ({ sid, note: 'old text' }) as unknown as Call;
-    const changes = [];
-    for await (const change of syncCalls(server, { ...options, state, recall })) {
-      if (change.kind === 'changed') changes.push(change);
-    }
-    expect(changes).toMatchObject([{ call: { note: 'new text' }, before: { note: 'old text' } }]);
-  });
-
-  test('it does not count an ignored field as a change', async () => {
-    const server = new FakeServer(fakeRecords(3));
-    const state = memoryState();
-    await kinds(server, state);
-    server.records[1] = { ...(server.records[1] as FakeRecord), note: 'signed again' };
-    expect(only(await kinds(server, state, { ignore: ['note'] }), 'same')).toHaveLength(3);
   });
 
   test('it repeats what the consumer had not handled', async () => {
@@ -151,8 +90,8 @@ describe('syncCalls', () => {
     expect(Object.keys(await kinds(server, state, from('2026-01-05 00:00:00')))).toHaveLength(104);
     const earlier = await kinds(server, state, from('2026-01-03 00:00:00'));
     expect(only(earlier, 'new')).toHaveLength(48);
-    // The rest is the end that is read again by each run.
-    expect(only(earlier, 'same').length).toBeLessThanOrEqual(25 + 3);
+    // The rest is the end that is read again by each run, and what lies at borders.
+    expect(only(earlier, 'same').length).toBeLessThanOrEqual(25 + 20);
   });
 
   test('a period that moves continues with its state, without a gap after a pause', async () => {
@@ -182,7 +121,7 @@ describe('syncCalls', () => {
     for await (const { kind } of syncCalls(server, moving)) if (kind === 'new') break;
     server.records = all;
     const rest = await kinds(server, state, { rows: 5, period: { ...last(12, 119), to: at(118) } });
-    expect(only(rest, 'new')).toHaveLength(118 - 80);
+    expect(only(rest, 'new')).toEqual(expect.arrayContaining(all.slice(80, 118).map(({ sid }) => sid)));
   });
 });
 
@@ -203,115 +142,172 @@ describe('syncInto', () => {
       gaps: [],
     });
     server.records[59] = { ...(server.records[59] as FakeRecord), note: 'x' };
-    expect(await syncInto(server, sink, options)).toMatchObject({ new: 0, changed: 1, same: 26 });
+    expect(await syncInto(server, sink, options)).toMatchObject({ new: 0, changed: 1 });
   });
 
-  test('its state does not grow with the lookback when the sink compares records', async () => {
-    const sizes = [];
+  test('its state is small however many calls there are, and names none of them', async () => {
     for (const lookback of ['1h', '9d'] as const) {
-      const server = new FakeServer(fakeRecords(300, () => 3600));
-      const states: SyncState[] = [];
-      const sink: UpsertSink = {
-        compares: true,
-        load: async () => states.at(-1) ?? null,
-        commit: async ({ calls, state }) => {
-          states.push(state);
-          return { added: calls.length, changed: 0 };
-        },
-      };
+      const server = new FakeServer(fakeRecords(3000, () => 3600));
+      const sink = memoryStore();
       await syncInto(server, sink, { ...options, lookback });
       await syncInto(server, sink, { ...options, lookback });
-      sizes.push(Math.max(...states.map((state) => JSON.stringify(state).length)));
+      const text = JSON.stringify(await sink.load());
+      expect(text.length).toBeLessThan(16_000);
+      expect(text).not.toMatch(/s0\d{6}|seen/);
     }
-    // Some 50 stretches at most, however many calls there are.
-    expect(Math.max(...sizes)).toBeLessThan(6_000);
-  });
-});
-
-describe('syncStateFrom', () => {
-  const since = '2026-01-05 00:00:00';
-  const records = fakeRecords(300, () => 3600);
-  const after = records.filter(({ date_added }) => date_added >= since).map(({ sid }) => sid);
-
-  test.each<[string, Partial<SyncOptions>, Pick<SyncStart, 'lookback'>, number]>([
-    ['a lookback before', {}, {}, 24],
-    ['a lookback before, whatever it is', { lookback: '2d' }, {}, 48],
-    ['exactly there when the lookback is known', {}, { lookback: '1d' }, 0],
-  ])('the first run begins %s', async (_, more, given, earlier) => {
-    const server = new FakeServer(records);
-    const state = memoryState(syncStateFrom({ version: 'v3', since, ...given }));
-    const found = await kinds(server, state, more);
-    expect(only(found, 'new').slice(-after.length)).toEqual(after);
-    expect(Object.keys(found)).toHaveLength(after.length + earlier);
   });
 
-  test('nothing is left out when the calls end before the lookback is over', async () => {
-    const server = new FakeServer(records.slice(0, 100));
-    const state = memoryState(syncStateFrom({ version: 'v3', since, lookback: '1d' }));
-    expect(Object.keys(await kinds(server, state))).toHaveLength(4);
-    server.records.push({ sid: 'late', date_added: since });
-    expect(only(await kinds(server, state), 'new')).toEqual(['late']);
+  const openRecords = (count: number) =>
+    fakeRecords(count, () => 600).map((record) => ({ ...record, ppc_status: 'Waiting For Keyword' }));
+
+  test('calls that are not final are read again with the stretches they lie in, until they are final or too old', async () => {
+    const server = new FakeServer(openRecords(1500));
+    const sink = memoryStore();
+    const more = { ...options, rows: 1000, lookback: '1h', settle: '30d' } as const;
+    expect(await syncInto(server, sink, more)).toMatchObject({ new: 1500, pending: 1500 });
+    server.records = server.records.map((record) => ({ ...record, ppc_status: 'Processed' }));
+    server.requests.length = 0;
+    expect(await syncInto(server, sink, more)).toMatchObject({ changed: 1500, pending: 0, proof: 'whole' });
+    expect(server.requests.length).toBeLessThanOrEqual(5);
+    server.requests.length = 0;
+    expect(await syncInto(server, sink, more)).toMatchObject({ new: 0, changed: 0 });
+    expect(server.requests.length).toBeLessThanOrEqual(2);
+    // Ten days of them, of which two are not too old.
+    const old = memoryStore();
+    const late = { ...more, settle: '2d' } as const;
+    server.records = openRecords(1500);
+    const { pending } = await syncInto(server, old, { ...late, rows: 100 });
+    expect(pending).toBeGreaterThanOrEqual(288);
+    expect(pending).toBeLessThan(288 + 100);
   });
 
-  test('in v2 all calls from there on are read too', async () => {
-    const server = Object.assign(new FakeServer(records), { version: 'v2' as const });
-    const state = memoryState(syncStateFrom({ version: 'v2', since, lookback: '1d' }));
-    expect(Object.keys(await kinds(server, state))).toEqual(expect.arrayContaining(after));
+  test('in v2, where no call has a status, all are read again for 30 days', async () => {
+    const server = Object.assign(new FakeServer(fakeRecords(300, () => 4 * 3600)), { version: 'v2' as const });
+    const sink = memoryStore();
+    const more = { ...options, settle: '30d' } as const;
+    await syncInto(server, sink, more);
+    const at = 300 - 6 * 29;
+    server.records[at] = { ...(server.records[at] as FakeRecord), note: 'later' };
+    expect(await syncInto(server, sink, more)).toMatchObject({ changed: 1 });
   });
 
-  test('it is the state of its filter only, and begins at a time', async () => {
-    const state = memoryState(syncStateFrom({ filter: 'inc_gce:1', version: 'v3', since }));
-    expect(only(await kinds(new FakeServer(records), state), 'new')).toHaveLength(300);
-    expect(() => syncStateFrom({ version: 'v3', since: '2026-01-05' })).toThrow('YYYY-MM-DD HH:MM:SS');
+  test('timeout, retry and headers go with every request', async () => {
+    const server = new FakeServer(fakeRecords(50));
+    const request = { timeout: { attempt: 5_000 }, retry: { attempts: 2 }, headers: { 'x-team': 'a' } };
+    await syncInto(server, memoryStore(), { ...options, ...request });
+    for (const sent of server.requests) expect(sent).toMatchObject(request);
   });
-});
 
-describe('the hash of a record', () => {
-  /** As it is written down for readers of a state. */
-  const reference = (record: object) => {
-    const entries = Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
-    return createHash('sha256').update(JSON.stringify(entries)).digest('base64url').slice(0, 16);
-  };
-  const fields = fc.dictionary(
-    fc
-      .oneof(fc.constantFrom('note', 'city', '1', '10', 'ü"'), fc.string({ maxLength: 8 }))
-      .filter((name) => name !== '__proto__'),
-    fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.integer(),
-      fc.double({ noNaN: true, noDefaultInfinity: true }),
-      fc.constantFrom(null, true, '', 0, [1], { a: 1 }),
-    ),
-    { maxKeys: 6 },
-  );
+  test('calls of another account are refused, in the same run or a later one', async () => {
+    const of = (account: string) => (record: FakeRecord) => ({ ...record, acct_id: account });
+    const server = new FakeServer(fakeRecords(50).map(of('1')));
+    const sink = memoryStore();
+    await syncInto(server, sink, options);
+    expect((await sink.load())?.account).toBe('1');
+    server.records = fakeRecords(60).map(of('2'));
+    await expect(syncInto(server, sink, options)).rejects.toMatchObject({ code: 'other_account' });
+    expect([...sink.rows.values()].every(({ acct_id }) => acct_id === '1')).toBe(true);
+  });
 
-  test('it is the same in any order of fields, and another one when a value changes', () =>
-    fc.assert(
-      fc.asyncProperty(fields, fc.nat(7), fc.anything({ maxDepth: 1 }), async (more, which, other) => {
-        const [first, neighbor] = fakeRecords(2) as [FakeRecord, FakeRecord];
-        // As it arrives: what JSON does not have, such as -0, is gone.
-        const record = JSON.parse(
-          JSON.stringify({ ...first, ...more, sid: first.sid, date_added: first.date_added }),
-        ) as FakeRecord;
-        const server = new FakeServer([record, neighbor]);
-        const state = memoryState();
-        await kinds(server, state);
-        const { seen } = (await state.load()) as SyncState;
-        expect(seen.map(([, , hash]) => hash)).toEqual([record, neighbor].map(reference));
+  test.each(['oldest', 'newest'] as const)('a first answer that counts more than all later ones: the copy is unproven, as an export, %s first', async (order) => {
+    let answers = 0;
+    const server = new FakeServer(fakeRecords(200, () => 36_000), {
+      after: (page) => ({ ...page, total: (page.total ?? 0) + (answers++ === 0 ? 100 : 0) }),
+    });
+    const sink = memoryStore();
+    const stream = createCallStream(server, { rows: 20 });
+    for await (const _ of stream);
+    expect(await stream.verdict).toMatchObject({ proof: 'unproven' });
+    answers = 0;
+    expect(await syncInto(server, sink, { ...options, order })).toMatchObject({
+      proof: 'unproven',
+      gaps: [{ why: 'fell', missing: 100 }],
+    });
+    expect(copyVerdict(await sink.load())).toMatchObject({ proof: 'unproven' });
+    // The next run counts all of it again.
+    expect(await syncInto(server, sink, { ...options, order })).toMatchObject({ proof: 'whole', calls: 200 });
+  });
 
-        const reversed = Object.fromEntries(Object.entries(record).reverse()) as unknown as FakeRecord;
-        server.records = [reversed, neighbor];
-        expect(only(await kinds(server, state), 'same')).toHaveLength(2);
+  test('a run that is interrupted remembers what the first answer counted', async () => {
+    let answers = 0;
+    const server = new FakeServer(fakeRecords(200, () => 36_000), {
+      after: (page) => ({ ...page, total: (page.total ?? 0) + (answers++ === 0 ? 100 : 0) }),
+    });
+    const sink = memoryStore();
+    await syncInto(server, sink, { ...options, maxPages: 3 });
+    expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'unproven', missing: 100 });
+  });
 
-        const names = Object.keys(record).filter((name) => name !== 'sid' && name !== 'date_added');
-        const name = names[which % Math.max(1, names.length)] ?? 'note';
-        const changed = JSON.parse(JSON.stringify({ ...record, [name]: other ?? null })) as FakeRecord;
-        server.records = [changed, neighbor];
-        const isEqual = reference(changed) === reference(record);
-        expect((await kinds(server, state))[record.sid]).toBe(isEqual ? 'same' : 'changed');
-      }),
-      { numRuns: 2 * runs },
-    ));
+  test('a row that comes twice does not end it: each call is kept once, and the verdict names them', async () => {
+    const server = new FakeServer(fakeRecords(50), {
+      after: (page) => {
+        const records = page.records.flatMap((one) =>
+          one.sid === 's0000007' ? [one, { ...one, note: 'twice' }] : [one],
+        );
+        return { ...page, records, total: (page.total ?? 0) + records.length - page.records.length };
+      },
+    });
+    const sink = memoryStore();
+    const summary = await syncInto(server, sink, { ...options, rows: 100 });
+    expect(summary).toMatchObject({ new: 50, proof: 'short', gaps: [{ why: 'doubled', sids: ['s0000007'] }] });
+    expect(sink.rows.get('s0000007')).toMatchObject({ note: 'twice' });
+  });
+
+  test('what cannot be parsed is left out, and read again by the next run', async () => {
+    const server = new FakeServer(fakeRecords(50));
+    const sink = memoryStore();
+    const page = server.fetchPage.bind(server);
+    server.fetchPage = async (query) => {
+      const answer = await page(query);
+      return { ...answer, record: (i) => (i === 3 ? JSON.parse('{') : answer.record(i)) };
+    };
+    await expect(syncInto(server, sink, { ...options, rows: 100 })).rejects.toThrow(SyntaxError);
+    const onError = vi.fn();
+    expect(await syncInto(server, sink, { ...options, rows: 100, onError })).toMatchObject({
+      new: 49,
+      skipped: 1,
+      proof: 'short',
+      missing: 1,
+    });
+    expect(onError).toHaveBeenCalledOnce();
+    server.fetchPage = page;
+    expect(await syncInto(server, sink, { ...options, rows: 100 })).toMatchObject({ new: 1, proof: 'whole' });
+  });
+
+  test('the period that comes first is read before all others, and is whole before the rest is read', async () => {
+    const server = new FakeServer(fakeRecords(400, () => 6 * 3600));
+    const sink = memoryStore();
+    const first = { from: '2026-02-01 00:00:00', to: '2026-02-15 00:00:00' };
+    await syncInto(server, sink, { ...options, order: 'newest', first, maxPages: 8 });
+    const inside = server.records.filter(({ date_added }) => date_added >= first.from && date_added < first.to);
+    expect(inside.every(({ sid }) => sink.rows.has(sid))).toBe(true);
+    expect(sink.rows.size).toBeLessThan(200);
+    const gaps = copyVerdict(await sink.load(), first)?.gaps ?? [];
+    expect(gaps.map(({ why }) => why)).not.toContain('unread');
+    expect(await syncInto(server, sink, { ...options, order: 'newest' })).toMatchObject({ proof: 'whole', calls: 400 });
+  });
+
+  test('a run that is stopped keeps every page that has arrived, also those that do not come next', async () => {
+    const stop = new AbortController();
+    let asked = 0;
+    const server = new FakeServer(fakeRecords(400, () => 600), {
+      delay: async ({ signal }) => {
+        asked += 1;
+        // The tenth request hangs; the ones behind it arrive.
+        if (asked !== 10) return;
+        setTimeout(() => stop.abort(new Error('stopped')), 50);
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    });
+    const sink = memoryStore();
+    const began = syncInto(server, sink, { ...options, signal: stop.signal });
+    await expect(began).rejects.toThrow('stopped');
+    const dates = [...sink.rows.values()].map(({ date_added }) => date_added).sort();
+    const first = server.records.findIndex(({ sid }) => !sink.rows.has(sid));
+    expect((dates.at(-1) ?? '') > (server.records[first] as FakeRecord).date_added).toBe(true);
+    server.requests.length = 0;
+    expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', calls: 400 });
+  });
 });
 
 describe('fileState', () => {
@@ -327,8 +323,8 @@ describe('fileState', () => {
     await kinds(server, fileState(path));
     expect(only(await kinds(server, fileState(path)), 'same')).toHaveLength(30);
     expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({
-      version: 1,
-      parts: [{ stretches: expect.arrayContaining([expect.objectContaining({ is: 'whole' })]) }],
+      version: 2,
+      parts: [{ stretches: expect.arrayContaining([expect.objectContaining({ is: 'proved' })]) }],
     });
   });
 

@@ -117,6 +117,7 @@ export class SyncRun {
       }
       ranges = await this.#conclude(source, pass);
       yield this.#batch([]);
+      if (ranges.length === 0) return;
     }
   }
 

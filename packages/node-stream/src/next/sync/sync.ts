@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Call } from '@call-attribution/core';
 import { isTooDeep } from '@call-attribution/core/record';
 import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
+import type { Span } from '../proof.ts';
 import {
   checkClient,
   checkSink,
@@ -183,9 +184,18 @@ async function* changesOf(
   }
 }
 
-/** Where calls will be read again. */
-const keptSpans = ({ parts }: SyncState, ages: { lookback: number; settle: number }) =>
-  parts.flatMap(({ stretches, latest }) => stretches.filter((one) => mayChange(one, latest, ages)));
+/** Where calls will be read again, or come again with what lies next to them. */
+const keptSpans = ({ parts }: SyncState, ages: { lookback: number; settle: number }): Span[] =>
+  parts.flatMap(({ stretches, latest }) =>
+    stretches.flatMap((one, i): Span[] => {
+      if (mayChange(one, latest, ages)) return [one];
+      const { from, to } = one;
+      return [
+        ...(from === null || stretches[i - 1]?.to === from ? [] : [{ from, to: from }]),
+        ...(to === null || stretches[i + 1]?.from === to ? [] : [{ from: to, to }]),
+      ];
+    }),
+  );
 
 /** A hash of the contents of a call, whatever the order of its fields. */
 function contentHash(call: Call): string {
