@@ -321,7 +321,23 @@ export function verdictOf<P extends Position>(
   // Calls that the first answer counted and none later. Where something is unread, they may be there.
   if (first !== null && first > known && !gaps.some(({ is }) => is === 'unread'))
     gaps.push({ ...asked, is: 'unproven', why: 'fell', calls: 0, missing: first - known, sids: [] });
-  return { proof: proofOf(gaps), asked, proved, gaps, notes };
+  return { proof: proofOf(gaps), asked, proved, gaps: together(gaps), notes };
+}
+
+/** Neighbors that are not proved for the same reason as one. */
+function together<P extends Position>(gaps: readonly Gap<P>[]): Gap<P>[] {
+  const all: Gap<P>[] = [];
+  for (const gap of gaps) {
+    const last = all.at(-1);
+    if (last === undefined || last.to === null || last.to !== gap.from || last.why !== gap.why) {
+      all.push(gap);
+      continue;
+    }
+    const missing = last.missing === null || gap.missing === null ? null : last.missing + gap.missing;
+    const sids = [...last.sids, ...gap.sids];
+    all[all.length - 1] = { ...last, to: gap.to, calls: last.calls + gap.calls, missing, sids };
+  }
+  return all;
 }
 
 /** What is proved where these are the gaps. */

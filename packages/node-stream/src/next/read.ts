@@ -148,6 +148,7 @@ class Stream<T> extends Readable {
   #readAs: 'items' | 'pages' | null = null;
   #portions: Portions<T> | null = null;
   #isPulling = false;
+  #isWanted = false;
   /** The portion that is being pushed, and how far it was. */
   #portion: Portion<T, string> | null = null;
   #at = 0;
@@ -213,11 +214,14 @@ class Stream<T> extends Readable {
       this.#claim('items', null);
       this.#portions = this.#open(null);
     }
+    this.#isWanted = true;
     if (this.#isPulling) return;
     this.#isPulling = true;
     this.#pull(this.#portions).then(
       () => {
         this.#isPulling = false;
+        // It was asked for more while the last items were pushed.
+        if (this.#isWanted && !this.readableEnded && !this.destroyed) this._read();
       },
       (error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))),
     );
@@ -231,11 +235,12 @@ class Stream<T> extends Readable {
 
   /** Pushes items until the reader has enough. */
   async #pull(portions: Portions<T>): Promise<void> {
-    for (let isWanted = true; isWanted; ) {
+    while (this.#isWanted) {
       if (this.#portion === null) {
         const { done, value } = await portions.next();
         if (this.destroyed) return;
         if (done === true) {
+          this.#isWanted = false;
           this.push(null);
           return;
         }
@@ -243,12 +248,13 @@ class Stream<T> extends Readable {
         this.#at = 0;
       }
       const portion = this.#portion;
-      while (isWanted && this.#at < portion.size) {
+      while (this.#isWanted && this.#at < portion.size) {
         const item = portion.item(this.#at);
         this.#at += 1;
         if (item === null) continue;
         this.#given += this.readableObjectMode ? 1 : (item as Buffer).length;
-        isWanted = this.push(item);
+        this.#isWanted = false;
+        if (this.push(item)) this.#isWanted = true;
       }
       if (this.#at < portion.size) return;
       this.#ends.push({ at: this.#given, place: portion.commit() });

@@ -1,0 +1,425 @@
+import { once } from 'node:events';
+import { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Call } from '@call-attribution/core';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Checkpoint } from '../../src/next/page.ts';
+import { deliveredOf, describeVerdict } from '../../src/next/proof.ts';
+import { type CallStreamOptions, createCallByteStream, createCallStream } from '../../src/next/read.ts';
+import type { Progress } from '../../src/next/reading.ts';
+import { FakeServer, fakeRecords } from '../fake-server.ts';
+
+const records = fakeRecords(500);
+const expected = records.map(({ sid }) => sid);
+const sidsOf = (calls: readonly unknown[]) => (calls as Call[]).map(({ sid }) => sid);
+const options = { rows: 40 };
+const read = async (server: FakeServer, more: CallStreamOptions = {}) => {
+  const stream = createCallStream(server, { ...options, ...more });
+  const sids: string[] = [];
+  for await (const { sid } of stream) sids.push(sid);
+  return { sids, verdict: await stream.verdict };
+};
+
+describe('each way to read gives each call once, in order, and a verdict', () => {
+  const ways: Record<string, (stream: ReturnType<typeof createCallStream>) => Promise<string[]>> = {
+    'for await': async (stream) => {
+      const sids: string[] = [];
+      for await (const { sid } of stream) sids.push(sid);
+      return sids;
+    },
+    'pages()': async (stream) => {
+      const sids: string[] = [];
+      for await (const { items } of stream.pages()) sids.push(...sidsOf(items));
+      return sids;
+    },
+    'events': async (stream) => {
+      const sids: string[] = [];
+      stream.on('data', ({ sid }) => sids.push(sid));
+      await once(stream, 'end');
+      return sids;
+    },
+    'toArray()': async (stream) => sidsOf(await stream.toArray()),
+    'map()': async (stream) => (await stream.map(({ sid }: Call) => sid).toArray()) as string[],
+    pipeline: async (stream) => {
+      const sids: string[] = [];
+      const write = ({ sid }: Call, _: unknown, done: () => void) => {
+        sids.push(sid);
+        setImmediate(done);
+      };
+      await pipeline(stream, new Writable({ objectMode: true, highWaterMark: 3, write }));
+      return sids;
+    },
+    'a web stream': async (stream) => {
+      const sids: string[] = [];
+      for await (const { sid } of Readable.toWeb(stream) as AsyncIterable<Call>) sids.push(sid);
+      return sids;
+    },
+    'a function in a pipeline': async (stream) => {
+      const sids: string[] = [];
+      await pipeline(stream, async (source: AsyncIterable<Call>) => {
+        for await (const { sid } of source) sids.push(sid);
+      });
+      return sids;
+    },
+  };
+  test.each(Object.entries(ways))('%s', async (_, way) => {
+    const stream = createCallStream(new FakeServer(records), options);
+    const closed = once(stream, 'close');
+    expect(await way(stream)).toEqual(expected);
+    expect(await stream.verdict).toMatchObject({ proof: 'whole', proved: 500, gaps: [] });
+    await closed;
+  });
+
+  test('lines as the server sent them', async () => {
+    const bytes = Buffer.concat(await createCallByteStream(new FakeServer(records), options).toArray());
+    expect(bytes.toString()).toBe(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  });
+});
+
+describe('requests', () => {
+  test.each([
+    ['no call', 0],
+    ['one call', 1],
+    ['one less than a page', 39],
+  ])('one reads a list that fits in one page: %s', async (_, count) => {
+    const server = new FakeServer(fakeRecords(count));
+    expect(await read(server)).toMatchObject({ verdict: { proof: 'whole', proved: count, notes: [] } });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a full page that says it is all is asked for the next one', async () => {
+    const server = new FakeServer(fakeRecords(40));
+    expect((await read(server)).verdict.proof).toBe('whole');
+    expect(server.requests.map(({ page }) => page)).toEqual([0, 1]);
+  });
+
+  test('the first call comes after two, when the next one is on its way', async () => {
+    const server = new FakeServer(records);
+    for await (const _ of createCallStream(server, { ...options, prefetch: 1 })) break;
+    expect(server.requests.length).toBeLessThanOrEqual(3);
+  });
+
+  test('ranges are closed, share their borders, and end as the user wrote it', async () => {
+    const server = new FakeServer(records);
+    const filter = 'date_added:{2026-01-01 00:30:00 TO 2026-01-01 06:00:00},inc_gce:1';
+    const { sids } = await read(server, { filter });
+    expect(sids).toHaveLength(329);
+    const { printFilter } = await import('@call-attribution/query-dsl');
+    const asked = server.requests.map((request) => printFilter(request.filter));
+    expect(asked.every((text) => text.endsWith(',inc_gce:1') || text.startsWith('inc_gce:1,'))).toBe(true);
+    const ranges = asked.map((text) => /date_added:([[{])(.*) TO (.*)([\]}])/.exec(text)?.slice(1) ?? []);
+    for (const [open, from, to, close] of ranges) {
+      expect(open).toBe(from === '2026-01-01 00:30:00' ? '{' : '[');
+      expect(close).toBe(to === '2026-01-01 06:00:00' ? '}' : ']');
+    }
+    const begins = new Set(ranges.map(([, from]) => from));
+    const ends = new Set(ranges.map(([, , to]) => to));
+    expect([...begins].filter((begin) => begin !== '2026-01-01 00:30:00' && !ends.has(begin))).toEqual([]);
+  });
+
+  test('a filter of one second is read', async () => {
+    const filter = 'date_added:[2026-01-01 00:30:00 TO 2026-01-01 00:30:00]';
+    const { sids, verdict } = await read(new FakeServer(records), { filter });
+    expect({ sids, proof: verdict.proof }).toEqual({ sids: ['s0000030'], proof: 'whole' });
+  });
+
+  test('timeout, retry and headers go with each, the count at the end included', async () => {
+    const server = new FakeServer(records);
+    const more = { timeout: { total: 5000 }, retry: { attempts: 2 }, headers: { 'x-a': 'b' } };
+    await read(server, more);
+    expect(server.requests.some(({ rows }) => rows === 1)).toBe(true);
+    for (const request of server.requests) expect(request).toMatchObject(more);
+  });
+
+  test('a consumer that is slow causes no more than it needs', async () => {
+    const server = new FakeServer(records);
+    const pages = createCallStream(server, { ...options, prefetch: 3 }).pages();
+    await pages.next();
+    await delay(20);
+    expect(server.requests.length).toBeLessThanOrEqual(5);
+    await pages.return();
+  });
+});
+
+describe('a checkpoint', () => {
+  test.each([1, 40, 77, 200, 499])('after %i calls, nothing is lost and at most a page comes again', async (take) => {
+    const server = new FakeServer(fakeRecords(500, (i) => (i % 3 === 0 ? 0 : 1)));
+    const stream = createCallStream(server, options);
+    const sids: string[] = [];
+    for await (const { sid } of stream) if (sids.push(sid) === take) break;
+    const checkpoint = JSON.parse(JSON.stringify(stream.checkpoint()));
+    const rest = await read(server, { checkpoint });
+    const all = [...sids, ...rest.sids];
+    expect(new Set(all)).toEqual(new Set(server.records.map(({ sid }) => sid)));
+    expect(all.length - 500).toBeLessThanOrEqual(40);
+    expect(rest.verdict).toMatchObject({ proof: 'whole', proved: 500 });
+  });
+
+  test('those of pages fit together exactly', async () => {
+    const server = new FakeServer(records);
+    let checkpoint: Checkpoint | null = null;
+    const sids: string[] = [];
+    for (let proof = ''; proof !== 'whole'; ) {
+      const stream = createCallStream(server, options);
+      for await (const page of stream.pages(checkpoint)) {
+        sids.push(...sidsOf(page.items));
+        checkpoint = JSON.parse(JSON.stringify(page.checkpoint));
+        if (sids.length < 450) break;
+      }
+      proof = (await stream.verdict).proof;
+    }
+    expect(sids).toEqual(expected);
+  });
+
+  test('it does not cover what waits in the stream', async () => {
+    const stream = createCallStream(new FakeServer(records), options);
+    const sids: string[] = [];
+    while (sids.length < 90) {
+      const call: Call | null = stream.read();
+      if (call === null) await once(stream, 'readable');
+      else sids.push(call.sid);
+    }
+    const checkpoint = stream.checkpoint();
+    stream.destroy();
+    const rest = await read(new FakeServer(records), { checkpoint });
+    expect(new Set([...sids, ...rest.sids]).size).toBe(500);
+    expect(rest.sids.length).toBeLessThan(500);
+  });
+
+  test('it stays small', async () => {
+    const stream = createCallStream(new FakeServer(fakeRecords(20_000)), { rows: 20 });
+    for await (const _ of stream.pages());
+    expect(JSON.stringify(stream.checkpoint()).length).toBeLessThan(15_000);
+  });
+
+  test('that of a finished read leaves nothing to read, and is counted once more', async () => {
+    const server = new FakeServer(records);
+    const stream = createCallStream(server, options);
+    for await (const _ of stream);
+    expect(await read(server, { checkpoint: stream.checkpoint() })).toMatchObject({
+      sids: [],
+      verdict: { proof: 'whole', proved: 500 },
+    });
+  });
+
+  test.each([
+    ['of another filter', (checkpoint: Checkpoint) => checkpoint, 'talk_minutes:[1 TO *]', 'checkpoint_mismatch'],
+    ['with a digit changed', (checkpoint: Checkpoint) => JSON.parse(JSON.stringify(checkpoint).replace('2026', '2025')), '', 'checkpoint_invalid'],
+    ['that is none', () => ({ version: 1 }) as never, '', 'checkpoint_invalid'],
+    ['of a chain', (checkpoint: Checkpoint) => ({ ...checkpoint, chain: {} }), '', 'checkpoint_mismatch'],
+  ])('one %s is refused', async (_, change, filter, code) => {
+    const server = new FakeServer(records);
+    const { value } = await createCallStream(server, options).pages().next();
+    const checkpoint = change((value as { checkpoint: Checkpoint }).checkpoint);
+    await expect(read(server, { filter, checkpoint })).rejects.toMatchObject({ code });
+  });
+
+  test('it fits the same filter written in another way', async () => {
+    const server = new FakeServer(records);
+    const stream = createCallStream(server, { ...options, filter: 'inc_gce:1,talk_minutes:[0 TO *]' });
+    for await (const _ of stream.pages()) break;
+    const again = { filter: 'talk_minutes:[0 TO *],inc_gce:1', checkpoint: stream.checkpoint() };
+    await expect(read(server, again)).resolves.toBeDefined();
+  });
+});
+
+describe('the verdict', () => {
+  test.each<[string, (stream: ReturnType<typeof createCallStream>) => unknown]>([
+    ['a stream', () => {}],
+    ['a chain', (stream) => stream.through()],
+  ])('awaiting that of %s which nobody reads rejects', async (_, make) => {
+    const stream = createCallStream(new FakeServer(records), options);
+    make(stream);
+    await expect(stream.verdict).rejects.toMatchObject({ code: 'not_read' });
+  });
+
+  test('it may be awaited while the reading begins', async () => {
+    const stream = createCallStream(new FakeServer(records), options);
+    const [verdict] = await Promise.all([stream.verdict, stream.toArray()]);
+    expect(verdict.proof).toBe('whole');
+  });
+
+  test.each(['break', 'destroy'])('of a read that is left (%s) says what was not read', async (how) => {
+    const stream = createCallStream(new FakeServer(records), options);
+    for await (const _ of stream.pages()) {
+      if (how === 'break') break;
+      stream.destroy();
+      break;
+    }
+    const verdict = await stream.verdict;
+    expect(verdict).toMatchObject({ proof: 'unproven', gaps: [{ is: 'unread' }] });
+    expect(describeVerdict(verdict)).toMatch(/^UNPROVEN: \d+ calls; the calls from .* on were not read/);
+  });
+
+  test('a call that came into a slice that had been read is a gap with its stretch', async () => {
+    const server = new FakeServer(records);
+    const stream = createCallStream(server, options);
+    for await (const { range } of stream.pages())
+      if (range?.from === null) server.records.push({ sid: 'late', date_added: '2026-01-01 00:10:00' });
+    const verdict = await stream.verdict;
+    expect(verdict).toMatchObject({ proof: 'short', gaps: [{ is: 'short', why: 'rose', missing: 1 }] });
+    expect(deliveredOf(verdict)).toBe(500);
+  });
+
+  test('calls that were removed do not hide as many that came late elsewhere', async () => {
+    const server = new FakeServer(fakeRecords(4000));
+    const stream = createCallStream(server, options);
+    let pages = 0;
+    for await (const _ of stream.pages()) {
+      pages += 1;
+      if (pages !== 90) continue;
+      server.records.splice(5, 1);
+      server.records.push({ sid: 'late', date_added: '2026-01-03 00:10:30' });
+    }
+    expect((await stream.verdict).gaps.map(({ why }) => why)).toEqual(['fell', 'rose']);
+  });
+
+  test('what is younger than 14 hours is delivered, not counted, and noted', async () => {
+    const now = Date.UTC(2026, 0, 1, 20);
+    vi.useFakeTimers({ now, toFake: ['Date'] });
+    onTestEnd(() => vi.useRealTimers());
+    const server = new FakeServer(fakeRecords(1000));
+    const { sids, verdict } = await read(server);
+    expect(sids).toHaveLength(1000);
+    expect(verdict).toMatchObject({ proof: 'whole', proved: 1000, notes: [{ code: 'young' }] });
+    const [note] = verdict.notes;
+    expect(String(note?.from) <= '2026-01-01 06:00:00' && String(note?.from) > '2026-01-01 05:00:00').toBe(true);
+  });
+
+  test('a server that does not count at the end leaves it unproven', async () => {
+    const server = new FakeServer(records, {
+      before: ({ rows }) => {
+        if (rows === 1) throw new Error('503');
+      },
+    });
+    expect((await read(server)).verdict).toMatchObject({ proof: 'unproven', gaps: [{ why: 'uncounted' }] });
+  });
+});
+
+describe('a record that cannot be parsed', () => {
+  const broken = (): FakeServer => {
+    const server = new FakeServer(records);
+    const fetchPage = server.fetchPage.bind(server);
+    server.fetchPage = async (query) => {
+      const page = await fetchPage(query);
+      const record = (i: number) => {
+        const call = page.record(i);
+        if (call.sid === expected[130]) throw new Error('talk_minutes is not a number');
+        return call;
+      };
+      return { ...page, record };
+    };
+    return server;
+  };
+
+  test('it fails the read', async () => {
+    await expect(read(broken())).rejects.toThrow('talk_minutes is not a number');
+  });
+
+  test('it can be skipped, and the verdict says so, also after a resume', async () => {
+    const { sids, verdict } = await read(broken(), { onError: 'skip' });
+    expect(sids).toEqual(expected.toSpliced(130, 1));
+    expect(verdict).toMatchObject({ proof: 'short', gaps: [{ why: 'unreadable', missing: 1 }] });
+    expect(describeVerdict(verdict)).toContain('1 call between');
+    const stream = createCallStream(broken(), { ...options, onError: 'skip' });
+    let pages = 0;
+    for await (const _ of stream.pages()) if (++pages === 7) break;
+    const checkpoint = stream.checkpoint();
+    expect((await read(broken(), { checkpoint })).verdict.proof).toBe('short');
+  });
+
+  test('a function gets it as it was received', async () => {
+    const dead: string[] = [];
+    await read(broken(), { onError: ({ bytes }) => dead.push(Buffer.from(bytes).toString()) });
+    expect(dead).toEqual([JSON.stringify(records[130])]);
+  });
+});
+
+test('calls of another account than before are refused, also after a resume', async () => {
+  const of = (account: string) => records.map((record) => ({ ...record, acct_id: account }));
+  const mixed = new FakeServer([...of('1').slice(0, 300), ...of('2').slice(300)]);
+  await expect(read(mixed)).rejects.toMatchObject({ code: 'other_account' });
+  const { value } = await createCallStream(new FakeServer(of('1')), options).pages().next();
+  const { checkpoint } = value as { checkpoint: Checkpoint };
+  await expect(read(new FakeServer(of('2')), { checkpoint })).rejects.toMatchObject({ code: 'other_account' });
+});
+
+test('an error comes after the calls before it, and the read goes on from the checkpoint', async () => {
+  const server = new FakeServer(records, {
+    before: (_, { requests }) => {
+      if (requests.length === 9) throw new Error('503: down');
+    },
+  });
+  const stream = createCallStream(server, options);
+  const sids: string[] = [];
+  const failure = await (async () => {
+    for await (const { sid } of stream) sids.push(sid);
+  })().catch((error: unknown) => error);
+  expect(failure).toMatchObject({ message: '503: down' });
+  expect(sids.length).toBeGreaterThan(40);
+  await expect(stream.verdict).rejects.toBe(failure);
+  const rest = await read(server, { checkpoint: stream.checkpoint() });
+  expect([...sids, ...rest.sids]).toEqual(expected);
+});
+
+test('progress tells what is done, and is not in the way', async () => {
+  const seen: Progress[] = [];
+  const onProgress = (progress: Progress) => {
+    seen.push(progress);
+    throw new Error('ignored');
+  };
+  expect((await read(new FakeServer(records), { onProgress })).sids).toHaveLength(500);
+  expect(seen.at(-1)).toMatchObject({ done: 500, total: 500, etaMs: 0, retries: 0, rereads: 0 });
+});
+
+test('a stream is read in one way, once', async () => {
+  const stream = createCallStream(new FakeServer(records), options);
+  await stream.pages().next();
+  expect(() => stream[Symbol.asyncIterator]()).toThrow('already being read as pages');
+});
+
+describe('leaving', () => {
+  const silent = (seen: string[]) =>
+    new FakeServer(records, {
+      delay: ({ signal }) =>
+        new Promise<void>((_, reject) => {
+          signal.addEventListener('abort', () => {
+            seen.push('aborted');
+            reject(signal.reason);
+          });
+        }),
+    });
+
+  test('return of the pages ends the request in flight', async () => {
+    const seen: string[] = [];
+    const pages = createCallStream(silent(seen), options).pages();
+    const next = pages.next();
+    const left = pages.return();
+    await expect(next).rejects.toMatchObject({ name: 'AbortError' });
+    await left;
+    expect(seen).toEqual(['aborted']);
+  });
+
+  test.each(['destroy', 'signal'])('%s ends the request in flight', async (how) => {
+    const seen: string[] = [];
+    const abort = new AbortController();
+    const stream = createCallStream(silent(seen), { ...options, signal: abort.signal });
+    stream.on('error', () => {});
+    stream.resume();
+    await delay(1);
+    if (how === 'destroy') stream.destroy();
+    else abort.abort();
+    await delay(1);
+    expect(seen).toEqual(['aborted']);
+  });
+});
+
+const ends: (() => void)[] = [];
+const onTestEnd = (end: () => void) => ends.push(end);
+beforeEach(() => {
+  ends.length = 0;
+});
+afterEach(() => {
+  for (const end of ends) end();
+});
