@@ -19,7 +19,15 @@ export type { PageClient } from './next/call-source.ts';
 export { through } from './next/operators/chain.ts';
 export type { Chain } from './next/operators/operator.ts';
 export type { Checkpoint, Page, ReadFacts, Source, Stage } from './next/page.ts';
-export { describeVerdict, type Gap, type Note, type Proof, type Span, type Stretch, type Verdict } from './next/proof.ts';
+export {
+  describeVerdict,
+  type Gap,
+  type Note,
+  type Proof,
+  type Span,
+  type Stretch,
+  type Verdict,
+} from './next/proof.ts';
 export {
   type CallByteStream,
   type CallByteStreamOptions,
@@ -31,8 +39,6 @@ export {
 } from './next/read.ts';
 export type { Progress } from './next/reading.ts';
 export { StreamError, type StreamErrorCode } from './next/stream-error.ts';
-export type { BoundStyle } from './reader/span.ts';
-export type { Outlook, Pace } from './reader/state.ts';
 // Sync: a copy that is kept up to date.
 export {
   type FirstCount,
@@ -55,3 +61,5 @@ export {
   syncInto,
   type UpsertSink,
 } from './next/sync/index.ts';
+export type { BoundStyle } from './reader/span.ts';
+export type { Outlook, Pace } from './reader/state.ts';

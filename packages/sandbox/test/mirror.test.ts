@@ -70,7 +70,9 @@ test('a v2 sync finds ad data that came weeks late, because it reads records aga
     let state: SyncState | null = null;
     const commit = async (batch: SyncBatch) => {
       state = batch.state;
+      const added = batch.calls.filter(({ sid }) => !rows.has(sid)).length;
       for (const call of batch.calls) rows.set(call.sid, call);
+      return { added, changed: 0 };
     };
     const sink = { load: async () => state, commit };
     return { rows, sync: () => syncInto(client, sink, options) };

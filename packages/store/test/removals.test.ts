@@ -116,10 +116,10 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     await sink.load();
     const calls = spellings.map(theirs);
     const state: SyncState = {
-      version: 1,
+      version: 2,
+      account: null,
       parts: [],
-      seen: [],
-      pending: [...calls, other(20)].map(({ sid, date_added }) => [sid, date_added, '']),
+      seen: [...calls, other(20)].map(({ sid, date_added }) => [sid, date_added, '']),
     };
     await sink.commit({ calls: [...calls, other(20)], state, isLast: true });
     const journal = store.journal('uploads');

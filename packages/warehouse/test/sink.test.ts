@@ -322,7 +322,7 @@ test('the state of a sync survives as it was', async () => {
   const { warehouse } = await testWarehouse();
   const state: SyncState = {
     ...syncState(true, 3, 1).state,
-    pending: [['S1', '2024-01-01 00:00:00', "it's"]],
+    seen: [['S1', '2024-01-01 00:00:00', "it's"]],
   };
   const sink = warehouse.sink('main');
   await sink.load();

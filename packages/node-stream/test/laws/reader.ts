@@ -17,8 +17,7 @@ import { toNdjson } from '../../src/encoders/json.ts';
 import { dedupe } from '../../src/operators/dedupe.ts';
 import { mapCalls } from '../../src/operators/map-calls.ts';
 import { fileSink } from '../../src/sinks/file-sink.ts';
-import { syncInto } from '../../src/sync/sync.ts';
-import type { SyncState } from '../../src/sync/sync-state.ts';
+import { type SyncState, syncInto } from '../../src/next/sync/index.ts';
 
 const [mode = '', url = '', folder = ''] = process.argv.slice(2);
 const log = join(folder, 'log.ndjson');
@@ -85,6 +84,7 @@ const modes: Record<string, () => Promise<void>> = {
         async commit({ calls, state }) {
           for (const call of calls) length += writeSync(file, `${JSON.stringify(call)}\n`);
           save({ state, length });
+          return { added: calls.length, changed: 0 };
         },
       },
       { ...options, lookback: '1h' },

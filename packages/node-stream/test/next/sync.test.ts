@@ -2,14 +2,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createCallStream } from '../../src/next/read.ts';
+import type { SyncOptions } from '../../src/next/sync/options.ts';
 import { fileState, memoryState } from '../../src/next/sync/state-stores.ts';
 import { syncCalls, syncInto } from '../../src/next/sync/sync.ts';
-import type { SyncOptions } from '../../src/next/sync/options.ts';
-import { createCallStream } from '../../src/next/read.ts';
 import { copyVerdict } from '../../src/next/sync/verdict.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
-import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
 import { lockText } from '../lock-text.ts';
+import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 20);
 const now = () => Date.UTC(2026, 5, 1);
@@ -182,7 +182,9 @@ describe('syncInto', () => {
   });
 
   test('in v2, where no call has a status, all are read again for 30 days', async () => {
-    const server = Object.assign(new FakeServer(fakeRecords(300, () => 4 * 3600)), { version: 'v2' as const });
+    const server = Object.assign(new FakeServer(fakeRecords(300, () => 4 * 3600)), {
+      version: 'v2' as const,
+    });
     const sink = memoryStore();
     const more = { ...options, settle: '30d' } as const;
     await syncInto(server, sink, more);
@@ -209,30 +211,42 @@ describe('syncInto', () => {
     expect([...sink.rows.values()].every(({ acct_id }) => acct_id === '1')).toBe(true);
   });
 
-  test.each(['oldest', 'newest'] as const)('a first answer that counts more than all later ones: the copy is unproven, as an export, %s first', async (order) => {
-    let answers = 0;
-    const server = new FakeServer(fakeRecords(200, () => 36_000), {
-      after: (page) => ({ ...page, total: (page.total ?? 0) + (answers++ === 0 ? 100 : 0) }),
-    });
-    const sink = memoryStore();
-    const stream = createCallStream(server, { rows: 20 });
-    for await (const _ of stream);
-    expect(await stream.verdict).toMatchObject({ proof: 'unproven' });
-    answers = 0;
-    expect(await syncInto(server, sink, { ...options, order })).toMatchObject({
-      proof: 'unproven',
-      gaps: [{ why: 'fell', missing: 100 }],
-    });
-    expect(copyVerdict(await sink.load())).toMatchObject({ proof: 'unproven' });
-    // The next run counts all of it again.
-    expect(await syncInto(server, sink, { ...options, order })).toMatchObject({ proof: 'whole', calls: 200 });
-  });
+  test.each(['oldest', 'newest'] as const)(
+    'a first answer that counts more than all later ones: the copy is unproven, as an export, %s first',
+    async (order) => {
+      let answers = 0;
+      const server = new FakeServer(
+        fakeRecords(200, () => 36_000),
+        {
+          after: (page) => ({ ...page, total: (page.total ?? 0) + (answers++ === 0 ? 100 : 0) }),
+        },
+      );
+      const sink = memoryStore();
+      const stream = createCallStream(server, { rows: 20 });
+      for await (const _ of stream);
+      expect(await stream.verdict).toMatchObject({ proof: 'unproven' });
+      answers = 0;
+      expect(await syncInto(server, sink, { ...options, order })).toMatchObject({
+        proof: 'unproven',
+        gaps: [{ why: 'fell', missing: 100 }],
+      });
+      expect(copyVerdict(await sink.load())).toMatchObject({ proof: 'unproven' });
+      // The next run counts all of it again.
+      expect(await syncInto(server, sink, { ...options, order })).toMatchObject({
+        proof: 'whole',
+        calls: 200,
+      });
+    },
+  );
 
   test('a run that is interrupted remembers what the first answer counted', async () => {
     let answers = 0;
-    const server = new FakeServer(fakeRecords(200, () => 36_000), {
-      after: (page) => ({ ...page, total: (page.total ?? 0) + (answers++ === 0 ? 100 : 0) }),
-    });
+    const server = new FakeServer(
+      fakeRecords(200, () => 36_000),
+      {
+        after: (page) => ({ ...page, total: (page.total ?? 0) + (answers++ === 0 ? 100 : 0) }),
+      },
+    );
     const sink = memoryStore();
     await syncInto(server, sink, { ...options, maxPages: 3 });
     expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'unproven', missing: 100 });
@@ -249,7 +263,11 @@ describe('syncInto', () => {
     });
     const sink = memoryStore();
     const summary = await syncInto(server, sink, { ...options, rows: 100 });
-    expect(summary).toMatchObject({ new: 50, proof: 'short', gaps: [{ why: 'doubled', sids: ['s0000007'] }] });
+    expect(summary).toMatchObject({
+      new: 50,
+      proof: 'short',
+      gaps: [{ why: 'doubled', sids: ['s0000007'] }],
+    });
     expect(sink.rows.get('s0000007')).toMatchObject({ note: 'twice' });
   });
 
@@ -279,26 +297,34 @@ describe('syncInto', () => {
     const sink = memoryStore();
     const first = { from: '2026-02-01 00:00:00', to: '2026-02-15 00:00:00' };
     await syncInto(server, sink, { ...options, order: 'newest', first, maxPages: 8 });
-    const inside = server.records.filter(({ date_added }) => date_added >= first.from && date_added < first.to);
+    const inside = server.records.filter(
+      ({ date_added }) => date_added >= first.from && date_added < first.to,
+    );
     expect(inside.every(({ sid }) => sink.rows.has(sid))).toBe(true);
     expect(sink.rows.size).toBeLessThan(200);
     const gaps = copyVerdict(await sink.load(), first)?.gaps ?? [];
     expect(gaps.map(({ why }) => why)).not.toContain('unread');
-    expect(await syncInto(server, sink, { ...options, order: 'newest' })).toMatchObject({ proof: 'whole', calls: 400 });
+    expect(await syncInto(server, sink, { ...options, order: 'newest' })).toMatchObject({
+      proof: 'whole',
+      calls: 400,
+    });
   });
 
   test('a run that is stopped keeps every page that has arrived, also those that do not come next', async () => {
     const stop = new AbortController();
     let asked = 0;
-    const server = new FakeServer(fakeRecords(400, () => 600), {
-      delay: async ({ signal }) => {
-        asked += 1;
-        // The tenth request hangs; the ones behind it arrive.
-        if (asked !== 10) return;
-        setTimeout(() => stop.abort(new Error('stopped')), 50);
-        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const server = new FakeServer(
+      fakeRecords(400, () => 600),
+      {
+        delay: async ({ signal }) => {
+          asked += 1;
+          // The tenth request hangs; the ones behind it arrive.
+          if (asked !== 10) return;
+          setTimeout(() => stop.abort(new Error('stopped')), 50);
+          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        },
       },
-    });
+    );
     const sink = memoryStore();
     const began = syncInto(server, sink, { ...options, signal: stop.signal });
     await expect(began).rejects.toThrow('stopped');

@@ -35,7 +35,7 @@ export async function readVerdict(
   );
   if (row === undefined) return null;
   return copyVerdict(
-    { version: 1, parts: readState(String(row.parts), account), seen: [], pending: [] },
+    { version: 2, account: null, parts: readState(String(row.parts), account) },
     period,
   );
 }

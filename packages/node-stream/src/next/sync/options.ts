@@ -1,10 +1,11 @@
+import { type Call, listOptions, type RequestOptions, requestOptions } from '@call-attribution/core';
 import {
-  type Call,
-  listOptions,
-  type RequestOptions,
-  requestOptions,
-} from '@call-attribution/core';
-import { checkOption, defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+  checkOption,
+  defineOptions,
+  type OptionsOf,
+  option,
+  type ReadOf,
+} from '@call-attribution/core/options';
 import { naiveTime } from '../../option-kinds.ts';
 import type { PageClient } from '../call-source.ts';
 import type { DeadRecord } from '../read.ts';

@@ -23,7 +23,9 @@ export function syncQuery(
 ): { readonly filter: string; readonly query: CallQuery } {
   const written = callQuery(input, version);
   const clauses = written.filter.clauses.filter(({ field }) => field !== 'date_added');
-  const own = written.filter.clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
+  const own = written.filter.clauses.find(
+    (clause) => clause.kind === 'range' && clause.field === 'date_added',
+  );
   const [lower, upper] = own?.kind === 'range' ? [own.lower, own.upper] : [null, null];
   const end = (bound: typeof lower, step: number): string | null =>
     earlier(bound?.text ?? null, bound?.inclusive === false ? step : 0);
@@ -49,7 +51,11 @@ export function syncQuery(
 export function askedOf(range: Span, period: SyncSettings['period'], part: SyncPart): Span {
   if (period === undefined) return range;
   const ends = [range.to, earlier(period.to ?? null, second)].filter((end) => end !== null).sort();
-  const begin = [range.from, period.from ?? null].filter((start) => start !== null).sort().at(-1) ?? null;
+  const begin =
+    [range.from, period.from ?? null]
+      .filter((start) => start !== null)
+      .sort()
+      .at(-1) ?? null;
   const to = ends[0] ?? null;
   if (begin === null || period.from == null) return { from: begin, to };
   const unread = part.asked.flatMap((span) => missing(part.stretches, span)).map(({ from }) => from ?? '');
@@ -63,7 +69,8 @@ export function mayChange(
   latest: string | null,
   { lookback, settle }: { readonly lookback: number; readonly settle: number },
 ): boolean {
-  const isAfter = (age: number): boolean => latest !== null && (to === null || to > (earlier(latest, age) ?? ''));
+  const isAfter = (age: number): boolean =>
+    latest !== null && (to === null || to > (earlier(latest, age) ?? ''));
   return again === true || isAfter(lookback) || (open > 0 && isAfter(settle));
 }
 
@@ -81,7 +88,8 @@ export function dueOf(
     if (!mayChange(one, latest, ages) || common(one, asked) === null) return [];
     // Where nobody counted the calls of a stretch, nothing is lost by cutting it.
     const from = earlier(latest, ages.lookback);
-    const isCut = one.counted === null && from !== null && (one.from ?? '') < from && (one.to === null || one.to > from);
+    const isCut =
+      one.counted === null && from !== null && (one.from ?? '') < from && (one.to === null || one.to > from);
     return [isCut ? { from, to: one.to } : one];
   });
   return merged([...missing(stretches, asked), ...read]);

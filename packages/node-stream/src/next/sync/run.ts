@@ -1,12 +1,28 @@
 import type { Call } from '@call-attribution/core';
 import { isFinalStatus } from '@call-attribution/core/record';
 import { formatNaive, hour, second } from '@call-attribution/core/time';
-import { bytesOf, CallSource, type CallQuery, callQuery, callSteps, numberOf, parsed, type RawRecord } from '../call-source.ts';
+import {
+  bytesOf,
+  type CallQuery,
+  CallSource,
+  callQuery,
+  callSteps,
+  numberOf,
+  parsed,
+  type RawRecord,
+} from '../call-source.ts';
 import { add, common, missing, recount, type Span, type Stretch } from '../proof.ts';
 import { type Pace, type Slice, slices } from '../slices.ts';
 import type { SyncClient, SyncSettings } from './options.ts';
 import { askedOf, bounding, dueOf, earlier, inOrder, isFaulty, lookbackOf, syncQuery } from './plan.ts';
-import { checkState, type FirstCount, merged, type SyncPart, type SyncState, withoutCovered } from './state.ts';
+import {
+  checkState,
+  type FirstCount,
+  merged,
+  type SyncPart,
+  type SyncState,
+  withoutCovered,
+} from './state.ts';
 
 // No time zone is further from UTC: what is older is older everywhere, and what is later than this is not the time of a call.
 const zones = 14 * hour;
@@ -101,7 +117,11 @@ export class SyncRun {
   }
 
   /** Reads ranges of a part, counts it, and reads again once what the count did not find. */
-  async *#read(part: SyncPart, query: CallQuery, due: readonly Span[]): AsyncGenerator<ReadBatch, void, void> {
+  async *#read(
+    part: SyncPart,
+    query: CallQuery,
+    due: readonly Span[],
+  ): AsyncGenerator<ReadBatch, void, void> {
     this.#part = part;
     const source = new CallSource(this.#client, query, this.#options);
     source.account = this.#account;
@@ -125,7 +145,8 @@ export class SyncRun {
   async #countFirst(source: CallSource, due: readonly Span[], ranges: readonly Span[]): Promise<void> {
     for (const span of due) {
       const isDivided = !ranges.some(({ from, to }) => from === span.from && to === span.to);
-      if (isDivided && !this.#hasFirst(span)) this.#addFirst(span, await source.count(span, this.#stop.signal));
+      if (isDivided && !this.#hasFirst(span))
+        this.#addFirst(span, await source.count(span, this.#stop.signal));
     }
   }
 
@@ -172,10 +193,16 @@ export class SyncRun {
   /** How close calls lie where an interrupted read goes on. */
   #paceAt(range: Span): Pace | null {
     const first = this.#firstOf(range);
-    const before = this.#part.stretches.find(({ from, to }) => from !== null && to !== null && to === range.from);
+    const before = this.#part.stretches.find(
+      ({ from, to }) => from !== null && to !== null && to === range.from,
+    );
     if (first === undefined || before === undefined) return null;
     const width = (numberOf(before.to) ?? 0) - (numberOf(before.from) ?? 0);
-    return { items: before.calls, width, left: Math.max(0, first.total - knownIn(this.#part.stretches, first)) };
+    return {
+      items: before.calls,
+      width,
+      left: Math.max(0, first.total - knownIn(this.#part.stretches, first)),
+    };
   }
 
   /** Takes the calls of a slice, and what was read with it. */
@@ -205,7 +232,8 @@ export class SyncRun {
       // A slice that holds the time up to which calls are counted comes in two stretches, with no call at that time.
       const isTwo = (slice.stretches?.length ?? 0) > 1;
       const inside = isTwo ? calls.filter(({ date_added: at }) => at < this.#until === (i === 0)) : calls;
-      const at = (border: string | null): number => inside.filter(({ date_added }) => date_added === border).length;
+      const at = (border: string | null): number =>
+        inside.filter(({ date_added }) => date_added === border).length;
       // What lies at the ends of the range was read with its neighbors, too.
       const left = list.find((other) => other.to !== null && other.to === span.from);
       const right = list.find((other) => other.from !== null && other.from === span.to);
@@ -242,10 +270,11 @@ export class SyncRun {
   /** Calls of a stretch that the receiver did not take. */
   #refuse(added: readonly Stretch[], count: number): void {
     const range = { from: added[0]?.from ?? null, to: added.at(-1)?.to ?? null };
-    const stretches = this.#part.stretches.map((one): Stretch =>
-      common(one, range) === null || added.length === 0
-        ? one
-        : { ...one, is: 'short', why: 'unreadable', missing: (one.missing ?? 0) + count },
+    const stretches = this.#part.stretches.map(
+      (one): Stretch =>
+        common(one, range) === null || added.length === 0
+          ? one
+          : { ...one, is: 'short', why: 'unreadable', missing: (one.missing ?? 0) + count },
     );
     this.#set({ stretches });
   }

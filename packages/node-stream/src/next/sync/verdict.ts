@@ -56,7 +56,8 @@ export function verdictOfState({ parts }: SyncState, period: Span = { from: null
 function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period: Span): Verdict {
   // What a run has read that has not come to its end was not counted.
   const list = stretches.map(
-    (one): Stretch => (one.is === 'proved' && one.at === null ? { ...one, is: 'unproven', why: 'uncounted' } : one),
+    (one): Stretch =>
+      one.is === 'proved' && one.at === null ? { ...one, is: 'unproven', why: 'uncounted' } : one,
   );
   const { proved, gaps } = verdictOf(list, period);
   const gap = { calls: 0, missing: null, sids: [] };

@@ -2,9 +2,9 @@ import type { Call } from '@call-attribution/core';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { syncInto } from '../../../src/next/sync/sync.ts';
 import type { SyncOptions } from '../../../src/next/sync/options.ts';
 import type { SyncBatch, SyncState, UpsertSink } from '../../../src/next/sync/state.ts';
+import { syncInto } from '../../../src/next/sync/sync.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from '../../fake-server.ts';
 
 const options: SyncOptions = {
