@@ -164,24 +164,28 @@ export const parsed = ({ page, index }: RawRecord): Call => page.record(index);
 
 const newline = 0x0a;
 
-/** Records as lines of JSON, as the server sent them. The bytes of a page that is delivered whole become the lines. */
+/** Records as lines of JSON, as the server sent them. Line ends take the place of the commas in the bytes of a page: nothing is copied. */
 export function linesOf(records: readonly RawRecord[]): Buffer {
-  const page = records[0]?.page;
-  if (page === undefined) return Buffer.alloc(0);
-  const bytes = Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength);
-  const ranges = page.byteRanges();
-  const [first, last] = [ranges[0], ranges.at(-1)];
-  const isAll =
-    records.length === ranges.length && records.every((one, i) => one.page === page && one.index === i);
-  if (isAll && first !== undefined && last !== undefined && last.end < bytes.length) {
-    const lines = bytes.subarray(first.start, last.end + 1);
-    const isTight = ranges.every(({ start }, i) => i === 0 || start === (ranges[i - 1]?.end ?? 0) + 1);
+  const pieces: Buffer[] = [];
+  for (let i = 0; i < records.length; ) {
+    const { page, index } = records[i] as RawRecord;
+    let count = 1;
+    while (records[i + count]?.page === page && records[i + count]?.index === index + count) count += 1;
+    const bytes = Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength);
+    const ranges = page.byteRanges().slice(index, index + count);
+    const [start, end] = [ranges[0]?.start ?? 0, ranges.at(-1)?.end ?? 0];
+    const lines = bytes.subarray(start, end + 1);
+    const isTight = end < bytes.length && ranges.every((one, at) => at === 0 || one.start === (ranges[at - 1]?.end ?? 0) + 1);
     if (isTight && !lines.includes(newline) && !lines.includes(0x0d)) {
-      for (const { end } of ranges) lines[end - first.start] = newline;
-      return lines;
+      for (const one of ranges) lines[one.end - start] = newline;
+      pieces.push(lines);
+    } else {
+      for (let at = 0; at < count; at += 1) pieces.push(bytesOf({ page, index: index + at }), Buffer.of(newline));
     }
+    i += count;
   }
-  return Buffer.concat(records.flatMap((record) => [bytesOf(record), Buffer.of(newline)]));
+  const [only = Buffer.alloc(0)] = pieces;
+  return pieces.length < 2 ? only : Buffer.concat(pieces);
 }
 
 /** The bytes of a record on one line: line ends occur only between values, since strings escape them. */

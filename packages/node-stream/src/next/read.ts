@@ -194,7 +194,37 @@ class Stream<T> extends Readable {
 
   override [Symbol.asyncIterator](): NodeJS.AsyncIterator<T> {
     this.#claim('items', null);
-    return this.#ended(this.#items());
+    const portions = this.#ended(this.#open(null));
+    let portion: Portion<T, string> | null = null;
+    let at = 0;
+    // Not a generator: what is at hand costs a fraction of what it would pay for each item.
+    const next = (): Promise<IteratorResult<T, undefined>> => {
+      try {
+        while (portion !== null && at < portion.size) {
+          const value = portion.item(at);
+          at += 1;
+          if (value !== null) return Promise.resolve({ done: false, value });
+        }
+        return more();
+      } catch (error) {
+        return portions.throw(error) as Promise<never>;
+      }
+    };
+    const more = async (): Promise<IteratorResult<T, undefined>> => {
+      if (portion !== null) this.#place = portion.commit();
+      portion = null;
+      const { done, value } = await portions.next();
+      if (done === true) return { done: true, value: undefined };
+      portion = value;
+      at = 0;
+      return next();
+    };
+    const leave = async (): Promise<IteratorResult<T, undefined>> => {
+      portion = null;
+      await portions.return();
+      return { done: true, value: undefined };
+    };
+    return { next, return: leave, [Symbol.asyncIterator]: () => ({ next, return: leave }) as never } as never;
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the types of neighbors are checked by the interface.
@@ -259,16 +289,6 @@ class Stream<T> extends Readable {
       if (this.#at < portion.size) return;
       this.#ends.push({ at: this.#given, place: portion.commit() });
       this.#portion = null;
-    }
-  }
-
-  async *#items(): AsyncGenerator<T, void, void> {
-    for await (const portion of this.#open(null)) {
-      for (let i = 0; i < portion.size; i += 1) {
-        const item = portion.item(i);
-        if (item !== null) yield item;
-      }
-      this.#place = portion.commit();
     }
   }
 

