@@ -129,10 +129,8 @@ export async function readFileContents(
       hasCode(error, code),
     );
     if (signal?.aborted === true || isOfTheMachine) throw error;
-    fault =
-      error instanceof UnreadableRow
-        ? error.message
-        : `it cannot be read as ${form.format}${form.gzip ? ' in gzip' : ''}`;
+    const kind = form.gzip ? `${form.format} in gzip` : form.format;
+    fault = error instanceof UnreadableRow ? error.message : `it cannot be read as ${kind}`;
   }
   bytes ??= await readRest();
   return { bytes, rows: digest.result(), fields, hasMark, fault };
