@@ -186,11 +186,11 @@ function joined<P extends Position>(a: Stretch<P>, b: Stretch<P>): Stretch<P> {
   };
 }
 
-/** The same in at most `most` stretches, where the rest is alike; those that end after `keepFrom` stay apart. */
+/** The same in at most `most` stretches, as far as neighbors are alike. None are joined across `border`. */
 export function bounded<P extends Position>(
   list: Stretches<P>,
   most: number,
-  keepFrom: P | null = null,
+  border: P | null = null,
 ): Stretches<P> {
   if (list.length <= most) return list;
   const all = [...list];
@@ -200,7 +200,7 @@ export function bounded<P extends Position>(
     for (const [i, b] of all.entries()) {
       const a = all[i - 1];
       if (a === undefined || !isAlike(a, b)) continue;
-      if (keepFrom !== null && (b.to === null || b.to > keepFrom)) continue;
+      if (border !== null && b.from === border) continue;
       if (a.calls + b.calls >= least) continue;
       best = i - 1;
       least = a.calls + b.calls;

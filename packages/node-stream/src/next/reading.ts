@@ -208,7 +208,11 @@ export class Reading<R, T, P extends Position> {
           };
         });
         this.#state = {
-          stretches: bounded(stretches.reduce<readonly Stretch<P>[]>(add, before.stretches), mostStretches),
+          stretches: bounded(
+            stretches.reduce<readonly Stretch<P>[]>(add, before.stretches),
+            mostStretches,
+            this.options.until,
+          ),
           border: slice.border,
           pages: slice.pages,
           first: isNew ? slice.first : before.first,

@@ -103,6 +103,8 @@ class Slicer<T> {
   readonly #seen = new IdSet();
   /** Ids that may come again, with where they lie. */
   #border = new Map<string, number>();
+  /** Those of an earlier run, of which only the id is known. */
+  readonly #restored = new Set<string>();
   #work: Piece<T>[] = [];
   /** Items and the width that held them, where the list was seen last. */
   #pace: { readonly items: number; readonly width: number } | null = null;
@@ -112,8 +114,8 @@ class Slicer<T> {
   #short = 0;
   /** Of an open end, what its total still promises. */
   #left = 0;
-  /** Items of the slice before. */
-  #last = 0;
+  /** How many slices before were empty. */
+  #empty = 0;
   #first: number | null = null;
   /** Only whole ranges were asked for so far. */
   #isFirst = true;
@@ -130,6 +132,7 @@ class Slicer<T> {
     const { stray, from } = this.#options;
     for (const id of from?.border ?? []) {
       this.#seen.add(id);
+      this.#restored.add(id);
       this.#border.set(id, (ranges[0]?.from ?? Number.NEGATIVE_INFINITY) + stray);
     }
     this.#work = ranges.map(({ from, to }) => ({ from, to }));
@@ -193,12 +196,11 @@ class Slicer<T> {
     const end = from + Math.min(ideal, Math.max(step, Math.floor((8 * width) / step) * step));
     if (to !== null) return to - end < ideal * 0.2 ? null : end;
     // Nobody knows how far an open range goes: it is asked for as it is when little of its total is left, and after a quiet time.
-    const isQuiet = this.#last === 0 && before === 0;
-    return isQuiet || this.#left - before * aim < aim + 0.5 * this.#size ? null : end;
+    return this.#empty > before || this.#left - before * aim < aim + 0.5 * this.#size ? null : end;
   }
 
   #learn(count: number, width: number): void {
-    this.#last = count;
+    this.#empty = count === 0 ? this.#empty + 1 : 0;
     this.#left -= count;
     const items = Math.max(count, 1);
     const before = this.#pace;
@@ -417,7 +419,12 @@ class Slicer<T> {
   /** Whether an item that was delivered may come with this range, too: at a border, or where the clock of the server was changed. */
   #mayComeAgain(id: string, { answer, index }: Found<T>, { from, to }: Span<number>): boolean {
     const at = answer.ats[index] ?? Number.NaN;
-    return this.#border.has(id) || (from !== null && at < from) || (to !== null && at > to);
+    return (
+      this.#border.get(id) === at ||
+      this.#restored.has(id) ||
+      (from !== null && at < from) ||
+      (to !== null && at > to)
+    );
   }
 
   /** Keeps the ids that may come with what follows. */

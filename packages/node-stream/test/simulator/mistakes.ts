@@ -90,7 +90,11 @@ const planted: Readonly<Record<string, Mistake>> = {
     'const to = (range.to ?? Number.POSITIVE_INFINITY) + limits.stray;',
     'const to = range.to ?? Number.POSITIVE_INFINITY;',
   ],
-  'what lies at a border is told as doubled': ['slices.ts', 'return this.#border.has(id) ||', 'return'],
+  'what lies at a border is told as doubled': [
+    'slices.ts',
+    'this.#border.get(id) === at ||',
+    '',
+  ],
   'a list without totals is called complete': [
     'slices.ts',
     "return { ...stretch, is: 'unproven', why: total === null ? 'no_total' : 'unsteady' };",
@@ -101,11 +105,11 @@ const planted: Readonly<Record<string, Mistake>> = {
     'const isSame = fresh.length === 0 && shared.size === before;',
     'const isSame = true;',
   ],
-  'cursors are forgotten': ['slices.ts', 'after = next.next;', 'after = null;'],
+  'cursors are forgotten': ['slices.ts', 'after = cursor;', 'after = null;'],
   'an empty page ends a list that goes on by cursors': [
     'slices.ts',
-    "const isCursor = typeof next.next === 'string'",
-    "const isCursor = next.ids.length > 0 && typeof next.next === 'string'",
+    "const isCursor = typeof cursor === 'string'",
+    "const isCursor = next.ids.length > 0 && typeof cursor === 'string'",
   ],
   'the pages of an earlier run are read again': [
     'slices.ts',
@@ -144,8 +148,8 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'a checkpoint is a slice ahead': [
     'reading.ts',
-    'stretches: bounded(stretches.reduce',
-    'stretches: bounded(stretches.map((one) => ({ ...one, to: one.to === null ? null : ((one.to as number) + 9000) as P })).reduce',
+    'stretches.reduce<readonly Stretch<P>[]>(add, before.stretches)',
+    'stretches.map((one) => ({ ...one, to: one.to === null ? null : (((one.to as number) + 9000) as P) })).reduce<readonly Stretch<P>[]>(add, before.stretches)',
   ],
 };
 
