@@ -1,4 +1,4 @@
-// Merges the calls of two accounts into one stream ordered by time, joins the cost of each campaign, and counts by day.
+// Reads the calls of two accounts, joins the cost of each campaign, and counts by day.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
@@ -7,9 +7,9 @@ import {
   distinct,
   filterCalls,
   join,
-  mergeOrdered,
   percentile,
   sum,
+  through,
   tumbling,
 } from '@call-attribution/node-stream/operators';
 import { startSandbox } from '@call-attribution/sandbox';
@@ -36,7 +36,10 @@ try {
 
   const talked = filterCalls('talk_minutes:[0.1 TO *]');
   const priced = join(costs, { on: 'ppc_campaign_id' });
-  const rows = await mergeOrdered(streams).through(talked, priced, days).toArray();
+  async function* bothAccounts() {
+    for (const stream of streams) yield* stream;
+  }
+  const rows = await through(bothAccounts(), talked, priced, days).toArray();
 
   const totals = await Promise.all(
     clients.map((client) => client.countCalls({ filter: `${filter},talk_minutes:[0.1 TO *]` })),

@@ -113,31 +113,6 @@ export const operators = {
       );
     },
   },
-  batch: {
-    async ours(pages, take) {
-      const { batch } = await import('@call-attribution/node-stream/operators');
-      await chained(pages, take, batch({ count: 500 }));
-    },
-    loop(pages, take) {
-      let items = [];
-      for (const page of pages)
-        for (const record of page) {
-          items.push(record);
-          if (items.length < 500) continue;
-          take(items);
-          items = [];
-        }
-      if (items.length > 0) take(items);
-    },
-    async RxJS(pages, take) {
-      const { bufferCount } = await import('rxjs');
-      await rx(pages, take, bufferCount(500));
-    },
-    async 'iter-ops'(pages, take) {
-      const { page } = await import('iter-ops');
-      await iterOps(pages, take, page(500));
-    },
-  },
   aggregate: {
     async ours(pages, take) {
       const { aggregate } = await import('@call-attribution/node-stream/operators');

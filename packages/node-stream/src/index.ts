@@ -54,8 +54,7 @@ export {
   type VerdictReason,
 } from './reader/verdict.ts';
 // Sync: a copy that is kept up to date.
-export { type SyncStart, syncStateFrom } from './sync/state-from.ts';
-export { fileState, memoryState } from './sync/state-stores.ts';
+export { memoryState } from './sync/state-stores.ts';
 export { commonSlice, type Stretch, type Stretches } from './sync/stretches.ts';
 export { type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync/sync.ts';
 export type { SyncChange, SyncClient } from './sync/sync-change.ts';

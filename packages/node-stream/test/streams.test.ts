@@ -63,15 +63,10 @@ describe('one source', () => {
     expect(await stream.verdict).toMatchObject({ total: 500, delivered: 500, proof: 'whole' });
   });
 
-  test('it is a web stream of records or of pages', async () => {
+  test('it is a web stream', async () => {
     const sids: string[] = [];
     for await (const call of createCallStream(new FakeServer(records), options).toWeb()) sids.push(call.sid);
     expect(sids).toEqual(expected);
-    const pages: string[] = [];
-    for await (const page of createCallStream(new FakeServer(records), options).toWeb({ by: 'page' })) {
-      pages.push(...sidsOf(page.records));
-    }
-    expect(pages).toEqual(expected);
   });
 
   test('its lines come by pages, each with the checkpoint after it', async () => {
