@@ -26,7 +26,8 @@ export interface Requests {
 export function createRequests(client: Client, settings: Settings): Requests {
   const { base, version, auth } = settings;
   const root = `${base.prefix}/${version}/user/bid-management`;
-  const authKind = version === 'v2' ? 'v2' : auth?.kind === 'bearer' ? 'v3 token' : 'v3 keys';
+  const v3Kind = auth?.kind === 'bearer' ? 'v3 token' : 'v3 keys';
+  const authKind = version === 'v2' ? 'v2' : v3Kind;
   let headers: string[] | undefined;
   return {
     make(operation, tail, options, shown = tail) {

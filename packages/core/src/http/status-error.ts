@@ -15,15 +15,18 @@ const codes: Readonly<Record<number, HttpErrorCode>> = {
   429: 'rate_limited',
 };
 
+function codeOfClass(status: number): HttpErrorCode {
+  if (status >= 500) return 'server_error';
+  return status < 400 ? 'redirect_refused' : 'request_rejected';
+}
+
 /**
  * The error for a response whose status is not success.
  *
  * @param auth which credentials the request carried, for the hint when they are refused.
  */
 export function statusError({ status, headers, body }: HttpResponse, now: number, auth: AuthKind): HttpError {
-  const code =
-    codes[status] ??
-    (status >= 500 ? 'server_error' : status < 400 ? 'redirect_refused' : 'request_rejected');
+  const code = codes[status] ?? codeOfClass(status);
   const isRetryable = status === 408 || status === 429 || status >= 500;
   const retryAfterMs = isRetryable ? requestedDelay(headers, now) : undefined;
   return new HttpError(code, messages.status(code, status, auth, serverReason(body)), {
