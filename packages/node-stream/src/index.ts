@@ -21,7 +21,7 @@ export {
   type StreamErrorDetails,
   type StreamPosition,
 } from './calls/errors.ts';
-export type { DeadRecord, PrefetchOptions, StreamOptions, WindowOptions } from './calls/options.ts';
+export type { DeadRecord, PrefetchOptions, StreamOptions } from './calls/options.ts';
 export type { ReadFacts } from './calls/read-facts.ts';
 export type { SliceTrace, StreamTrace } from './calls/read-trace.ts';
 export type { Each, EachOptions, ItemMethods, ReadableOf } from './calls/readable-of.ts';

@@ -36,8 +36,6 @@ describe('wrong options are refused when a read begins', () => {
     [{ rows: 0 }, 'rows must be'],
     [{ prefetch: { page: 2 } }, 'There is no option prefetch.page. Did you mean prefetch.pages?'],
     [{ prefetch: '4' }, 'prefetch must be'],
-    [{ window: { settle: 'soon' } }, "window.settle must be milliseconds or a string such as '30s'"],
-    [{ window: true }, 'window must be false, or an object'],
     [{ onError: 'ignore' }, "onError must be 'fail' or 'skip', or a function; got \"ignore\""],
     [{ onChange: 'replace' }, "onChange must be 'again' or 'keep'"],
     [{ signal: {} }, 'signal must be an AbortSignal'],

@@ -77,6 +77,6 @@ test('CallsError.is knows the errors of streams', () => {
 test('an option may be undefined, as a variable that may not be set', () => {
   const filter = undefined as string | undefined;
   const signal = undefined as AbortSignal | undefined;
-  createCallStream(client, { filter, signal, window: undefined, timeout: undefined });
+  createCallStream(client, { filter, signal, timeout: undefined });
   toCsv({ delimiter: undefined, columns: undefined });
 });

@@ -23,12 +23,12 @@ const movingPeriodOptions = defineOptions({
  */
 export interface MovingPeriod extends OptionsOf<typeof movingPeriodOptions> {}
 
-const { filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, clock } =
+const { filter, rows, prefetch, signal, timeout, retry, headers, onProgress, onError, clock } =
   streamOptions.entries;
 
 /** The options of `syncInto`. */
 export const syncOptions = defineOptions({
-  ...{ filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, clock },
+  ...{ filter, rows, prefetch, signal, timeout, retry, headers, onProgress, onError, clock },
   /** Only calls of this period, whose ends move from run to run. Default: all calls. */
   period: option.table<MovingPeriod, MovingPeriod>(movingPeriodOptions),
   /**
