@@ -55,7 +55,8 @@ const failures = {
     hint,
     ...taken
   }: Taken & { path: string; what: string; hint?: string }) => {
-    const place = path === '' ? '' : `"${path}"${/^[a-z]/.test(what) ? ' ' : ': '}`;
+    const colon = /^[a-z]/.test(what) ? '' : ':';
+    const place = path === '' ? '' : `"${path}"${colon} `;
     const sentence = `${place}${quotable(what, 400).replace(/\.$/, '')}.`;
     const more = hint === undefined ? '' : ` ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
     return invalid(`${sentence}${more}`, accepts(taken));
@@ -69,8 +70,8 @@ const failures = {
   /** An account that may have the call cannot be read. */
   call_not_known: ({ sid, error, others }: { sid: string; error: ToolError; others: Names }) => {
     const { what, ...rest } = describe(error.problem);
-    const place =
-      others.length === 0 ? '' : ` ${others.join(', ')} ${others.length === 1 ? 'does' : 'do'} not have it.`;
+    const verb = others.length === 1 ? 'does' : 'do';
+    const place = others.length === 0 ? '' : ` ${others.join(', ')} ${verb} not have it.`;
     return {
       ...rest,
       what: `It is not known whether there is a call "${quotable(sid)}"`,
@@ -214,9 +215,10 @@ function accepts({ tool, accepted }: Taken): string {
 }
 
 function fieldHelp(groups: readonly string[]): string {
-  return groups.includes('summary')
-    ? `Use field names or the groups ${groups.join(', ')}; describe_data lists every field.`
-    : `Use a field${groups.length === 0 ? '' : ` or ${groups.join(', ')}`}; describe_data lists every field.`;
+  if (groups.includes('summary'))
+    return `Use field names or the groups ${groups.join(', ')}; describe_data lists every field.`;
+  const more = groups.length === 0 ? '' : ` or ${groups.join(', ')}`;
+  return `Use a field${more}; describe_data lists every field.`;
 }
 
 function invalid(why: string, next: string): Failure {
