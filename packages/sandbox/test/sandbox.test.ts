@@ -175,18 +175,14 @@ describe('a sandbox', () => {
 
 describe('a sandbox in which time passes', () => {
   test('it gets new calls and changes the ad data of old ones, with exact totals', async () => {
-    const { sandbox, account } = await start({
-      days: 3,
-      to: '2026-11-01 00:00:00',
-      live: { callsPerMinute: 1 },
-    });
+    const { sandbox, account } = await start({ days: 3, to: '2026-11-01 00:00:00' });
     const total = async () => {
       const response = await fetch(`${sandbox.url}${list}?rows=1&q=inc_gce:1`, { headers: keys(account) });
       return Number(response.headers.get('content-range')?.split('/')[1]);
     };
     const before = await total();
     const { arrived, changed } = await sandbox.advance('6h');
-    expect(arrived).toBeGreaterThan(300);
+    expect(arrived).toBeGreaterThan(3000);
     expect(changed).toBeGreaterThan(0);
     expect(await total()).toBe(before + arrived);
   });
