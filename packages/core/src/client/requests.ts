@@ -32,7 +32,7 @@ export function createRequests(client: Client, settings: Settings): Requests {
   return {
     make(operation, tail, options, shown = tail) {
       if (auth === undefined)
-        throw new ConfigurationError('missing_auth', setupMessages.authMissing(version));
+        throw new ConfigurationError('invalid_credentials', setupMessages.authMissing(version));
       headers ??= [
         ...commonHeaders(settings, 'application/json'),
         'content-type',

@@ -178,7 +178,7 @@ class RecordStream extends SessionStream {
     this.#readAs ??= as;
     if (this.#readAs === as) return;
     throw new ConfigurationError(
-      'invalid_argument',
+      'invalid_option',
       `This stream is already being read as ${this.#readAs}. Create another one to read it as ${as}.`,
     );
   }
