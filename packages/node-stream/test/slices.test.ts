@@ -1,3 +1,4 @@
+import { hour, parseNaive } from '@call-attribution/core/time';
 import { type Bound, type Filter, matcher, printFilter } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
 import { createCallStream } from '../src/calls/call-stream.ts';
@@ -52,13 +53,6 @@ describe('slices', () => {
     expect(server.requests.length / Math.ceil(records.length / 50)).toBeLessThan(limit);
   });
 
-  test('slices of several pages need hardly more requests than there are pages', async () => {
-    const { server, sids, verdict } = await read(fakeRecords(8000), { window: { pages: 10 } });
-    expect(sids).toHaveLength(8000);
-    expect(verdict).toMatchObject({ proof: 'whole', rereads: 0 });
-    expect(server.requests.length).toBeLessThan(160 * 1.12);
-  });
-
   test('they cover the whole query without a gap, in order of time, each within one page', async () => {
     const { slices } = await read(office);
     expect(slices[0]?.from).toBeNull();
@@ -72,7 +66,6 @@ describe('slices', () => {
       fakeRecords(500),
       {
         filter: 'talk_minutes:[* TO *],date_added:{2026-01-01 01:00:00 TO 2026-01-01 06:00:00]',
-        window: { sealedBefore: '2027-01-01 00:00:00' },
       },
       {},
     );
@@ -121,9 +114,7 @@ describe('slices', () => {
     const { fetchPage } = server;
     // As a server that does not know date_added would answer: the same list whatever the range.
     server.fetchPage = (query) => fetchPage.call(server, { ...query, filter: { clauses: [] } });
-    await expect(
-      createCallStream(server, { clock: { now }, rows: 50, window: { bounds: 'closed' } }).toArray(),
-    ).rejects.toMatchObject({
+    await expect(createCallStream(server, { clock: { now }, rows: 50 }).toArray()).rejects.toMatchObject({
       code: 'range_ignored',
     });
   });
@@ -135,7 +126,7 @@ describe('slices', () => {
         return { ...page, total: (page.total ?? 0) + (holdsGhost ? 1 : 0) };
       },
     });
-    const stream = createCallStream(server, { clock: { now }, rows: 10, window: { pages: 4 } });
+    const stream = createCallStream(server, { clock: { now }, rows: 10 });
     await expect(stream.toArray()).rejects.toMatchObject({ code: 'incomplete' });
     expect(server.requests.length).toBeLessThan(150);
   });
@@ -197,11 +188,6 @@ describe('the upper end of a slice', () => {
     },
   );
 
-  test('no request finds it out when it is given', async () => {
-    const { filters } = await read(records, { window: { bounds: 'closed' } });
-    expect(filters.filter((filter) => /[{}]/.test(filter))).toHaveLength(0);
-  });
-
   test('the bound of the query itself is rewritten when the server refuses it', async () => {
     const filter = 'date_added:[2026-01-01 00:00:00 TO 2026-01-01 00:05:00}';
     const { sids, filters } = await read(records, { filter }, { exclusive: 'refused' });
@@ -219,7 +205,7 @@ describe('concurrency', () => {
     let inFlight = 0;
     await read(
       fakeRecords(2000),
-      { prefetch, window: { sealedBefore } },
+      { prefetch, clock: { now: () => parseNaive(sealedBefore) + 14 * hour } },
       {
         async delay({ filter }) {
           inFlight += 1;

@@ -1,3 +1,4 @@
+import { hour, parseNaive } from '@call-attribution/core/time';
 import { describe, expect, test } from 'vitest';
 import { createCallStream } from '../src/calls/call-stream.ts';
 import type { StreamOptions } from '../src/calls/options.ts';
@@ -7,6 +8,7 @@ import { syncInto } from '../src/sync/sync.ts';
 import type { SyncState } from '../src/sync/sync-state.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 
+const settled = 14 * hour;
 const now = () => Date.UTC(2026, 5, 1);
 
 async function read(server: FakeServer, options: StreamOptions = {}) {
@@ -140,7 +142,7 @@ describe('the count at the end', () => {
   test('it covers only what lies safely in the past, and says so', async () => {
     const server = new FakeServer(fakeRecords(1000, () => 60));
     const sealedBefore = '2026-01-01 08:20:00';
-    const { verdict } = await read(server, { window: { sealedBefore } });
+    const { verdict } = await read(server, { clock: { now: () => parseNaive(sealedBefore) + settled } });
     expect(verdict).toMatchObject({
       proof: 'whole',
       recount: { before: sealedBefore, expected: 500, read: 500 },
@@ -152,10 +154,11 @@ describe('the count at the end', () => {
 
   test('a query of recent calls is not counted again', async () => {
     const server = new FakeServer(fakeRecords(1000));
-    const { verdict } = await read(server, { window: { sealedBefore: '2025-01-01 00:00:00' } });
+    const clock = { now: () => parseNaive('2026-01-01 00:00:00') + settled - 1000 };
+    const { verdict } = await read(server, { clock });
     expect(verdict).toMatchObject({ proof: 'whole', recount: { expected: 0, read: 0 } });
     const filter = 'date_added:[2026-01-01 00:00:00 TO *]';
-    const bounded = await read(server, { filter, window: { sealedBefore: '2025-01-01 00:00:00' } });
+    const bounded = await read(server, { filter, clock });
     expect(bounded.verdict).toMatchObject({ proof: 'whole', recount: null });
   });
 

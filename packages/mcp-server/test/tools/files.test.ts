@@ -13,7 +13,7 @@ const exportFolder = mkdtempSync(join(tmpdir(), 'mcp-files-'));
 afterAll(() => rmSync(exportFolder, { recursive: true }));
 
 const refused = () => {
-  throw new HttpError('forbidden', 'Not allowed.', { status: 403 });
+  throw new HttpError('unauthorized', 'Not allowed.', { status: 403 });
 };
 
 const twoAccounts = (options: CallsMcpOptions, berlin = fakeClient(fixtureCalls(40, 2))) =>

@@ -298,7 +298,7 @@ class Stream<T> extends Readable {
   #claim(as: 'items' | 'pages', from: Checkpoint | null): void {
     if (this.#readAs !== null)
       throw new ConfigurationError(
-        'invalid_argument',
+        'invalid_option',
         `This stream is already being read as ${this.#readAs}. Create another one.`,
       );
     if (from === null && this.startsAt !== null && this.startsAt.chain != null)
