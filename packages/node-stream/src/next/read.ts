@@ -25,7 +25,7 @@ import {
 import { through } from './operators/chain.ts';
 import type { Chain, Done, Operator, Sink, Through } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
-import type { Checkpoint, Page, ReadFacts, Source } from './page.ts';
+import type { Checkpoint, Page, Range, ReadFacts, Source } from './page.ts';
 import type { Verdict } from './proof.ts';
 import { type Place, type Portion, type Progress, pagesOf, Reading } from './reading.ts';
 
@@ -35,6 +35,12 @@ export interface DeadRecord {
   readonly bytes: Uint8Array;
   /** Why it could not be parsed. */
   readonly error: unknown;
+  /** The slice that it came with. */
+  readonly slice: Range;
+  /** Page within the slice, from 0. */
+  readonly page: number;
+  /** Record within the page, from 0. */
+  readonly index: number;
 }
 
 const byteStreamOptions = defineOptions({
@@ -330,7 +336,8 @@ export function createCallStream(client: PageClient, options: CallStreamOptions 
       return parsed(record);
     } catch (error) {
       if (onError === 'fail') throw error;
-      if (onError !== 'skip') onError({ bytes: bytesOf(record), error });
+      const { page, index, slice } = record;
+      if (onError !== 'skip') onError({ bytes: bytesOf(record), error, slice, page: page.meta.page, index });
       return null;
     }
   });

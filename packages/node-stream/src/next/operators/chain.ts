@@ -267,10 +267,7 @@ class ChainPage<T> implements Page<T> {
   /** Made when it is asked for, since operators may keep much. */
   get checkpoint(): Checkpoint {
     if (this.#checkpoint === null && this.#save === null)
-      throw new ConfigurationError(
-        'invalid_option',
-        'Ask for the checkpoint of a page before the next one.',
-      );
+      throw new ConfigurationError('invalid_option', 'Ask for the checkpoint of a page before the next one.');
     this.#checkpoint ??= this.#save?.() ?? null;
     return this.#checkpoint as Checkpoint;
   }
