@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { addAbortSignal, Readable } from 'node:stream';
 import {
   type Call,
@@ -233,6 +234,13 @@ class Stream<T> extends Readable {
     this.#stop();
     void this.#portions?.return().catch(() => {});
     done(error);
+  }
+
+  /** A stream that was left midway, or has failed, is closed: whoever read it got the error. */
+  override async [Symbol.asyncDispose](): Promise<void> {
+    this.on('error', () => {});
+    this.destroy();
+    if (!this.closed) await once(this, 'close');
   }
 
   /** Pushes items until the reader has enough. */
