@@ -152,7 +152,7 @@ describe('a read that fails', () => {
     const error = await read().catch((failure) => failure);
     expect(error).toMatchObject({
       name: 'StreamError',
-      code: 'forbidden',
+      code: 'unauthorized',
       isRetryable: false,
       page: 0,
       cause: { status: 403 },

@@ -6,5 +6,6 @@ const runs = Number(process.env.CALLS_RUNS ?? 30);
 describe('a list that moves while it is read', () => {
   test('each record is read once, whatever moves where', () => readsMovingLists(runs));
 
-  test('slices of several pages are read completely or reported as incomplete', () => readsMovingPages(runs));
+  test('seconds of several pages are read completely or reported as incomplete', () =>
+    readsMovingPages(runs));
 });

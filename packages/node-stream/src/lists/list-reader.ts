@@ -239,7 +239,7 @@ class Reader<T> implements ListReader<T> {
     this.#readAs ??= as;
     if (this.#readAs === as && this.#readable === null) return;
     throw new ConfigurationError(
-      'invalid_argument',
+      'invalid_option',
       `This list is already being read as ${this.#readAs}. Create another reader to read it as ${as}.`,
     );
   }

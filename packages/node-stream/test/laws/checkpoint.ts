@@ -27,7 +27,6 @@ const reading = {
   ties: fc.constantFrom(0, 1, 60, 600),
   rows: fc.integer({ min: 1, max: 40 }),
   prefetch: fc.integer({ min: 1, max: 6 }),
-  window: fc.constantFrom<CallStreamOptions['window'][]>(undefined, false, { pages: 3 }),
   highWaterMark: fc.constantFrom(1, 16, 256),
 };
 
@@ -39,9 +38,8 @@ export async function resumesAnywhere(numRuns: number, tally = new Tally()): Pro
       fc.array(fc.integer({ min: 1, max: 200 }), { maxLength: 5 }),
       (plan, stops) =>
         tally.run(async () => {
-          const { count, ties, window, ...rest } = plan;
+          const { count, ties, ...options } = plan;
           const server = new FakeServer(fakeRecords(count, (i) => (i % 3 === 0 ? ties : 0)));
-          const options = { ...rest, ...(window === undefined ? {} : { window }) };
           const sids: string[] = [];
           let checkpoint: Checkpoint | null = null;
           for (const take of stops) {

@@ -1,3 +1,4 @@
+import { hour, parseNaive } from '@call-attribution/core/time';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -7,6 +8,8 @@ import type { StreamOptions } from '../../src/calls/options.ts';
 import { byTime, type FakeBehaviour, type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
 
 const day = '2026-03-01';
+/** The clock by which calls before a time are settled. */
+const settledBefore = (time: string) => ({ now: () => parseNaive(time) + 14 * hour });
 const at = (seconds: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
 
@@ -132,8 +135,7 @@ export async function readsMovingLists(numRuns: number, tally = new Tally()): Pr
           const { sids, error } = await deliver(server, {
             rows,
             prefetch,
-            window: { sealedBefore },
-            clock: { now: () => Date.UTC(2026, 3, 1) },
+            clock: settledBefore(sealedBefore),
           });
           expect(error).toBeNull();
           tally.compare(world.must, sids, world.may);
@@ -146,7 +148,7 @@ export async function readsMovingLists(numRuns: number, tally = new Tally()): Pr
   );
 }
 
-/** Reads lists that move in one way, in slices of several pages: complete, or reported as incomplete. */
+/** Reads lists that move in one way, with seconds of several pages: complete, or reported as incomplete. */
 export async function readsMovingPages(numRuns: number, tally = new Tally()): Promise<void> {
   let whole = 0;
   await fc.assert(
@@ -156,20 +158,16 @@ export async function readsMovingPages(numRuns: number, tally = new Tally()): Pr
         ...reading,
         rows: fc.integer({ min: 1, max: 40 }),
         move: fc.constantFrom<Move>('insert', 'remove', 'update'),
-        pages: fc.constantFrom(0, 1, 4),
         span: fc.constantFrom(0, 1, 30),
       }),
-      ({ rows, prefetch, sealed, pages, move, ...plan }) =>
+      ({ rows, prefetch, sealed, move, ...plan }) =>
         tally.run(async () => {
           const world = shifting({ ...plan, rate: plan.rate / 4, moves: [move] });
           const server = new FakeServer(world.initial, { before: world.before, order: world.order });
-          const window =
-            pages === 0 ? (false as const) : { pages, sealedBefore: at(plan.count * plan.span * sealed) };
           const { sids, error, changed } = await deliver(server, {
             rows,
             prefetch,
-            window,
-            clock: { now: () => Date.UTC(2026, 3, 1) },
+            clock: settledBefore(at(plan.count * plan.span * sealed)),
           });
           expect(sids.filter((sid) => !world.may.has(sid))).toEqual([]);
           expect(sids.length - new Set(sids).size).toBeLessThanOrEqual(
