@@ -55,7 +55,7 @@ describe('a checkpoint', () => {
   });
 
   test.each([
-    ['another filter', { filter: 'talk_minutes:[1 TO *]' }, 'checkpoint_mismatch'],
+    ['another filter', { filter: 'talk_minutes:[1 TO *]' }, 'checkpoint_invalid'],
     ['no checkpoint at all', { checkpoint: {} as Checkpoint }, 'checkpoint_invalid'],
     ['a later version', { checkpoint: { version: 2 } as unknown as Checkpoint }, 'checkpoint_invalid'],
   ])('it is refused with %s', async (_, options, code) => {

@@ -44,11 +44,9 @@ const saysWhat: ReadonlySet<Reason> = new Set(['stray', 'unknown_field', 'flag_v
 const codes: Partial<Record<Reason, ProblemCode>> = {
   too_long: 'limit',
   too_many_clauses: 'limit',
-  still_encoded: 'encoded',
-  bad_encoding: 'encoded',
   unknown_field: 'unknown_field',
-  other_version: 'version',
-  inverted: 'inverted',
+  other_version: 'unknown_field',
+  inverted: 'bound',
   not_a_number: 'bound',
   number_size: 'bound',
   date_for_number: 'bound',

@@ -8,28 +8,23 @@ export const problemCodes = {
     means: 'The filter is too long or has too many clauses.',
     do: 'Split it into several requests.',
   },
-  encoded: {
-    kind: 'usage',
-    means: 'The filter is still encoded as a part of a URL.',
-    do: 'Decode it first, as `fromQueryParam` does.',
-  },
   syntax: {
     kind: 'usage',
-    means: 'A bracket, comma, colon or word is missing or in the wrong place.',
+    means:
+      'A bracket, comma, colon or word is missing or in the wrong place, or the filter is still encoded as a part of a URL.',
     do: 'Apply the fix of the problem, or write what it expects.',
   },
-  unknown_field: { kind: 'usage', means: 'There is no such field.', do: 'Use one of the suggested names.' },
-  version: {
+  unknown_field: {
     kind: 'usage',
-    means: 'The field exists in the other version of the API only.',
-    do: 'Use that version, or another field.',
+    means: 'There is no such field, or only in the other version of the API.',
+    do: 'Use one of the suggested names, or that version.',
   },
   bound: {
     kind: 'usage',
-    means: 'A bound is not a number or date that the field can have.',
+    means:
+      'A bound is not a number or date that the field can have, or the lower one is above the upper one.',
     do: 'Write it in the form that the message names.',
   },
-  inverted: { kind: 'usage', means: 'The lower bound is above the upper bound.', do: 'Swap them.' },
   any_value: {
     kind: 'usage',
     means: 'A warning: the range holds every value.',

@@ -70,21 +70,21 @@ describe('a filter for one version', () => {
   it.each([
     [
       'inc_gce:1',
-      'version',
+      'unknown_field',
       0,
       7,
       '"inc_gce" works only in v3, and this filter is for v2. Leave it out, or use v3.',
     ],
     [
       'talk_minutes:[2 TO 5],inc_gce:1',
-      'version',
+      'unknown_field',
       22,
       29,
       '"inc_gce" works only in v3, and this filter is for v2. Leave it out, or use v3.',
     ],
     [
       'Inc_Gce:1',
-      'version',
+      'unknown_field',
       0,
       7,
       '"inc_gce" works only in v3, and this filter is for v2. Leave it out, or use v3.',
@@ -130,7 +130,7 @@ describe('a string with several problems', () => {
     expect(result).toMatchObject({
       ok: true,
       text: 'talk_minutes:[2 TO 9]',
-      warnings: [{ code: 'encoded' }],
+      warnings: [{ code: 'syntax' }],
     });
   });
 
