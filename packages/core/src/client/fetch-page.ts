@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
-import type { HttpResponse } from '../http/transport.ts';
+import type { HttpResponse } from '../http/dispatch.ts';
 import { countOf } from '../page/content-range.ts';
 import { brokenUtf8, decodeText, startsWith, unexpectedBody } from '../page/read-json.ts';
 import { type ByteRange, splitRecords } from '../page/split-records.ts';
@@ -9,7 +9,7 @@ import type { Call } from '../record/generated/calls.ts';
 import type { RawPage } from './client.ts';
 import type { Context } from './context.ts';
 import type { ListQuery } from './options.ts';
-import { type PageReader, readQuery, refuseShifted, requestPage } from './page-request.ts';
+import { type PageReader, readQuery, refuseShifted, requestPage } from './request-page.ts';
 
 interface Split {
   readonly bytes: Uint8Array;

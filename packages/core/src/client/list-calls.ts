@@ -13,7 +13,7 @@ import {
   recordReader,
   refuseShifted,
   requestPage,
-} from './page-request.ts';
+} from './request-page.ts';
 
 /** How far the reading of a list has got. Never changed, so that `next()` of a page returns the same page again. */
 interface ListPosition {
