@@ -1,9 +1,9 @@
 import {
-  diagnose,
   dialects,
   type FilterInput,
   FilterSyntaxError,
   printFilter,
+  safeParse,
   toFilter,
 } from '@call-attribution/query-dsl';
 import { ResponseError } from '../errors/calls-error.ts';
@@ -146,12 +146,11 @@ export function filterText(input: FilterInput | undefined, version: Version): Fi
 }
 
 function fromString(input: string, version: Version): FilterText {
-  const { filter, problems } = diagnose(input, { version });
-  const problem = problems.find(
-    ({ code, suggestions }) => code !== 'unknown_field' || suggestions.length > 0,
-  );
-  if (problem) throw new FilterSyntaxError(problem);
-  return problems.length === 0 ? textOf(printFilter(filter), true) : textOf(input.trim(), false);
+  const result = safeParse(input, { version });
+  if (result.ok) return textOf(printFilter(result.filter), true);
+  const { code, suggestions } = result.problem;
+  if (code === 'unknown_field' && suggestions.length === 0) return textOf(input.trim(), false);
+  throw new FilterSyntaxError(result.problem);
 }
 
 const textOf = (text: string, isKnown: boolean): FilterText => {
