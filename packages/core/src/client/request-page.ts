@@ -148,8 +148,10 @@ export function filterText(input: FilterInput | undefined, version: Version): Fi
 function fromString(input: string, version: Version): FilterText {
   const result = safeParse(input, { version });
   if (result.ok) return textOf(printFilter(result.filter), true);
-  const { code, suggestions } = result.problem;
-  if (code === 'unknown_field' && suggestions.length === 0) return textOf(input.trim(), false);
+  const { code, suggestions, found } = result.problem;
+  const isElsewhere = Object.hasOwn(dialects.v3.fields, found);
+  if (code === 'unknown_field' && suggestions.length === 0 && !isElsewhere)
+    return textOf(input.trim(), false);
   throw new FilterSyntaxError(result.problem);
 }
 
