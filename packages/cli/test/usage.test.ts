@@ -253,7 +253,7 @@ test('a process ends the same way for an unknown option, a bad filter and missin
   const filter = await stage.quick(['count', '--q', 'talk_minutes:[1 to 2]']);
   expect(filter).toMatchObject({ code: 2, stdout: '' });
   expect(filter.stderr).toMatch(
-    /\n {2}talk_minutes:\[1 to 2\]\n {18}\^\^\n {2}→ try --q 'talk_minutes:\[1 TO 2\]'\n$/,
+    /\n {2}talk_minutes:\[1 to 2\]\n {17}\^\^\^\n {2}→ try --q 'talk_minutes:\[1 TO 2\]'\n$/,
   );
   expect(await stage.quick(['count'], { env: nobody })).toMatchObject({ code: 2, stdout: '' });
 });

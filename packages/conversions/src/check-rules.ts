@@ -1,36 +1,28 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 import { day, durationMillis, hour, isTimeZone } from '@call-attribution/core/time';
 import { type ConversionRules, ruleOptions } from './conversion.ts';
-import type { RulesProblem } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
-import { rulesProblemText } from './words.ts';
 
 const rulesErrors = codeTable({
   usage: {
-    zone_missing: 'The rules have no time zone, which the tool needs. Set `timeZone`.',
-    zone_unknown: 'The time zone does not exist. Use a name such as America/New_York.',
-    name_missing: 'The tool needs the name of the conversion. Set `conversionName`, spelled as in the tool.',
-    currency_unknown: 'The currency does not exist. Use a code of three letters such as USD.',
-    window_too_long: 'The window is longer than the tool remembers a click. Use a shorter one.',
-    no_age_left:
-      'The minimum age is longer than the window, so that no call is left. Shorten the age or widen the window.',
-    from_unreadable: 'The start is not a time. Write it as YYYY-MM-DD HH:MM:SS.',
+    invalid_rules:
+      'The rules of a run make no sense for a tool. `option` names the rule; the message says what it may be.',
   },
 });
 
 /** Rules that make no sense for a tool. */
-export class RulesError extends CallsError<RulesProblem['code']> {
+export class RulesError extends CallsError<keyof typeof rulesErrors> {
   static override readonly codes: CodeTable = rulesErrors;
-  /** What is wrong, as facts. */
-  readonly problem: RulesProblem;
+  /** The rule that is wrong. */
+  readonly option: keyof ConversionRules;
 
   static {
     nameErrors(RulesError, 'RulesError');
   }
 
-  constructor(problem: RulesProblem, tool: string) {
-    super(problem.code, rulesProblemText(problem, tool));
-    this.problem = problem;
+  constructor(option: keyof ConversionRules, message: string) {
+    super('invalid_rules', message);
+    this.option = option;
   }
 }
 
@@ -45,25 +37,43 @@ const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
  */
 export function checkRules(rules: ConversionRules, tool: Tool): void {
   ruleOptions.check(rules);
-  const problem = problemOf(rules, tool);
-  if (problem) throw new RulesError(problem, tool.title ?? 'the tool');
-}
-
-function problemOf(rules: ConversionRules, { accepts, needsName = false }: Tool): RulesProblem | null {
+  const { accepts, needsName = false, title = 'the tool' } = tool;
   const { timeZone, conversionName, currency, from } = rules;
-  if (timeZone === null) return { code: 'zone_missing' };
-  if (!isTimeZone(timeZone)) return { code: 'zone_unknown', zone: timeZone };
-  if (needsName && !/^\S.{0,99}$/u.test(conversionName)) return { code: 'name_missing' };
-  if (currency !== undefined && !isCurrency(currency)) return { code: 'currency_unknown', currency };
+  if (timeZone === null)
+    throw new RulesError(
+      'timeZone',
+      `${title} needs a time zone: the API does not say which time zone its times are in`,
+    );
+  if (!isTimeZone(timeZone))
+    throw new RulesError(
+      'timeZone',
+      `the time zone ${JSON.stringify(timeZone)} does not exist; use a name such as America/New_York`,
+    );
+  if (needsName && !/^\S.{0,99}$/u.test(conversionName))
+    throw new RulesError(
+      'conversionName',
+      `${title} needs a conversion name: at most 100 characters, spelled as in the tool`,
+    );
+  if (currency !== undefined && !isCurrency(currency))
+    throw new RulesError(
+      'currency',
+      `there is no currency ${JSON.stringify(currency)}; use the three letters of ISO 4217, such as USD`,
+    );
   const most = accepts.clickWindow === null ? null : durationMillis(accepts.clickWindow, 'clickWindow');
   const window = rules.clickWindow === undefined ? most : durationMillis(rules.clickWindow, 'clickWindow');
   if (window !== null && most !== null && window > most)
-    return { code: 'window_too_long', days: window / day, most: most / day };
+    throw new RulesError(
+      'clickWindow',
+      `a click window of ${window / day} days is too long: ${title} accepts clicks of at most ${most / day} days`,
+    );
   const age = durationMillis(rules.minAge ?? accepts.minAge, 'minAge');
-  if (window !== null && age >= window) return { code: 'no_age_left', hours: age / hour, days: window / day };
+  if (window !== null && age >= window)
+    throw new RulesError(
+      'minAge',
+      `no call can count: calls must be ${age / hour} hours old, and clicks at most ${window / day} days`,
+    );
   if (from !== undefined && !/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/.test(from))
-    return { code: 'from_unreadable' };
-  return null;
+    throw new RulesError('from', 'from must be a time such as 2026-11-01 00:00:00');
 }
 
 /** Whether this is the ISO 4217 code of a currency, such as `USD`. */

@@ -38,7 +38,6 @@ export { readValueRules } from './read-value-rules.ts';
 export type {
   Change,
   LeftOutReason,
-  RulesProblem,
   SheetFault,
   SheetProblem,
 } from './reasons.ts';

@@ -33,13 +33,3 @@ export type SheetProblem = {
   /** 1 is the first line of the file. */
   readonly line: number;
 } & SheetFault;
-
-/** Rules of a run that make no sense for a tool, as facts. */
-export type RulesProblem =
-  | { readonly code: 'zone_missing' }
-  | { readonly code: 'zone_unknown'; readonly zone: string }
-  | { readonly code: 'name_missing' }
-  | { readonly code: 'currency_unknown'; readonly currency: string }
-  | { readonly code: 'window_too_long'; readonly days: number; readonly most: number }
-  | { readonly code: 'no_age_left'; readonly hours: number; readonly days: number }
-  | { readonly code: 'from_unreadable' };

@@ -1,4 +1,4 @@
-import type { Change, LeftOutReason, RulesProblem } from './reasons.ts';
+import type { Change, LeftOutReason } from './reasons.ts';
 
 /** What each reason means and what can be done about it, in one line. */
 export const reasonTexts: Readonly<Record<LeftOutReason, string>> = {
@@ -32,23 +32,3 @@ export const changeTexts: Readonly<Record<Change, string>> = {
   counts_again:
     'the call counts again after it was retracted, and tools ignore a conversion that was retracted',
 };
-
-/** Says what is wrong with the rules of a run. */
-export function rulesProblemText(problem: RulesProblem, tool: string): string {
-  switch (problem.code) {
-    case 'zone_missing':
-      return `${tool} needs a time zone: the API does not say which time zone its times are in`;
-    case 'zone_unknown':
-      return `the time zone ${JSON.stringify(problem.zone)} does not exist; use a name such as America/New_York`;
-    case 'name_missing':
-      return `${tool} needs a conversion name: at most 100 characters, spelled as in the tool`;
-    case 'currency_unknown':
-      return `there is no currency ${JSON.stringify(problem.currency)}; use the three letters of ISO 4217, such as USD`;
-    case 'window_too_long':
-      return `a click window of ${problem.days} days is too long: ${tool} accepts clicks of at most ${problem.most} days`;
-    case 'no_age_left':
-      return `no call can count: calls must be ${problem.hours} hours old, and clicks at most ${problem.days} days`;
-    case 'from_unreadable':
-      return 'from must be a time such as 2026-11-01 00:00:00';
-  }
-}

@@ -9,12 +9,9 @@ import {
 const fleetErrors = codeTable({
   usage: {
     job_invalid:
-      'The job file has a setting that cannot be used, or names a key in clear. The message says which, and what is expected.',
-    job_differs:
-      'Workers of this job go by another job file. Stop all of them, edit the file, and start them again.',
+      'The job file has a setting that cannot be used, names a key in clear, or differs from that of other workers. The message says which setting, and what is expected.',
     unknown_job:
-      'The engine has no such job. Start a worker with its file first: `calls fleet work JOB.json`.',
-    unknown_account: 'The job has no such account. `calls fleet status --all` lists them.',
+      'The engine has no such job, or the job no such account. Start a worker with its file first: `calls fleet work JOB.json`; `calls fleet status --all` lists the accounts.',
     engine_unfit:
       'The engine cannot be used: no permission, too old a Node.js, or an address that is not one. The message says what is missing.',
     target_unfit:

@@ -37,7 +37,7 @@ export async function retryAside(
     );
   const unknown = accounts.find((id) => !tickets.some(({ account }) => account === id));
   if (unknown !== undefined)
-    throw new FleetError('unknown_account', `The job ${card.name} has no account ${unknown}.`, {
+    throw new FleetError('unknown_job', `The job ${card.name} has no account ${unknown}.`, {
       hint: 'calls fleet status --all lists its accounts',
     });
   const chosen = tickets.filter(({ account, note }) =>

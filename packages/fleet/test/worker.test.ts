@@ -196,7 +196,7 @@ describe('turns', () => {
       { account: first.id, outcome: 'again' },
     ]);
     await expect(retryAside(engine, { at: 0, accounts: ['none'] })).rejects.toMatchObject({
-      code: 'unknown_account',
+      code: 'unknown_job',
     });
     await (await workerOn(source, source.job(into), { engine })).run();
     expect(sorted(await sidsIn(into))).toEqual(sorted(source.truth));
@@ -236,7 +236,7 @@ describe('the job file', () => {
     await expect.poll(async () => statusOf(await engine.look(), Date.now())?.states.read).toBe(3);
     const refused = await workerOn(source, edited, { engine });
     await expect(refused.run()).rejects.toMatchObject({
-      code: 'job_differs',
+      code: 'job_invalid',
       message: expect.stringMatching(/Stop all of them, then start them with the edited file/),
     });
     expect(refused.events.some(({ kind }) => kind === 'turn')).toBe(false);
@@ -262,7 +262,7 @@ describe('the job file', () => {
     // Another worker goes by another file.
     await engine.beat({ ...worker.card, name: 'other', digest: 'other' });
     await engine.setCard((card) => card && { ...card, digest: 'other' });
-    await expect(running).rejects.toMatchObject({ code: 'job_differs' });
+    await expect(running).rejects.toMatchObject({ code: 'job_invalid' });
   });
 
   test('a worker alone tells the engine of its job again', async () => {

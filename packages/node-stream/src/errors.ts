@@ -2,10 +2,8 @@ import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribu
 
 const checkpointErrors = codeTable({
   usage: {
-    checkpoint_mismatch:
-      'The checkpoint was made for another query, or another run has moved on. Use the filter and version it was made for, or start without it.',
     checkpoint_invalid:
-      'It is not a checkpoint of this package, or the unfinished file or folder is not the one it was made for. Remove both to start over.',
+      'It is no checkpoint of this package, it was made for another query or another file or folder, or another run has moved on. Use the filter and version it was made for, or remove it to start over.',
   },
 });
 
@@ -84,11 +82,8 @@ export class FileLockedError extends CallsError<FileLockedErrorCode> {
 const itemErrors = codeTable({
   data: {
     unfit_value:
-      'A value is not of the type that the operator or column needs. Name another field or type, or map the value first.',
-    unreadable_time:
-      'The time of an item cannot be read. Pass a field or function that gives times in the form YYYY-MM-DD HH:MM:SS.',
+      'A value is not of the type that the operator or column needs, or a time not in the form YYYY-MM-DD HH:MM:SS. Name another field or type, or map the value first.',
     late_item: 'An item arrived after its window had closed. Raise `lateness`, or set `onLate`.',
-    out_of_order: 'A source is not in order of time. Raise `lateness`, or set `onLate`.',
     repeated_key:
       'Two rows of the table of a join have the same key. Pass a table in which each key appears once.',
     too_many_groups: 'There are more groups than `maxGroups`. Group by something coarser, or raise it.',

@@ -1,15 +1,18 @@
-import { type DateParts, daysInMonth, endOf, formatDate, outOfRange, type Precision } from './calendar.ts';
 import { FilterArgumentError } from './errors.ts';
-import type { Bound, Field, FieldType } from './filter.ts';
-import type { Fact } from './problem.ts';
+import type { Bound, FieldType } from './filter.ts';
 
-// Bounds as filters write them.
+// Bounds as filters write them. A date is a wall-clock time without a zone, on the Gregorian calendar.
 
 const date = /\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d/y;
 
-/** The most digits before the decimal point. With at most 99 of them, no number is too large for a double. */
-export const mostDigits = 99;
+// With at most 99 digits before the decimal point, no number is too large for a double.
 const decimal = /-?\d{1,99}(?:\.\d+)?/y;
+
+/** The number of days in a month of the Gregorian calendar. January is month 1. */
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
 
 /** Where the bound that starts at an offset ends; undefined when there is none of this type. `*` is not one. */
 export function endOfBound(text: string, start: number, type: FieldType): number | undefined {
@@ -43,93 +46,6 @@ export function compare(left: BoundText, right: BoundText): number {
   if (!dates) return Number(left.text) - Number(right.text);
   if (left.text === right.text) return 0;
   return left.text < right.text ? -1 : 1;
-}
-
-// Bounds as people write them: `2026-10-01`, `2026/10`, `2024-01-01T00:00:00`, `+5`, `1e3`, `1,5`, `5 minutes`.
-
-/** What a written bound means. */
-export interface Meant {
-  /** The bound as a filter writes it; of a year, month, day or minute its first second. */
-  readonly text: string;
-  /** The first second after that year, month, day or minute; null after the year 9999. Missing for an exact bound. */
-  readonly over?: string | null;
-}
-
-/** A date without a time zone: a pattern for a part of a larger one. */
-export const datePattern = String.raw`\d{4}(?:[-/.]\d{1,2}[-/.]\d{1,2}(?:(?:\s{1,9}|\s?[T_,]\s?)\d{1,2}:\d{1,2}(?::\d{1,2}(?:[.,]\d{1,9})?)?)?(?!\.\d)|[-/.]\d{1,2}(?![-/.]\d)|(?![-/.]\d))(?![\w:]|[\s,]{0,9}\d+:)`;
-
-const dateParts =
-  /(?<year>\d{4})(?:(?<separator>[-/.])(?<month>\d{1,2})(?:\k<separator>(?<day>\d{1,2})(?:(?:\s{1,9}|\s?[T_,]\s?)(?<hour>\d{1,2}):(?<minute>\d{1,2})(?::(?<second>\d{1,2})(?<fraction>[.,]\d+)?)?\s?(?<zone>Z|UTC|GMT|[-+]\d\d(?::?\d\d)?)?)?)?)?(?![\w:]|\s{0,9}\d+:)/diy;
-
-/** The date at an offset of a text, as it is written there, and what is wrong with it. Undefined when there is none. */
-function dateAt(text: string, start: number) {
-  dateParts.lastIndex = start;
-  const match = dateParts.exec(text);
-  if (match === null) return undefined;
-  const part: Readonly<Record<string, string | undefined>> = match.groups ?? {};
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
-  const date: DateParts = [+year, +month, +day, +hour, +minute, +second];
-  const placeOf = (name: string) => {
-    const [from, to] = match.indices?.groups?.[name] ?? [start, start];
-    return { start: from, end: to };
-  };
-  return { written: match[0], part, date, placeOf };
-}
-
-/** What is wrong with the date at an offset. Undefined when there is none, or when it is right. */
-export function factAboutDate(text: string, start: number): Fact | undefined {
-  const found = dateAt(text, start);
-  if (found === undefined) return undefined;
-  const { written, part, date, placeOf } = found;
-  if (part.zone !== undefined) return { reason: 'date_with_zone', ...placeOf('zone') };
-  if (Number(part.fraction?.slice(1)) > 0) return { reason: 'date_with_fraction', ...placeOf('fraction') };
-  const wrong = outOfRange(date);
-  if (wrong !== undefined)
-    return { reason: 'no_such_date', ...wrong, year: date[0], month: date[1], ...placeOf(wrong.part) };
-  return written === formatDate(date)
-    ? undefined
-    : { reason: 'not_a_date', start, end: start + written.length };
-}
-
-/** What a date means. Midnight may be written as 24:00:00 of the day before. Undefined when it has no sure meaning. */
-export function meantDate(written: string): Meant | undefined {
-  const found = dateAt(written, 0);
-  if (found === undefined || found.written !== written || found.part.zone !== undefined) return undefined;
-  const { part, date } = found;
-  if (Number(part.fraction?.slice(1)) > 0) return undefined;
-  const [year, month, day, ...time] = date;
-  const isMidnight = time.join() === '24,0,0' && outOfRange([year, month, day, 0, 0, 0]) === undefined;
-  const next = isMidnight ? endOf(date, 'day') : undefined;
-  if (next !== undefined) return { text: formatDate(next) };
-  if (outOfRange(date) !== undefined) return undefined;
-  const precision = precisionOf(part);
-  if (precision === 'second') return { text: formatDate(date) };
-  const over = endOf(date, precision);
-  return { text: formatDate(date), over: over === undefined ? null : formatDate(over) };
-}
-
-function precisionOf({ month, day, hour, second }: Readonly<Record<string, string | undefined>>): Precision {
-  if (month === undefined) return 'year';
-  if (day === undefined) return 'month';
-  if (hour === undefined) return 'day';
-  return second === undefined ? 'minute' : 'second';
-}
-
-const unit = String.raw`\s{0,9}(?:minutes?|mins?|m)\b\.?`;
-const endOfNumber = String.raw`(?=$|[\s,;:|\]})"'\u0060\u2018\u2019\u201c\u201d<\u2026\u2012-\u2015&/~-]|\.\.|to)`;
-
-/** A number: a pattern for a part of a larger one. `1,5` is one only where no other bound can follow. */
-export const numberPattern = String.raw`[-+]?(?:0x[\da-f]{1,99}|\d{1,99},\d\d?(?=\s{0,9}(?:to\b|[\]})]))|(?:\d{1,999}(?:\.(?!\.)\d{0,999})?|\.\d{1,999})(?:e[-+]?\d{1,9})?)(?:${unit})?${endOfNumber}`;
-
-const unitAtEnd = new RegExp(`${unit}$`, 'i');
-
-/** What a number means: `+5` is 5, `.5` is 0.5, `1,5` is 1.5, `1e3` is 1000, and `5 minutes` is 5 for a field in minutes. */
-export function meantNumber(written: string, { name }: Field): Meant | undefined {
-  const number = name.includes('minutes') ? written.replace(unitAtEnd, '') : written;
-  // Digits are kept as they are, however many there are.
-  const [, sign = '', whole, fraction = ''] = /^\+?(-?)(\d*)[.,]?(\d*)$/.exec(number) ?? [];
-  if (whole === undefined) return { text: decimalText(Number(number)) };
-  return { text: shortest(`${sign}${whole || '0'}${fraction && '.'}${fraction}`) };
 }
 
 const leadingZeros = /^(-?)0+(?=\d+(?:\.|$))/;

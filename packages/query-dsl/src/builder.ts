@@ -1,11 +1,10 @@
 import { compare, decimalText, isBound, shortest } from './bounds.ts';
 import { FilterArgumentError, FilterSyntaxError } from './errors.ts';
-import { toProblem } from './explain.ts';
 import { type Bound, type Clause, type Field, type Filter, type FilterInput, fieldsOf } from './filter.ts';
-import { factAboutName, factAboutWhole } from './found.ts';
 import { toFilter } from './parse.ts';
 import { printFilter } from './print.ts';
-import type { Fact } from './problem.ts';
+import { type Stop, stopAtName, toProblem } from './problem.ts';
+import { formOf, meantName, stopAtInverted } from './reader.ts';
 
 /** A filter under construction. */
 export interface FilterBuilder extends Filter {
@@ -58,8 +57,11 @@ export interface RangeBuilder<B>
 export function where<N extends keyof Bounds>(field: N): RangeBuilder<Bounds[N]>;
 export function where(field: string): object {
   const known = fieldsOf({}).find(({ name }) => name === field);
-  if (known === undefined) return fail(field, factAboutName(field, 0, {}));
-  if (known.type === 'flag') fail(field, { reason: 'flag_range', start: 0, end: field.length, field });
+  if (known === undefined) return fail(field, stopAtName(field, 0, {}, meantName(field, {})));
+  if (known.type === 'flag') {
+    const sentence = `"${field}" has no range. Write '${field}:1' as a part of allOf.`;
+    fail(field, { code: 'syntax', start: 0, end: field.length, expected: [], sentence });
+  }
   return range(known, null, null);
 }
 
@@ -79,8 +81,8 @@ const build = (clauses: readonly Clause[]): FilterBuilder => ({
   toString: () => printFilter({ clauses }),
 });
 
-function fail(text: string, fact: Fact): never {
-  throw new FilterSyntaxError(toProblem(text, fact));
+function fail(text: string, stop: Stop): never {
+  throw new FilterSyntaxError(toProblem(text, stop));
 }
 
 type Value = string | number;
@@ -130,18 +132,17 @@ function range(field: Field, lower: Bound | null, upper: Bound | null): AnyRange
 function refuseInverted(field: string, lower: Bound | null, upper: Bound | null): void {
   if (lower === null || upper === null || compare(lower, upper) <= 0) return;
   const text = printFilter({ clauses: [{ kind: 'range', field, lower, upper }] });
-  const clause = printFilter({ clauses: [{ kind: 'range', field, lower: upper, upper: lower }] });
-  const fact = {
-    reason: 'inverted',
-    start: 0,
-    end: text.length,
-    lower: lower.text,
-    upper: upper.text,
-  } as const;
-  throw new FilterSyntaxError(toProblem(text, fact, { clause }));
+  fail(text, stopAtInverted(lower.text, upper.text, 0, text.length));
 }
 
 function boundText(field: Field, value: Value): string {
   const text = typeof value === 'number' && field.type === 'decimal' ? decimalText(value) : String(value);
-  return isBound(text, field.type) ? shortest(text) : fail(text, factAboutWhole(text, field));
+  if (isBound(text, field.type)) return shortest(text);
+  return fail(text, {
+    code: 'bound',
+    start: 0,
+    end: text.length,
+    expected: [formOf(field)],
+    type: field.type,
+  });
 }

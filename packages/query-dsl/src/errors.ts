@@ -58,7 +58,7 @@ export class FilterSyntaxError extends Error implements Problem {
     joinFamily(FilterSyntaxError);
   }
 
-  /** Makes the error for a problem that `diagnose` or `safeParse` found. */
+  /** Makes the error for a problem that `safeParse` found. */
   constructor(problem: Problem) {
     super(problem.message);
     Object.assign(this, problem);

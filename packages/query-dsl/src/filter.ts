@@ -80,7 +80,7 @@ export interface Dialect {
   readonly version: Version;
   /** The fields that may be filtered, each with its type. */
   readonly fields: Readonly<Record<string, FieldType>>;
-  /** Whether `{` and `}` are documented. They are always accepted, with a warning where they are not documented. */
+  /** Whether `{` and `}` are documented. They are always accepted. */
   readonly exclusiveBounds: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The filter language of the query parameter `q`: parse, print, build, explain and run it.
+// The filter language of the query parameter `q`: parse, print, build, explain, correct and run it.
 // It has no dependency and needs no Node API, so it runs in browsers too.
 // Start with `safeParse` for text and with `where` for code.
 
@@ -12,6 +12,7 @@ export {
   where,
 } from './builder.ts';
 export { FilterArgumentError, type FilterArgumentErrorCode, FilterSyntaxError } from './errors.ts';
+export { explain } from './explain.ts';
 export {
   type Bound,
   type Clause,
@@ -27,21 +28,7 @@ export {
 } from './filter.ts';
 export { type CallExtensions, type MatcherOptions, matcher } from './matcher.ts';
 export { nearest } from './nearest.ts';
-export {
-  type Diagnosis,
-  diagnose,
-  type ParseResult,
-  parse,
-  type SafeParseOptions,
-  safeParse,
-  toFilter,
-} from './parse.ts';
+export { type ParseResult, parse, safeParse, toFilter } from './parse.ts';
 export { fromQueryParam, printFilter, toQueryParam } from './print.ts';
-export {
-  applyFix,
-  drawFrame,
-  type Fix,
-  type Problem,
-  type ProblemCode,
-} from './problem.ts';
+export { applyFix, drawFrame, type Fix, type Problem, type ProblemCode } from './problem.ts';
 export { simplify } from './ranges.ts';

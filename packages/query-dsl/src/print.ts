@@ -1,8 +1,8 @@
 import { shortest } from './bounds.ts';
 import { FilterArgumentError, FilterSyntaxError } from './errors.ts';
-import { toProblem } from './explain.ts';
 import type { Bound, Filter, FilterInput } from './filter.ts';
 import { toFilter } from './parse.ts';
+import { toProblem } from './problem.ts';
 
 /**
  * The canonical text of a filter: no spaces around commas, `[` and `]` at open ends, numbers in their shortest form.
@@ -51,7 +51,9 @@ export function fromQueryParam(encoded: string): string {
     return decodeURIComponent(encoded.replaceAll('+', ' '));
   } catch {
     const start = Math.max(0, encoded.search(/%(?![\da-f]{2})/i));
-    const end = Math.min(start + 1, encoded.length);
-    throw new FilterSyntaxError(toProblem(encoded, { reason: 'bad_encoding', start, end }));
+    const sentence = 'This is not percent-encoded UTF-8. A percent sign is encoded as "%25".';
+    throw new FilterSyntaxError(
+      toProblem(encoded, { code: 'syntax', start, end: start + 1, expected: ['%25'], sentence }),
+    );
   }
 }

@@ -1,5 +1,4 @@
-import type { OutOfRange } from './calendar.ts';
-import type { FieldType } from './filter.ts';
+import { type FieldType, fieldsOf, type ParseOptions } from './filter.ts';
 
 /** What the codes of problems mean, and what to do. */
 export const problemCodes = {
@@ -8,46 +7,25 @@ export const problemCodes = {
     means: 'The filter is too long or has too many clauses.',
     do: 'Split it into several requests.',
   },
-  encoded: {
-    kind: 'usage',
-    means: 'The filter is still encoded as a part of a URL.',
-    do: 'Decode it first, as `fromQueryParam` does.',
-  },
   syntax: {
     kind: 'usage',
     means: 'A bracket, comma, colon or word is missing or in the wrong place.',
     do: 'Apply the fix of the problem, or write what it expects.',
   },
-  unknown_field: { kind: 'usage', means: 'There is no such field.', do: 'Use one of the suggested names.' },
-  version: {
+  unknown_field: {
     kind: 'usage',
-    means: 'The field exists in the other version of the API only.',
-    do: 'Use that version, or another field.',
+    means: 'There is no such field, or only in the other version of the API.',
+    do: 'Use one of the suggested names, or that version.',
   },
   bound: {
     kind: 'usage',
-    means: 'A bound is not a number or date that the field can have.',
+    means:
+      'A bound is not a number or date that the field can have, or the lower one is above the upper one.',
     do: 'Write it in the form that the message names.',
-  },
-  inverted: { kind: 'usage', means: 'The lower bound is above the upper bound.', do: 'Swap them.' },
-  any_value: {
-    kind: 'usage',
-    means: 'A warning: the range holds every value.',
-    do: 'Leave the clause out, or give it a bound.',
-  },
-  empty_range: {
-    kind: 'usage',
-    means: 'A warning: no value is within the range.',
-    do: 'Include one of its bounds.',
-  },
-  undocumented: {
-    kind: 'usage',
-    means: 'A warning: the bracket is not part of the documented language.',
-    do: 'Use `[` and `]`.',
   },
 } as const;
 
-/** What can be wrong with a filter, or worth a warning. Codes are stable; messages may be reworded. */
+/** What can be wrong with a filter. Codes are stable; messages may be reworded. */
 export type ProblemCode = keyof typeof problemCodes;
 
 /** A change of a string: put `text` in place of the characters from `start` to `end`. */
@@ -60,11 +38,11 @@ export interface Fix {
   readonly text: string;
 }
 
-/** One thing wrong with a filter, or one warning. Offsets are UTF-16 offsets into the text that was read. */
+/** The first thing that is wrong with a filter. Offsets are UTF-16 offsets into the text that was read. */
 export interface Problem {
   /** What kind of problem it is, for programs. */
   readonly code: ProblemCode;
-  /** What is wrong and what to write instead, in one line. */
+  /** Where it is, what was expected, what was found and what to write instead, in one line. */
   readonly message: string;
   /** Where the problem starts. */
   readonly start: number;
@@ -72,14 +50,11 @@ export interface Problem {
   readonly end: number;
   /** The text at this place, cut when it is long. Characters outside ASCII are written as `U+00A0`. */
   readonly found: string;
-  /** What could be there instead: exact text or a form such as `YYYY-MM-DD HH:MM:SS`. Empty when it should be removed. */
+  /** What could be there instead: exact text, or a form such as `YYYY-MM-DD HH:MM:SS`. */
   readonly expected: readonly string[];
-  /** Names that are close to the name that was found. */
+  /** The field that was probably meant: the nearest name, or one that only the other version has. */
   readonly suggestions: readonly string[];
-  /**
-   * A change that makes the whole text a valid filter, other problems of the text included; see `applyFix`. Missing when
-   * there is more than one way to correct the text, or none.
-   */
+  /** A change that makes the whole text a valid filter; see `applyFix`. Missing when it is not one of the usual mistakes. */
   readonly fix?: Fix | undefined;
   /** The text with a caret under the place. */
   readonly frame: string;
@@ -112,65 +87,85 @@ export function drawFrame(text: string, start: number, length: number): string {
   return `${before}${after}${dots}\n${under}${'^'.repeat(Math.min(length, after.length) || 1)}`;
 }
 
-/** The values that a fact holds besides its place, by reason. `explain` makes a sentence of each. */
-export interface Values {
-  // About the whole text.
-  too_long: { most: number; length: number };
-  too_many_clauses: { most: number };
-  still_encoded: object;
-  bad_encoding: object;
-  parameter_name: object;
-
-  // Between clauses.
-  stray: object;
-  empty_clause: object;
-  missing_comma: object;
-  or: object;
-  not: object;
-
-  // A field and what follows it.
-  missing_field: { names: readonly string[] };
-  unknown_field: { suggestion: string | undefined; names: readonly string[] };
-  other_version: { field: string };
-  wrong_colon: { field: string };
-  missing_range: { field: string; type: FieldType };
-  flag_value: object;
-  flag_range: { field: string };
-
-  // A range.
-  missing_bound: { type: FieldType };
-  single_bound: { bound: string };
-  wrong_to: object;
-  wrong_bracket: { bracket: string };
-  unclosed_range: object;
-  inverted: { lower: string; upper: string };
-
-  // A bound.
-  not_a_number: object;
-  number_size: { most: number };
-  date_for_number: { field: string };
-  not_a_date: object;
-  date_with_zone: object;
-  date_with_fraction: object;
-  no_such_date: OutOfRange & { year: number; month: number };
-
-  // Warnings.
-  any_value: { field: string };
-  empty_range: { bound: string };
-  undocumented_bracket: object;
-}
-
-/** What a fact is about. */
-export type Reason = keyof Values;
-
-/** Where something is, in UTF-16 offsets. Nothing is there when `end` is `start`. */
-interface Place {
+/** What stopped the reader: no words yet, since a text may be read only to see whether it is a filter. */
+export interface Stop {
+  readonly code: ProblemCode;
   readonly start: number;
-  readonly end: number;
+  /** Where the wrong text ends; without it, the next word or character is wrong. */
+  readonly end?: number;
+  readonly expected: readonly string[];
+  /** The type of the field, for the example. */
+  readonly type?: FieldType;
+  /** The field that was probably meant. */
+  readonly suggestion?: string | undefined;
+  /** The whole sentence, where "expected, found" does not say it. */
+  readonly sentence?: string;
 }
 
-/** A fact for one reason: its place in the text and the values that belong to it. No words. */
-export type FactOf<R extends Reason> = { readonly reason: R } & Place & Readonly<Values[R]>;
+/** The form of a date in a filter. */
+export const dateForm = 'YYYY-MM-DD HH:MM:SS';
 
-/** One thing that is wrong, or worth a warning. */
-export type Fact = { [R in Reason]: FactOf<R> }[Reason];
+/** What stands for a form in sentences; exact text is quoted. */
+const forms: Readonly<Record<string, string>> = {
+  decimal: 'a number',
+  [dateForm]: `a date that exists (${dateForm})`,
+};
+
+/** A right clause of each type. */
+const examples: Readonly<Record<FieldType, string>> = {
+  date: 'date_added:[2026-01-01 00:00:00 TO 2026-02-01 00:00:00}',
+  decimal: 'talk_minutes:[2 TO *]',
+  flag: 'inc_gce:1',
+};
+
+/** A problem that can be shown: where, what was expected, what was found, and the fix or an example. */
+export function toProblem(text: string, stop: Stop, fix?: Fix): Problem {
+  const { code, start, expected, suggestion, type = 'decimal', sentence } = stop;
+  // A word, with the space before it; a date and its time are one.
+  const word = /\s*[^\s,[\](){}"']+(?: \d\d?:[^\s,[\](){}"']*)?|\s+|[\s\S]|$/y;
+  word.lastIndex = start;
+  const found = stop.end === undefined ? (word.exec(text)?.[0] ?? '') : text.slice(start, stop.end);
+  const shown = found === '' ? 'nothing' : quoted(visible(found));
+  const fixed = applyFix(text, { fix });
+  let message = sentence ?? `Expected ${alternatives(expected)} at position ${start}, found ${shown}.`;
+  if (suggestion !== undefined && sentence === undefined)
+    message = `There is no field ${shown} to filter by. Did you mean "${suggestion}"?`;
+  else if (fixed !== undefined && fixed.length <= 160) message += ` Write "${fixed}".`;
+  else if (sentence === undefined) message += ` For example: ${examples[type]}`;
+  return {
+    code,
+    message,
+    start,
+    end: start + found.length,
+    found: visible(found) || 'nothing',
+    expected,
+    suggestions: suggestion === undefined ? [] : [suggestion],
+    fix,
+    frame: drawFrame(text, start, found.length),
+  };
+}
+
+const alternatives = (expected: readonly string[]): string =>
+  expected
+    .map((each) => forms[each] ?? quoted(each))
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' or $1');
+
+const quoted = (text: string): string => (text.includes('"') ? `'${text}'` : `"${text}"`);
+
+/** What stops a reader at a name that is no field of this version. */
+export function stopAtName(written: string, start: number, options: ParseOptions, meant?: string): Stop {
+  const expected = fieldsOf(options).map(({ name }) => name);
+  const place = { start, end: start + written.length, expected };
+  if (meant === undefined || expected.includes(meant))
+    return { code: 'unknown_field', ...place, suggestion: meant };
+  const sentence = `"${meant}" works only in v3, and this filter is for v2. Leave it out, or use v3.`;
+  return { code: 'unknown_field', ...place, suggestion: meant, sentence };
+}
+
+/** Text that can be shown in one line: cut when it is long, with characters outside ASCII named as `U+00A0`. */
+function visible(text: string): string {
+  return text
+    .slice(0, 40)
+    .replace(/[^ -~]/gu, (char) => `U+${char.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`);
+}

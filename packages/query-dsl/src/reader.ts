@@ -10,45 +10,46 @@ import {
   type ParseOptions,
   type RangeClause,
 } from './filter.ts';
-import {
-  factAboutBound,
-  factAboutClause,
-  factAboutClose,
-  factAboutGap,
-  factAboutOpening,
-  factAboutTo,
-  type ReadBound,
-} from './found.ts';
-import type { Fact } from './problem.ts';
+import { nearest } from './nearest.ts';
+import { dateForm, type Stop, stopAtName } from './problem.ts';
 
 // The grammar, and the only place that decides whether a string is a filter. Each method reads one production, which stands above
-// it: it moves `pos` past what it has read, or throws what it found instead.
+// it: it moves `pos` past what it has read, or stops.
 
-/** Thrown by the reader, and caught by `attempt`. It is no `Error`, because it never leaves this package. */
-class Mismatch {
-  readonly fact: Fact;
+/** Thrown by the reader, and caught by `read`. It is no `Error`, because it never leaves this file. */
+class Stopped {
+  readonly stop: Stop;
 
-  constructor(fact: Fact) {
-    this.fact = fact;
+  constructor(stop: Stop) {
+    this.stop = stop;
   }
 }
 
-/** What a function reads, or the fact that stopped its reader. */
-export type Attempt<T> = { readonly value: T; readonly fact?: undefined } | { readonly fact: Fact };
+/** The filter in a string, or what stopped the reader. */
+export type Reading = { readonly filter: Filter; readonly stop?: undefined } | { readonly stop: Stop };
 
-/** Runs a function that reads, and catches what stops its reader. */
-export function attempt<T>(read: () => T): Attempt<T> {
+/** Reads a string to its end or to the first thing that is wrong with it. */
+export function read(text: string, options: ParseOptions): Reading {
   try {
-    return { value: read() };
+    return { filter: new Reader(text, options).filter() };
   } catch (error) {
-    if (error instanceof Mismatch) return { fact: error.fact };
+    if (error instanceof Stopped) return { stop: error.stop };
     throw error;
   }
 }
 
-/** The filter in a string, or the first thing that is wrong with it. */
-export const read = (text: string, options: ParseOptions): Attempt<Filter> =>
-  attempt(() => new Reader(text, options).filter());
+/** The field of a name that was written, or the nearest one. A field that only the other version has may be meant as well. */
+export function meantName(written: string, options: ParseOptions): string | undefined {
+  const names = [...new Set([...fieldsOf(options), ...fieldsOf({})].map(({ name }) => name))];
+  return names.includes(written) ? written : nearest(written, names);
+}
+
+/** A bound that was read, in its shortest form, and where it starts and ends. */
+interface ReadBound {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
 
 const boundOf = ({ text, start, end }: ReadBound, inclusive: boolean): Bound => ({
   text,
@@ -57,106 +58,139 @@ const boundOf = ({ text, start, end }: ReadBound, inclusive: boolean): Bound => 
   end,
 });
 
-/** Reads a text from its start. */
-export class Reader {
-  pos = 0;
-  private readonly text: string;
-  private readonly options: ParseOptions;
-  private readonly fields: readonly Field[];
-  // How many clauses were begun.
-  private count = 0;
+/** A name as people write it. A minus in front of it is no part of it: that would say the opposite. */
+const name = /[\p{L}_][^\s,:=<>!~()[\]{}"'\u2264\u2265]*/uy;
+
+class Reader {
+  #pos = 0;
+  readonly #text: string;
+  readonly #options: ParseOptions;
+  readonly #fields: readonly Field[];
 
   constructor(text: string, options: ParseOptions) {
-    this.text = text;
-    this.options = options;
-    this.fields = fieldsOf(options);
+    this.#text = text;
+    this.#options = options;
+    this.#fields = fieldsOf(options);
   }
 
   /** filter = spaces [ clause { spaces "," spaces clause } spaces ] */
   filter(): Filter {
+    const { length } = this.#text;
+    const { maxLength = limits.maxLength, maxClauses = limits.maxClauses } = this.#options;
+    if (length > maxLength) this.#limit(`${maxLength} characters; this one has ${length}`, maxLength, length);
     const clauses: Clause[] = [];
-    for (let clause = this.next(); clause !== null; clause = this.next()) clauses.push(clause);
-    return { clauses };
-  }
-
-  /** The next clause, with the comma before it; null at the end of the text. */
-  next(): Clause | null {
-    const { text } = this;
-    const { maxLength = limits.maxLength, maxClauses = limits.maxClauses } = this.options;
-    const { length } = text;
-    if (this.pos === 0 && length > maxLength)
-      this.fail({ reason: 'too_long', start: maxLength, end: length, most: maxLength, length });
-    this.spaces();
-    if (this.pos === length) return null;
-    if (this.count > 0) {
-      const { pos: start } = this;
-      if (text.charAt(start) !== ',') this.fail(factAboutGap(text, start));
-      this.pos++;
-      this.spaces();
-      if (this.pos === length) this.fail({ reason: 'empty_clause', start, end: start + 1 });
+    this.#spaces();
+    if (this.#pos === length) return { clauses };
+    for (;;) {
+      if (clauses.length === maxClauses) this.#limit(`${maxClauses} clauses`, this.#pos, this.#pos);
+      clauses.push(this.#clause());
+      this.#spaces();
+      if (this.#pos === length) return { clauses };
+      if (this.#text.charAt(this.#pos) !== ',') this.#fail([',']);
+      this.#pos++;
+      this.#spaces();
     }
-    const { pos } = this;
-    if (this.count++ >= maxClauses)
-      this.fail({ reason: 'too_many_clauses', start: pos, end: pos, most: maxClauses });
-    return this.clause();
   }
 
   /** clause = field ":" ( flag | range ) */
-  clause(): Clause {
-    const { text, pos: start } = this;
-    for (const field of this.fields) {
+  #clause(): Clause {
+    const text = this.#text;
+    const start = this.#pos;
+    for (const field of this.#fields) {
       const nameEnd = start + field.name.length;
       if (text.charAt(nameEnd) === ':' && text.startsWith(field.name, start)) {
-        this.pos = nameEnd + 1;
-        return field.type === 'flag' ? this.flag(start, field) : this.range(start, field);
+        this.#pos = nameEnd + 1;
+        return field.type === 'flag' ? this.#flag(start) : this.#range(start, field);
       }
     }
-    return this.fail(factAboutClause(text, start, this.options));
+    return this.#noField();
+  }
+
+  /** What is found where a field and its colon were expected. */
+  #noField(): never {
+    const start = this.#pos;
+    name.lastIndex = start;
+    const written = name.exec(this.#text)?.[0] ?? '';
+    const meant = meantName(written, this.#options);
+    const field = this.#fields.find((each) => each.name === written);
+    const end = start + written.length;
+    if (field !== undefined) {
+      this.#pos = end;
+      return this.#fail([':'], field);
+    }
+    // Without a colon it may be anything, such as the word NOT.
+    if (meant !== undefined || (written !== '' && this.#text.charAt(end) === ':'))
+      throw new Stopped(stopAtName(written, start, this.#options, meant));
+    const names = this.#fields.map((each) => each.name);
+    return this.#fail(names);
   }
 
   /** flag = "1" */
-  private flag(start: number, field: Field): FlagClause {
-    const { text, pos } = this;
-    if (text.charAt(pos) !== '1' || /[\w.]/.test(text.charAt(pos + 1)))
-      this.fail(factAboutOpening(text, pos, field));
-    return { kind: 'flag', field: 'inc_gce', start, end: ++this.pos };
+  #flag(start: number): FlagClause {
+    const text = this.#text;
+    if (text.charAt(this.#pos) !== '1' || /[\w.]/.test(text.charAt(this.#pos + 1)))
+      this.#fail(['1'], { name: 'inc_gce', type: 'flag' });
+    return { kind: 'flag', field: 'inc_gce', start, end: ++this.#pos };
   }
 
   /** range = ( "[" | "{" ) bound " TO " bound ( "]" | "}" ), the lower bound not above the upper one */
-  private range(start: number, field: Field): RangeClause {
-    const { text } = this;
-    const open = text.charAt(this.pos);
-    if (open !== '[' && open !== '{') this.fail(factAboutOpening(text, this.pos, field));
-    this.pos++;
-    const from = this.bound(field);
-    if (!text.startsWith(' TO ', from.end)) this.fail(factAboutTo(text, from, field));
-    this.pos += ' TO '.length;
-    const to = this.bound(field);
-    const close = text.charAt(this.pos);
-    if (close !== ']' && close !== '}') this.fail(factAboutClose(text, to, field));
-    const end = ++this.pos;
+  #range(start: number, field: Field): RangeClause {
+    const text = this.#text;
+    const open = text.charAt(this.#pos);
+    if (open !== '[' && open !== '{') this.#fail(['[', '{'], field);
+    this.#pos++;
+    const from = this.#bound(field);
+    if (!text.startsWith(' TO ', from.end)) this.#fail([' TO '], field);
+    this.#pos += ' TO '.length;
+    const to = this.#bound(field);
+    const close = text.charAt(this.#pos);
+    if (close !== ']' && close !== '}') this.#fail([']', '}'], field);
+    const end = ++this.#pos;
     const lower = from.text === '*' ? null : boundOf(from, open === '[');
     const upper = to.text === '*' ? null : boundOf(to, close === ']');
     if (lower !== null && upper !== null && compare(lower, upper) > 0)
-      this.fail({ reason: 'inverted', start, end, lower: lower.text, upper: upper.text });
+      throw new Stopped(stopAtInverted(lower.text, upper.text, start, end));
     return { kind: 'range', field: field.name, lower, upper, start, end };
   }
 
   /** bound = "*" | date | decimal, as the type of the field says */
-  private bound(field: Field): ReadBound {
-    const { text, pos: start } = this;
+  #bound(field: Field): ReadBound {
+    const text = this.#text;
+    const start = this.#pos;
     const end = text.charAt(start) === '*' ? start + 1 : endOfBound(text, start, field.type);
-    if (end === undefined) return this.fail(factAboutBound(text, start, field));
-    this.pos = end;
+    if (end === undefined) return this.#fail([formOf(field), '*'], field, 'bound');
+    this.#pos = end;
     return { text: shortest(text.slice(start, end)), start, end };
   }
 
   /** spaces = { " " } */
-  private spaces(): void {
-    while (this.text.charAt(this.pos) === ' ') this.pos++;
+  #spaces(): void {
+    while (this.#text.charAt(this.#pos) === ' ') this.#pos++;
   }
 
-  private fail(fact: Fact): never {
-    throw new Mismatch(fact);
+  #fail(expected: readonly string[], field?: Field, code: 'syntax' | 'bound' = 'syntax'): never {
+    throw new Stopped({ code, start: this.#pos, expected, ...(field && { type: field.type }) });
+  }
+
+  #limit(most: string, start: number, end: number): never {
+    throw new Stopped({
+      code: 'limit',
+      start,
+      end,
+      expected: [],
+      sentence: `A filter may have at most ${most}.`,
+    });
   }
 }
+
+/** The form of a bound. */
+export const formOf = ({ type }: Field): string => (type === 'date' ? dateForm : 'decimal');
+
+/** What stops the reader at a range whose bounds are the wrong way round. */
+export const stopAtInverted = (lower: string, upper: string, start: number, end: number): Stop => ({
+  code: 'bound',
+  start,
+  end,
+  expected: [`[${upper} TO ${lower}]`],
+  sentence: `The lower bound ${lower} is above the upper bound ${upper}. Swap them.`,
+});

@@ -1,29 +1,34 @@
 import { describe, expect, it } from 'vitest';
-import { diagnose, FilterSyntaxError, fromQueryParam, parse, printFilter, safeParse } from '../src/index.ts';
+import { explain, FilterSyntaxError, fromQueryParam, parse, safeParse, where } from '../src/index.ts';
 
-describe('diagnose', () => {
-  it('returns the first problem of each clause and the clauses that are right', () => {
-    const text = 'tlk_minutes:[2 TO 5],talk_minutes:[2 to 5,date_added:[2023-02-30 00:00:00 TO *],inc_gce:1,';
-    const { filter, problems, warnings } = diagnose(text);
-    expect(printFilter(filter)).toBe('inc_gce:1');
-    expect(problems.map(({ code, start }) => [code, start])).toEqual([
-      ['unknown_field', 0],
-      ['syntax', 37],
-      ['bound', 62],
-      ['syntax', text.length - 1],
-    ]);
-    expect(warnings).toEqual([]);
+describe('explain', () => {
+  const times = 'is at or after 2026-10-01 00:00:00 and before 2026-11-01 00:00:00';
+  it.each([
+    ['', 'All calls.'],
+    ['inc_gce:1', 'All calls, including calls through call extensions.'],
+    ['talk_minutes:[2 TO *]', 'Calls whose talk_minutes is at least 2.'],
+    ['talk_minutes:{2 TO *]', 'Calls whose talk_minutes is more than 2.'],
+    ['talk_minutes:[* TO 5}', 'Calls whose talk_minutes is less than 5.'],
+    ['talk_minutes:[0 TO 0]', 'Calls whose talk_minutes is exactly 0.'],
+    ['talk_minutes:[* TO *]', 'Calls whose talk_minutes has any value.'],
+    [
+      'talk_minutes:{5 TO 6},talk_minutes:[1 TO 9]',
+      'Calls whose talk_minutes is more than 5 and less than 6.',
+    ],
+    ['talk_minutes:[5 TO 5}', 'No calls: no talk_minutes is at least 5 and less than 5.'],
+    ['talk_minutes:[5 TO *],talk_minutes:[* TO 2]', 'No calls: no talk_minutes is at least 5 and at most 2.'],
+    ['date_added:{2026-10-01 00:00:00 TO *]', 'Calls whose date_added is after 2026-10-01 00:00:00.'],
+    ['date_added:[* TO 2026-10-01 00:00:00]', 'Calls whose date_added is at or before 2026-10-01 00:00:00.'],
+    [
+      'date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00},talk_minutes:[* TO 5],inc_gce:1',
+      `Calls whose date_added ${times} and whose talk_minutes is at most 5, including calls through call extensions.`,
+    ],
+  ])('%j', (text, sentence) => {
+    expect(explain(text)).toBe(sentence);
   });
 
-  it('corrects several mistakes in one clause', () => {
-    const { problems } = diagnose('Talk_Minutes:[ +2 to "5" ]');
-    expect(problems.map(({ found }) => found)).toEqual(['Talk_Minutes']);
-    const corrected = safeParse('Talk_Minutes:[ +2 to "5" ]', { lenient: true });
-    expect(corrected.ok && printFilter(corrected.filter)).toBe('talk_minutes:[2 TO 5]');
-  });
-
-  it('warns about the clauses that are right', () => {
-    expect(diagnose('talk_minutes:[* TO *],inc_gce:2').warnings).toMatchObject([{ code: 'any_value' }]);
+  it('takes what is built, too', () => {
+    expect(explain(where('talk_minutes').above(2))).toBe('Calls whose talk_minutes is more than 2.');
   });
 });
 
@@ -36,7 +41,7 @@ describe('a failed safeParse', () => {
       ok: false,
       problem: {
         code: 'syntax',
-        message: '"inc_gce" accepts only the value 1. Write "inc_gce:1", or leave it out.',
+        message: 'Expected "1" at position 8, found "2". For example: inc_gce:1',
         start: 8,
         frame: 'inc_gce:2\n        ^',
       },
@@ -54,13 +59,13 @@ describe('a FilterSyntaxError', () => {
       const { problem } = error;
       expect(error.name).toBe('FilterSyntaxError');
       expect(String(error)).toBe(
-        'FilterSyntaxError: Expected " TO " between the two bounds, with one space on each side; found "to". Write "talk_minutes:[2 TO 5]".',
+        'FilterSyntaxError: Expected " TO " at position 15, found " to". Write "talk_minutes:[2 TO 5]".',
       );
       expect(error).toMatchObject({
         code: 'syntax',
-        start: 16,
+        start: 15,
         end: 18,
-        found: 'to',
+        found: ' to',
         expected: [' TO '],
         suggestions: [],
         fix: { start: 16, end: 18, text: 'TO' },

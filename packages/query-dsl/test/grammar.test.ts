@@ -34,26 +34,6 @@ describe('what the specification leaves open and this package accepts', () => {
     expect(slice(range.upper ?? {})).toBe('5');
     expect(slice(flag ?? {})).toBe('inc_gce:1');
   });
-
-  it.each([
-    ['talk_minutes:[* TO *]', {}, 'any_value', 13, 21],
-    ['talk_minutes:{5 TO 5]', {}, 'empty_range', 13, 21],
-    ['talk_minutes:[5 TO 5}', {}, 'empty_range', 13, 21],
-    ['talk_minutes:{5.0 TO 5}', {}, 'empty_range', 13, 23],
-    ['talk_minutes:{5 TO 6]', { version: 'v3' }, 'undocumented', 13, 21],
-    ['talk_minutes:[* TO 6}', { version: 'v3' }, 'undocumented', 13, 21],
-  ] as const)('%j %j is accepted with the warning %s', (text, options, code, start, end) => {
-    expect(safeParse(text, options)).toMatchObject({ ok: true, warnings: [{ code, start, end }] });
-  });
-
-  it.each([
-    ['talk_minutes:[5 TO 5]', {}],
-    ['talk_minutes:{5 TO 6}', { version: 'v2' }],
-    ['talk_minutes:{5 TO 6}', {}],
-    ['inc_gce:1', { version: 'v3' }],
-  ] as const)('%j %j has no warning', (text, options) => {
-    expect(safeParse(text, options)).toMatchObject({ ok: true, warnings: [] });
-  });
 });
 
 describe('what this package refuses', () => {

@@ -2,15 +2,12 @@ import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribu
 
 const questionErrors = codeTable({
   usage: {
-    unknown_name: 'A field, group, measure or column does not exist. Use one of the suggested names.',
-    ambiguous_name: 'A name means several fields. Use one of those that the message gives.',
+    unknown_name:
+      'A field, group, measure or column does not exist, or its name means several. Use one of the names that the message gives.',
     invalid_question:
-      'Parts of a question do not go together, or a limit was passed. The message says which.',
-    invalid_period: 'A period cannot be read. The message shows forms that can.',
+      'Parts of a question do not go together, a period cannot be read, a limit was passed, or it groups by personal data without saying what to do with it. The message says which, and what can be.',
     invalid_condition:
       'A condition in `where`, `having`, `q` or a measure cannot be read. The error has the `problem` with its place, and a correction when there is one.',
-    personal_data:
-      'The question groups by personal data without saying what to do with it. Say so, or group by another field.',
     too_much:
       'The exact answer needs more memory than it may use. Choose a shorter period or fewer groups, or raise `memory`.',
     invalid_state:

@@ -133,7 +133,7 @@ async function openFor(sources: readonly GeneratedCalls[], url: string): Promise
   if (stranger === undefined) return store;
   await store.close();
   throw new StoreError(
-    'not_a_sandbox',
+    'store_url',
     `The store has account ${stranger.id}, which does not belong to this sandbox. Use a separate store for a sandbox.`,
   );
 }

@@ -36,7 +36,7 @@ test('a sandbox refuses a store with other accounts, and does not change it', as
   const own = await openStore(url);
   await own.putAccount({ id: 'acme', name: 'Acme' });
   await own.close();
-  await expect(startSandbox({ records: 5, store: url })).rejects.toMatchObject({ code: 'not_a_sandbox' });
+  await expect(startSandbox({ records: 5, store: url })).rejects.toMatchObject({ code: 'store_url' });
   const after = await openStore(url);
   expect((await after.accounts()).map(({ id }) => id)).toEqual(['acme']);
   await after.close();

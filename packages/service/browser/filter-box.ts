@@ -1,4 +1,4 @@
-import { applyFix, diagnose, type Problem } from '@call-attribution/query-dsl';
+import { applyFix, type Problem, safeParse } from '@call-attribution/query-dsl';
 import { type Completion, completionsAt } from './completions.ts';
 import { byId, debounced, el } from './dom.ts';
 import type { Version } from './state.ts';
@@ -7,7 +7,7 @@ import type { Version } from './state.ts';
 const pauseMs = 900;
 
 /**
- * The input for the filter: problems with a caret, warnings, fixes, and completions that the keyboard can reach. A mistake is
+ * The input for the filter: its first problem with a caret and a fix, and completions that the keyboard can reach. A mistake is
  * shown once typing pauses, never in the middle of a word.
  */
 export class FilterBox {
@@ -52,19 +52,15 @@ export class FilterBox {
     const input = this.#input;
     this.#explaining.cancel();
     this.#explained = input.value;
-    const { problems, warnings } = diagnose(input.value, { version: this.#version() });
-    const problem = problems[0] ?? warnings[0];
-    const isWrong = problems.length > 0;
-    input.setAttribute('aria-invalid', String(isWrong));
-    this.#place.classList.toggle('hint', !isWrong);
-    this.#place.replaceChildren(...(problem ? this.#explain(problem, problems.length) : []));
-    return !isWrong;
+    const result = safeParse(input.value, { version: this.#version() });
+    input.setAttribute('aria-invalid', String(!result.ok));
+    this.#place.replaceChildren(...(result.ok ? [] : this.#explain(result.problem)));
+    return result.ok;
   }
 
-  #explain(problem: Problem, count: number): Node[] {
-    const more = count > 1 ? ` (${count - 1} more after it)` : '';
+  #explain(problem: Problem): Node[] {
     const parts: Node[] = [
-      el('span', {}, problem.message + more),
+      el('span', {}, problem.message),
       el('pre', { 'aria-hidden': 'true' }, problem.frame),
     ];
     const fixed = applyFix(this.#input.value, problem);

@@ -1,5 +1,5 @@
 import { addDays, formatNaive, parseNaive, second } from '@call-attribution/core/time';
-import { type Clause, diagnose, type Filter, printFilter } from '@call-attribution/query-dsl';
+import { type Clause, type Filter, printFilter, safeParse } from '@call-attribution/query-dsl';
 import { type Period, readPeriod, sayPeriod } from '@call-attribution/questions';
 import { type PageDimension, pageDimensions } from '../src/page/question.ts';
 
@@ -141,7 +141,11 @@ export interface Controls {
   readonly extensions: boolean;
 }
 
-const filterIn = (q: string): Filter => diagnose(q).filter;
+/** The filter in a text; of one with a mistake, which is shown at its input, none. */
+function filterIn(q: string): Filter {
+  const result = safeParse(q);
+  return result.ok ? result.filter : { clauses: [] };
+}
 
 /** What a filter means for the controls. */
 export function controlsOf(q: string, version: Version): Controls {

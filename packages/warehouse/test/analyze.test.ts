@@ -194,7 +194,7 @@ describe('an answer', () => {
 
   test('personal data is counted but not shown unless somebody says so', async () => {
     const question: Question = { groupBy: ['ani'], limit: 1 };
-    await expect(warehouse.analyze(question)).rejects.toMatchObject({ code: 'personal_data' });
+    await expect(warehouse.analyze(question)).rejects.toMatchObject({ code: 'invalid_question' });
     expect(await rows({ ...question, personal: 'show' })).toEqual([{ ani: '5555550101', calls: 2 }]);
     const personal = (field: string, value: string) => `${field}-${value.slice(-1)}`;
     expect(await rows({ ...question, personal })).toEqual([{ ani: 'ani-1', calls: 2 }]);
@@ -317,12 +317,12 @@ const wrong: readonly (readonly [Question, string, string])[] = [
   ],
   [
     { from: '2026-09-31' },
-    'invalid_period',
+    'invalid_question',
     'from is "2026-09-31", which is not a time that exists. Did you mean 2026-09-30?',
   ],
   [
     { from: '2026-10-02', to: '2026-10-01' },
-    'invalid_period',
+    'invalid_question',
     'from (2026-10-02) is not before `to` (2026-10-01). Did you mean `from` 2026-10-01 and `to` 2026-10-02?',
   ],
   [
@@ -349,7 +349,7 @@ const wrong: readonly (readonly [Question, string, string])[] = [
   ],
   [
     { compare: 'soon', from: '2026-10-01', to: '2026-10-01' },
-    'invalid_period',
+    'invalid_question',
     `compare is "soon", which is not a period. Write 'previous', 'year', or a period such as 'yesterday', 'last month', 'this week', 'last 30 days', '2026-Q3', '2026-10', '2026-10-01 to 2026-10-15', 'since 2026-10-01'.`,
   ],
   [

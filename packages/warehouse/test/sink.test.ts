@@ -197,7 +197,7 @@ describe('the sink of a sync', () => {
     await warehouse.sink('main').load();
     const other = await openWarehouse(path);
     await expect(other.sink('main').load()).rejects.toMatchObject({
-      code: 'account_in_use',
+      code: 'in_use',
       message: `Process ${process.pid} fills the account main. Wait until it ends; remove ${path}.staged/main.lock if that process is something else.`,
     });
     await warehouse.close();

@@ -70,7 +70,12 @@ export function createDataManager(options: DataManagerOptions): DataManager {
   const { credentials, endpoint, destination: given, ...rest } = managerOptions.read(options);
   const sending: Sending = { ...rest, fetch: rest.fetch ?? fetch };
   const base = safeUrl(endpoint);
-  if (base === null) throw new PushError({ code: 'bad_endpoint', endpoint });
+  if (base === null)
+    throw new PushError({
+      code: 'bad_destination',
+      name: `the endpoint ${JSON.stringify(endpoint)}`,
+      expected: 'an https URL; plain http is for this machine only',
+    });
   const destination = wireDestination(given);
   const token = createTokenSource(credentials, sending);
 

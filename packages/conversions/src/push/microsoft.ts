@@ -169,7 +169,14 @@ const placed = (
   });
 
 function urlOf(endpoint: string): URL {
-  return safeUrl(endpoint) ?? fail({ code: 'bad_endpoint', endpoint });
+  return (
+    safeUrl(endpoint) ??
+    fail({
+      code: 'bad_destination',
+      name: `the endpoint ${JSON.stringify(endpoint)}`,
+      expected: 'an https URL; plain http is for this machine only',
+    })
+  );
 }
 
 function fail(problem: ConstructorParameters<typeof PushError>[0]): never {

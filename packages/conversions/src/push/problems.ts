@@ -4,7 +4,6 @@ import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribu
 export type PushProblem =
   | { readonly code: 'no_credentials'; readonly looked: readonly string[] }
   | { readonly code: 'key_file_unreadable'; readonly file: string; readonly reason: string }
-  | { readonly code: 'bad_endpoint'; readonly endpoint: string }
   | { readonly code: 'bad_destination'; readonly name: string; readonly expected: string }
   | { readonly code: 'unreachable'; readonly host: string; readonly reason: string }
   | { readonly code: 'unreadable_response'; readonly host: string; readonly status: number }
@@ -24,9 +23,8 @@ const pushErrors = codeTable({
   usage: {
     no_credentials: 'No credentials were found. Set them in one of the places that the message lists.',
     key_file_unreadable: 'The key file cannot be read. Check its path and permissions.',
-    bad_endpoint: 'The endpoint is not an https URL. Correct it.',
     bad_destination:
-      'The destination lacks something, or has it in the wrong form. Write it as the message shows.',
+      'The destination or the endpoint lacks something, or has it in the wrong form. Write it as the message shows.',
   },
   away: {
     unreachable: 'The tool cannot be reached. Check the network and try again.',
@@ -72,10 +70,6 @@ function pushProblemText(problem: PushProblem): [message: string, hint?: string]
       ];
     case 'key_file_unreadable':
       return [`the key file ${problem.file} cannot be read: ${problem.reason}`];
-    case 'bad_endpoint':
-      return [
-        `the endpoint ${JSON.stringify(problem.endpoint)} must be an https URL; plain http is for this machine only`,
-      ];
     case 'bad_destination':
       return [`${problem.name} must be ${problem.expected}`];
     case 'unreachable':

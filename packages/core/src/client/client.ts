@@ -35,8 +35,8 @@ export interface CallPage {
  * A list of calls: awaited, it is one page; iterated, it is all calls from that page on, in order. Iterating again reads the
  * later pages again.
  *
- * Lists may change while they are read. Calls that come again because the list has grown are dropped, and pages are read again
- * when it has shrunk, as far as totals and ids show it. To read a live account and prove that no call is missing, use
+ * Lists may change while they are read. Calls that come again because the list has grown are dropped; when it has shrunk, calls may
+ * have been missed, and the list ends with the code `list_moved`. To read a live account and prove that no call is missing, use
  * `createCallStream` of `@call-attribution/node-stream`.
  */
 export interface CallList extends Promise<CallPage>, AsyncIterable<Call> {

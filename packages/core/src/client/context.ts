@@ -2,17 +2,15 @@ import type { RecordProblem } from '../record/check-record.ts';
 import type { Call } from '../record/generated/calls.ts';
 import { toCall } from '../record/to-call.ts';
 import type { Client } from './client.ts';
-import { createEngine, type Engine } from './engine.ts';
 import { type ReportEvent, reports } from './events.ts';
 import { subscribeCallback, subscribeLog } from './observe.ts';
 import type { ClientReport, Settings } from './options.ts';
-import { createRequests, type Requests } from './requests.ts';
+import { createRequests, type Requests } from './request.ts';
 
 /** What the methods of one client share. */
 export interface Context {
   readonly client: Client;
   readonly settings: Settings;
-  readonly engine: Engine;
   readonly requests: Requests;
   /** Publishes what the client notices. */
   report(report: ClientReport): void;
@@ -32,7 +30,6 @@ export function createContext(client: Client, settings: Settings): Context {
   return {
     client,
     settings,
-    engine: createEngine(settings),
     requests: createRequests(client, settings),
     report,
     adapt: (record) => toCall(record, version, options),

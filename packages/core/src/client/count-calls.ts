@@ -1,16 +1,15 @@
 import { CallsError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
+import type { HttpResponse } from '../http/dispatch.ts';
 import { headerText, mediaType } from '../http/headers.ts';
-import { queryString } from '../http/query.ts';
-import type { HttpResponse } from '../http/transport.ts';
 import { parseContentRange } from '../page/content-range.ts';
 import { decodeText, expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { CallCount } from './client.ts';
 import type { Context } from './context.ts';
-import { type FilterText, filterText } from './filter-text.ts';
 import { countOptions, type ListQuery, type RequestOptions } from './options.ts';
-import { recordReader, requestPage } from './page-request.ts';
 import { checkRequest } from './read-options.ts';
+import { apiRequest, queryString } from './request.ts';
+import { type FilterText, filterText, recordReader, requestPage } from './request-page.ts';
 
 /**
  * How many calls match. v2 has a count request, whose response the API does not show. v3 does not have one, so the total
@@ -25,22 +24,13 @@ export async function countCalls(
   const filter = filterText(query.filter, version);
   if (version === 'v3') return countByList(context, filter, query);
   try {
-    return await countByRequest(context, filter, query);
+    const tailWith = (q: string | undefined) => `/count${queryString({ q })}`;
+    const job = apiRequest(context.settings, 'count', tailWith(filter.q), query, tailWith(filter.shownQ));
+    return (await context.requests.request({ ...job, read: readCount })).value;
   } catch (error) {
     if (error instanceof CallsError && error.code === 'not_found') return countByList(context, filter, query);
     throw error;
   }
-}
-
-async function countByRequest(
-  { engine, requests }: Context,
-  { q, shownQ }: FilterText,
-  options: RequestOptions,
-): Promise<CallCount> {
-  const tailWith = (q: string | undefined) => `/count${queryString({ q })}`;
-  const request = requests.make('count', tailWith(q), options, tailWith(shownQ));
-  const { value } = await engine.send({ ...request, read: readCount });
-  return value;
 }
 
 async function countByList(

@@ -29,8 +29,8 @@ export function createClient(options: ClientOptions = {}): Client {
     countCalls: (query = {}) => countCalls(context, query),
     listSmsNumbers: (given = {}) => listSmsNumbers(context, given),
     fetchPage: (query = {}) => fetchPage(context, query),
-    close: () => context.engine.close(),
-    [Symbol.asyncDispose]: () => context.engine.close(),
+    close: () => context.requests.close(),
+    [Symbol.asyncDispose]: () => context.requests.close(),
   };
   const context = createContext(client, settings);
   if (base.origin.startsWith('http:') && !isLoopback(new URL(base.origin).hostname))

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
-import type { HttpResponse } from '../http/transport.ts';
+import type { HttpResponse } from '../http/dispatch.ts';
 import { countOf } from '../page/content-range.ts';
 import { brokenUtf8, decodeText, startsWith, unexpectedBody } from '../page/read-json.ts';
 import { type ByteRange, splitRecords } from '../page/split-records.ts';
@@ -9,7 +9,7 @@ import type { Call } from '../record/generated/calls.ts';
 import type { RawPage } from './client.ts';
 import type { Context } from './context.ts';
 import type { ListQuery } from './options.ts';
-import { type PageReader, readQuery, refuseShifted, requestPage } from './page-request.ts';
+import { type PageReader, readQuery, refuseShifted, requestPage } from './request-page.ts';
 
 interface Split {
   readonly bytes: Uint8Array;
@@ -38,12 +38,12 @@ function refuseObject(response: HttpResponse): void {
   throw unexpectedBody(value, response, 'a JSON array of calls');
 }
 
-/** One page as bytes: complete, the right one, its records counted, but not parsed. */
+/** One page as bytes: complete, the right one, its records counted, but not parsed before one of them is read. */
 export async function fetchPage(context: Context, query: ListQuery): Promise<RawPage> {
   const page = await requestPage(context, readQuery(context, query), splitReader);
   refuseShifted(page);
   const { bytes, ranges } = page.content;
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let values: unknown[] | undefined;
   const record = (index: number): Call => {
     const range = ranges[index];
     if (!range)
@@ -51,8 +51,11 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
         'invalid_option',
         `There is no record ${index} in a page of ${ranges.length}.`,
       );
-    // The page is known to be UTF-8. Decoding in place is cheaper than a view for each record.
-    return context.adapt(parsed(buffer.toString('utf8', range.start, range.end)));
+    values ??= parsedPage(bytes);
+    const value = values[index];
+    // Each value is given away once; whoever reads a record again gets another one.
+    values[index] = undefined;
+    return context.adapt(value ?? parsedRecord(bytes, range));
   };
   return {
     bytes,
@@ -65,10 +68,18 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
   };
 }
 
-/** Only boundaries were checked when the page came; what is between them may still be broken. */
-function parsed(text: string): unknown {
+/** All records at once; none when one of them is broken, so that each is parsed by itself and only that one fails. */
+function parsedPage(bytes: Uint8Array): unknown[] {
   try {
-    return JSON.parse(text);
+    return JSON.parse(decodeText(bytes));
+  } catch {
+    return [];
+  }
+}
+
+function parsedRecord(bytes: Uint8Array, { start, end }: ByteRange): unknown {
+  try {
+    return JSON.parse(decodeText(bytes.subarray(start, end)));
   } catch {
     throw new ResponseError('invalid_json', messages.recordJsonInvalid());
   }

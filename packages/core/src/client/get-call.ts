@@ -1,21 +1,21 @@
 import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
-import { encode } from '../http/query.ts';
-import type { HttpResponse } from '../http/transport.ts';
+import type { HttpResponse } from '../http/dispatch.ts';
 import { expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { Context } from './context.ts';
 import { type RequestOptions, requestOptions } from './options.ts';
 import { checkRequest } from './read-options.ts';
+import { apiRequest, encode } from './request.ts';
 
 /** One call by its id. The API does not say how the record is wrapped, so every plausible form is understood. */
 export async function getCall(context: Context, sid: string, options: RequestOptions): Promise<Call> {
   checkSid(context, sid);
   checkRequest(options, requestOptions);
-  const { engine, requests } = context;
-  const { value } = await engine.send({
-    ...requests.make('get', `/${encode(sid)}`, options, `/${encode(shownSid(sid))}`),
+  const { requests, settings } = context;
+  const { value } = await requests.request({
+    ...apiRequest(settings, 'get', `/${encode(sid)}`, options, `/${encode(shownSid(sid))}`),
     read: (response) => readOne(context, sid, response),
   });
   return value;

@@ -13,7 +13,7 @@ import {
   recordReader,
   refuseShifted,
   requestPage,
-} from './page-request.ts';
+} from './request-page.ts';
 
 /** How far the reading of a list has got. Never changed, so that `next()` of a page returns the same page again. */
 interface ListPosition {
@@ -22,9 +22,7 @@ interface ListPosition {
   /** Page size in use: as requested, or what the server really sends. */
   readonly size: number;
   readonly total: number | null;
-  /** Steps back since the last page with a new call. */
-  readonly backSteps: number;
-  /** Ids of the last two pages, to recognize calls that come again because the list has shifted. */
+  /** Ids of the last two pages, to recognize calls that come again because the list has grown. */
   readonly recent: readonly ReadonlySet<string>[];
 }
 
@@ -73,8 +71,32 @@ export function listCalls(context: Context, query: ListQuery): CallList {
   async function* calls() {
     for await (const page of pages()) yield* page.records;
   }
-  return Object.assign(first, { pages, [Symbol.asyncIterator]: calls });
+  return Object.assign(Object.defineProperties(first, forgottenAwait), {
+    pages,
+    [Symbol.asyncIterator]: calls,
+  });
 }
+
+/** What a page or an array has and a list that was not awaited does not: `undefined` would be wrong in silence. */
+const namesOfPages = [
+  ...['records', 'total', 'range', 'meta', 'hasNext', 'next', 'items', 'data'],
+  ...['at', 'map', 'filter', 'forEach', 'reduce', 'find', Symbol.iterator],
+];
+
+// They do not enumerate, so that loggers do not read them. `length` is left out: libraries ask any object for it.
+const forgottenAwait: PropertyDescriptorMap = Object.fromEntries(
+  namesOfPages.map((name) => [
+    name,
+    {
+      get() {
+        throw new ConfigurationError(
+          'invalid_option',
+          setupMessages.listNotAwaited(typeof name === 'string' ? name : 'iterator'),
+        );
+      },
+    },
+  ]),
+);
 
 function pageOf(listing: Listing, { page, records, after, isLast }: Step): CallPage {
   return {
@@ -94,14 +116,10 @@ const beginning = ({ page, rows }: PageQuery): ListPosition => ({
   position: page * rows,
   size: rows,
   total: null,
-  backSteps: 0,
   recent: [],
 });
 
-/**
- * The next page that has new calls, or the last page. Continues with the real page size when the server clamps it, and
- * steps back when the list has shrunk, so that no call is missed.
- */
+/** The next page that has new calls, or the last page. Continues with the real page size when the server clamps it. */
 async function nextStep({ context, query, reader }: Listing, from: ListPosition): Promise<Step> {
   let place = from;
   for (;;) {
@@ -111,21 +129,34 @@ async function nextStep({ context, query, reader }: Listing, from: ListPosition)
       place = { ...place, size: page.count };
       continue;
     }
-    const earlier = stepBack(context, place, page);
-    if (earlier === null) {
-      const step = advance(context, place, page);
-      if (step.records.length > 0 || step.isLast) return step;
-      place = step.after;
-    } else place = earlier;
+    const step = advance(context, place, page);
+    if (step.records.length > 0 || step.isLast) return step;
+    place = step.after;
   }
 }
 
-/** Takes in a page. Drops the calls in it that come again because the list has grown before them. */
-function advance(context: Context, place: ListPosition, page: PageResult<Call[]>): Step {
+/**
+ * Takes in a page. Calls in it that come again because the list has grown before them are dropped; when it has shrunk, calls may
+ * have moved to pages that were read before, so that is an error.
+ */
+function advance({ report }: Context, place: ListPosition, page: PageResult<Call[]>): Step {
   const total = page.range?.total ?? place.total;
+  if (place.total !== null && total !== null && total !== place.total) {
+    report({ type: 'total_moved', from: place.total, to: total });
+    if (total < place.total && place.position > 0)
+      throw new ResponseError('list_moved', messages.listShrank(place.total - total));
+  }
   const overlap = place.position % place.size;
   const gained = page.count - overlap;
-  const { ids, records } = unseen(context, place, page.content.slice(overlap));
+  const sent = page.content.slice(overlap);
+  const ids = new Set<string>();
+  const records = sent.filter(({ sid }) => {
+    // Records without an id, which mode `off` lets pass, cannot be told apart.
+    if (typeof sid !== 'string') return true;
+    ids.add(sid);
+    return !place.recent.some((seen) => seen.has(sid));
+  });
+  if (records.length < sent.length) report({ type: 'repeated_calls', count: sent.length - records.length });
   // Without a total, nothing else would end the reading of a server that sends the same page again and again.
   if (records.length === 0 && gained > 0 && total === null)
     throw new ResponseError('wrong_page', messages.pageRepeated());
@@ -134,51 +165,9 @@ function advance(context: Context, place: ListPosition, page: PageResult<Call[]>
     // A short page without a total may be the last one or a clamped one; the next page of its size shows which.
     size: page.count > 0 && page.count < place.size ? page.count : place.size,
     total,
-    backSteps: records.length > 0 ? 0 : place.backSteps,
     recent: [...place.recent.slice(-1), ids],
   };
   if (total !== null && after.position < total && page.count === 0)
     throw new ResponseError('list_moved', messages.listShort(after.position, total), { isRetryable: true });
   return { page, records, after, isLast: total === null ? gained <= 0 : after.position >= total };
-}
-
-const mostBackSteps = 10;
-
-/** Notices a total that changes. An earlier place when the list has shrunk and a page has to be read again. */
-function stepBack(
-  { report }: Context,
-  place: ListPosition,
-  { range }: PageResult<unknown>,
-): ListPosition | null {
-  const to = range?.total ?? null;
-  const from = place.total;
-  if (to === null || from === null || to === from) return null;
-  report({ type: 'total_moved', from, to });
-  const gone = from - to;
-  if (gone <= 0 || place.position === 0) return null;
-  const backSteps = place.backSteps + 1;
-  if (gone > place.recent.reduce((sum, { size }) => sum + size, 0))
-    throw new ResponseError('list_moved', messages.listShrank(gone));
-  // Servers that do not agree on the total would send the client back and forth without end.
-  if (backSteps > mostBackSteps)
-    throw new ResponseError('list_moved', messages.totalUnsteady(from, to, backSteps));
-  return { ...place, position: Math.max(0, place.position - gone), total: to, backSteps };
-}
-
-/** The calls that were not in one of the last two pages, and the ids of all. */
-function unseen(
-  { report }: Context,
-  { recent }: ListPosition,
-  records: readonly Call[],
-): { ids: ReadonlySet<string>; records: readonly Call[] } {
-  const ids = new Set<string>();
-  const found = records.filter(({ sid }) => {
-    // Records without an id, which mode `off` lets pass, cannot be told apart.
-    if (typeof sid !== 'string') return true;
-    ids.add(sid);
-    return !recent.some((seen) => seen.has(sid));
-  });
-  const repeated = records.length - found.length;
-  if (repeated > 0) report({ type: 'repeated_calls', count: repeated });
-  return { ids, records: repeated > 0 ? found : records };
 }

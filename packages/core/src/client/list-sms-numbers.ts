@@ -2,25 +2,23 @@ import { reveal } from '../auth/secret.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
 import type { HttpRequest } from '../http/dispatch.ts';
-import { queryString } from '../http/query.ts';
 import { readSmsNumbers, type SmsNumber } from '../sms/read-sms-numbers.ts';
 import type { Context } from './context.ts';
 import { type Settings, type SmsOptions, smsOptions } from './options.ts';
 import { checkRequest } from './read-options.ts';
-import { commonHeaders } from './requests.ts';
+import { commonHeaders, queryString } from './request.ts';
 
 const action = 'sms.get_numbers';
 
 /** The SMS-enabled numbers of the account. */
 export async function listSmsNumbers(
-  { client, engine, settings }: Context,
+  { requests, settings }: Context,
   options: SmsOptions,
 ): Promise<SmsNumber[]> {
   checkRequest(options, smsOptions);
   const { method = 'GET' } = options;
   const { legacy } = settings;
-  const { value } = await engine.send({
-    client,
+  const { value } = await requests.request({
     operation: 'sms',
     http: smsRequest(settings, method),
     // The keys are in the query here, so the URL that may be shown is put together separately.

@@ -12,7 +12,6 @@ import { option } from '../options/option.ts';
 import type { RecordProblem } from '../record/check-record.ts';
 import type { Environment } from '../settings/environment.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
-import type { Address } from './address.ts';
 
 /** Version of this package, for the user agent. A test keeps it equal to the manifest. */
 const packageVersion = '0.1.0';
@@ -197,6 +196,13 @@ export const clientOptions = defineOptions({
 
 /** How a client is set up. What names the server and the account is read from the environment when `baseUrl` is left out. */
 export interface ClientOptions extends OptionsOf<typeof clientOptions> {}
+
+/** A base URL in the two parts that the transport needs. It holds no secret. */
+export interface Address {
+  readonly origin: string;
+  /** Path before the API's own, without a slash at its end. */
+  readonly prefix: string;
+}
 
 /** Options as the client uses them: checked, with defaults. */
 export interface Settings

@@ -251,10 +251,6 @@ export const messages = {
     message: `${gone} calls left the list while it was read: calls may have been missed.`,
     hint: 'Read the list again, preferably with a date filter whose end lies in the past.',
   }),
-  totalUnsteady: (from: number, to: number, times: number): ErrorWords => ({
-    message: `The total of the list keeps changing: it fell ${times} times without a new call, last from ${from} to ${to}.`,
-    hint: 'Servers behind one URL may not agree on the list. Read it again later, or with a date filter whose end lies in the past.',
-  }),
   totalMissing: (): ErrorWords => ({
     message: 'The server does not send a total in Content-Range.',
     hint: 'Count the calls while you iterate over listCalls().',

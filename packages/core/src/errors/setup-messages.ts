@@ -136,6 +136,10 @@ export const setupMessages = {
     message: 'timeZone must be an IANA name such as America/New_York or UTC.',
     hint: 'The API does not say which time zone its times are in. Ask whoever manages the account.',
   }),
+  listNotAwaited: (name: string): ErrorWords => ({
+    message: `listCalls() was not awaited, so its result has no ${name}.`,
+    hint: 'Write `const page = await client.listCalls(…)` for one page, or `for await (const call of client.listCalls(…))` for all calls.',
+  }),
   noNextPage: (): ErrorWords => ({
     message: 'There is no page after this one.',
     hint: 'Check hasNext() before you call next().',

@@ -16,6 +16,13 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
+/** One complete response. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
 /** Stops a request. */
 export interface DispatchController {
   /** Ends the request and its connection. */

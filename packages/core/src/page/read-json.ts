@@ -2,8 +2,8 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { bodyExcerpt, serverReason } from '../errors/body-excerpt.ts';
 import { ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
+import type { HttpResponse } from '../http/dispatch.ts';
 import { mediaType } from '../http/headers.ts';
-import type { HttpResponse } from '../http/transport.ts';
 
 const json = /^(?:application|text)\/(?:[\w.+-]+\+)?json$/;
 

@@ -25,7 +25,7 @@ export async function joinJob(engine: Engine, job: PlannedJob, worker: string, n
   });
   if (card?.digest !== digest)
     throw new FleetError(
-      'job_differs',
+      'job_invalid',
       `Workers of ${name} go by another job file than this one. Stop all of them, then start them with the edited file.`,
     );
   const { tickets } = await engine.look();

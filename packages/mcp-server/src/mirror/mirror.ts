@@ -214,7 +214,7 @@ export class Mirror {
       this.#failure = null;
     } catch (error) {
       if (signal.aborted) return;
-      if (codeOf(error) === 'account_in_use') {
+      if (codeOf(error) === 'in_use') {
         if (!this.#isOthers) this.#host.log('Another process keeps the copy up to date; this one reads it.');
         this.#isOthers = true;
         this.#host.copies?.leftToOthers(this.#host.name);

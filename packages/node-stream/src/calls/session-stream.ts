@@ -79,7 +79,7 @@ export abstract class SessionStream extends Readable {
     const chain = this.#isBegun ? null : this.startsAt?.chain;
     if (chain == null || (isSavedChain(chain) && chain.of.length === 0)) return;
     throw new CheckpointError(
-      'checkpoint_mismatch',
+      'checkpoint_invalid',
       'The checkpoint belongs to a chain of operators, which keep a part of what was read. Read through the same operators: createCallStream(client, { checkpoint }).through(...).',
     );
   }

@@ -69,7 +69,7 @@ const nameOf = (described: string | undefined): string =>
 function otherChain(saved: string | undefined, now: string | undefined): CheckpointError {
   const isSame = nameOf(saved) === nameOf(now);
   return new CheckpointError(
-    'checkpoint_mismatch',
+    'checkpoint_invalid',
     isSame
       ? `The checkpoint belongs to another chain: the settings of ${nameOf(now)} are not those of the earlier run. Use the same operators, columns and encoders, or start without the checkpoint.`
       : `The checkpoint belongs to another chain: it has ${nameOf(saved)} where this one has ${nameOf(now)}. Use the same operators, columns and encoders, or start without the checkpoint.`,

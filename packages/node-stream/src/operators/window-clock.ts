@@ -106,7 +106,7 @@ function tooLate(item: unknown): ItemError {
 
 function noTime(item: unknown): ItemError {
   return new ItemError(
-    'unreadable_time',
+    'unfit_value',
     `the time of ${nameOf(item)} cannot be read; expected YYYY-MM-DD HH:MM:SS`,
   );
 }

@@ -118,7 +118,7 @@ export function stateFrom(value: unknown, query: string, ends: Ends): ReadState 
   }
   if (value.query !== query) {
     throw new CheckpointError(
-      'checkpoint_mismatch',
+      'checkpoint_invalid',
       `The checkpoint belongs to another query (${value.query}, this is ${query}): the filter or the API version changed. ` +
         'Resume with the filter it was made for, or leave the checkpoint out to start from the beginning.',
     );

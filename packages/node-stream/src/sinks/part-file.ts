@@ -222,7 +222,7 @@ async function openVerified(path: string, state: PartState, hash: Hash | null): 
   const now = readPartState(path);
   if (now?.seal !== state.seal)
     throw new CheckpointError(
-      'checkpoint_mismatch',
+      'checkpoint_invalid',
       `Another run has written ${part} since this one began. Run again to continue after it.`,
     );
   const handle = await openOwnFile(part, (what) => refusal(path, `${part} ${what}`));

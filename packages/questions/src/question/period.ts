@@ -57,7 +57,7 @@ function wordsOf({ inZone, timeZone, weekStart }: CallSelection, now: number): S
 export function readPeriod({ period, from, to }: SaidPeriod, say: (words: string) => Period | null): Period {
   if (period === undefined) return readEnds({ from, to }, say);
   if (from === undefined && to === undefined) return readWords('period', period, say);
-  throw new QuestionError('invalid_period', '`period` has both ends: leave out `from` and `to`.');
+  throw new QuestionError('invalid_question', '`period` has both ends: leave out `from` and `to`.');
 }
 
 /** Reads a period as people say it. */
@@ -71,12 +71,12 @@ function readWords(name: 'period' | 'compare', words: string, say: Say): Period 
   if (said.from === said.to && (parseTime(words.trim()) !== null || /^\s*now\s*$/i.test(words))) {
     const moment = formatNaive(said.from);
     throw new QuestionError(
-      'invalid_period',
+      'invalid_question',
       `${name} is ${shown(words)}, which is a moment. Write both ends, such as '${moment} to ${formatNaive(said.from + hour)}'.`,
     );
   }
   throw new QuestionError(
-    'invalid_period',
+    'invalid_question',
     `${name} is ${shown(words)}, which ends before it begins. Write the earlier time first.`,
   );
 }
@@ -87,7 +87,7 @@ function readEnds({ from, to }: Pick<SaidPeriod, 'from' | 'to'>, say: Say, prefi
   const last = to === undefined ? null : readEnd(`${prefix}to`, to, say);
   if (start === null || last === null || start < last.to) return { from: start, to: last?.to ?? null };
   throw new QuestionError(
-    'invalid_period',
+    'invalid_question',
     `${prefix}from (${from}) is not before \`${prefix}to\` (${to}). ${
       last.from < start
         ? `Did you mean \`${prefix}from\` ${to} and \`${prefix}to\` ${from}?`
@@ -119,7 +119,7 @@ function unreadable(name: string, text: unknown, what: string, otherwise: string
   const near = nearestTime(typed) ?? nearestWords(typed);
   const fix = near === null ? otherwise : `Did you mean ${near}?`;
   return new QuestionError(
-    'invalid_period',
+    'invalid_question',
     `${name} is ${shown(text)}, which is not ${what}.${zone} ${fix}`,
   );
 }

@@ -271,7 +271,7 @@ function refusePersonal(groups: readonly QuestionField[], { personal }: Question
   const field = groups.find((group) => group.personal);
   if (field === undefined || personal === 'show' || typeof personal === 'function') return;
   throw new QuestionError(
-    'personal_data',
+    'invalid_question',
     `${field.name} is personal data. To count callers use the measure callers; to see the values set \`personal\` to 'show' or to a function that masks them.`,
   );
 }

@@ -49,7 +49,7 @@ export function readField(
   const meanings = ambiguousNames.get(name);
   if (meanings !== undefined) {
     throw new QuestionError(
-      'ambiguous_name',
+      'unknown_name',
       `${JSON.stringify(written)} to ${what} may mean ${wordList(meanings)}. Name one of them.`,
     );
   }

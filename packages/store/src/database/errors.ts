@@ -10,15 +10,13 @@ import {
 const storeErrors = codeTable({
   usage: {
     store_url:
-      'The URL does not name a store. Write it as `sqlite:calls.db` or `postgres://user@host/database`.',
+      'The URL names no store, or one that cannot be used: another kind of file, tables of another version, or calls that are no sandbox. Write it as `sqlite:calls.db` or `postgres://user@host/database`, or choose another store, as the message says.',
     missing_package: 'The package of the database is not installed. Install the one that the message names.',
     store_missing:
       'There is no store at the URL, and one that is only read is not made. Fill it with a sync first.',
     invalid_sql:
       'A statement of SQL has a mistake, or does more than read. The message has what the database said.',
-    store_version: 'The tables of the store are of another version. Fill a new store, as the message says.',
     unknown_account: 'The store has no such account. Add it first, or use one of its accounts.',
-    not_a_sandbox: 'A sandbox was to be filled into a store with calls of others. Choose another store.',
     unfit_filter:
       'A filter has a field or bound that the store has no column for. Use fields that `filterable` of the field table names.',
   },
@@ -36,7 +34,6 @@ const storeErrors = codeTable({
       'A statement of SQL took longer than its time limit and was stopped. Ask for less, or raise the limit.',
     unfit_record:
       'A call cannot be stored, for example because it has no `sid`. `refused` says which calls of the batch it were.',
-    short_page: 'The database returned fewer rows than it counted. Try again.',
   },
   disk: {
     not_writable:
@@ -47,7 +44,7 @@ const storeErrors = codeTable({
   },
   bug: {
     store_failed:
-      'The database refused a statement for a reason that has no code of its own. The `cause` has the code of the database.',
+      'The database refused a statement for a reason that has no code of its own, or gave fewer rows than it counted. The `cause`, where there is one, has the code of the database.',
   },
 });
 

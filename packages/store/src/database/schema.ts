@@ -97,7 +97,7 @@ async function versionOf(driver: Driver): Promise<number | null> {
 }
 
 const otherVersion = (found: number, name: string): StoreError =>
-  new StoreError('store_version', {
+  new StoreError('store_url', {
     message: `The tables of ${name} are of version ${found}; this release reads version ${version}.`,
     hint: `Fill a new store: calls sync --store sqlite:new.db, or export from this one with the release that wrote it and import there.`,
   });

@@ -107,7 +107,7 @@ async function readSlice(
   );
   if (found.length === rows) return found;
   throw new StoreError(
-    'short_page',
+    'store_failed',
     'The store has fewer calls than its counts say. calls sync --restart reads and counts them again.',
   );
 }

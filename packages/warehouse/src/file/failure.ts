@@ -23,7 +23,7 @@ const kinds: readonly Kind[] = [
   },
   {
     pattern: /version number (?:\d+|.*newer)|newer version of DuckDB|created with a newer/i,
-    code: 'newer_version',
+    code: 'not_a_warehouse',
     message: (path) =>
       `${path} was written by a later version of DuckDB. Install the release that wrote it, or a later one.`,
   },

@@ -54,7 +54,7 @@ export async function inspect(session: Session, path: string): Promise<FileState
     );
   if (version > schemaVersion || found.some(({ name }) => !known.has(name))) {
     throw new WarehouseError(
-      'newer_version',
+      'not_a_warehouse',
       `${path} was written by a later release of @call-attribution/warehouse. Install that release, or a later one.`,
     );
   }

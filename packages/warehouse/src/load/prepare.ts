@@ -63,13 +63,7 @@ function accountsLeftBehind(path: string): string[] {
 }
 
 /** What keeps a file from being brought up to date, but may pass. */
-const canWait = new Set<WarehouseErrorCode>([
-  'account_in_use',
-  'in_use',
-  'not_writable',
-  'disk_full',
-  'memory_limit',
-]);
+const canWait = new Set<WarehouseErrorCode>(['in_use', 'not_writable', 'disk_full', 'memory_limit']);
 
 /**
  * An account that another process is filling is left to it. What cannot be stored, for whatever reason, stays, and its next sink

@@ -258,7 +258,7 @@ function damaged({ file }: Staged, { message, code }: WarehouseError): Warehouse
 
 function accountInUse(account: string, { owner, path }: FileLockedError): WarehouseError {
   return new WarehouseError(
-    'account_in_use',
+    'in_use',
     owner === null
       ? `Another process begins to fill the account ${account} at the same moment. Try again.`
       : `Process ${owner} fills the account ${account}. Wait until it ends; remove ${path} if that process is something else.`,

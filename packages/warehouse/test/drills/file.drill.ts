@@ -93,13 +93,13 @@ describe('another version', () => {
     await warehouse.load('main', [call('a')]);
     await alter(path, 'update meta set version = 99');
     const message = `${path} was written by a later release of @call-attribution/warehouse. Install that release, or a later one.`;
-    await expect(openWarehouse(path)).rejects.toMatchObject({ code: 'newer_version', message });
+    await expect(openWarehouse(path)).rejects.toMatchObject({ code: 'not_a_warehouse', message });
     await alter(
       path,
       'update meta set version = 1',
       'alter table records add column field_of_tomorrow varchar',
     );
-    await expect(openWarehouse(path)).rejects.toMatchObject({ code: 'newer_version', message });
+    await expect(openWarehouse(path)).rejects.toMatchObject({ code: 'not_a_warehouse', message });
   });
 
   test('in a file of version 1 callers get numbers, and accounts their counts', async () => {

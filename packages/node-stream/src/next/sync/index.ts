@@ -9,5 +9,5 @@ export type {
   SyncState,
   UpsertSink,
 } from './state.ts';
-export { fileState, memoryState } from './state-stores.ts';
+export { memoryState } from './state-stores.ts';
 export { type SyncChange, type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync.ts';

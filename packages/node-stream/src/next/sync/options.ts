@@ -76,8 +76,8 @@ export interface SyncSettings extends ReadOf<typeof syncOptions> {}
 /** The options of `syncCalls`. */
 export const syncCallsOptions = defineOptions({
   ...syncOptions.entries,
-  /** Keeps the state between runs, such as `fileState(path)`. */
-  state: option.methods<StateStore>('a state such as fileState(path)', 'load', 'save').required(),
+  /** Keeps the state between runs. */
+  state: option.methods<StateStore>('a state such as memoryState()', 'load', 'save').required(),
 });
 
 /** Settings of `syncCalls`. */

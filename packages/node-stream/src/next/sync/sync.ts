@@ -124,7 +124,7 @@ function pendingOf({ parts }: SyncState, { settle }: SyncSettings): number {
  * finds that others have changed their number, calls near them may come as new once more.
  *
  * @example
- * for await (const { kind, call } of syncCalls(client, { state: fileState('state.json') })) {
+ * for await (const { kind, call } of syncCalls(client, { state })) {
  *   if (kind !== 'same') await save(call);
  * }
  */

@@ -86,9 +86,9 @@ await step('retry', async () => {
 await step('timeouts', async () => {
   const timeout = { idle: 200, attempt: 5_000, total: 10_000 };
   const silent = await failure('silent', { timeout, retry: { attempts: 2 } });
-  assert.deepEqual([silent.code, silent.attempts], ['idle_timeout', 2]);
+  assert.deepEqual([silent.code, silent.attempts], ['timeout', 2]);
   const stalled = await failure('stall=0.5', { timeout, retry: { attempts: 1 } });
-  assert.deepEqual([stalled.code, stalled.attempts], ['idle_timeout', 1]);
+  assert.deepEqual([stalled.code, stalled.attempts], ['timeout', 1]);
   assert.ok(stalled.ms < 4_000, `${stalled.ms} ms`);
 });
 await step('abort', async () => {

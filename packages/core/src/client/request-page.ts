@@ -1,20 +1,27 @@
+import {
+  dialects,
+  type FilterInput,
+  FilterSyntaxError,
+  printFilter,
+  safeParse,
+  toFilter,
+} from '@call-attribution/query-dsl';
 import { ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
+import type { HttpResponse } from '../http/dispatch.ts';
 import { headerText } from '../http/headers.ts';
-import { queryString } from '../http/query.ts';
-import type { HttpResponse } from '../http/transport.ts';
 import { type PageRange, parseContentRange } from '../page/content-range.ts';
 import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-page.ts';
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
+import type { Version } from '../record/fields.ts';
 import type { Call } from '../record/generated/calls.ts';
-import { responseInfo } from './api-request.ts';
 import type { ResponseMeta } from './client.ts';
 import type { Context } from './context.ts';
 import { pageTracing } from './events.ts';
-import { type FilterText, filterText } from './filter-text.ts';
 import { noteFailure } from './observe.ts';
 import { clientDefaults, type ListQuery, listOptions, type RequestOptions } from './options.ts';
 import { checkRequest } from './read-options.ts';
+import { apiRequest, queryString, responseInfo } from './request.ts';
 
 /** A list query, checked. All pages of a list share its text. */
 export interface PageQuery extends PageRequest {
@@ -54,15 +61,15 @@ export async function requestPage<T>(
   query: PageQuery,
   reader: PageReader<T>,
 ): Promise<PageResult<T>> {
-  const { client, engine, requests, report } = context;
+  const { client, requests, report, settings } = context;
   const { filter, rows, page, options } = query;
   const tailWith = (q: string | undefined) => queryString({ q, rows, start: page || undefined });
-  const request = requests.make('list', tailWith(filter.q), options, tailWith(filter.shownQ));
+  const job = apiRequest(settings, 'list', tailWith(filter.q), options, tailWith(filter.shownQ));
   const response = await pageTracing.run(
-    () => ({ client, url: request.url, rows, page }),
+    () => ({ client, url: job.url, rows, page }),
     () =>
-      engine.send({
-        ...request,
+      requests.request({
+        ...job,
         // Some servers say "not found" or "range not satisfiable" for a page past the end.
         alsoRead: page > 0 ? [404, 416] : [],
         read: (response) => readPage(response, query, reader),
@@ -115,3 +122,40 @@ export function refuseShifted({ verdict, count, meta }: PageResult<unknown>): vo
   const { status, attempts, rows, page } = meta;
   throw new ResponseError('page_clamped', messages.pageClamped(count, rows, page), { status, attempts });
 }
+
+/** A filter as it is sent, and as errors and events may show it. */
+export interface FilterText {
+  readonly q: string | undefined;
+  readonly shownQ: string | undefined;
+}
+
+/**
+ * The value of `q`, in its canonical form. A string that is not a filter is refused here, before a lenient server can
+ * ignore it and send everything; so is a misspelled name of a field. Other fields that this project does not know are for
+ * the server to judge; such a filter is not shown, because it may name a caller.
+ */
+export function filterText(input: FilterInput | undefined, version: Version): FilterText {
+  if (typeof input === 'string') return fromString(input, version);
+  if (input === undefined) return textOf('', true);
+  const { fields } = dialects[version];
+  const filter = toFilter(input);
+  return textOf(
+    printFilter(filter),
+    filter.clauses.every(({ field }) => Object.hasOwn(fields, field)),
+  );
+}
+
+function fromString(input: string, version: Version): FilterText {
+  const result = safeParse(input, { version });
+  if (result.ok) return textOf(printFilter(result.filter), true);
+  const { code, suggestions, found } = result.problem;
+  const isElsewhere = Object.hasOwn(dialects.v3.fields, found);
+  if (code === 'unknown_field' && suggestions.length === 0 && !isElsewhere)
+    return textOf(input.trim(), false);
+  throw new FilterSyntaxError(result.problem);
+}
+
+const textOf = (text: string, isKnown: boolean): FilterText => {
+  const q = text || undefined;
+  return { q, shownQ: isKnown ? q : '…' };
+};

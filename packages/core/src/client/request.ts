@@ -1,0 +1,517 @@
+// A request, from the limiter to the value that is read from its response. The order of request() is the order of what happens.
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import { authHeaders } from '../auth/auth.ts';
+import { reveal } from '../auth/secret.ts';
+import { bodyExcerpt, serverReason } from '../errors/body-excerpt.ts';
+import {
+  CallsError,
+  ConfigurationError,
+  ConnectionError,
+  codeOf,
+  DeadlineError,
+  type ErrorWords,
+  HttpError,
+  ResponseError,
+} from '../errors/calls-error.ts';
+import type { HttpErrorCode } from '../errors/codes.ts';
+import { type AuthKind, messages } from '../errors/messages.ts';
+import { setupMessages } from '../errors/setup-messages.ts';
+import { withDetails } from '../errors/with-details.ts';
+import { flatHeaders, secretValues } from '../http/custom-headers.ts';
+import type { DispatchController, HttpRequest, HttpResponse, RequestDispatcher } from '../http/dispatch.ts';
+import { headerText, plainHeaders, requestIdOf } from '../http/headers.ts';
+import { isLookingUp } from '../http/lookup.ts';
+import { networkError } from '../http/network-error.ts';
+import { openDispatcher } from '../http/open-dispatcher.ts';
+import { requestedDelay, retryDelay } from '../http/retry.ts';
+import { sleep } from '../time/clock.ts';
+import { minute } from '../time/naive.ts';
+import { safeCaller } from '../tracing/index.ts';
+import type { Client } from './client.ts';
+import { attemptTracing, type Operation, requestTracing, waitTracing } from './events.ts';
+import { noteFailure } from './observe.ts';
+import type { RequestOptions, ResponseInfo, Settings } from './options.ts';
+import { settingsFor } from './read-options.ts';
+
+/** One request to the API, and how its response is read. An error of `read` counts as a failed attempt. */
+export interface ApiRequest<T> {
+  readonly operation: Operation;
+  readonly http: HttpRequest;
+  /** The URL as it may be shown. */
+  readonly url: string;
+  /** Which credentials the request carries. */
+  readonly authKind: AuthKind;
+  /** Statuses besides 200 and 206 that `read` understands. */
+  readonly alsoRead?: readonly number[];
+  readonly options: RequestOptions;
+  read(response: HttpResponse): T | Promise<T>;
+}
+
+/** What a request returned. */
+export interface ApiResponse<T> {
+  readonly value: T;
+  readonly response: HttpResponse;
+  /** How many times the request was sent. */
+  readonly attempts: number;
+}
+
+/** Sends the requests of one client. */
+export interface Requests {
+  request<T>(job: ApiRequest<T>): Promise<ApiResponse<T>>;
+  close(): Promise<void>;
+}
+
+/** What sends one request, with which settings. */
+interface Sender {
+  readonly client: Client;
+  readonly settings: Settings;
+  readonly dispatcher: RequestDispatcher;
+  /** Responses that are waited for. */
+  readonly underway: Set<Promise<unknown>>;
+}
+
+/** The transport is loaded with the first request: until then a client costs nothing. */
+export function createRequests(client: Client, settings: Settings): Requests {
+  const underway = new Set<Promise<unknown>>();
+  const safely = safeCaller('onResponse');
+  let opened: ReturnType<typeof openDispatcher> | undefined;
+  let dispatcher: RequestDispatcher | undefined = settings.dispatcher;
+  let closed: Promise<void> | undefined;
+  return {
+    async request(job) {
+      const { operation, options, url } = job;
+      if (closed !== undefined) throw new ConfigurationError('client_closed');
+      options.signal?.throwIfAborted();
+      if (dispatcher === undefined) {
+        opened ??= openDispatcher(settings);
+        dispatcher = await opened;
+      }
+      const sender = { client, settings: settingsFor(settings, options), dispatcher, underway };
+      const response = await requestTracing.run(
+        () => {
+          const { method, origin } = job.http;
+          const { protocol, hostname: address, port } = new URL(origin);
+          const usual = protocol === 'https:' ? 443 : 80;
+          return { client, operation, method, url, address, port: Number(port) || usual };
+        },
+        () => request(job, sender),
+        (trace, outcome) => {
+          noteFailure(trace, outcome);
+          if ('value' in outcome) {
+            trace.attempts = outcome.value.attempts;
+            trace.status = outcome.value.response.status;
+          } else if (outcome.error instanceof CallsError) {
+            const { attempts, status } = outcome.error;
+            if (attempts !== undefined) trace.attempts = attempts;
+            if (status !== undefined) trace.status = status;
+          }
+        },
+      );
+      const { onResponse } = options;
+      if (onResponse) safely(() => onResponse(responseInfo(response)));
+      return response;
+    },
+    close() {
+      closed ??= opened?.then((own) => own.close(Promise.allSettled(underway))) ?? Promise.resolve();
+      return closed;
+    },
+  };
+}
+
+const mostRedirects = 3;
+
+/** Sends a request until an attempt succeeds, another one cannot help, or the total deadline has passed. */
+async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiResponse<T>> {
+  const { operation, url, options, alsoRead = [] } = job;
+  const { client, settings, dispatcher, underway } = sender;
+  const { clock, limiter, maxBodyBytes, retry, timeout } = settings;
+  const { signal } = options;
+  const own = { client, operation, url };
+  const extra = flatHeaders(settings.headers);
+  const http = extra.length === 0 ? job.http : { ...job.http, headers: [...job.http.headers, ...extra] };
+  const end = clock.now() + timeout.total;
+
+  for (let attempt = 1; ; attempt += 1) {
+    // The limiter decides when it starts, within the total deadline.
+    if (limiter) await passLimiter(job, sender, attempt - 1, end - clock.now());
+
+    let failure: CallsError;
+    let waitMs: number;
+    let response: HttpResponse | undefined;
+    try {
+      return await attemptTracing.run(
+        () => ({ ...own, attempt }),
+        async () => {
+          try {
+            // Redirects are followed as long as they stay on the server that the credentials were given for.
+            let path: string | undefined = http.path;
+            const began = clock.now();
+            let redirects = 0;
+            do {
+              const spent = clock.now() - began;
+              const limits = {
+                attemptMs: timeout.attempt - spent,
+                leftMs: end - clock.now(),
+                settings,
+                signal,
+              };
+              const sent = exchange(dispatcher, { ...http, path }, limits);
+              const done = () => underway.delete(sent);
+              underway.add(sent);
+              sent.then(done, done);
+              response = await sent;
+              path = redirects < mostRedirects ? redirectWithin(response, http, path) : undefined;
+              redirects += 1;
+            } while (path !== undefined);
+
+            response = await decode(response, maxBodyBytes);
+            signal?.throwIfAborted();
+
+            const { status } = response;
+            if (status !== 200 && status !== 206 && !alsoRead.includes(status))
+              throw statusError(response, clock.now(), job.authKind);
+            return { value: await job.read(response), response, attempts: attempt };
+          } catch (error) {
+            // The reason of a signal is the program's own.
+            if (!(error instanceof CallsError) || error === signal?.reason) throw error;
+            throw complete(error, settings, url, attempt, response);
+          }
+        },
+        (trace, outcome) => {
+          noteFailure(trace, outcome);
+          if (response === undefined) return;
+          trace.status = response.status;
+          trace.bytes = response.body.length;
+        },
+      );
+    } catch (error) {
+      if (!(error instanceof CallsError) || error === signal?.reason) throw error;
+      failure = error;
+      waitMs = retryDelay(retry, attempt, error.retryAfterMs, settings.random);
+      if (error.code === 'rate_limited') limiter?.pause(waitMs);
+      const isSilence = error.limit === 'idle' || error.limit === 'connect';
+      const isLast = attempt >= retry.attempts || (isSilence && retry.afterSilence === false);
+      if (!error.isRetryable || isLast) throw error;
+      if (clock.now() + waitMs >= end) {
+        // A wait that does not fit is not begun. A Date cannot hold a later time than this, but servers may request one.
+        const when = new Date(Math.min(clock.now() + waitMs, 8.64e15)).toISOString();
+        const retryAfterMs = error.retryAfterMs ?? waitMs;
+        throw withDetails(error, { hint: messages.retryLater(waitMs, when), retryAfterMs });
+      }
+    } finally {
+      limiter?.release();
+    }
+
+    const { code: after, status } = failure;
+    const wait = { ...own, reason: 'retry', attempts: attempt, waitMs, after } as const;
+    await waitTracing.run(
+      () => (status === undefined ? wait : { ...wait, status }),
+      () => sleep(clock, waitMs, signal),
+      noteFailure,
+    );
+  }
+}
+
+const held = Symbol('held back');
+
+/** Waits for the limiter, within the signal and the total deadline. */
+async function passLimiter(
+  { operation, url, options: { signal } }: ApiRequest<unknown>,
+  { client, settings: { clock, limiter, timeout } }: Sender,
+  attempts: number,
+  leftMs: number,
+): Promise<void> {
+  const guard = new AbortController();
+  const stop = () => guard.abort(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  const late = () =>
+    new DeadlineError('timeout', messages.limiterTimeout(timeout.total), { ...final, limit: 'total' });
+  const cancel = clock.timer(() => guard.abort(late()), leftMs);
+  try {
+    if (signal?.aborted) stop();
+    const turn = limiter?.acquire(guard.signal) ?? Promise.resolve();
+    // Most requests may start at once: that is no wait.
+    if ((await Promise.race([turn, held])) !== held) return;
+    await waitTracing.run(
+      () => ({ client, operation, url, reason: 'limiter', attempts }),
+      () => turn,
+      noteFailure,
+    );
+  } finally {
+    cancel();
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+const final = { isRetryable: false };
+const again = { isRetryable: true };
+
+/** Limits of one exchange. */
+interface Limits {
+  readonly attemptMs: number;
+  /** What is left of the total deadline. */
+  readonly leftMs: number;
+  readonly settings: Settings;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Sends one request and collects the complete response. One timer watches all deadlines; an abort or a passed deadline
+ * rejects at once and closes the socket.
+ */
+function exchange(
+  dispatcher: RequestDispatcher,
+  request: HttpRequest,
+  { attemptMs, leftMs, settings, signal }: Limits,
+): Promise<HttpResponse> {
+  const { clock, maxBodyBytes, timeout } = settings;
+  const { origin } = request;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    let controller: DispatchController | undefined;
+    let begun: Omit<HttpResponse, 'body'> | undefined;
+    let failure: Error | undefined;
+    let isDone = false;
+    let cancel = () => {};
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const started = clock.now();
+    let heard = started;
+
+    const finish = () => {
+      isDone = true;
+      cancel();
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const fail = (error: unknown) => {
+      if (isDone) return;
+      finish();
+      failure = error instanceof Error ? error : new Error('stopped');
+      reject(error);
+      controller?.abort(failure);
+    };
+    const onAbort = () => fail(signal?.reason);
+    const watch = () => {
+      const now = clock.now();
+      const spent = now - started;
+      const rest = Math.min(leftMs - spent, attemptMs - spent, timeout.idle - (now - heard));
+      // At least once a minute: without any deadline, this timer keeps the process alive while a name is looked up.
+      if (rest > 0) cancel = clock.timer(watch, Math.max(1, Math.min(rest, minute)));
+      else fail(lateError(origin, { spent, attemptMs, leftMs }, timeout));
+    };
+
+    signal?.addEventListener('abort', onAbort, { once: true });
+    watch();
+    if (isDone) return;
+    try {
+      dispatcher.dispatch(request, {
+        onRequestStart(given) {
+          controller = given;
+          heard = clock.now();
+          if (failure) given.abort(failure);
+        },
+        onResponseStart(_, status, headers) {
+          heard = clock.now();
+          begun = { status, headers };
+          if (Number(headers['content-length']) > maxBodyBytes) fail(tooLarge(maxBodyBytes));
+        },
+        onResponseData(_, chunk) {
+          heard = clock.now();
+          if (isDone) return;
+          size += chunk.length;
+          if (size > maxBodyBytes) fail(tooLarge(maxBodyBytes));
+          else chunks.push(chunk);
+        },
+        onResponseEnd() {
+          if (isDone) return;
+          if (begun === undefined) return fail(networkError(undefined, origin, false));
+          finish();
+          // This copies: a dispatcher may use the memory of its parts again.
+          resolve({ ...begun, body: Buffer.concat(chunks, size) });
+        },
+        // An abort of our own is reported here, too.
+        onResponseError: (_, error) => fail(networkError(error, origin, begun !== undefined)),
+      });
+    } catch (error) {
+      // Only a dispatcher passed by the user throws here; the timer must not outlive it.
+      fail(networkError(error, origin, false));
+    }
+  });
+}
+
+function lateError(
+  origin: string,
+  { spent, attemptMs, leftMs }: { spent: number; attemptMs: number; leftMs: number },
+  { attempt, idle, total }: Settings['timeout'],
+): DeadlineError {
+  const isRetryable = spent < leftMs;
+  const { hostname } = new URL(origin);
+  const end = (limit: 'connect' | 'idle' | 'attempt' | 'total', words: ErrorWords) =>
+    new DeadlineError('timeout', words, { limit, isRetryable });
+  // A name that hangs in DNS is what all the time went into.
+  if (isLookingUp(hostname)) return end('connect', messages.lookupTimeout(hostname));
+  if (!isRetryable) return end('total', messages.totalTimeout(total));
+  if (spent >= attemptMs) return end('attempt', messages.attemptTimeout(attempt));
+  return end('idle', messages.idleTimeout(idle));
+}
+
+const tooLarge = (maxBodyBytes: number) =>
+  new ResponseError('body_too_large', messages.tooLarge(maxBodyBytes));
+
+/** The path that a response redirects to, if it is on the same server. */
+function redirectWithin(
+  { status, headers }: HttpResponse,
+  { method, origin }: HttpRequest,
+  path: string,
+): string | undefined {
+  const location = headerText(headers, 'location');
+  const isRedirect = status === 301 || status === 302 || status === 307 || status === 308;
+  if (!isRedirect || location === undefined || method !== 'GET') return undefined;
+  const target = URL.canParse(location, origin + path) ? new URL(location, origin + path) : undefined;
+  return target?.origin === origin ? target.pathname + target.search : undefined;
+}
+
+const codings: ReadonlyMap<string, (body: Buffer, limit: { maxOutputLength: number }) => Promise<Buffer>> =
+  new Map([
+    ['gzip', promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip)],
+    ['deflate', promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.inflate)],
+    ['br', promisify<Buffer, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress)],
+  ]);
+
+/** Undoes the content encodings of a body, within the size limit. */
+async function decode(response: HttpResponse, maxOutputLength: number): Promise<HttpResponse> {
+  // A header that is sent twice arrives as a list; as a string it has commas between its values.
+  const encoding = String(response.headers['content-encoding'] ?? '');
+  if (encoding === '') return response;
+  let { body } = response;
+  const names = encoding.split(',').map((name) => name.trim().toLowerCase().replace(/^x-/, ''));
+  for (const name of names.reverse()) {
+    if (name === '' || name === 'identity') continue;
+    const unpack = codings.get(name);
+    if (!unpack) throw new ResponseError('bad_encoding', messages.encodingUnknown());
+    try {
+      body = await unpack(body, { maxOutputLength });
+    } catch (error) {
+      if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxOutputLength);
+      throw new ResponseError('bad_encoding', messages.encodingBroken(name), again);
+    }
+  }
+  return { ...response, body };
+}
+
+const statusCodes: Readonly<Record<number, HttpErrorCode>> = {
+  401: 'unauthorized',
+  403: 'unauthorized',
+  404: 'not_found',
+  408: 'server_error',
+  429: 'rate_limited',
+};
+
+/** The error for a status that a request does not want. */
+function statusError({ status, headers, body }: HttpResponse, now: number, authKind: AuthKind): CallsError {
+  if (status < 300) return new ResponseError('unexpected_shape', messages.noContent(status), final);
+  if (status === 407) {
+    const words = messages.status('proxy_failed', status, authKind, undefined);
+    return new ConnectionError('proxy_failed', words, { ...final, status });
+  }
+  let code = statusCodes[status] ?? 'bad_request';
+  if (status < 400) code = 'redirect_refused';
+  if (status >= 500) code = 'server_error';
+  const isRetryable = status === 408 || status === 429 || status >= 500;
+  const retryAfterMs = isRetryable ? requestedDelay(headers, now) : undefined;
+  return new HttpError(code, messages.status(code, status, authKind, serverReason(body)), {
+    isRetryable,
+    status,
+    // An overloaded server asks for the same as one that counts requests.
+    ...(status === 503 ? { kind: 'busy' } : {}),
+    ...(body.length > 0 ? { body: bodyExcerpt(body) } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** Adds what only the request knows, and removes this client's own credentials from what the server sent. */
+function complete(
+  error: CallsError,
+  { auth, legacyAuth, headers }: Settings,
+  url: string,
+  attempts: number,
+  response: HttpResponse | undefined,
+): CallsError {
+  const keys = [auth, legacyAuth]
+    .filter((one) => one !== undefined)
+    .flatMap((one) => (one.kind === 'keys' ? [one.accessKey, one.secretKey] : [one.token]));
+  const secrets = [...keys.map(reveal), ...secretValues(headers)]
+    .flatMap((secret) => [secret, encodeURIComponent(secret)])
+    // A key of a few letters is hardly a real one, and removing it would make every message unreadable.
+    .filter(({ length }) => length > 3);
+  const clean = (text: string) => secrets.reduce((done, secret) => done.replaceAll(secret, '[secret]'), text);
+  const requestId = (response && requestIdOf(response.headers)) ?? error.requestId;
+  const status = error.status ?? response?.status;
+  return withDetails(error, {
+    attempts,
+    url,
+    message: clean(error.summary),
+    stack: error.stack && clean(error.stack),
+    ...(error.hint === undefined ? {} : { hint: clean(error.hint) }),
+    ...(error.body === undefined ? {} : { body: clean(error.body) }),
+    ...(requestId === undefined ? {} : { requestId: clean(requestId) }),
+    ...(status === undefined ? {} : { status }),
+  });
+}
+
+/** What callers may know of the response that a result was read from. */
+export function responseInfo({
+  response: { status, headers },
+  attempts,
+}: ApiResponse<unknown>): ResponseInfo {
+  return { status, headers: plainHeaders(headers), requestId: requestIdOf(headers), attempts };
+}
+
+/**
+ * A request to the bid-management API, without its reader.
+ *
+ * @param tail what follows `/v2` or `/v3` and the name of the resource, already encoded.
+ * @param shown the same for errors and events. Credentials are only in headers, so nothing else is left out.
+ */
+export function apiRequest(
+  settings: Settings,
+  operation: Operation,
+  tail: string,
+  options: RequestOptions,
+  shown = tail,
+): Omit<ApiRequest<never>, 'read'> {
+  const { base, version, auth } = settings;
+  if (auth === undefined)
+    throw new ConfigurationError('invalid_credentials', setupMessages.authMissing(version));
+  const v3Kind = auth.kind === 'bearer' ? 'v3 token' : 'v3 keys';
+  const root = `${base.prefix}/${version}/user/bid-management`;
+  const type = ['content-type', 'application/json'];
+  const headers = [...commonHeaders(settings, 'application/json'), ...type, ...authHeaders(auth)];
+  return {
+    operation,
+    http: { origin: base.origin, path: root + tail, method: 'GET', headers },
+    url: base.origin + root + shown,
+    authKind: version === 'v2' ? 'v2' : v3Kind,
+    options,
+  };
+}
+
+/** Headers of every request, besides those of the program. */
+export function commonHeaders({ compress, userAgent }: Settings, accept: string): string[] {
+  const headers = ['accept', accept, 'user-agent', userAgent];
+  return compress ? [...headers, 'accept-encoding', 'gzip, br'] : headers;
+}
+
+/** Joins names and values into a query; undefined values are left out. A space becomes `%20`, never `+`. */
+export function queryString(parts: Readonly<Record<string, string | number | undefined>>): string {
+  const pairs = Object.entries(parts)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encode(String(value))}`);
+  return pairs.length > 0 ? `?${pairs.join('&')}` : '';
+}
+
+/** Percent-encodes a string. A lone surrogate, which has no encoding, becomes U+FFFD. */
+export function encode(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
+}

@@ -1,0 +1,37 @@
+import type { OwnDispatcher } from './dispatch.ts';
+import { closeAgent } from './dispatch.ts';
+import { type Fetch, fetchDispatcher } from './fetch-dispatcher.ts';
+import { connectOptions } from './lookup.ts';
+import type { ProxyServer } from './proxy.ts';
+
+/** What a client sends its requests with. */
+interface Connecting {
+  readonly fetch?: Fetch | undefined;
+  /** Proxies by the origins of the servers. */
+  readonly proxies: ReadonlyMap<string, ProxyServer>;
+  readonly timeout: { readonly connect: number };
+}
+
+/** Opens what a client sends with when no dispatcher was given: an agent of undici, proxies, or `fetch`. */
+export async function openDispatcher({ fetch, proxies, timeout }: Connecting): Promise<OwnDispatcher> {
+  if (fetch) return fetchDispatcher(fetch);
+  const { Agent } = await import('undici');
+  // Some platforms, such as Bun, have an undici of their own that only fetches. Their fetch obeys the variables of proxies.
+  if (typeof Agent.prototype.dispatch !== 'function') return fetchDispatcher(globalThis.fetch);
+  // Silence is watched for with every dispatcher, so the coarse timers of the agent are switched off.
+  const options = { headersTimeout: 0, bodyTimeout: 0 };
+  const { connect } = timeout;
+  const direct = new Agent({ ...options, connect: connectOptions(connect) });
+  const agents = new Map<string, OwnDispatcher>();
+  if (proxies.size > 0) {
+    const { openProxyDispatcher } = await import('./proxy-dispatcher.ts');
+    for (const [server, proxy] of proxies)
+      agents.set(server, openProxyDispatcher(server, proxy, connect, options));
+  }
+  return {
+    dispatch: (request, handler) => (agents.get(request.origin) ?? direct).dispatch(request, handler),
+    close: async (idle) => {
+      await Promise.all([closeAgent(direct, idle), ...[...agents.values()].map((each) => each.close(idle))]);
+    },
+  };
+}
