@@ -5,8 +5,7 @@
 // what is kept next to the calls of a copy.
 
 export type { Duration } from '@call-attribution/core/time';
-export type { TimeSlice } from './calls/time-slice.ts';
-export { sliceFilter } from './calls/window-query.ts';
+export { type PageClient, sliceFilter, type TimeSlice } from './call-source.ts';
 export {
   CheckpointError,
   type CheckpointErrorCode,
@@ -15,10 +14,9 @@ export {
   StateError,
   type StateErrorCode,
 } from './errors.ts';
-export type { PageClient } from './next/call-source.ts';
-export { through } from './next/operators/chain.ts';
-export type { Chain } from './next/operators/operator.ts';
-export type { Checkpoint, Page, ReadFacts, Source, Stage } from './next/page.ts';
+export { through } from './operators/chain.ts';
+export type { Chain } from './operators/operator.ts';
+export type { Checkpoint, Page, ReadFacts, Source, Stage } from './page.ts';
 export {
   describeVerdict,
   type Gap,
@@ -27,7 +25,7 @@ export {
   type Span,
   type Stretch,
   type Verdict,
-} from './next/proof.ts';
+} from './proof.ts';
 export {
   type CallByteStream,
   type CallByteStreamOptions,
@@ -36,9 +34,9 @@ export {
   createCallByteStream,
   createCallStream,
   type DeadRecord,
-} from './next/read.ts';
-export type { Progress } from './next/reading.ts';
-export { StreamError, type StreamErrorCode } from './next/stream-error.ts';
+} from './read.ts';
+export type { Progress } from './reading.ts';
+export { StreamError, type StreamErrorCode } from './stream-error.ts';
 // Sync: a copy that is kept up to date.
 export {
   type FirstCount,
@@ -59,6 +57,4 @@ export {
   syncCalls,
   syncInto,
   type UpsertSink,
-} from './next/sync/index.ts';
-export type { BoundStyle } from './reader/span.ts';
-export type { Outlook, Pace } from './reader/state.ts';
+} from './sync/index.ts';

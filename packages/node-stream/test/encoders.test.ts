@@ -49,8 +49,10 @@ describe('toCsv', () => {
       const entries = Object.entries(call).filter((_, at) => i % 3 !== 1 || at !== 20);
       return Object.fromEntries(i % 3 === 2 ? entries.reverse() : entries) as unknown as (typeof calls)[0];
     });
-    const straight = await Promise.all(turned.map((call) => textOf(toCsv({ header: false })([call]))));
-    expect(await textOf(toCsv({ header: false })(turned))).toBe(straight.join(''));
+    const straight = await Promise.all(
+      turned.map(async (call) => (await textOf(toCsv()([call]))).split('\r\n')[1]),
+    );
+    expect((await textOf(toCsv()(turned))).split('\r\n').slice(1, -1)).toEqual(straight);
   });
 
   const cases: [string, Row, CsvOptions<Row>, string][] = [
@@ -65,7 +67,6 @@ describe('toCsv', () => {
     ['a semicolon is quoted between semicolons', { a: 'x;y', b: 'z' }, { delimiter: ';' }, '"x;y";z\r\n'],
     ['tabs', { a: 'x\ty', b: 'z' }, { delimiter: '\t' }, '"x\ty"\tz\r\n'],
     ['pipes', { a: 'x|y', b: 'z' }, { delimiter: '|' }, '"x|y"|z\r\n'],
-    ['line feed alone', { a: 'x', b: 'y' }, { newline: '\n' }, 'x,y\n'],
     ['a formula stays as it is by default', { a: '=1+1', b: '@x' }, {}, '=1+1,@x\r\n'],
     ['safe: formulas get an apostrophe', { a: '=1+1', b: '@x' }, { safe: true }, "'=1+1,'@x\r\n"],
     [
@@ -84,19 +85,18 @@ describe('toCsv', () => {
     ],
   ];
   it.each(cases)('%s', async (_, row, options, line) => {
-    expect(await csv([row], { header: false, ...options })).toBe(line);
+    expect(await csv([row], options)).toBe(`${['a', 'b'].join(options.delimiter ?? ',')}\r\n${line}`);
   });
 
   it('writes a line by itself with csvLine, in any dialect', () => {
     expect(csvLine(['sid', 'a "word"', null, undefined, '', 2, { a: 1 }])).toBe(
       'sid,"a ""word""",,,"",2,"{""a"":1}"\r\n',
     );
-    expect(csvLine(['a;b', '=1'], { delimiter: ';', newline: '\n', safe: true })).toBe('"a;b";\'=1\n');
+    expect(csvLine(['a;b', '=1'], { delimiter: ';', safe: true })).toBe('"a;b";\'=1\r\n');
   });
 
   it('begins with a byte order mark and a header, even without records', async () => {
     expect(await csv([], { bom: true })).toBe('\uFEFFa,b\r\n');
-    expect(await csv([], { header: false })).toBe('');
   });
 
   it('writes any string so that it reads back the same, in every dialect', async () => {
@@ -105,21 +105,16 @@ describe('toCsv', () => {
     );
     const rows = fc.array(fc.record({ a: text, b: text }), { maxLength: 20 });
     await fc.assert(
-      fc.asyncProperty(
-        rows,
-        fc.constantFrom(',', ';', '\t', '|'),
-        fc.constantFrom(1, 7, 65_536),
-        async (list, delimiter, chunkBytes) => {
-          const options = { header: false, delimiter, chunkBytes } as const;
-          const odd = list.findIndex((row) => [row.a, row.b].some((cell) => cell?.isWellFormed() === false));
-          if (odd >= 0)
-            await expect(csv(list, options)).rejects.toThrow(/^column [ab] has half of a surrogate pair/);
-          const written = await csv(odd >= 0 ? list.slice(0, odd) : list, options);
-          expect(parseCsv(written, delimiter)).toEqual(
-            (odd >= 0 ? list.slice(0, odd) : list).map(({ a, b }) => [a, b]),
-          );
-        },
-      ),
+      fc.asyncProperty(rows, fc.constantFrom(',', ';', '\t', '|'), async (list, delimiter) => {
+        const options = { delimiter } as const;
+        const odd = list.findIndex((row) => [row.a, row.b].some((cell) => cell?.isWellFormed() === false));
+        if (odd >= 0)
+          await expect(csv(list, options)).rejects.toThrow(/^column [ab] has half of a surrogate pair/);
+        const written = await csv(odd >= 0 ? list.slice(0, odd) : list, options);
+        expect(parseCsv(written, delimiter).slice(1)).toEqual(
+          (odd >= 0 ? list.slice(0, odd) : list).map(({ a, b }) => [a, b]),
+        );
+      }),
       runs,
     );
   });
@@ -133,8 +128,8 @@ describe('toCsv', () => {
 
   it('writes an object as its JSON', async () => {
     const call = { ...callOf({ sid: 'a' }), city: { name: 'x, y' } } as unknown as Call;
-    const text = await textOf(toCsv({ columns: ['sid', 'city'], header: false })([call]));
-    expect(text).toBe('a,"{""name"":""x, y""}"\r\n');
+    const text = await textOf(toCsv({ columns: ['sid', 'city'] })([call]));
+    expect(text).toBe('sid,city\r\na,"{""name"":""x, y""}"\r\n');
   });
 
   it('refuses a column that rows do not have and names those they have', async () => {
@@ -197,7 +192,7 @@ describe('what a format has no form for', () => {
     ],
     ['a circle', () => toNdjson<Values>(), circle, /^column a in call s1 refers to itself/],
   ];
-  it.each(cases)('%s is refused by name, after the rows before it', async (_, encoder, a, message) => {
+  it.each(cases)('%s is refused by name', async (_, encoder, a, message) => {
     const rows = [
       { sid: 's0', a: 'x' },
       { sid: 's1', a },
@@ -212,7 +207,6 @@ describe('what a format has no form for', () => {
       code: 'unfit_value',
       message: expect.stringMatching(message),
     });
-    if (encoder().kind !== 'toParquet') expect(Buffer.concat(written).toString()).toContain('x');
     expect(Buffer.concat(written).toString()).not.toContain('y');
   });
 
@@ -232,21 +226,18 @@ describe('what a format has no form for', () => {
 
   it('is nothing that CSV has: a bigint is its digits, a whole pair stays, half a pair in JSON is escaped', async () => {
     const row = { n: 12_345_678_901_234_567_890n, pair: '\ud83c\udf89', inner: { half: '\ud800' } };
-    expect(await textOf(toCsv<object>({ header: false })([row]))).toBe(
-      '12345678901234567890,🎉,"{""half"":""\\ud800""}"\r\n',
+    expect(await textOf(toCsv<object>()([row]))).toBe(
+      'n,pair,inner\r\n12345678901234567890,🎉,"{""half"":""\\ud800""}"\r\n',
     );
   });
 });
 
 describe('toNdjson and toJsonArray', () => {
-  it.each([1, 100, 65_536])(
-    'write records that read back the same (chunks of %i bytes)',
-    async (chunkBytes) => {
-      const lines = (await textOf(toNdjson({ chunkBytes })(calls))).trimEnd().split('\n');
-      expect(lines.map((line) => JSON.parse(line))).toEqual(calls);
-      expect(JSON.parse(await textOf(toJsonArray({ chunkBytes })(calls)))).toEqual(calls);
-    },
-  );
+  it('write records that read back the same', async () => {
+    const lines = (await textOf(toNdjson()(calls))).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(calls);
+    expect(JSON.parse(await textOf(toJsonArray()(calls)))).toEqual(calls);
+  });
 
   it('write no line and an empty array when there are no records', async () => {
     expect(await textOf(toNdjson()([]))).toBe('');
@@ -258,9 +249,9 @@ describe('toNdjson and toJsonArray', () => {
     for (const encoder of [toNdjson<number>(), toJsonArray<number>()]) {
       const whole = Buffer.concat(await all(encoder([1, 2, 3]))).toString();
       const first = encoder.begin(null, context);
-      const begun = [...(first.take([1, 2]) as Uint8Array[])];
+      const begun = [...(first.page([1, 2], null) as Uint8Array[])];
       const second = encoder.begin(JSON.parse(JSON.stringify(first.save?.())), context);
-      const rest = [...(second.take([3]) as Uint8Array[]), ...((await second.end?.()) ?? [])];
+      const rest = [...(second.page([3], null) as Uint8Array[]), ...((await second.end?.()) ?? [])];
       expect(Buffer.concat([...begun, ...rest]).toString()).toBe(whole);
     }
   });
@@ -279,7 +270,7 @@ describe('toNdjson and toJsonArray', () => {
 describe('toGzip', () => {
   it('writes what any reader of gzip reads', async () => {
     const text = await textOf(toNdjson()(calls));
-    const zipped = Buffer.concat(await all(toGzip()(toNdjson({ chunkBytes: 1000 })(calls))));
+    const zipped = Buffer.concat(await all(toGzip()(toNdjson()(calls))));
     expect(gunzipSync(zipped).toString()).toBe(text);
     expect(zipped.length).toBeLessThan(text.length / 3);
   });
@@ -297,7 +288,7 @@ describe('toGzip', () => {
     const out: Uint8Array[] = [];
     for (const chunk of cut(300_001)) {
       const run = toGzip().begin(state, context);
-      out.push(...((await run.take([chunk])) as Uint8Array[]));
+      out.push(...((await run.page([chunk], null)) as Uint8Array[]));
       state = JSON.parse(JSON.stringify(run.save?.()));
     }
     out.push(...((await toGzip().begin(state, context).end?.()) ?? []));
@@ -309,17 +300,13 @@ describe('toGzip', () => {
   });
 
   it('works in a pipeline, as zlib does', async () => {
-    for (const zip of [Duplex.from(toGzip({ level: 1 })), createGzip()]) {
+    for (const zip of [Duplex.from(toGzip()), createGzip()]) {
       const chunks: Buffer[] = [];
       await pipeline(Readable.from(calls), toCsv(), zip, async (bytes: AsyncIterable<Buffer>) => {
         for await (const chunk of bytes) chunks.push(chunk);
       });
       expect(parseCsv(gunzipSync(Buffer.concat(chunks)).toString()).length).toBe(calls.length + 1);
     }
-  });
-
-  it('refuses a level that is out of range', () => {
-    expect(() => toGzip({ level: 10 })).toThrow(/level must be a whole number from 1 to 9; got 10/);
   });
 });
 
@@ -360,9 +347,7 @@ describe('toParquet', () => {
   });
 
   it('writes typed columns, times without a zone, and row groups of the chosen size', async () => {
-    const metadata = parquetMetadata(
-      await parquetOf(toParquet({ rowGroupSize: 100, compression: 'gzip' }), calls),
-    );
+    const metadata = parquetMetadata(await parquetOf(toParquet({ rowGroupSize: 100 }), calls));
     const byName = new Map(metadata.schema.map((element) => [element.name, element]));
     expect(byName.get('pool_id')?.type).toBe('INT64');
     expect(byName.get('talk_minutes')?.type).toBe('DOUBLE');
@@ -372,15 +357,6 @@ describe('toParquet', () => {
     });
     expect(byName.get('sid')?.converted_type).toBe('UTF8');
     expect(metadata.row_groups.map(({ num_rows }) => Number(num_rows))).toEqual([100, 100, 100]);
-  });
-
-  it.each(['snappy', 'gzip', 'none'] as const)('compresses with %s', async (compression) => {
-    const { gunzipSync: gunzip } = await import('node:zlib');
-    const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(gunzip(bytes)) };
-    const file = await parquetOf(toParquet({ compression, columns: ['sid'] }), calls);
-    expect((await parquetReadObjects({ file, compressors })).map(({ sid }) => sid)).toEqual(
-      calls.map(({ sid }) => sid),
-    );
   });
 
   it('writes a file with its columns when there are no records', async () => {

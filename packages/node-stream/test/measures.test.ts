@@ -30,7 +30,7 @@ describe('measures', () => {
     ['max compares numbers, not strings', max('v'), ['10', '9', null], 10],
     ['max of nothing is null', max('v'), [], null],
     ['distinct leaves out null', distinct('v'), ['a', 'b', 'a', null], 2],
-    ['a percentile is one of the values', percentile('v', 50), ['4', '1', '3', '2'], 2],
+    ['an exact percentile is one of the values', percentile('v', 50), ['4', '1', '3', '2'], 2],
     ['percentile 100 is the largest', percentile('v', 100), ['4', '1', '3', '2'], 4],
     ['percentile 0 is the smallest', percentile('v', 0), ['4', '1', '3', '2'], 1],
     ['a percentile of nothing is null', percentile('v', 50), [], null],

@@ -2,6 +2,7 @@ import type { Call } from '@call-attribution/core';
 import { describe, expectTypeOf, test } from 'vitest';
 import { toCsv, toParquet } from '../src/encoders/index.ts';
 import { aggregate, count, join, mapCalls, max, through, tumbling } from '../src/operators/index.ts';
+import { fileSink } from '../src/sinks/index.ts';
 
 declare const calls: AsyncIterable<Call>;
 
@@ -23,12 +24,27 @@ describe('the types of operators', () => {
     }
   });
 
-  test('a join adds columns that may be missing', async () => {
+  test('a join adds a row that may be missing', async () => {
     const table = new Map([['7001', { cost: 1 }]]);
-    for await (const row of join(table, { on: 'ppc_campaign_id' })(calls)) {
-      expectTypeOf(row.cost).toEqualTypeOf<number | undefined>();
+    for await (const row of join(table, { on: 'ppc_campaign_id', as: 'spend' })(calls)) {
+      expectTypeOf(row.spend).toEqualTypeOf<{ cost: number } | null>();
       expectTypeOf(row.sid).toEqualTypeOf<string>();
     }
+  });
+
+  test('a file says by its name how it is encoded', () => {
+    const folder: string = 'x';
+    fileSink<Call>(`${folder}/calls.csv.gz`);
+    fileSink<Call>('any', { encode: toCsv() });
+    fileSink<Buffer>('any', { encode: [] });
+    // @ts-expect-error no encoder has this name
+    fileSink<Call>('calls.txt');
+    // @ts-expect-error Parquet has a compression of its own
+    fileSink<Call>('calls.parquet.gz');
+    // @ts-expect-error calls are no bytes
+    fileSink<Call>('calls', { encode: [] });
+    // @ts-expect-error a name is no sink
+    through(calls).into('calls.csv');
   });
 
   test('names that are not fields do not compile', () => {

@@ -1,41 +1,65 @@
-import type { PagedSource, SourcePage } from '../src/operators/index.ts';
+import { checkCheckpoint, checkpointOf } from '../src/checkpoint.ts';
+import type { Checkpoint, Page, ReadFacts, Source } from '../src/page.ts';
 
-/** The end of a page in a list of items, with what is known there. */
-export class After {
-  readonly to: string | null;
-  readonly checkpoint: unknown;
+/** Pages in memory as a source that can be resumed, as a stream of calls is. */
+export class Paged<T> implements Source<T> {
+  of: string | null = 'pages';
+  calls: 'v2' | 'v3' | null = null;
+  hasTime = true;
+  startsAt: Checkpoint | null = null;
+  facts: ReadFacts | null = null;
+  signal: AbortSignal | null = null;
+  verdict: Source<T>['verdict'] = Promise.resolve(null);
+  /** Pages that were given, and whether the source was left or ended. */
+  given = 0;
+  isOver = false;
+  readonly #pages: (at: number) => { items: readonly T[]; to?: string } | null;
 
-  constructor({ to = null, checkpoint = null }: { to?: string | null; checkpoint?: unknown } = {}) {
-    this.to = to;
-    this.checkpoint = checkpoint;
+  /** A list of pages; or a function of the number of items before it. `to`: how far time has come. */
+  constructor(
+    pages:
+      | readonly { items: readonly T[]; to?: string }[]
+      | ((at: number) => { items: readonly T[]; to?: string } | null),
+  ) {
+    if (typeof pages === 'function') this.#pages = pages;
+    else {
+      const begins = pages.map((_, i) => pages.slice(0, i).reduce((sum, { items }) => sum + items.length, 0));
+      let last = -1;
+      this.#pages = (at) => {
+        // Pages without items come once.
+        const next = begins.findIndex((begin, i) => begin === at && i > last);
+        last = next;
+        return pages[next] ?? null;
+      };
+    }
+  }
+
+  async *pages(from: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> {
+    let at = from === null ? 0 : (checkCheckpoint(from, this.of ?? '').read as { at: number }).at;
+    try {
+      for (let page = this.#pages(at); page !== null; page = this.#pages(at)) {
+        at += page.items.length;
+        this.given += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+        yield {
+          items: page.items,
+          range: { from: null, to: page.to ?? null },
+          checkpoint: checkpointOf(this.of ?? '', { at }),
+        };
+      }
+    } finally {
+      this.isOver = true;
+    }
   }
 }
 
-/** A source that is read by pages, as a stream of calls is: `After` ends a page. */
-export function paged<T>(items: Iterable<T | After>): PagedSource<T> & AsyncIterable<T> {
-  async function* pages(): AsyncGenerator<SourcePage<T>> {
-    let page: T[] = [];
-    try {
-      for (const item of items) {
-        if (!(item instanceof After)) {
-          page.push(item);
-          continue;
-        }
-        const { to, checkpoint } = item;
-        yield { items: page, checkpoint, slice: { to }, isLast: true };
-        page = [];
-      }
-    } catch (error) {
-      if (page.length > 0) yield { items: page, checkpoint: null };
-      throw error;
-    }
-    if (page.length > 0) yield { items: page, checkpoint: null };
-  }
-  return {
-    hasTime: true,
-    pages,
-    async *[Symbol.asyncIterator]() {
-      for await (const { items: some = [] } of pages()) yield* some;
-    },
-  };
+/** Items in pages of one size. */
+export function pagesOf<T>(items: readonly T[], size: number): Paged<T> {
+  return new Paged((at) => (at < items.length ? { items: items.slice(at, at + size) } : null));
+}
+
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }

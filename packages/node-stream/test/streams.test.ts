@@ -1,435 +1,444 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import diagnosticsChannel from 'node:diagnostics_channel';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { once } from 'node:events';
+import { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
-import { createCallStream } from '../src/calls/call-stream.ts';
-import type { DeadRecord } from '../src/calls/options.ts';
-import { toNdjson } from '../src/encoders/index.ts';
-import { defineOperator } from '../src/operators/index.ts';
-import type { Checkpoint } from '../src/reader/checkpoint.ts';
-import type { Progress } from '../src/reader/ledger.ts';
-import { fileSink } from '../src/sinks/index.ts';
-import { memoryState } from '../src/sync/state-stores.ts';
-import { syncCalls, syncInto } from '../src/sync/sync.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Checkpoint } from '../src/page.ts';
+import { deliveredOf, describeVerdict } from '../src/proof.ts';
+import { type CallStreamOptions, createCallByteStream, createCallStream } from '../src/read.ts';
+import type { Progress } from '../src/reading.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
-import { memoryStore } from './laws/sync.ts';
 
-const now = () => Date.UTC(2026, 5, 1);
-const options = { clock: { now }, rows: 40 };
 const records = fakeRecords(500);
 const expected = records.map(({ sid }) => sid);
 const sidsOf = (calls: readonly unknown[]) => (calls as Call[]).map(({ sid }) => sid);
+const options = { rows: 40 };
+const read = async (server: FakeServer, more: CallStreamOptions = {}) => {
+  const stream = createCallStream(server, { ...options, ...more });
+  const sids: string[] = [];
+  for await (const { sid } of stream) sids.push(sid);
+  return { sids, verdict: await stream.verdict };
+};
 
-describe('one source', () => {
-  test('it can be read by pages, with a checkpoint after each', async () => {
+describe('each way to read gives each call once, in order, and a verdict', () => {
+  const ways: Record<string, (stream: ReturnType<typeof createCallStream>) => Promise<string[]>> = {
+    'for await': async (stream) => {
+      const sids: string[] = [];
+      for await (const { sid } of stream) sids.push(sid);
+      return sids;
+    },
+    'pages()': async (stream) => {
+      const sids: string[] = [];
+      for await (const { items } of stream.pages()) sids.push(...sidsOf(items));
+      return sids;
+    },
+    events: async (stream) => {
+      const sids: string[] = [];
+      stream.on('data', ({ sid }) => sids.push(sid));
+      await once(stream, 'end');
+      return sids;
+    },
+    'toArray()': async (stream) => sidsOf(await stream.toArray()),
+    'map()': async (stream) => (await stream.map(({ sid }: Call) => sid).toArray()) as string[],
+    pipeline: async (stream) => {
+      const sids: string[] = [];
+      const write = ({ sid }: Call, _: unknown, done: () => void) => {
+        sids.push(sid);
+        setImmediate(done);
+      };
+      await pipeline(stream, new Writable({ objectMode: true, highWaterMark: 3, write }));
+      return sids;
+    },
+    'a web stream': async (stream) => {
+      const sids: string[] = [];
+      for await (const { sid } of Readable.toWeb(stream) as AsyncIterable<Call>) sids.push(sid);
+      return sids;
+    },
+    'a function in a pipeline': async (stream) => {
+      const sids: string[] = [];
+      await pipeline(stream, async (source: AsyncIterable<Call>) => {
+        for await (const { sid } of source) sids.push(sid);
+      });
+      return sids;
+    },
+  };
+  test.each(Object.entries(ways))('%s', async (_, way) => {
+    const stream = createCallStream(new FakeServer(records), options);
+    const closed = once(stream, 'close');
+    expect(await way(stream)).toEqual(expected);
+    expect(await stream.verdict).toMatchObject({ proof: 'whole', proved: 500, gaps: [] });
+    await closed;
+  });
+
+  test('lines as the server sent them', async () => {
+    const bytes = Buffer.concat(await createCallByteStream(new FakeServer(records), options).toArray());
+    expect(bytes.toString()).toBe(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  });
+});
+
+describe('requests', () => {
+  test.each([
+    ['no call', 0],
+    ['one call', 1],
+    ['one less than a page', 39],
+  ])('one reads a list that fits in one page: %s', async (_, count) => {
+    const server = new FakeServer(fakeRecords(count));
+    expect(await read(server)).toMatchObject({ verdict: { proof: 'whole', proved: count, notes: [] } });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a full page that says it is all is asked for the next one', async () => {
+    const server = new FakeServer(fakeRecords(40));
+    expect((await read(server)).verdict.proof).toBe('whole');
+    expect(server.requests.map(({ page }) => page)).toEqual([0, 1]);
+  });
+
+  test('the first call comes after two, when the next one is on its way', async () => {
     const server = new FakeServer(records);
-    const stream = createCallStream(server, options);
+    for await (const _ of createCallStream(server, { ...options, prefetch: 1 })) break;
+    expect(server.requests.length).toBeLessThanOrEqual(3);
+  });
+
+  test('ranges are closed, share their borders, and end as the user wrote it', async () => {
+    const server = new FakeServer(records);
+    const filter = 'date_added:{2026-01-01 00:30:00 TO 2026-01-01 06:00:00},inc_gce:1';
+    const { sids } = await read(server, { filter });
+    expect(sids).toHaveLength(329);
+    const { printFilter } = await import('@call-attribution/query-dsl');
+    const asked = server.requests.map((request) => printFilter(request.filter));
+    expect(asked.every((text) => text.endsWith(',inc_gce:1') || text.startsWith('inc_gce:1,'))).toBe(true);
+    const ranges = asked.map((text) => /date_added:([[{])(.*) TO (.*)([\]}])/.exec(text)?.slice(1) ?? []);
+    for (const [open, from, to, close] of ranges) {
+      expect(open).toBe(from === '2026-01-01 00:30:00' ? '{' : '[');
+      expect(close).toBe(to === '2026-01-01 06:00:00' ? '}' : ']');
+    }
+    const begins = new Set(ranges.map(([, from]) => from));
+    const ends = new Set(ranges.map(([, , to]) => to));
+    expect([...begins].filter((begin) => begin !== '2026-01-01 00:30:00' && !ends.has(begin))).toEqual([]);
+  });
+
+  test('a filter of one second is read', async () => {
+    const filter = 'date_added:[2026-01-01 00:30:00 TO 2026-01-01 00:30:00]';
+    const { sids, verdict } = await read(new FakeServer(records), { filter });
+    expect({ sids, proof: verdict.proof }).toEqual({ sids: ['s0000030'], proof: 'whole' });
+  });
+
+  test('timeout, retry and headers go with each, the count at the end included', async () => {
+    const server = new FakeServer(records);
+    const more = { timeout: { total: 5000 }, retry: { attempts: 2 }, headers: { 'x-a': 'b' } };
+    await read(server, more);
+    expect(server.requests.some(({ rows }) => rows === 1)).toBe(true);
+    for (const request of server.requests) expect(request).toMatchObject(more);
+  });
+
+  test('a consumer that is slow causes no more than it needs', async () => {
+    const server = new FakeServer(records);
+    const pages = createCallStream(server, { ...options, prefetch: 3 }).pages();
+    await pages.next();
+    await delay(20);
+    expect(server.requests.length).toBeLessThanOrEqual(5);
+    await pages.return();
+  });
+});
+
+describe('a checkpoint', () => {
+  test.each([1, 40, 77, 200, 499])(
+    'after %i calls, nothing is lost and at most a page comes again',
+    async (take) => {
+      const server = new FakeServer(fakeRecords(500, (i) => (i % 3 === 0 ? 0 : 1)));
+      const stream = createCallStream(server, options);
+      const sids: string[] = [];
+      for await (const { sid } of stream) if (sids.push(sid) === take) break;
+      const checkpoint = JSON.parse(JSON.stringify(stream.checkpoint()));
+      const rest = await read(server, { checkpoint });
+      const all = [...sids, ...rest.sids];
+      expect(new Set(all)).toEqual(new Set(server.records.map(({ sid }) => sid)));
+      expect(all.length - 500).toBeLessThanOrEqual(40);
+      expect(rest.verdict).toMatchObject({ proof: 'whole', proved: 500 });
+    },
+  );
+
+  test('those of pages fit together exactly', async () => {
+    const server = new FakeServer(records);
+    let checkpoint: Checkpoint | null = null;
     const sids: string[] = [];
-    for await (const page of stream.pages()) {
-      sids.push(...sidsOf(page.records));
-      expect(page.count).toBe(page.records.length);
-      expect(page.ndjson().toString()).toBe(page.records.map((call) => `${JSON.stringify(call)}\n`).join(''));
-      if (sids.length > 200) {
-        const rest = await createCallStream(server, { ...options, checkpoint: page.checkpoint }).toArray();
-        expect([...sids, ...sidsOf(rest)]).toEqual(expected);
-        break;
+    for (let proof = ''; proof !== 'whole'; ) {
+      const stream = createCallStream(server, options);
+      for await (const page of stream.pages(checkpoint)) {
+        sids.push(...sidsOf(page.items));
+        checkpoint = JSON.parse(JSON.stringify(page.checkpoint));
+        if (sids.length < 450) break;
       }
+      proof = (await stream.verdict).proof;
     }
-    expect(stream.destroyed).toBe(true);
-  });
-
-  test('its pages can be kept and read later', async () => {
-    const stream = createCallStream(new FakeServer(records), options);
-    const kept = [];
-    for await (const page of stream.pages()) {
-      page.ndjson().fill(0);
-      kept.push(page);
-    }
-    const lines = records.map((record) => `${JSON.stringify(record)}\n`).join('');
-    expect(kept.map((page) => page.ndjson().toString()).join('')).toBe(lines);
-    // The lines are a copy: the records are parsed from the page as it came.
-    expect(kept.flatMap((page) => sidsOf(page.records))).toEqual(expected);
-    expect(kept.map((page) => page.ndjson().toString()).join('')).toBe(lines);
-    expect(await stream.verdict).toMatchObject({ total: 500, delivered: 500, proof: 'whole' });
-  });
-
-  test('it gives its verdict when it is read by pages', async () => {
-    const stream = createCallStream(new FakeServer(records), options);
-    for await (const _ of stream.pages());
-    expect(await stream.verdict).toMatchObject({ total: 500, delivered: 500, proof: 'whole' });
-  });
-
-  test('it is a web stream', async () => {
-    const sids: string[] = [];
-    for await (const call of createCallStream(new FakeServer(records), options).toWeb()) sids.push(call.sid);
     expect(sids).toEqual(expected);
   });
 
-  test('its lines come by pages, each with the checkpoint after it', async () => {
-    const server = new FakeServer(records);
-    const stream = createCallByteStream(server, options);
-    const before: string[] = [];
-    for await (const { items, checkpoint } of stream.pages()) {
-      const lines = Buffer.concat(items).toString().split('\n');
-      before.push(...sidsOf(lines.filter((line) => line !== '').map((line) => JSON.parse(line))));
-      const rest = await createCallStream(server, { ...options, checkpoint }).toArray();
-      expect([...before, ...sidsOf(rest)]).toEqual(expected);
-    }
-    expect(before).toEqual(expected);
-    expect(await stream.verdict).toMatchObject({ delivered: 500, proof: 'whole' });
-  });
-
-  test('it reports an error once, to the loop that reads its pages', async () => {
-    const uncaught: unknown[] = [];
-    const listen = (error: unknown) => uncaught.push(error);
-    process.on('uncaughtException', listen);
-    const server = new FakeServer(records);
-    server.fetchPage = async () => {
-      throw new Error('the line is down');
-    };
-    const read = async () => {
-      for await (const _ of createCallStream(server, options).pages());
-    };
-    await expect(read()).rejects.toThrow('the line is down');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    process.off('uncaughtException', listen);
-    expect(uncaught).toEqual([]);
-  });
-
-  test('it cannot be read in two ways at once', async () => {
+  test('it does not cover what waits in the stream', async () => {
     const stream = createCallStream(new FakeServer(records), options);
-    stream.read();
-    expect(() => stream.pages()).toThrow(/already being read as records/);
+    const sids: string[] = [];
+    while (sids.length < 90) {
+      const call: Call | null = stream.read();
+      if (call === null) await once(stream, 'readable');
+      else sids.push(call.sid);
+    }
+    const checkpoint = stream.checkpoint();
     stream.destroy();
+    const rest = await read(new FakeServer(records), { checkpoint });
+    expect(new Set([...sids, ...rest.sids]).size).toBe(500);
+    expect(rest.sids.length).toBeLessThan(500);
   });
 
-  test('its lines are JSON even where the server sends other white space', async () => {
-    const server = new FakeServer(records.slice(0, 90));
-    const { fetchPage } = server;
-    server.fetchPage = async (query) => {
-      const page = await fetchPage.call(server, query);
-      const parts = page
-        .records()
-        .map((call) =>
-          JSON.stringify({ big: 0, ...call }, null, 1).replace('"big": 0', '"big": 12345678901234567890'),
-        );
-      const borders: { start: number; end: number }[] = [];
-      let text = '[ ';
-      for (const part of parts) {
-        borders.push({ start: text.length, end: text.length + part.length });
-        text += `${part} , `;
-      }
-      return { ...page, bytes: Buffer.from(`${text} ]`), byteRanges: () => borders };
-    };
-    const lines = Buffer.concat(await createCallByteStream(server, options).toArray())
-      .toString()
-      .split('\n');
-    expect(lines.pop()).toBe('');
-    expect(lines.map((line) => JSON.parse(line).sid)).toEqual(expected.slice(0, 90));
-    expect(lines.every((line) => line.includes('12345678901234567890'))).toBe(true);
+  test('it stays small', async () => {
+    const stream = createCallStream(new FakeServer(fakeRecords(6000)), { rows: 20 });
+    for await (const _ of stream.pages());
+    expect(JSON.stringify(stream.checkpoint()).length).toBeLessThan(15_000);
   });
 
-  test('an empty list is an empty stream with a complete verdict', async () => {
-    const stream = createCallByteStream(new FakeServer([]), options);
-    expect(await stream.toArray()).toEqual([]);
-    expect(await stream.verdict).toMatchObject({ total: 0, delivered: 0, proof: 'whole' });
+  test('that of a finished read leaves nothing to read, and is counted once more', async () => {
+    const server = new FakeServer(records);
+    const stream = createCallStream(server, options);
+    for await (const _ of stream);
+    expect(await read(server, { checkpoint: stream.checkpoint() })).toMatchObject({
+      sids: [],
+      verdict: { proof: 'whole', proved: 500 },
+    });
+  });
+
+  test.each([
+    [
+      'of another filter',
+      (checkpoint: Checkpoint) => checkpoint,
+      'talk_minutes:[1 TO *]',
+      'checkpoint_mismatch',
+    ],
+    [
+      'with a digit changed',
+      (checkpoint: Checkpoint) => JSON.parse(JSON.stringify(checkpoint).replace('2026', '2025')),
+      '',
+      'checkpoint_invalid',
+    ],
+    ['that is none', () => ({ version: 1 }) as never, '', 'checkpoint_invalid'],
+    ['of a chain', (checkpoint: Checkpoint) => ({ ...checkpoint, chain: {} }), '', 'checkpoint_mismatch'],
+  ])('one %s is refused', async (_, change, filter, code) => {
+    const server = new FakeServer(records);
+    const { value } = await createCallStream(server, options).pages().next();
+    const checkpoint = change((value as { checkpoint: Checkpoint }).checkpoint);
+    await expect(read(server, { filter, checkpoint })).rejects.toMatchObject({ code });
+  });
+
+  test('it fits the same filter written in another way', async () => {
+    const server = new FakeServer(records);
+    const stream = createCallStream(server, { ...options, filter: 'inc_gce:1,talk_minutes:[0 TO *]' });
+    for await (const _ of stream.pages()) break;
+    const again = { filter: 'talk_minutes:[0 TO *],inc_gce:1', checkpoint: stream.checkpoint() };
+    await expect(read(server, again)).resolves.toBeDefined();
+  });
+});
+
+describe('the verdict', () => {
+  test.each<[string, (stream: ReturnType<typeof createCallStream>) => unknown]>([
+    ['a stream', () => {}],
+    ['a chain', (stream) => stream.through()],
+  ])('awaiting that of %s which nobody reads rejects', async (_, make) => {
+    const stream = createCallStream(new FakeServer(records), options);
+    make(stream);
+    await expect(stream.verdict).rejects.toMatchObject({ code: 'not_read' });
+  });
+
+  test('it may be awaited while the reading begins', async () => {
+    const stream = createCallStream(new FakeServer(records), options);
+    const [verdict] = await Promise.all([stream.verdict, stream.toArray()]);
+    expect(verdict.proof).toBe('whole');
+  });
+
+  test.each(['break', 'destroy'])('of a read that is left (%s) says what was not read', async (how) => {
+    const stream = createCallStream(new FakeServer(records), options);
+    for await (const _ of stream.pages()) {
+      if (how === 'break') break;
+      stream.destroy();
+      break;
+    }
+    const verdict = await stream.verdict;
+    expect(verdict).toMatchObject({ proof: 'unproven', gaps: [{ is: 'unread' }] });
+    expect(describeVerdict(verdict)).toMatch(/^UNPROVEN: \d+ calls; the calls from .* on were not read/);
+  });
+
+  test('a call that came into a slice that had been read is a gap with its stretch', async () => {
+    const server = new FakeServer(records);
+    const stream = createCallStream(server, options);
+    for await (const { range } of stream.pages())
+      if (range?.from === null) server.records.push({ sid: 'late', date_added: '2026-01-01 00:10:00' });
+    const verdict = await stream.verdict;
+    expect(verdict).toMatchObject({ proof: 'short', gaps: [{ is: 'short', why: 'rose', missing: 1 }] });
+    expect(deliveredOf(verdict)).toBe(500);
+  });
+
+  test('calls that were removed do not hide as many that came late elsewhere', async () => {
+    const server = new FakeServer(fakeRecords(4000));
+    const stream = createCallStream(server, options);
+    let pages = 0;
+    for await (const _ of stream.pages()) {
+      pages += 1;
+      if (pages !== 90) continue;
+      server.records.splice(5, 1);
+      server.records.push({ sid: 'late', date_added: '2026-01-03 00:10:30' });
+    }
+    expect((await stream.verdict).gaps.map(({ why }) => why)).toEqual(['fell', 'rose']);
+  });
+
+  test('what is younger than 14 hours is delivered, not counted, and noted', async () => {
+    const now = Date.UTC(2026, 0, 1, 20);
+    vi.useFakeTimers({ now, toFake: ['Date'] });
+    onTestEnd(() => vi.useRealTimers());
+    const server = new FakeServer(fakeRecords(1000));
+    const { sids, verdict } = await read(server);
+    expect(sids).toHaveLength(1000);
+    expect(verdict).toMatchObject({ proof: 'whole', proved: 1000, notes: [{ code: 'young' }] });
+    const [note] = verdict.notes;
+    expect(String(note?.from) <= '2026-01-01 06:00:00' && String(note?.from) > '2026-01-01 05:00:00').toBe(
+      true,
+    );
+  });
+
+  test('a server that does not count at the end leaves it unproven', async () => {
+    const server = new FakeServer(records, {
+      before: ({ rows }) => {
+        if (rows === 1) throw new Error('503');
+      },
+    });
+    expect((await read(server)).verdict).toMatchObject({ proof: 'unproven', gaps: [{ why: 'uncounted' }] });
   });
 });
 
 describe('a record that cannot be parsed', () => {
-  const broken = (sid = 's0000120') => {
+  const broken = (): FakeServer => {
     const server = new FakeServer(records);
-    const { fetchPage } = server;
+    const fetchPage = server.fetchPage.bind(server);
     server.fetchPage = async (query) => {
-      const page = await fetchPage.call(server, query);
+      const page = await fetchPage(query);
       const record = (i: number) => {
         const call = page.record(i);
-        if (call.sid === sid) throw new Error('talk_minutes is no number');
+        if (call.sid === expected[130]) throw new Error('talk_minutes is not a number');
         return call;
       };
-      return { ...page, record, records: () => Array.from({ length: page.count }, (_, i) => record(i)) };
+      return { ...page, record };
     };
     return server;
   };
 
-  test('it fails the stream after the records before it', async () => {
-    const stream = createCallStream(broken(), options);
-    const sids: string[] = [];
-    await expect(
-      (async () => {
-        for await (const { sid } of stream) sids.push(sid);
-      })(),
-    ).rejects.toThrow('talk_minutes is no number');
-    expect(sids).toEqual(expected.slice(0, 120));
+  test('it fails the read', async () => {
+    await expect(read(broken())).rejects.toThrow('talk_minutes is not a number');
   });
 
-  test('it can be skipped, and the verdict says so', async () => {
+  test('it can be skipped, and the verdict says so, also after a resume', async () => {
+    const { sids, verdict } = await read(broken(), { onError: 'skip' });
+    expect(sids).toEqual(expected.toSpliced(130, 1));
+    expect(verdict).toMatchObject({ proof: 'short', gaps: [{ why: 'unreadable', missing: 1 }] });
+    expect(describeVerdict(verdict)).toContain('1 call between');
     const stream = createCallStream(broken(), { ...options, onError: 'skip' });
-    expect(await stream.toArray()).toHaveLength(499);
-    expect(await stream.verdict).toMatchObject({ total: 500, delivered: 499, skipped: 1, proof: 'short' });
-    expect(stream.checkpoint()).toMatchObject({ total: 500, delivered: 499, place: null });
+    let pages = 0;
+    for await (const _ of stream.pages()) if (++pages === 7) break;
+    const checkpoint = stream.checkpoint();
+    expect((await read(broken(), { checkpoint })).verdict.proof).toBe('short');
   });
 
-  test('it can be passed on as it was received, with its position', async () => {
-    const dead: DeadRecord[] = [];
-    const stream = createCallStream(broken(), { ...options, onError: (record) => dead.push(record) });
-    expect(await stream.toArray()).toHaveLength(499);
-    expect(JSON.parse(Buffer.from(dead[0]?.bytes ?? []).toString())).toEqual(records[120]);
-    expect(dead).toMatchObject([{ page: 0, error: { message: 'talk_minutes is no number' } }]);
-    expect(await stream.verdict).toMatchObject({ skipped: 1, proof: 'whole' });
-    const left = createCallStream(broken(), { ...options, onError: () => 'skip' });
-    expect(await left.toArray()).toHaveLength(499);
-    expect(await left.verdict).toMatchObject({ skipped: 1, proof: 'short' });
+  test('a function gets it as it was received', async () => {
+    const dead: string[] = [];
+    await read(broken(), { onError: ({ bytes }) => dead.push(Buffer.from(bytes).toString()) });
+    expect(dead).toEqual([JSON.stringify(records[130])]);
   });
+});
 
-  const failureOf = (work: () => Promise<unknown>): Promise<Error & { checkpoint: Checkpoint }> =>
-    work().then(
-      () => expect.unreachable(),
-      (error) => error,
-    );
-  const same = () => defineOperator<Call, Call>({ name: 'same', begin: () => ({ take: (calls) => calls }) });
-  const chainOf = (server: FakeServer, checkpoint: Checkpoint | null = null) =>
-    createCallStream(server, { ...options, checkpoint }).through(same());
+test('calls of another account than before are refused, also after a resume', async () => {
+  const of = (account: string) => records.map((record) => ({ ...record, acct_id: account }));
+  const mixed = new FakeServer([...of('1').slice(0, 300), ...of('2').slice(300)]);
+  await expect(read(mixed)).rejects.toMatchObject({ code: 'other_account' });
+  const { value } = await createCallStream(new FakeServer(of('1')), options)
+    .pages()
+    .next();
+  const { checkpoint } = value as { checkpoint: Checkpoint };
+  await expect(read(new FakeServer(of('2')), { checkpoint })).rejects.toMatchObject({
+    code: 'other_account',
+  });
+});
 
-  test.each(['s0000120', 's0000121', 's0000133', 's0000159'])(
-    '%s fails a chain after the records before it, and the chain goes on with it',
-    async (bad) => {
-      const at = expected.indexOf(bad);
-      const seen: string[] = [];
-      const error = await failureOf(async () => {
-        for await (const { sid } of chainOf(broken(bad))) seen.push(sid);
-      });
-      expect(error).toMatchObject({ name: 'StreamError', message: expect.stringContaining('no number') });
-      expect(seen).toEqual(expected.slice(0, at));
-      // It is still as it was: the same error, and nothing twice.
-      const again = await failureOf(async () => {
-        for await (const { sid } of chainOf(broken(bad), error.checkpoint)) seen.push(sid);
-      });
-      expect(seen).toEqual(expected.slice(0, at));
-      const rest = await chainOf(new FakeServer(records), again.checkpoint).toArray();
-      expect([...seen, ...sidsOf(rest)]).toEqual(expected);
+test('an error comes after the calls before it, and the read goes on from the checkpoint', async () => {
+  const server = new FakeServer(records, {
+    before: (_, { requests }) => {
+      if (requests.length === 9) throw new Error('503: down');
     },
-  );
-
-  test('what came before it in its page is given by pages, each with the position after it', async () => {
-    const server = broken('s0000133');
-    for (const read of [
-      () => createCallStream(server, options).pages({ parsed: true }),
-      () => chainOf(server).pages(),
-    ]) {
-      const seen: string[] = [];
-      let checkpoint: unknown = null;
-      const error = await failureOf(async () => {
-        for await (const page of read()) {
-          const calls = 'items' in page ? page.items : page.records;
-          seen.push(...sidsOf(calls));
-          checkpoint = page.checkpoint;
-          if (!('records' in page)) continue;
-          expect(page.count).toBe(calls.length);
-          expect(page.ndjson().toString()).toBe(calls.map((call) => `${JSON.stringify(call)}\n`).join(''));
-        }
-      });
-      expect(seen).toEqual(expected.slice(0, 133));
-      expect(JSON.stringify(error.checkpoint)).toBe(JSON.stringify(checkpoint));
-    }
   });
-
-  test('a file has the records before it, and goes on after it was mended', async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'unparsable-')), 'calls.ndjson');
-    onTestFinished(() => rmSync(dirname(path), { recursive: true }));
-    const sink = () => fileSink<Call>(path, { encode: toNdjson(), resume: true });
-    await failureOf(() => createCallStream(broken('s0000133'), options).into(sink()));
-    expect(readFileSync(`${path}.partial`, 'utf8').trimEnd().split('\n')).toHaveLength(133);
-    await createCallStream(new FakeServer(records), options).into(sink());
-    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
-    expect(sidsOf(lines.map((line) => JSON.parse(line)))).toEqual(expected);
-  });
-
-  test('a function that throws ends a chain after the records before it, without those set aside', async () => {
-    const server = broken('s0000127');
-    const { fetchPage } = server;
-    server.fetchPage = async (query) => {
-      const page = await fetchPage.call(server, query);
-      const record = (i: number) => {
-        if (page.record(i).sid === 's0000130') throw new Error('no date');
-        return page.record(i);
-      };
-      return { ...page, record };
-    };
-    const onError = ({ error }: DeadRecord) => {
-      if (error instanceof Error && error.message === 'no date') throw new Error('enough');
-    };
-    const seen: string[] = [];
-    const error = await failureOf(async () => {
-      const chain = createCallStream(server, { ...options, onError }).through(same());
-      for await (const { sid } of chain) seen.push(sid);
-    });
-    expect(error.message).toBe('enough');
-    const before = [...expected.slice(0, 127), ...expected.slice(128, 130)];
-    expect(seen).toEqual(before);
-    const rest = await chainOf(new FakeServer(records), error.checkpoint).toArray();
-    expect([...seen, ...sidsOf(rest)]).toEqual([...before, ...expected.slice(130)]);
-  });
-
-  test('it is left out of pages as well', async () => {
-    const stream = createCallStream(broken(), { ...options, onError: 'skip' });
-    const sids: string[] = [];
-    for await (const page of stream.pages()) sids.push(...sidsOf(page.records));
-    expect(sids).toHaveLength(499);
-    expect(await stream.verdict).toMatchObject({ delivered: 499, proof: 'short' });
-  });
+  const stream = createCallStream(server, options);
+  const sids: string[] = [];
+  const failure = await (async () => {
+    for await (const { sid } of stream) sids.push(sid);
+  })().catch((error: unknown) => error);
+  expect(failure).toMatchObject({ message: '503: down' });
+  expect(sids.length).toBeGreaterThan(40);
+  await expect(stream.verdict).rejects.toBe(failure);
+  const rest = await read(server, { checkpoint: stream.checkpoint() });
+  expect([...sids, ...rest.sids]).toEqual(expected);
 });
 
-describe('progress', () => {
-  test('it reports total, done, rate and time left, by the clock given', async () => {
-    let time = now();
-    const seen: Progress[] = [];
-    const clock = () => {
-      time += 100;
-      return time;
-    };
-    await createCallStream(new FakeServer(records), {
-      ...options,
-      clock: { now: clock },
-      onProgress: (progress) => seen.push(progress),
-    }).toArray();
-    expect(seen.map(({ total }) => total)).toEqual(seen.map(() => 500));
-    expect(seen.at(-1)).toMatchObject({ done: 500, etaMs: 0, duplicates: 0, rereads: 0, retries: 0 });
-    expect(seen[0]?.rate).toBeGreaterThan(0);
-    expect(seen[0]?.etaMs).toBeGreaterThan(0);
-    expect(seen.map(({ done }) => done)).toEqual([...seen.map(({ done }) => done)].sort((a, b) => a - b));
-  });
-
-  test('it continues from an earlier run', async () => {
-    const server = new FakeServer(records);
-    const first = createCallStream(server, options);
-    for await (const { sid } of first) if (sid === 's0000199') break;
-    const seen: Progress[] = [];
-    const rest = createCallStream(server, {
-      ...options,
-      checkpoint: first.checkpoint(),
-      onProgress: (progress) => seen.push(progress),
-    });
-    await rest.toArray();
-    expect(seen[0]?.done).toBeGreaterThan(200);
-    expect(seen.at(-1)).toMatchObject({ done: 500, total: 500 });
-  });
-
-  const fail = () => {
-    throw new Error('LEAK');
+test('progress tells what is done, and is not in the way', async () => {
+  const seen: Progress[] = [];
+  const onProgress = (progress: Progress) => {
+    seen.push(progress);
+    throw new Error('ignored');
   };
-  test.each([
-    ['throws', fail],
-    ['rejects', async () => fail()],
-  ])('a callback that %s ends nothing, and is one warning without its message', async (_, onProgress) => {
-    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-    onTestFinished(() => warn.mockRestore());
-    const stream = createCallStream(new FakeServer(records), { ...options, onProgress });
-    expect(sidsOf(await stream.toArray())).toEqual(expected);
-    expect(await stream.verdict).toMatchObject({ proof: 'whole' });
-    expect(warn.mock.calls).toMatchObject([
-      [expect.stringMatching(/^onProgress threw \(Error\)/), { code: 'CALLBACK_THREW' }],
-    ]);
-    expect(JSON.stringify(warn.mock.calls)).not.toContain('LEAK');
+  expect((await read(new FakeServer(records), { onProgress })).sids).toHaveLength(500);
+  expect(seen.at(-1)).toMatchObject({ done: 500, total: 500, etaMs: 0, retries: 0, rereads: 0 });
+});
+
+test('a stream is read in one way, once', async () => {
+  const stream = createCallStream(new FakeServer(records), options);
+  await stream.pages().next();
+  expect(() => stream[Symbol.asyncIterator]()).toThrow('already being read as pages');
+});
+
+describe('leaving', () => {
+  const silent = (seen: string[]) =>
+    new FakeServer(records, {
+      delay: ({ signal }) =>
+        new Promise<void>((_, reject) => {
+          signal.addEventListener('abort', () => {
+            seen.push('aborted');
+            reject(signal.reason);
+          });
+        }),
+    });
+
+  test('return of the pages ends the request in flight', async () => {
+    const seen: string[] = [];
+    const pages = createCallStream(silent(seen), options).pages();
+    const next = pages.next();
+    const left = pages.return();
+    await expect(next).rejects.toMatchObject({ name: 'AbortError' });
+    await left;
+    expect(seen).toEqual(['aborted']);
+  });
+
+  test.each(['destroy', 'signal'])('%s ends the request in flight', async (how) => {
+    const seen: string[] = [];
+    const abort = new AbortController();
+    const stream = createCallStream(silent(seen), { ...options, signal: abort.signal });
+    stream.on('error', () => {});
+    stream.resume();
+    await delay(1);
+    if (how === 'destroy') stream.destroy();
+    else abort.abort();
+    await delay(1);
+    expect(seen).toEqual(['aborted']);
   });
 });
 
-describe('tracing channels', () => {
-  const path = new AsyncLocalStorage<string>();
-  const durationMs = expect.any(Number);
-
-  /** Binds a path of names to each start while something runs, and returns what ended, with the paths of all requests. */
-  async function traced(server: FakeServer, run: () => Promise<unknown>) {
-    const ended: { name: string; path: string | undefined; context: Record<string, unknown> }[] = [];
-    const requests: (string | undefined)[] = [];
-    let slices = 0;
-    const leave = ['sync', 'stream', 'slice'].map((name) => {
-      const { start, asyncEnd } = diagnosticsChannel.tracingChannel(`call-attribution:${name}`);
-      start.bindStore(path, () => `${path.getStore() ?? ''}/${name}${name === 'slice' ? slices++ : ''}`);
-      const end = (context: unknown) =>
-        ended.push({ name, path: path.getStore(), context: context as Record<string, unknown> });
-      asyncEnd.subscribe(end);
-      return () => [start.unbindStore(path), asyncEnd.unsubscribe(end)];
-    });
-    server.behaviour.before = () => requests.push(path.getStore());
-    try {
-      await run();
-    } finally {
-      for (const each of leave) each();
-    }
-    return { ended, requests };
-  }
-
-  test('requests run within their slices, and slices within their stream, with several at a time', async () => {
-    const server = new FakeServer(records);
-    const stream = createCallStream(server, { ...options, prefetch: 8 });
-    const { ended, requests } = await traced(server, async () => {
-      for await (const _ of stream);
-    });
-    for (const { context } of ended) expect(context.client).toBe(server);
-    const delivered = ended.filter(({ context }) => context.outcome === 'delivered');
-    expect(delivered.length).toBeGreaterThan(10);
-    expect(delivered.reduce((sum, { context }) => sum + Number(context.records), 0)).toBe(500);
-    for (const { path } of delivered) {
-      expect(path).toMatch(/^\/stream\/slice\d+$/);
-      expect(requests).toContain(path);
-    }
-    // The count at the end belongs to no slice.
-    expect(requests.at(-1)).toBe('/stream');
-    expect(requests.slice(0, -1).every((each) => /^\/stream\/slice\d+$/.test(each ?? ''))).toBe(true);
-    expect(ended.at(-1)).toEqual({
-      name: 'stream',
-      path: '/stream',
-      context: { client: server, isResumed: false, durationMs, verdict: await stream.verdict },
-    });
-  });
-
-  test('slices end with a stream that fails or is left', async () => {
-    const failing = new FakeServer(records, { delay: () => Promise.reject(new Error('broken')) });
-    const failed = await traced(failing, () =>
-      createCallStream(failing, options)
-        .toArray()
-        .catch(() => {}),
-    );
-    expect(failed.ended.map(({ name, context }) => [name, context.outcome, Boolean(context.error)])).toEqual([
-      ['slice', 'failed', true],
-      ['stream', undefined, true],
-    ]);
-    const server = new FakeServer(records);
-    const left = await traced(server, async () => {
-      for await (const _ of createCallStream(server, options)) break;
-    });
-    expect(left.ended.at(-1)?.context).toMatchObject({ verdict: { proof: 'unproven' } });
-    expect(left.ended.map(({ context }) => context.outcome)).toContain('left');
-  });
-
-  test('streams run within their sync', async () => {
-    const server = new FakeServer(records);
-    const { ended } = await traced(server, async () => {
-      await syncInto(server, memoryStore(), { clock: { now }, rows: 200 });
-      for await (const _ of syncCalls(server, { clock: { now }, rows: 200, state: memoryState() }));
-    });
-    const outer = ended.filter(({ name }) => name !== 'slice');
-    expect(outer.map((each) => each.path)).toEqual(['/sync/stream', '/sync', '/sync/stream', '/sync']);
-    expect(outer[1]?.context).toMatchObject({ function: 'syncInto', summary: { new: 500 } });
-    expect(outer[3]?.context).toEqual({ client: server, function: 'syncCalls', durationMs });
-  });
+const ends: (() => void)[] = [];
+const onTestEnd = (end: () => void) => ends.push(end);
+beforeEach(() => {
+  ends.length = 0;
 });
-
-describe('settings that make no sense', () => {
-  test.each([
-    ['rows', { rows: 0 }],
-    ['prefetch', { prefetch: 1.5 }],
-    ['prefetch.bytes', { prefetch: { bytes: -1 } }],
-  ])('%s is refused by name', (name, wrong) => {
-    expect(() => createCallStream(new FakeServer([]), wrong)).toThrow(name);
-  });
-
-  test('a filter that does not parse is refused', () => {
-    expect(() => createCallStream(new FakeServer([]), { filter: 'date_added:[yesterday TO *]' })).toThrow();
-  });
+afterEach(() => {
+  for (const end of ends) end();
 });

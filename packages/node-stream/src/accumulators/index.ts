@@ -4,6 +4,5 @@
 export { type Accumulator, MemoryLimit } from './accumulator.ts';
 export { Distinct, type Plain } from './distinct.ts';
 export { Largest, Smallest } from './extremes.ts';
-export { NumberTable } from './number-table.ts';
 export { Percentiles } from './percentiles.ts';
 export { type SavedSum, Sum } from './sum.ts';

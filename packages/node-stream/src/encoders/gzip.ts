@@ -1,24 +1,9 @@
 import { promisify } from 'node:util';
 import { gunzipSync, gzip as gzipCallback, gzipSync } from 'node:zlib';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import type { Operator } from '../operators/forms.ts';
-import { defineOperator } from '../operators/operator.ts';
+import { defineOperator } from '../operators/chain.ts';
+import type { Operator } from '../operators/operator.ts';
 
 const gzip = promisify(gzipCallback);
-
-const gzipOptions = defineOptions({
-  /** From 1 (fast) to 9 (small). Default 6. */
-  level: option
-    .of<number>(
-      'a whole number from 1 to 9',
-      (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 9,
-      true,
-    )
-    .default(6),
-});
-
-/** Settings of `toGzip`. */
-export interface GzipOptions extends OptionsOf<typeof gzipOptions> {}
 
 /** Bytes of a member: with so many, what the compression forgets between two of them is a few per mille of the file. */
 const memberBytes = 512 * 1024;
@@ -30,19 +15,17 @@ const memberBytes = 512 * 1024;
  * @example
  * fileSink('calls.csv.gz', { encode: [toCsv(), toGzip()] });
  */
-export function toGzip(options: GzipOptions = {}): Operator<Uint8Array | string, Uint8Array> {
-  const { level } = gzipOptions.read(options);
+export function toGzip(): Operator<Uint8Array | string, Uint8Array> {
   return defineOperator<Uint8Array | string, Uint8Array>({
     name: 'toGzip',
-    settings: { level },
     begin(state) {
       let held: Uint8Array[] = typeof state === 'string' ? [unpack(state)] : [];
       let size = held[0]?.length ?? 0;
       // A file without any bytes is not a gzip file.
       let isEmpty = state === null;
       return {
-        async take(batch) {
-          for (const part of batch) {
+        async page(parts) {
+          for (const part of parts) {
             const bytes = typeof part === 'string' ? Buffer.from(part) : part;
             held.push(bytes);
             size += bytes.length;
@@ -54,13 +37,13 @@ export function toGzip(options: GzipOptions = {}): Operator<Uint8Array | string,
           held = [Buffer.from(all.subarray(whole))];
           size = all.length - whole;
           const members = Array.from({ length: whole / memberBytes }, (_, at) =>
-            gzip(all.subarray(at * memberBytes, (at + 1) * memberBytes), { level }),
+            gzip(all.subarray(at * memberBytes, (at + 1) * memberBytes)),
           );
           return Promise.all(members);
         },
         async end() {
           if (size === 0 && !isEmpty) return [];
-          return [await gzip(Buffer.concat(held), { level })];
+          return [await gzip(Buffer.concat(held))];
         },
         // What is in no member yet.
         save: () =>

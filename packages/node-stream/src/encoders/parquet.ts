@@ -1,42 +1,36 @@
-import { gzipSync } from 'node:zlib';
-import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import type { Operator } from '../operators/forms.ts';
-import { defineOperator } from '../operators/operator.ts';
-import { atLeastOne } from '../option-kinds.ts';
-import { type ParquetColumn, parquetColumns, type ReadyColumn } from './parquet-columns.ts';
-import { cellTexts } from './row-text.ts';
+import type { Call, FieldType } from '@call-attribution/core';
+import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
+import { fields } from '@call-attribution/core/record';
+import { inCall } from '../accumulators/decimal.ts';
+import { ItemError } from '../errors.ts';
+import { defineOperator } from '../operators/chain.ts';
+import type { Operator } from '../operators/operator.ts';
+import { type ParquetType, readBack, type SchemaElement, storedType } from './parquet-types.ts';
+import { type Cell, cellTexts } from './row-text.ts';
 
 type Peer = typeof import('hyparquet-writer');
 
-const parquetOptions = <T>() =>
-  defineOptions({
-    /** Fields of calls by name, and columns of your own, in order. Default: all fields. */
-    columns: option.list<(keyof NoInfer<T> & string) | ParquetColumn<T>>(),
-    /** Records in a row group, which is held in memory and is the unit in which readers skip. Default 10,000. */
-    rowGroupSize: atLeastOne().default(10_000),
-    /** How pages are compressed. Default `snappy`. */
-    compression: option.oneOf('snappy', 'gzip', 'none').default('snappy'),
-  });
-
 /** Settings of `toParquet`. */
-export interface ParquetOptions<T = Call> extends OptionsOf<typeof parquetOptions<T>> {}
-
-const codecs = { snappy: 'SNAPPY', gzip: 'GZIP', none: 'UNCOMPRESSED' } as const;
+export interface ParquetOptions<T = Call> {
+  /** Fields of calls by name, and columns of your own, in order. Default: all fields. */
+  columns?: readonly ((keyof NoInfer<T> & string) | ParquetColumn<T>)[] | undefined;
+  /** Records in a row group, which is held in memory and is the unit in which readers skip. Default 10,000. */
+  rowGroupSize?: number;
+}
 
 /**
  * Writes Apache Parquet with typed columns: numbers as numbers, times as local timestamps without a zone, all nullable. It
  * needs the package `hyparquet-writer`, installed next to this one. A Parquet file cannot be resumed in the middle: for
- * exports that may be interrupted, write one file per slice with `sliceFiles`.
+ * exports that may be interrupted, write lines, or a file for each month.
  *
  * @example
  * await pipeline(createCallStream(client), toParquet({ columns: ['sid', 'talk_minutes'] }), fileSink('calls.parquet'));
  */
-export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
-  const { rowGroupSize, ...settings } = parquetOptions<T>().read(options);
-  const columns = parquetColumns<T>(settings.columns);
-  const codec = codecs[settings.compression];
+export function toParquet<T = Call>({
+  columns: chosen,
+  rowGroupSize = 10_000,
+}: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
+  const columns = parquetColumns<T>(chosen);
   const titles = columns.map(({ name }) => name);
   const texts = cellTexts(titles);
 
@@ -53,15 +47,15 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
       let rows = 0;
       let file: ParquetFile | undefined;
       const write = async (out: Uint8Array[]) => {
-        file ??= await openFile(columns, codec);
+        file ??= await openFile(columns);
         out.push(file.write(group, rows));
         group = newGroup(columns);
         rows = 0;
       };
       return {
-        async take(batch) {
+        async page(items) {
           const out: Uint8Array[] = [];
-          for (const item of batch) {
+          for (const item of items) {
             for (const { column, data } of group) data.push(column.read(item));
             rows += 1;
             if (rows >= rowGroupSize) await write(out);
@@ -71,7 +65,7 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
         async end() {
           const out: Uint8Array[] = [];
           if (rows > 0) await write(out);
-          file ??= await openFile(columns, codec);
+          file ??= await openFile(columns);
           out.push(file.end());
           return out;
         },
@@ -91,17 +85,13 @@ interface ParquetFile {
   end(): Uint8Array;
 }
 
-async function openFile(
-  columns: readonly ReadyColumn<never>[],
-  codec: (typeof codecs)[keyof typeof codecs],
-): Promise<ParquetFile> {
+async function openFile(columns: readonly ReadyColumn<never>[]): Promise<ParquetFile> {
   const { ByteWriter, ParquetWriter } = await peer();
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({
     writer,
     schema: [{ name: 'root', num_children: columns.length }, ...columns.map(({ element }) => element)],
-    codec,
-    compressors: { GZIP: (bytes: Uint8Array) => gzipSync(bytes) },
+    codec: 'SNAPPY',
     createdBy: 'call-attribution',
   });
   const taken = () => {
@@ -133,3 +123,75 @@ async function peer(): Promise<Peer> {
     );
   }
 }
+
+/** A column of your own. */
+export interface ParquetColumn<T = Call> {
+  /** Its name in the file. */
+  name: string;
+  /** How its values are stored. */
+  type: ParquetType;
+  /** The value of a record; a string as on the wire or a value of the type. */
+  value: (item: T) => string | number | bigint | boolean | null | undefined;
+}
+
+/** A column with its element of the file's schema, and how a value is stored. */
+interface ReadyColumn<T> {
+  readonly name: string;
+  readonly element: SchemaElement;
+  read(item: T): unknown;
+  /** What a reader of the file gets for it. */
+  cell(item: T): Cell;
+}
+
+const typeOf: Readonly<Record<FieldType, ParquetType>> = {
+  string: 'string',
+  url: 'string',
+  null: 'string',
+  integer: 'integer',
+  'integer-string': 'integer',
+  'decimal-string': 'decimal',
+  datetime: 'timestamp',
+  'datetime-tenths': 'timestamp',
+};
+
+/** Prepares the columns of the options. Throws for a name that is not a field. */
+function parquetColumns<T>(columns: readonly (string | ParquetColumn<T>)[] | undefined): ReadyColumn<T>[] {
+  if (columns?.length === 0)
+    throw new ConfigurationError(
+      'invalid_option',
+      'columns is empty; name at least one column, or leave columns out for all fields',
+    );
+  return (columns ?? fields.map(({ name }) => name)).map((column) => {
+    if (typeof column !== 'string') return ready(column.name, column.type, column.value);
+    const field = fields.find(({ name }) => name === column);
+    if (field) return ready(column, typeOf[field.type], (item) => propertyOf(item, column));
+    const names = fields.map(({ name }) => name).join(', ');
+    throw new ConfigurationError(
+      'invalid_option',
+      `there is no field ${column}; for a column of your own use { name, type, value }. Fields: ${names}`,
+    );
+  });
+}
+
+function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown): ReadyColumn<T> {
+  const { element, store } = storedType(type, name);
+  const read = (item: T): unknown => {
+    const wire = value(item);
+    if (wire === null || wire === undefined) return null;
+    const stored = store(wire, name, item);
+    if (stored !== undefined) return stored;
+    throw new ItemError(
+      'unfit_value',
+      `column ${name}${inCall(item)} has type ${type}, which a ${typeof wire} value${isLong(wire) ? ' with so many digits' : ''} does not fit; choose another type for the column`,
+    );
+  };
+  return {
+    name,
+    element: { name, repetition_type: 'OPTIONAL', ...element },
+    read,
+    cell: (item) => readBack(read(item), element),
+  };
+}
+
+/** A number that has more digits than a floating-point number keeps. */
+const isLong = (wire: unknown): boolean => /^-?(?=.{17})\d+(?:\.\d+)?$/.test(String(wire));

@@ -1,4 +1,5 @@
-import { jsonOf } from './unfit.ts';
+import { inCall } from '../accumulators/decimal.ts';
+import { ItemError } from '../errors.ts';
 
 /** What a cell of a table holds: in Parquet as it is stored, in CSV as text. */
 export type Cell = string | number | bigint | boolean | null | undefined;
@@ -45,5 +46,50 @@ export function cellTexts(titles: readonly string[]): (cells: readonly Cell[]) =
 
 function inOrder(names: readonly string[]): { readonly key: string; readonly at: number }[] {
   const keys = names.map((name, at) => ({ key: `${JSON.stringify(name)}:`, at }));
-  return keys.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.at - b.at));
+  // A stable sort: of two columns with one name, the first one comes first.
+  return keys.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key));
+}
+
+/** A column of an item has half of a surrogate pair, which would be another character in the file. */
+export function halfPair(column: string, item: unknown, format: 'CSV' | 'Parquet'): ItemError {
+  return new ItemError(
+    'unfit_value',
+    `column ${column}${inCall(item)} has half of a surrogate pair, which ${format} has no form for; replace it first, as in mapCalls((row) => ({ ...row, ${column}: row.${column}.toWellFormed() })), or write JSON, which keeps it`,
+  );
+}
+
+/** The JSON of an item, or of one of its columns. What JSON has no form for is refused with the name of the column. */
+export function jsonOf(value: unknown, item: unknown, column: string | null): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    const [name, held] = (column === null ? unfitColumn(value) : null) ?? [column, value];
+    throw unfitJson(name, held, item, cause);
+  }
+}
+
+/** The first column of an item that has no JSON; null when the item has no columns. */
+function unfitColumn(item: unknown): [string, unknown] | null {
+  const entries = typeof item === 'object' && item !== null ? Object.entries(item) : [];
+  const isUnfit = ([, value]: [string, unknown]): boolean => {
+    try {
+      JSON.stringify(value);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  return entries.find(isUnfit) ?? null;
+}
+
+function unfitJson(column: string | null, held: unknown, item: unknown, cause: unknown): ItemError {
+  const place = column === null ? 'an item' : `column ${column}${inCall(item)}`;
+  let what = 'refers to itself or is nested too deep for JSON; leave it out';
+  const form = 'which JSON has no form for; turn it into a string first';
+  if (typeof held === 'bigint') {
+    const whole = column === null ? 'String' : `(row) => ({ ...row, ${column}: String(row.${column}) })`;
+    what = `is a bigint, ${form}: mapCalls(${whole})`;
+  } else if (cause instanceof TypeError && cause.message.includes('BigInt'))
+    what = `has a bigint in it, ${form}`;
+  return new ItemError('unfit_value', `${place} ${what}`, { cause });
 }

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { link, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { readSmallFile } from '@call-attribution/core/settings';
 import { FileLockedError } from '../errors.ts';
-import { isRunning, type LockOwner, newOwner, readOwner } from './lock-owner.ts';
 import { hasCode } from './own-file.ts';
 
 /** Releases a lock. */
@@ -15,18 +16,16 @@ export interface Unlock {
   check(): Promise<void>;
 }
 
-const lockOptions = defineOptions({
-  /** Time between two signs of life. Default `10s`. */
-  heartbeat: option.duration().default('10s'),
+/** Options of `lockFile`, in milliseconds. */
+export interface FileLockOptions {
+  /** Time between two signs of life. Default 10 seconds. */
+  heartbeat?: number;
   /**
    * Time without a sign of life after which the lock of another machine or container is taken over. On
-   * the same machine it is known whether the owner still runs, and this does not count. Default `1m`.
+   * the same machine it is known whether the owner still runs, and this does not count. Default one minute.
    */
-  stale: option.duration().default('1m'),
-});
-
-/** Options of `lockFile`. */
-export interface FileLockOptions extends OptionsOf<typeof lockOptions> {}
+  stale?: number;
+}
 
 interface Claim {
   readonly file: string;
@@ -48,8 +47,10 @@ interface Claim {
  *   await unlock();
  * }
  */
-export async function lockFile(path: string, options: FileLockOptions = {}): Promise<Unlock> {
-  const { heartbeat, stale } = lockOptions.read(options);
+export async function lockFile(
+  path: string,
+  { heartbeat = 10_000, stale = 60_000 }: FileLockOptions = {},
+): Promise<Unlock> {
   const owner = newOwner();
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const claim = await take(path, owner, stale);
@@ -112,8 +113,8 @@ async function claimsOn(path: string): Promise<Claim[]> {
   const [folder, name] = [dirname(resolve(path)), basename(path)];
   const claims: Claim[] = [];
   for (const entry of await readdir(folder)) {
-    const turn =
-      entry === name ? 0 : Number(entry.startsWith(`${name}.`) ? entry.slice(name.length + 1) : '');
+    if (entry !== name && !entry.startsWith(`${name}.`)) continue;
+    const turn = entry === name ? 0 : Number(entry.slice(name.length + 1));
     if (!Number.isInteger(turn) || turn < 0 || (turn === 0 && entry !== name)) continue;
     const file = join(folder, entry);
     try {
@@ -187,4 +188,85 @@ async function held(path: string, file: string, heartbeatMs: number): Promise<Un
     if (!(await isMine())) throw new FileLockedError(path, null, true);
   };
   return Object.assign(unlock, { check });
+}
+
+/** Who holds a lock file: its contents. */
+interface LockOwner {
+  /** Different for each lock that was ever taken. */
+  readonly token: string;
+  readonly host: string;
+  readonly pid: number;
+  /** The running kernel and the set of process ids that `pid` belongs to: containers have sets of their own. Null if unknown. */
+  readonly machine: string | null;
+  /** When the process began, by the kernel: process ids are used again. Null if unknown. */
+  readonly began: string | null;
+}
+
+/** This process, as the owner of a new lock. */
+export function newOwner(): LockOwner {
+  return {
+    token: randomUUID(),
+    host: hostname(),
+    pid: process.pid,
+    machine: machineHere(),
+    began: beginOf(process.pid),
+  };
+}
+
+/** The owner that a lock file names; null for a file that names none. */
+function readOwner(text: string): LockOwner | null {
+  try {
+    const owner: unknown = JSON.parse(text);
+    return isOwner(owner) ? owner : null;
+  } catch {
+    return null;
+  }
+}
+
+function isOwner(value: unknown): value is LockOwner {
+  if (typeof value !== 'object' || value === null) return false;
+  const { token, host, pid, machine, began }: { [name in keyof LockOwner]?: unknown } = value;
+  return (
+    typeof token === 'string' &&
+    typeof host === 'string' &&
+    Number.isInteger(pid) &&
+    (machine === null || typeof machine === 'string') &&
+    (began === null || typeof began === 'string')
+  );
+}
+
+/** Whether the owner runs. Null when only its heartbeat can tell: it is on another machine or in another container. */
+function isRunning({ host, pid, machine, began }: LockOwner): boolean | null {
+  if (machine !== machineHere() || (machine === null && host !== hostname())) return null;
+  // Without numbers of the kernel, another container with the same name cannot be told apart.
+  if (machine === null && process.platform === 'linux') return null;
+  if (began !== null && beginOf(pid) !== null) return began === beginOf(pid);
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+function machineHere(): string | null {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return null;
+  }
+}
+
+/** When a process began, in ticks since the machine did; null when there is no such process or the system does not say. */
+function beginOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in parentheses, may hold anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // A process that has ended stays listed until its parent takes note, which in a container may be never.
+    return fields[0] === 'Z' ? 'ended' : (fields[19] ?? null);
+  } catch {
+    return null;
+  }
 }

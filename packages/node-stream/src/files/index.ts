@@ -1,21 +1,14 @@
-// Files: written whole or not at all, locked against a second writer, read line by line.
+// Files: written whole or not at all, locked against a second writer, cut into lines.
 
 export { FileLockedError, type FileLockedErrorCode } from '../errors.ts';
 export { type FileLockOptions, lockFile, lockOwner, type Unlock } from './file-lock.ts';
-export {
-  createByteLineReader,
-  createLineReader,
-  type LineOptions,
-  type LineReader,
-  type LineReaderOptions,
-  readLines,
-} from './lines.ts';
+export { createLineReader, type LineReader, type LineReaderOptions } from './lines.ts';
 export {
   createFile,
   makeOwnFolder,
   openOwnFile,
   openOwnList,
-  pathInside,
   strangeCompanion,
+  strangeFile,
 } from './own-file.ts';
 export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './whole-file.ts';

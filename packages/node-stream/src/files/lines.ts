@@ -1,24 +1,13 @@
-import { isAscii } from 'node:buffer';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { ItemError } from '../errors.ts';
-
 const lineBreak = 0x0a;
 const carriageReturn = 0x0d;
 
-const lineOptions = defineOptions({
-  /** Longest line, in bytes without its line break. Default: no limit. */
-  maxBytes: option.whole(1).or(option.only(Number.POSITIVE_INFINITY)).default(Number.POSITIVE_INFINITY),
-});
-const readerOptions = defineOptions({
-  ...lineOptions.entries,
-  /** Called with the first and the last bytes of a line that is too long. Default: it is left out. */
-  onTooLong: option.callback<(first: Buffer, last: Buffer) => void>().default(() => {}),
-});
-
-/** Options of `readLines`. */
-export interface LineOptions extends OptionsOf<typeof lineOptions> {}
 /** Options of `createLineReader`. */
-export interface LineReaderOptions extends OptionsOf<typeof readerOptions> {}
+export interface LineReaderOptions {
+  /** Longest line, in bytes without its line break. Default: no limit. */
+  maxBytes?: number;
+  /** Called with the first and the last bytes of a line that is too long. Default: it is left out. */
+  onTooLong?: (first: Buffer, last: Buffer) => void;
+}
 
 /** Bytes of a line that is too long that are still reported, from each end. */
 const edge = 256;
@@ -33,34 +22,16 @@ export interface LineReader {
 
 /**
  * Cuts chunks of bytes into lines, in time proportional to their length however long a line is. A line ends with LF or
- * CR LF and is reported without it. Bytes are joined before they are decoded, so a character that is split between two
- * chunks stays whole.
+ * CR LF and is reported without it: as bytes, which are a view of the chunk where possible, not a copy.
  *
  * @example
- * const reader = createLineReader((line) => handle(JSON.parse(line)));
+ * const reader = createLineReader((line) => handle(JSON.parse(line.toString())));
  * socket.on('data', reader.push).on('end', reader.end);
  */
 export function createLineReader(
-  onLine: (line: string) => void,
-  options: LineReaderOptions = {},
-): LineReader {
-  // For plain ASCII both give the same, and latin1 is faster.
-  return createByteLineReader((line) => onLine(line.toString(isAscii(line) ? 'latin1' : 'utf8')), options);
-}
-
-/**
- * Like `createLineReader`, but reports lines as bytes. They are a view of the chunk where possible, not a copy.
- *
- * @example
- * const reader = createByteLineReader((line) => lines.push(line));
- * for await (const chunk of createReadStream('calls.ndjson')) reader.push(chunk);
- * reader.end();
- */
-export function createByteLineReader(
   onLine: (line: Buffer) => void,
-  options: LineReaderOptions = {},
+  { maxBytes = Number.POSITIVE_INFINITY, onTooLong = () => {} }: LineReaderOptions = {},
 ): LineReader {
-  const { maxBytes, onTooLong } = readerOptions.read(options);
   let parts: Uint8Array[] = [];
   let size = 0;
   let edges: [first: Buffer, last: Buffer] | null = null;
@@ -108,40 +79,4 @@ function joined(parts: readonly Uint8Array[], size: number): Buffer {
   if (parts.length !== 1 || first === undefined) return Buffer.concat(parts, size);
   if (Buffer.isBuffer(first)) return first;
   return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
-}
-
-/**
- * The lines of a stream of bytes or strings, without their line breaks. Throws an `ItemError` with the number of the
- * line when one is longer than `maxBytes`.
- *
- * @example
- * for await (const line of readLines(createReadStream('calls.ndjson'))) handle(JSON.parse(line));
- */
-export async function* readLines(
-  source: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
-  options: LineOptions = {},
-): AsyncGenerator<string, void, undefined> {
-  const { maxBytes } = lineOptions.read(options);
-  let count = 0;
-  let ready: (string | null)[] = [];
-  const reader = createLineReader((line) => ready.push(line), {
-    maxBytes,
-    onTooLong: () => ready.push(null),
-  });
-  const taken = function* (): Generator<string, void, undefined> {
-    const lines = ready;
-    ready = [];
-    for (const line of lines) {
-      count += 1;
-      if (line === null)
-        throw new ItemError('line_too_long', `Line ${count} is longer than ${maxBytes} bytes.`);
-      yield line;
-    }
-  };
-  for await (const chunk of source) {
-    reader.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-    yield* taken();
-  }
-  reader.end();
-  yield* taken();
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants, lstatSync, type Stats, statSync } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, realpath, rm, unlink } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { type FileHandle, lstat, mkdir, open, readdir, rm, unlink } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 
 /** Whether an error of the file system has this code. */
 export function hasCode(error: unknown, code: string): boolean {
@@ -82,13 +82,9 @@ export function strangeCompanion(path: string, endings: readonly string[]): stri
     const isRight = ending.endsWith('/') ? stats.isDirectory() : stats.isFile();
     const isOurs = process.geteuid === undefined || [process.geteuid(), owner].includes(stats.uid);
     if (isRight && isOurs) continue;
-    const kind = ending.endsWith('/') ? 'is not a folder' : 'is not a regular file';
-    const what = stats.isSymbolicLink()
-      ? 'is a link to another place'
-      : isRight
-        ? 'belongs to another user'
-        : kind;
-    return `${companion} ${what}`;
+    if (stats.isSymbolicLink()) return `${companion} is a link to another place`;
+    if (isRight) return `${companion} belongs to another user`;
+    return `${companion} is not a ${ending.endsWith('/') ? 'folder' : 'regular file'}`;
   }
   return null;
 }
@@ -125,26 +121,5 @@ export async function sweepProvisional(path: string, now: number): Promise<void>
     if (!entry.startsWith(start) || !/^[\da-f]{12}\.new$/.test(entry.slice(start.length))) continue;
     const left = await lstat(join(folder, entry)).catch(() => null);
     if (left !== null && now - left.mtimeMs > forgottenMs) await rm(join(folder, entry), { force: true });
-  }
-}
-
-/**
- * The path of a name in a folder, when it lies inside of the folder after links were resolved. Null when it does not: a name with
- * `..`, or one below a link that leads out.
- */
-export async function pathInside(folder: string, name: string): Promise<string | null> {
-  const path = resolve(folder, name);
-  const isBelow = (place: string, top: string) =>
-    place !== top && !relative(top, place).split(sep).includes('..');
-  if (name.includes('\0') || !isBelow(path, resolve(folder))) return null;
-  const top = await realpath(folder);
-  // The last part may be a link: what is removed or renamed is the link itself.
-  for (let parent = dirname(path); ; parent = dirname(parent)) {
-    const real = await realpath(parent).catch((error: unknown) => {
-      if (hasCode(error, 'ENOENT')) return null;
-      throw error;
-    });
-    if (real === null) continue;
-    return real === top || isBelow(real, top) ? path : null;
   }
 }

@@ -1,6 +1,5 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { createFile, provisionalName, sweepProvisional } from './own-file.ts';
 
 /** What a file is written from: a string, bytes, or several of them in order. */
@@ -13,15 +12,11 @@ export type FileContents =
 // Many short strings are written as one block.
 const blockSize = 65_536;
 
-const wholeFileOptions = defineOptions({
-  /** Wait for the disk before the file gets its name, so that a power cut loses nothing. Default true. */
-  durable: option.flag().default(true),
-  /** Permissions of the file, such as `0o600`. Default: as for any new file. */
-  mode: option.whole(0),
-});
-
 /** Settings of `writeWholeFile`. */
-export interface WholeFileOptions extends OptionsOf<typeof wholeFileOptions> {}
+export interface WholeFileOptions {
+  /** Permissions of the file, such as `0o600`. Default: as for any new file. */
+  mode?: number;
+}
 
 /** How the names of receipts end. */
 export const receiptEnding = '.receipt.json';
@@ -36,7 +31,8 @@ export function removeReceipt(path: string): Promise<void> {
 
 /**
  * Writes a file under a name of its own, `<path>.….new`, and then renames it: a reader sees the old contents or the new ones, never a part.
- * When writing fails, the old file stays as it was and the new one is removed. A receipt of the old file is removed with it.
+ * When writing fails, the old file stays as it was and the new one is removed. It is on the disk before it has its name, so that a power cut
+ * loses nothing. A receipt of the old file is removed with it.
  *
  * @example
  * await writeWholeFile('settings.json', JSON.stringify(settings));
@@ -44,9 +40,8 @@ export function removeReceipt(path: string): Promise<void> {
 export async function writeWholeFile(
   path: string,
   contents: FileContents,
-  options: WholeFileOptions = {},
+  { mode }: WholeFileOptions = {},
 ): Promise<void> {
-  const { durable, mode } = wholeFileOptions.read(options);
   const provisional = provisionalName(path);
   const handle = await createFile(provisional, mode);
   try {
@@ -67,7 +62,7 @@ export async function writeWholeFile(
       if (size >= blockSize) await flush();
     }
     await flush();
-    if (durable) await handle.sync();
+    await handle.sync();
     await handle.close();
     await removeReceipt(path);
     await rename(provisional, path);
@@ -76,7 +71,7 @@ export async function writeWholeFile(
     await rm(provisional, { force: true });
     throw error;
   }
-  if (durable) await syncFolder(path);
+  await syncFolder(path);
 }
 
 /** Makes the name of a new or renamed file durable. */

@@ -1,52 +1,77 @@
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { leavable } from '../leavable.ts';
-import { type ChainCheckpoint, chainPosition, saveChain } from './chain-checkpoint.ts';
-import type { AnyOperator, Chain, ChainPage, Done, Operator, ReadChainOptions, Sink } from './forms.ts';
-import { type ChainSource, isPaged, type ReadProof } from './packets.ts';
-import { Run } from './run.ts';
-import type { Step } from './step.ts';
+import { checkCheckpoint, checkpointOf } from '../checkpoint.ts';
+import { CheckpointError } from '../errors.ts';
+import type { Checkpoint, Page, ReadFacts, Source, Stage } from '../page.ts';
+import { checkCallFields, checkFields } from './fields.ts';
+import type { AnyOperator, Chain, Done, Operator, OperatorShape, Sink } from './operator.ts';
+import { type Input, isPromise, leavable, notResumable, sourceOf } from './sources.ts';
+
+/** What a chain keeps in a checkpoint. */
+interface SavedChain {
+  /** The operators with what of their settings decides about their output, each as JSON. */
+  readonly of: readonly string[];
+  readonly states: readonly unknown[];
+  /** All was given out: there is nothing more to read. */
+  readonly isEnded: boolean;
+}
 
 class OperatorChain<T> implements Chain<T> {
-  readonly #source: ChainSource<unknown>;
+  readonly calls = null;
+  readonly hasTime = false;
+  readonly startsAt = null;
+  readonly #source: Source<unknown>;
   readonly #operators: readonly AnyOperator[];
-  #reading: Reading<T> | null = null;
+  readonly #abort = new AbortController();
+  #isBegun = false;
+  /** There is nothing to read, and so nothing is proved. */
+  #isEnded = false;
+  /** The page whose items are being taken. */
+  #page: ChainPage<T> | null = null;
+  /** Items of it that were taken one by one; Infinity when it was taken whole. */
+  #taken = 0;
+  #last: Checkpoint | null = null;
+  #keepsCheckpoints = false;
+  #isLeft = false;
 
-  constructor(source: ChainSource<unknown>, operators: readonly AnyOperator[]) {
+  constructor(source: Source<unknown>, operators: readonly AnyOperator[]) {
     this.#source = source;
     this.#operators = operators;
   }
 
-  get verdict(): Promise<ReadProof> | null {
-    return (isPaged(this.#source) ? this.#source.verdict : null) ?? null;
-  }
-
-  get facts(): unknown {
-    return (isPaged(this.#source) ? this.#source.facts : null) ?? null;
+  get of(): string | null {
+    return this.unsaved === null ? this.#source.of : null;
   }
 
   get unsaved(): string | null {
-    const { unsaved } = isPaged(this.#source) ? this.#source : { unsaved: 'its source has no positions' };
-    if (unsaved != null) return unsaved;
-    return this.#operators.find(({ unsaved }) => unsaved !== null)?.unsaved ?? null;
+    if (this.#source.of === null) return 'its source has no positions';
+    return this.#operators.find(({ unsaved }) => unsaved != null)?.unsaved ?? null;
+  }
+
+  get facts(): ReadFacts | null {
+    return this.#source.facts;
+  }
+
+  get signal(): AbortSignal | null {
+    return this.#source.signal;
+  }
+
+  get verdict(): Source<unknown>['verdict'] {
+    return this.#isEnded ? Promise.resolve(null) : this.#source.verdict;
   }
 
   through(...operators: readonly AnyOperator[]): Chain<never> {
     return new OperatorChain(this.#source, [...this.#operators, ...operators]);
   }
 
-  pages(options: ReadChainOptions = {}): AsyncGenerator<ChainPage<T>, void, undefined> {
-    return this.#open(options.checkpoint ?? null).pages();
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<T, undefined, undefined> {
-    return this.#open(null);
-  }
-
   async into<W extends object>(sink: Sink<T, W>): Promise<Done<W>> {
-    const written = await sink.write(this);
-    const verdict = (await this.verdict) ?? null;
+    if (typeof sink !== 'function')
+      throw new ConfigurationError(
+        'invalid_option',
+        `into() takes a sink, not a ${typeof sink}. For a file: into(fileSink('calls.csv')), with fileSink of @call-attribution/node-stream/sinks`,
+      );
+    const written = await sink(this);
+    const verdict = await this.verdict;
     return { ...written, verdict, proof: verdict?.proof ?? null };
   }
 
@@ -60,182 +85,235 @@ class OperatorChain<T> implements Chain<T> {
     return Readable.from(this);
   }
 
-  toWeb(): ReadableStream<T> {
-    return Readable.toWeb(this.readable(), { strategy: { highWaterMark: 0 } });
+  checkpoint(): Checkpoint | null {
+    if (this.unsaved !== null) throw notResumable(this.unsaved);
+    this.#keepsCheckpoints = true;
+    if (this.#page !== null && this.#taken >= this.#page.items.length) this.#last = this.#page.checkpoint;
+    return this.#last;
   }
 
-  checkpoint(): ChainCheckpoint | null {
-    return this.#reading?.checkpoint() ?? null;
+  pages(from: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> {
+    return leavable(this.#walk(from), () => {
+      this.#isLeft = true;
+      this.#abort.abort();
+    });
   }
 
-  #open(checkpoint: ChainCheckpoint | null): Reading<T> {
-    if (this.#reading !== null)
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined, undefined> {
+    const pages = this.pages();
+    let items: readonly T[] = [];
+    let at = 0;
+    const take = async (): Promise<IteratorResult<T, undefined>> => {
+      while (at >= items.length) {
+        if (this.#keepsCheckpoints) this.checkpoint();
+        const { done, value } = await pages.next();
+        if (done === true) return { done: true, value: undefined };
+        items = value.items;
+        at = 0;
+        this.#taken = 0;
+      }
+      return next();
+    };
+    const next = (): Promise<IteratorResult<T, undefined>> => {
+      if (at >= items.length) return take();
+      const value = items[at++] as T;
+      this.#taken = at;
+      return Promise.resolve({ done: false, value });
+    };
+    const leave = async (): Promise<IteratorResult<T, undefined>> => {
+      items = [];
+      await pages.return();
+      return { done: true, value: undefined };
+    };
+    return { next, return: leave };
+  }
+
+  async *#walk(from: Checkpoint | null): AsyncGenerator<Page<T>, void, void> {
+    if (this.#isBegun)
       throw new ConfigurationError(
         'invalid_option',
         'This chain is already being read. Make another one, with a source of its own.',
       );
-    const begun = checkpoint ?? (isPaged(this.#source) ? this.#source.startsAt : null) ?? null;
-    this.#reading = new Reading<T>(this.#source, this.#operators, begun, this.unsaved === null);
-    return this.#reading;
+    this.#isBegun = true;
+    const saved = this.#open(from ?? this.#source.startsAt);
+    this.#isEnded = saved.isEnded;
+    if (saved.isEnded) return;
+    const stages = this.#begin(saved.states);
+    const pages = this.#source.pages(saved.position);
+    const { signal } = this.#abort;
+    const close = () => void pages.return().catch(() => {});
+    signal.addEventListener('abort', close, { once: true });
+    const give = (page: ChainPage<T>): ChainPage<T> => {
+      this.#page = page;
+      this.#taken = Number.POSITIVE_INFINITY;
+      return page;
+    };
+    try {
+      let last: Page<unknown> | null = null;
+      for await (const page of pages) {
+        this.#page?.pass();
+        this.#page = null;
+        last = page;
+        yield give(new ChainPage(await flow<T>(stages, page), () => this.#save(page, stages)));
+      }
+      // A source that was closed because of an abort has not come to its end.
+      signal.throwIfAborted();
+      this.#page?.pass();
+      this.#page = null;
+      const rest = await endOf<T>(stages);
+      yield give(new ChainPage(rest, () => this.#save(last ?? saved.position, null)));
+    } catch (error) {
+      if (!this.#isLeft) throw error;
+    } finally {
+      signal.removeEventListener('abort', close);
+      this.#abort.abort();
+    }
+  }
+
+  /** What an earlier run has saved. Throws for what was changed, or belongs to another chain. */
+  #open(given: Checkpoint | null): Omit<SavedChain, 'of'> & { readonly position: Checkpoint | null } {
+    if (given === null) return { position: null, states: [], isEnded: false };
+    if (this.unsaved !== null) throw notResumable(this.unsaved);
+    const { of, read, chain } = checkCheckpoint(given, this.#source.of ?? '');
+    const saved = (chain ?? { of: [], states: [], isEnded: false }) as SavedChain;
+    const now = this.#operators.map(described);
+    const other = [...now, ...saved.of].findIndex((_, at) => now[at] !== saved.of[at]);
+    if (other >= 0) throw otherChain(saved.of[other], now[other]);
+    return { position: checkpointOf(of, read), states: saved.states, isEnded: saved.isEnded };
+  }
+
+  /** The checkpoint after a page, or after the end, when no stage keeps anything any more. */
+  #save(after: Page<unknown> | Checkpoint | null, stages: readonly Running[] | null): Checkpoint {
+    if (this.unsaved !== null) throw notResumable(this.unsaved);
+    const position = after !== null && 'items' in after ? after.checkpoint : after;
+    if (stages?.length === 0 && position !== null) return checkpointOf(position.of, position.read);
+    const chain: SavedChain = {
+      of: this.#operators.map(described),
+      states: (stages ?? []).map(({ stage }) => stage.save?.() ?? null),
+      isEnded: stages === null,
+    };
+    return checkpointOf(this.#source.of ?? '', position?.read ?? null, chain);
+  }
+
+  #begin(states: readonly unknown[]): Running[] {
+    const { calls, signal } = this.#source;
+    const abort = this.#abort;
+    if (signal?.aborted === true) abort.abort(signal.reason);
+    else signal?.addEventListener('abort', () => abort.abort(signal.reason), { signal: abort.signal });
+    let isCall = calls !== null;
+    let { hasTime } = this.#source;
+    return this.#operators.map((operator, at) => {
+      if (isCall) checkCallFields(operator.kind, operator.fields);
+      const stage = operator.begin(states[at] ?? null, { signal: abort.signal, hasTime });
+      const running = { operator, stage, hasTime, isChecked: isCall };
+      isCall &&= operator.gives === 'same';
+      hasTime &&= operator.gives !== undefined;
+      return running;
+    });
   }
 }
 
-/** Nobody waits. A function made where somebody did would keep the items that came while the next ones are read. */
-const nobody = (): void => {};
+/** An operator that runs. */
+interface Running {
+  readonly operator: AnyOperator;
+  readonly stage: Stage<unknown, unknown>;
+  readonly hasTime: boolean;
+  /** The fields that it reads are there. */
+  isChecked: boolean;
+}
 
-/** One read of a chain, item by item or page by page. */
-class Reading<T> implements AsyncIterator<T, undefined, undefined> {
-  readonly #run: Run<unknown, T>;
-  readonly #operators: readonly AnyOperator[];
-  readonly #abort = new AbortController();
-  readonly #isSaved: boolean;
-  #items: readonly T[] = [];
-  #at = 0;
-  #isLeft = false;
-  /** Ends a wait for items that may never come. */
-  #leave: (items: null) => void = nobody;
-
-  constructor(
-    source: ChainSource<unknown>,
-    operators: readonly AnyOperator[],
-    checkpoint: unknown,
-    isSaved: boolean,
-  ) {
-    const { position, states, left } = chainPosition(checkpoint, operators);
-    const { signal } = this.#abort;
-    const hasTime = isPaged(source) && source.hasTime === true;
-    const steps = operators.map(
-      (operator, at): Step<unknown, unknown> => operator.begin(states[at] ?? null, { signal, hasTime }),
-    );
-    if (isPaged(source) && source.signal !== undefined) {
-      const given = source.signal;
-      if (given.aborted) this.#abort.abort(given.reason);
-      else given.addEventListener('abort', () => this.#abort.abort(given.reason), { signal });
+/** Items through all stages. */
+async function flow<T>(
+  stages: readonly Running[],
+  page: Pick<Page<unknown>, 'items' | 'range'>,
+): Promise<readonly T[]> {
+  let { items } = page;
+  for (const running of stages) {
+    const passed = running.hasTime ? page.range : null;
+    if (items.length === 0 && passed === null) continue;
+    if (!running.isChecked && items.length > 0) {
+      checkFields(running.operator.kind, running.operator.fields, items[0]);
+      running.isChecked = true;
     }
-    this.#operators = operators;
-    this.#isSaved = isSaved;
-    this.#run = new Run(source, steps, { position, left });
+    const out = running.stage.page(items, passed);
+    items = isPromise(out) ? await out : out;
+  }
+  return items as readonly T[];
+}
+
+/** What the stages give at the end, one after the other: each gets what those before it gave. */
+async function endOf<T>(stages: readonly Running[]): Promise<readonly T[]> {
+  let all: T[] = [];
+  for (const [at, { stage }] of stages.entries()) {
+    const rest = (await stage.end?.()) ?? [];
+    const out = await flow<T>(stages.slice(at + 1), { items: rest, range: null });
+    all = all.length === 0 ? [...out] : all.concat(out);
+  }
+  return all;
+}
+
+/** Items that came out together. */
+class ChainPage<T> implements Page<T> {
+  readonly items: readonly T[];
+  readonly range = null;
+  #save: (() => Checkpoint) | null;
+  #checkpoint: Checkpoint | null = null;
+
+  constructor(items: readonly T[], save: () => Checkpoint) {
+    this.items = items;
+    this.#save = save;
   }
 
-  next(): Promise<IteratorResult<T, undefined>> {
-    return this.#at < this.#items.length && !this.#isLeft ? Promise.resolve(this.#take()) : this.#more();
+  /** Made when it is asked for, since operators may keep much. */
+  get checkpoint(): Checkpoint {
+    if (this.#checkpoint === null && this.#save === null)
+      throw new ConfigurationError('invalid_option', 'Ask for the checkpoint of a page before the next one.');
+    this.#checkpoint ??= this.#save?.() ?? null;
+    return this.#checkpoint as Checkpoint;
   }
 
-  /** The loop was left. */
-  async return(): Promise<IteratorResult<T, undefined>> {
-    this.#isLeft = true;
-    await this.#close();
-    return { done: true, value: undefined };
+  /** The next page comes: what the operators keep is no longer that after this one. */
+  pass(): void {
+    this.#save = null;
   }
+}
 
-  pages(): AsyncGenerator<ChainPage<T>, void, undefined> {
-    return leavable(this.#walk(), () => this.#close());
-  }
+const described = ({ kind, settings }: AnyOperator): string => JSON.stringify([kind, settings ?? null]);
 
-  checkpoint(): ChainCheckpoint | null {
-    const state = this.#isSaved ? this.#run.state() : null;
-    if (state === null) return null;
-    const rest = this.#items.slice(this.#at);
-    const left = rest.length > 0 ? [...state.left, { at: this.#operators.length, items: rest }] : state.left;
-    return saveChain(this.#run.position, this.#operators, { ...state, left });
-  }
-
-  #take(): IteratorResult<T, undefined> {
-    const value = this.#items[this.#at] as T;
-    this.#at += 1;
-    return { done: false, value };
-  }
-
-  async #more(): Promise<IteratorResult<T, undefined>> {
-    do {
-      const items = await this.#pull();
-      if (items === null) return { done: true, value: undefined };
-      this.#items = items;
-      this.#at = 0;
-    } while (this.#items.length === 0);
-    return this.#take();
-  }
-
-  async *#walk(): AsyncGenerator<ChainPage<T>, void, undefined> {
-    const checkpoint = () => this.checkpoint();
-    try {
-      for (let items = await this.#pull(); items !== null; items = await this.#pull())
-        yield {
-          items,
-          get checkpoint() {
-            return checkpoint();
-          },
-        };
-    } finally {
-      await this.#close();
-    }
-  }
-
-  async #pull(): Promise<readonly T[] | null> {
-    try {
-      const items = await this.#next();
-      if (items === null) this.#abort.abort();
-      return items;
-    } catch (error) {
-      await this.#close();
-      throw this.#placed(error);
-    }
-  }
-
-  /** What comes out of the run; null as soon as it is left. */
-  #next(): Promise<readonly T[] | null> {
-    if (this.#isLeft) return Promise.resolve(null);
-    return new Promise((resolve, reject) => {
-      this.#leave = resolve;
-      this.#run.next().then(
-        (items) => {
-          this.#leave = nobody;
-          resolve(items);
-        },
-        (error: unknown) => {
-          this.#leave = nobody;
-          reject(error);
-        },
-      );
-    });
-  }
-
-  async #close(): Promise<void> {
-    this.#leave(null);
-    this.#abort.abort();
-    await this.#run.close();
-  }
-
-  /** Gives a failure the position of the end of the chain, in place of that of the source. */
-  #placed(error: unknown): unknown {
-    if (error instanceof Error && Object.isExtensible(error)) {
-      // What the operators keep may be records of callers, which do not belong where errors are printed.
-      const hidden = { enumerable: false, configurable: true, writable: true };
-      Object.defineProperty(error, 'checkpoint', { ...hidden, value: this.checkpoint() });
-    }
-    return error;
-  }
+/** Names of settings only: their values may be a caller's data. */
+function otherChain(saved: string | undefined, now: string | undefined): CheckpointError {
+  const [was, is] = [saved, now].map((each) =>
+    each === undefined ? 'nothing' : (JSON.parse(each) as string[])[0],
+  );
+  const what =
+    was === is
+      ? `the settings of ${is} are not those of the earlier run`
+      : `it has ${was} where this one has ${is}`;
+  return new CheckpointError(
+    'checkpoint_invalid',
+    `The checkpoint belongs to another chain: ${what}. Use the same operators, columns and encoders, or start without the checkpoint.`,
+  );
 }
 
 /** Sends the items of anything that can be iterated, or of a stream of calls, through operators. */
-export function through<T, A>(source: ChainSource<T>, a: Operator<T, A>): Chain<A>;
-export function through<T, A, B>(source: ChainSource<T>, a: Operator<T, A>, b: Operator<A, B>): Chain<B>;
+export function through<T, A>(source: Input<T>, a: Operator<T, A>): Chain<A>;
+export function through<T, A, B>(source: Input<T>, a: Operator<T, A>, b: Operator<A, B>): Chain<B>;
 export function through<T, A, B, C>(
-  source: ChainSource<T>,
+  source: Input<T>,
   a: Operator<T, A>,
   b: Operator<A, B>,
   c: Operator<B, C>,
 ): Chain<C>;
 export function through<T, A, B, C, D>(
-  source: ChainSource<T>,
+  source: Input<T>,
   a: Operator<T, A>,
   b: Operator<A, B>,
   c: Operator<B, C>,
   d: Operator<C, D>,
 ): Chain<D>;
 /** The same for none, or for any number of operators. */
-export function through<T>(source: ChainSource<T>): Chain<T>;
-export function through(source: ChainSource<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown>;
+export function through<T>(source: Input<T>): Chain<T>;
+export function through(source: Input<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown>;
 /**
  * Sends the items of anything that can be iterated, or of a stream of calls, through operators.
  *
@@ -243,7 +321,35 @@ export function through(source: ChainSource<unknown>, ...operators: readonly Any
  * for await (const row of through(calls, filterCalls('talk_minutes:[2 TO *]'), aggregate({ measures: { calls: count() } })))
  *   console.log(row.calls);
  */
-export function through(source: ChainSource<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown> {
+export function through(source: Input<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown> {
   if (source instanceof OperatorChain) return source.through(...operators);
-  return new OperatorChain(source, operators);
+  return new OperatorChain(sourceOf(source), operators);
+}
+
+/**
+ * Makes an operator of your own. Its state is saved between pages, so that `page` may keep it as it likes.
+ *
+ * @example
+ * const pairs = defineOperator<number, [number, number]>({
+ *   name: 'pairs',
+ *   begin(state) {
+ *     let last = state as number | null;
+ *     return {
+ *       page(items) {
+ *         const all = last === null ? items : [last, ...items];
+ *         last = all.at(-1) ?? null;
+ *         return all.slice(1).map((item, at) => [all[at] as number, item]);
+ *       },
+ *       save: () => last,
+ *     };
+ *   },
+ * });
+ */
+export function defineOperator<I, O>({ name, ...shape }: OperatorShape<I, O>): Operator<I, O> {
+  const operator: Operator<I, O> = Object.assign(
+    (source: Input<I>): Chain<O> => through(source, operator),
+    shape,
+    { kind: name },
+  );
+  return operator;
 }

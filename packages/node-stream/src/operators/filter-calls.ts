@@ -1,44 +1,21 @@
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { type Call, isCallExtension } from '@call-attribution/core/record';
+import type { Call } from '@call-attribution/core';
 import { type FilterInput, matcher, printFilter, toFilter } from '@call-attribution/query-dsl';
-import type { Operator } from './forms.ts';
-import { defineOperator } from './operator.ts';
-import { each } from './step.ts';
-
-const filterOptions = defineOptions({
-  /** Leave out calls of call extensions unless the filter says `inc_gce:1`, as v3 servers do. Default false. */
-  asV3: option.flag().default(false),
-});
-
-/** Settings of `filterCalls`. */
-export interface FilterOptions extends OptionsOf<typeof filterOptions> {}
-
-const v3 = { channel: 'channel', isExtension: (channel: unknown) => isCallExtension({ channel }) };
+import { defineOperator } from './chain.ts';
+import type { Operator } from './operator.ts';
 
 /**
- * Lets through the calls that match a filter in the language of `q` (a string, a tree or a builder) or a function. A filter
- * sent with the request is cheaper; this one is for calls that have been fetched already.
+ * Lets through the calls that match a filter in the language of `q` (a string, a tree or a builder), or any items that match a function.
+ * A filter sent with the request is cheaper; this one is for calls that have been fetched already.
  *
  * @example
  * createCallStream(client).through(filterCalls('talk_minutes:[2 TO *]'));
  */
-export function filterCalls(
-  filter: FilterInput | ((call: Call) => boolean),
-  options: FilterOptions = {},
-): Operator<Call, Call> {
-  const { asV3 } = filterOptions.read(options);
-  const matches = typeof filter === 'function' ? filter : compiled(filter, asV3);
-  return defineOperator<Call, Call>({
+export function filterCalls<T = Call>(filter: FilterInput | ((item: T) => boolean)): Operator<T, T> {
+  const matches = typeof filter === 'function' ? filter : matcher(toFilter(filter));
+  return defineOperator<T, T>({
     name: 'filterCalls',
-    settings: typeof filter === 'function' ? null : { filter: printFilter(toFilter(filter)), asV3 },
-    begin: () => ({
-      take: each((call, out) => {
-        if (matches(call)) out.push(call);
-      }),
-    }),
+    settings: typeof filter === 'function' ? null : printFilter(toFilter(filter)),
+    gives: 'same',
+    begin: () => ({ page: (items) => items.filter((item) => matches(item as T & Call)) }),
   });
-}
-
-function compiled(filter: FilterInput, asV3: boolean): (call: Call) => boolean {
-  return matcher(toFilter(filter), asV3 ? { callExtensions: v3 } : {});
 }

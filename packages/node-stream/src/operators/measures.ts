@@ -1,19 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { checkSaved } from '../accumulators/accumulator.ts';
 import { numberOf } from '../accumulators/decimal.ts';
-import {
-  Distinct,
-  Largest,
-  Percentiles,
-  Smallest,
-  Sum,
-  type Accumulator as ValueAccumulator,
-} from '../accumulators/index.ts';
-import { keyOf } from './keys.ts';
-
-/** What is read from an item: a field by name, or a function. */
-export type Reading<T = Call> = (keyof T & string) | ((item: T) => unknown);
+import { Distinct, Largest, Percentiles, Smallest, Sum } from '../accumulators/index.ts';
+import { keyOf, nameOf, type Reading, reader } from './fields.ts';
 
 /** The running state of one measure over one group. */
 export interface Accumulator<R, T = Call> {
@@ -33,34 +22,92 @@ export interface Measure<R, T = Call> {
   (): Accumulator<R, T>;
   /** What it measures: a saved state is not resumed with another measure. */
   readonly of?: string;
+  /** The field that it reads, which is refused where items do not have it. */
+  readonly field?: string | null;
 }
 
-/** A measure that says what it is. */
-function measure<R, T>(of: string, make: () => Accumulator<R, T>): Measure<R, T> {
-  return Object.assign(make, { of });
+/** What is counted with the values that are not empty. */
+interface Values {
+  add(value: never, raw: unknown): void;
+  save(): unknown;
+  merge(saved: never): void;
+}
+
+/** An accumulator of a field. There may be a million of them, so that they share what they do. */
+class OfField<V extends Values, R, T> implements Accumulator<R, T> {
+  readonly #take: (item: T, values: V) => void;
+  readonly #resultOf: (values: V) => R;
+  readonly #values: V;
+
+  constructor(take: (item: T, values: V) => void, resultOf: (values: V) => R, values: V) {
+    this.#take = take;
+    this.#resultOf = resultOf;
+    this.#values = values;
+  }
+
+  add(item: T): void {
+    this.#take(item, this.#values);
+  }
+
+  result(): R {
+    return this.#resultOf(this.#values);
+  }
+
+  save(): unknown {
+    return this.#values.save();
+  }
+
+  merge(saved: unknown): void {
+    this.#values.merge(saved as never);
+  }
+}
+
+function measure<V extends Values, R, T>(
+  name: string,
+  of: Reading<T>,
+  make: () => V,
+  resultOf: (values: V) => R,
+  check: (raw: unknown, field: string, item: unknown) => unknown = numberOf,
+): Measure<R, T> {
+  const read = reader(of);
+  const field = nameOf(of);
+  const shown = field ?? 'the value';
+  const take = (item: T, values: V): void => {
+    const raw = read(item);
+    if (raw !== null && raw !== undefined && raw !== '') values.add(check(raw, shown, item) as never, raw);
+  };
+  return Object.assign(() => new OfField(take, resultOf, make()), { of: `${name} of ${shown}`, field });
+}
+
+/** The number of items. */
+class Count implements Accumulator<number, unknown> {
+  #count = 0;
+
+  add(): void {
+    this.#count += 1;
+  }
+
+  result(): number {
+    return this.#count;
+  }
+
+  save(): number {
+    return this.#count;
+  }
+
+  merge(saved: unknown): void {
+    this.#count += Number(saved);
+  }
 }
 
 /** The number of items. */
 export function count<T = Call>(): Measure<number, T> {
-  return measure('count', () => {
-    let counted = 0;
-    return {
-      add() {
-        counted += 1;
-      },
-      result: () => counted,
-      save: () => counted,
-      merge(saved) {
-        checkSaved(Number.isSafeInteger(saved) && (saved as number) >= 0, 'a count');
-        counted += saved as number;
-      },
-    };
-  });
+  return Object.assign(() => new Count(), { of: 'count' });
 }
 
 /** The sum of a numeric field. Empty values are left out. Decimals add up as on paper: 0.1 + 0.2 is 0.3. */
 export function sum<T = Call>(of: Reading<T>): Measure<number, T> {
-  return numeric(
+  return measure(
     'sum',
     of,
     () => new Sum(),
@@ -70,7 +117,7 @@ export function sum<T = Call>(of: Reading<T>): Measure<number, T> {
 
 /** The mean of the values that are not empty. Null when there are none. */
 export function mean<T = Call>(of: Reading<T>): Measure<number | null, T> {
-  return numeric(
+  return measure(
     'mean',
     of,
     () => new Sum(),
@@ -80,7 +127,7 @@ export function mean<T = Call>(of: Reading<T>): Measure<number | null, T> {
 
 /** The smallest value. Null when there is none. */
 export function min<T = Call>(of: Reading<T>): Measure<number | null, T> {
-  return numeric(
+  return measure(
     'min',
     of,
     () => new Smallest(),
@@ -90,7 +137,7 @@ export function min<T = Call>(of: Reading<T>): Measure<number | null, T> {
 
 /** The largest value. Null when there is none. */
 export function max<T = Call>(of: Reading<T>): Measure<number | null, T> {
-  return numeric(
+  return measure(
     'max',
     of,
     () => new Largest(),
@@ -99,7 +146,7 @@ export function max<T = Call>(of: Reading<T>): Measure<number | null, T> {
 }
 
 /**
- * The value at rank `ceil(p / 100 * n)`, with `p` from 0 to 100. Null when there are no values. Memory grows with the number of
+ * The value at rank `ceil(p / 100 * n)`, with `p` from 0 to 100. Null when there are no values. Exact: memory grows with the number of
  * different values.
  *
  * @example
@@ -108,7 +155,7 @@ export function max<T = Call>(of: Reading<T>): Measure<number | null, T> {
 export function percentile<T = Call>(of: Reading<T>, p: number): Measure<number | null, T> {
   if (!(p >= 0 && p <= 100))
     throw new ConfigurationError('invalid_option', `percentile ${p}; expected 0 to 100`);
-  return numeric(
+  return measure(
     `percentile ${p}`,
     of,
     () => new Percentiles(),
@@ -118,46 +165,11 @@ export function percentile<T = Call>(of: Reading<T>, p: number): Measure<number 
 
 /** The exact number of different values; empty values are left out. Memory grows with the result. */
 export function distinct<T = Call>(of: Reading<T>): Measure<number, T> {
-  const read = reader(of);
-  return measure(`distinct ${nameOf(of)}`, () => {
-    const values = new Distinct();
-    return {
-      add(item) {
-        const value = keyOf(read(item), nameOf(of), item);
-        if (value !== null) values.add(value);
-      },
-      result: () => values.result(),
-      save: () => values.save(),
-      merge: (saved) => values.merge(saved as ReturnType<Distinct['save']>),
-    };
-  });
-}
-
-/** A function that reads a field by its name, or the function given. */
-export function reader<T>(of: Reading<T>): (item: T) => unknown {
-  return typeof of === 'function' ? of : (item) => item[of];
-}
-
-const nameOf = (of: unknown): string => (typeof of === 'string' ? of : 'the value');
-
-function numeric<A extends ValueAccumulator<number, unknown, S>, S, R, T>(
-  name: string,
-  of: Reading<T>,
-  make: () => A & { add(value: number, raw?: unknown): void },
-  resultOf: (inner: A) => R,
-): Measure<R, T> {
-  const read = reader(of);
-  const field = nameOf(of);
-  return measure(`${name} of ${field}`, () => {
-    const inner = make();
-    return {
-      add(item) {
-        const raw = read(item);
-        if (raw !== null && raw !== undefined && raw !== '') inner.add(numberOf(raw, field, item), raw);
-      },
-      result: () => resultOf(inner),
-      save: () => inner.save(),
-      merge: (saved) => inner.merge(saved as S),
-    };
-  });
+  return measure(
+    'distinct',
+    of,
+    () => new Distinct(),
+    (values) => values.result(),
+    keyOf,
+  );
 }

@@ -1,7 +1,31 @@
-import { through } from './chain.ts';
-import type { Chain, Operator, RowForm, StepContext } from './forms.ts';
-import type { ChainSource } from './packets.ts';
-import type { Step } from './step.ts';
+import type { Readable } from 'node:stream';
+import type { Checkpoint, Source, Stage } from '../page.ts';
+import type { Position, Verdict } from '../proof.ts';
+import type { Input } from './sources.ts';
+
+/** An operator of any kind. */
+// biome-ignore lint/suspicious/noExplicitAny: the types of neighbors are checked where the chain is built.
+export type AnyOperator = Operator<any, any>;
+
+/** How the rows that an encoder writes are recognized again, for the receipt of a file. */
+export interface RowForm<I> {
+  /** The format of the file. */
+  readonly format: 'ndjson' | 'json' | 'csv' | 'parquet';
+  /** The columns, in order; null where each record has its own fields. */
+  readonly fields: readonly string[] | null;
+  /** What separates the cells of CSV. */
+  readonly delimiter?: string;
+  /** What is written of an item, in one form. */
+  text(item: I): string;
+}
+
+/** What a stage is begun with besides its state. */
+export interface StageContext {
+  /** Aborts when the chain is left or fails. */
+  readonly signal: AbortSignal;
+  /** Pages say how far time has come, so that items need not be asked. */
+  readonly hasTime: boolean;
+}
 
 /** How an operator is made. */
 export interface OperatorShape<I, O> {
@@ -9,42 +33,72 @@ export interface OperatorShape<I, O> {
   readonly name: string;
   /** What decides about its output, as plain JSON: a state is not resumed with other settings. Functions are not compared. */
   readonly settings?: unknown;
+  /** Fields that it reads of each item. One that the items do not have is refused before it is read. */
+  readonly fields?: readonly string[];
+  /**
+   * What goes in comes out with the same page: the `same` item or none (filters), or a `new` one with the same time. Windows behind it
+   * then close as time passes. Default: neither, so that they close at the end.
+   */
+  readonly gives?: 'same' | 'new';
   /** Why a read through it cannot be resumed, for errors. Default: it can. */
   readonly unsaved?: string | null;
   /** What a receipt says of the rows. Only encoders of records have it. */
   readonly rows?: RowForm<I>;
   /** Begins a run: with what an earlier one has saved, or with null. */
-  begin(state: unknown, context: StepContext): Step<I, O>;
+  begin(state: unknown, context: StageContext): Stage<I, O>;
 }
 
+/** A function over iterables, which works as it is in `pipeline`; and what `through` needs to run, save and resume it. */
+export interface Operator<I, O> extends Omit<OperatorShape<I, O>, 'name'> {
+  /** The items of a source, through this operator. */
+  (source: Input<I>): Chain<O>;
+  /** Its name, for errors and checkpoints. */
+  readonly kind: string;
+}
+
+/** Sends items through operators. */
+export interface Through<T> {
+  /** Sends the items through operators, one after the other. */
+  through<A>(a: Operator<T, A>): Chain<A>;
+  /** The same with two operators. */
+  through<A, B>(a: Operator<T, A>, b: Operator<A, B>): Chain<B>;
+  /** The same with three operators. */
+  through<A, B, C>(a: Operator<T, A>, b: Operator<A, B>, c: Operator<B, C>): Chain<C>;
+  /** The same with four operators. */
+  through<A, B, C, D>(a: Operator<T, A>, b: Operator<A, B>, c: Operator<B, C>, d: Operator<C, D>): Chain<D>;
+  /** The same with any number of operators, whose types are not followed from one to the next. */
+  through(...operators: readonly AnyOperator[]): Chain<unknown>;
+}
+
+/** The end of a read: a function that reads a source from where an earlier run into it stopped. It is also the last step of a `pipeline`. */
+export type Sink<T, W extends object> = (source: Input<T>) => Promise<W>;
+
+/** What `into` returns: what the sink says, and what is proved of the read. */
+export type Done<W> = W & {
+  /** What was proved of the read; null for a source that proves nothing. */
+  readonly proof: Verdict['proof'] | null;
+  /** The same, with what is missing. */
+  readonly verdict: Verdict<Position> | null;
+};
+
 /**
- * Makes an operator of your own.
- *
- * @example
- * const pairs = defineOperator<number, [number, number]>({
- *   name: 'pairs',
- *   begin(state) {
- *     let last = typeof state === 'number' ? state : null;
- *     return {
- *       take: each((item, out) => {
- *         if (last !== null) out.push([last, item]);
- *         last = item;
- *       }),
- *       save: () => last,
- *     };
- *   },
- * });
+ * A source and the operators that its items go through. Nothing is read before somebody reads the chain, and no more than is asked for.
+ * It can be read once: by `pages()`, item by item, or into a sink.
  */
-export function defineOperator<I, O>(shape: OperatorShape<I, O>): Operator<I, O> {
-  const operator: Operator<I, O> = Object.assign(
-    (source: ChainSource<I>): Chain<O> => through(source, operator),
-    {
-      kind: shape.name,
-      settings: shape.settings ?? null,
-      unsaved: shape.unsaved ?? null,
-      rows: shape.rows ?? null,
-      begin: shape.begin,
-    },
-  );
-  return operator;
+export interface Chain<T> extends AsyncIterable<T>, Source<T>, Through<T> {
+  /** The items, one by one. Leaving the loop ends the source. */
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined, undefined>;
+  /** Reads everything into a sink, from where an earlier run into it stopped. */
+  into<W extends object>(sink: Sink<T, W>): Promise<Done<W>>;
+  /** All items, in memory. */
+  toArray(): Promise<T[]>;
+  /** The items as a Readable. */
+  readable(): Readable;
+  /**
+   * Where to go on: before the first item of the page of which the last item was taken, or after that page when all were. Records of
+   * callers may be in it. Null before the first page.
+   */
+  checkpoint(): Checkpoint | null;
+  /** Why an interrupted read cannot go on from a checkpoint; null when it can. */
+  readonly unsaved: string | null;
 }

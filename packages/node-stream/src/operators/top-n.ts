@@ -1,34 +1,17 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { numberOf } from '../accumulators/decimal.ts';
-import { reading } from '../option-kinds.ts';
-import type { Operator } from './forms.ts';
-import { type Key, keyOf } from './keys.ts';
-import { type Reading, reader } from './measures.ts';
-import { defineOperator } from './operator.ts';
-import { each } from './step.ts';
-
-const topOptions = <T>() =>
-  defineOptions({
-    /** How many items are kept. */
-    count: option.whole(1).required(),
-    /** What they are ordered by, the largest first: a field or a function that gives numbers. Items without one are left out. */
-    by: reading<Reading<NoInfer<T>>>().required(),
-    /** The strongest of each group, such as `from` for rows of windows. Items of a group come one after the other. Default: of all. */
-    within: reading<Reading<NoInfer<T>>>(),
-  });
+import { defineOperator } from './chain.ts';
+import { type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
+import type { Operator } from './operator.ts';
 
 /** Settings of `topN`. */
-export interface TopOptions<T> extends OptionsOf<typeof topOptions<T>> {}
-
-interface Ranked<T> {
-  readonly value: number;
-  readonly item: T;
-}
-
-interface TopState<T> {
-  readonly group: Key | undefined;
-  readonly best: readonly (readonly [number, T])[];
+export interface TopOptions<T> {
+  /** How many items are kept. */
+  count: number;
+  /** What they are ordered by, the largest first: a field or a function that gives numbers. Items without one are left out. */
+  by: Reading<NoInfer<T>>;
+  /** The strongest of each group, such as `from` for rows of windows. Items of a group come one after the other. Default: of all. */
+  within?: Reading<NoInfer<T>>;
 }
 
 /**
@@ -40,51 +23,48 @@ interface TopState<T> {
  *   topN({ count: 10, by: 'calls', within: 'from' }),
  * );
  */
-export function topN<T>(options: TopOptions<T>): Operator<T, T> {
-  const { count, by, within } = topOptions<T>().read(options);
-  if (count > 1e6)
-    throw new ConfigurationError('invalid_option', `count is ${count}; expected 1000000 at most`);
+export function topN<T>({ count, by, within }: TopOptions<T>): Operator<T, T> {
+  if (!Number.isSafeInteger(count) || count < 1 || count > 1e6)
+    throw new ConfigurationError('invalid_option', `count is ${count}; expected 1 to 1000000`);
   const readValue = reader<T>(by);
   const groupOf = within === undefined ? () => null : reader<T>(within);
-  const nameOf = (of: unknown) => (typeof of === 'string' ? of : null);
   return defineOperator<T, T>({
     name: 'topN',
     settings: { count, by: nameOf(by), within: within === undefined ? [] : [nameOf(within)] },
+    fields: namesOf(by, within),
     begin(state) {
-      const saved = state as TopState<T> | null;
+      type Saved = { readonly group: Key; readonly best: readonly (readonly [number, T])[] };
+      const saved = state as Saved | null;
       let group: Key | undefined = saved?.group;
-      let best: Ranked<T>[] = (saved?.best ?? []).map(([value, item]) => ({ value, item }));
+      let best: (readonly [value: number, item: T])[] = [...(saved?.best ?? [])];
       // A stable sort keeps those that came first in front.
       const cut = () => {
-        best = best.sort((a, b) => b.value - a.value).slice(0, count);
+        best = best.sort(([a], [b]) => b - a).slice(0, count);
       };
       const flush = (): T[] => {
         cut();
-        const out = best.map(({ item }) => item);
+        const out = best.map(([, item]) => item);
         best = [];
         return out;
       };
       return {
-        take: each((item, out) => {
-          const raw = readValue(item);
-          const value =
-            raw === null || raw === undefined || raw === ''
-              ? null
-              : numberOf(raw, nameOf(by) ?? 'the value', item);
-          const now = keyOf(groupOf(item), nameOf(within) ?? 'the group', item);
-          if (group !== undefined && now !== group) out.push(...flush());
-          group = now;
-          if (value === null) return;
-          best.push({ value, item });
-          if (best.length >= 2 * count + 64) cut();
-        }),
-        // What is held may be older.
-        passed: () => ({ out: [], before: null }),
+        page(items) {
+          const out: T[] = [];
+          for (const item of items) {
+            const now = keyOf(groupOf(item), nameOf(within) ?? 'the group', item);
+            if (group !== undefined && now !== group) for (const each of flush()) out.push(each);
+            group = now;
+            const raw = readValue(item);
+            if (raw === null || raw === undefined || raw === '') continue;
+            best.push([numberOf(raw, nameOf(by) ?? 'the value', item), item]);
+            if (best.length >= 2 * count + 64) cut();
+          }
+          return out;
+        },
         end: flush,
-        save() {
+        save(): Saved | null {
           cut();
-          if (group === undefined) return null;
-          return { group, best: best.map(({ value, item }) => [value, item] as const) } satisfies TopState<T>;
+          return group === undefined ? null : { group, best: [...best] };
         },
       };
     },

@@ -2,26 +2,29 @@
 // readFileContents are what a check compares.
 
 export { receiptEnding } from '../files/whole-file.ts';
-export { type FileContents, type FileForm, type ReadingOptions, readFileContents } from './check-file.ts';
+export {
+  type FileContents,
+  type FileForm,
+  type FileRow,
+  type ReadingOptions,
+  readFileContents,
+} from './read-file.ts';
 export {
   type DatasetContents,
   datasetPath,
-  filesDigest,
-  removeDatasetReceipt,
-  writeDatasetReceipt,
-} from './dataset.ts';
-export { periodOfFilter, type ReadOfCopies, verdictOfCopies, writtenVerdict } from './facts.ts';
-export type { FileRow } from './read-rows.ts';
-export {
-  coverOf,
   type FoundReceipt,
+  filesDigest,
   parseReceipt,
+  periodOfFilter,
   type Receipt,
   type ReceiptFacts,
   type ReceiptFile,
   type ReceiptRows,
-  type ReceiptVerdict,
+  type RowCount,
+  RowDigest,
   readReceipt,
+  removeDatasetReceipt,
+  verdictOfCopies,
+  writeDatasetReceipt,
   writeReceipt,
 } from './receipt.ts';
-export { type RowCount, RowDigest } from './row-digest.ts';

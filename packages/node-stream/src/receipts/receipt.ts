@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
+import { callQuery } from '../call-source.ts';
 import { hasCode } from '../files/own-file.ts';
-import { receiptPath, writeWholeFile } from '../files/whole-file.ts';
-import type { RowForm } from '../operators/forms.ts';
-import { isCount } from '../reader/checkpoint.ts';
-import type { Proof, VerdictReason } from '../reader/verdict.ts';
-import type { RowCount } from './row-digest.ts';
+import { receiptPath, removeReceipt, writeWholeFile } from '../files/whole-file.ts';
+import type { RowForm } from '../operators/operator.ts';
+import type { Position, Span, Verdict } from '../proof.ts';
 
 /** Where the records of a file come from, and what was proved when they were read. */
 export interface ReceiptFacts {
@@ -20,32 +19,13 @@ export interface ReceiptFacts {
   readonly version: 'v2' | 'v3' | null;
   /** The filter, in the language of `q`. Null when it is not known. */
   readonly filter: string | null;
-  /** A condition that only a warehouse can evaluate, in its language. */
+  /** A condition that only a store can evaluate, in its language. */
   readonly where?: string;
-  /** The first time of `date_added`; null when there is none. */
+  /** The range of `date_added` in the filter; null at an open end. */
   readonly from: string | null;
-  /** The first time after the period; null when it is open. */
   readonly to: string | null;
-  /** What was proved of the read; null when nothing is known about it. */
-  readonly verdict: ReceiptVerdict | null;
-}
-
-/** A verdict in writing. */
-export interface ReceiptVerdict {
-  /** What was proved. */
-  readonly proof: Proof;
-  /** Why it is not `whole`. */
-  readonly reasons: readonly VerdictReason[];
-  /** Records that the source counts; null when it gave no count. */
-  readonly counted: number | null;
-  /** Records that were read of it, in all runs. */
-  readonly read: number;
-  /** Of these, records that could not be read and are not in the file. */
-  readonly setAside: number;
-  /** Everything before this time was counted again at the end; null when there was no such count. */
-  readonly countedBefore: string | null;
-  /** When it was counted, as ISO 8601. */
-  readonly countedAt: string;
+  /** What was proved of the read, with the stretches that are missing; null when nothing is known about it. */
+  readonly verdict: Verdict<Position> | null;
 }
 
 /** The rows of a file. */
@@ -54,16 +34,14 @@ export interface ReceiptRows extends RowCount {
   readonly format: RowForm<never>['format'] | 'store' | 'dataset';
   /** Its columns, in order; null where each record has its own fields. */
   readonly fields: readonly string[] | null;
-  /** What the digest covers. */
-  readonly covers: string;
+  /** What separates the cells of CSV; null in other formats. */
+  readonly delimiter: string | null;
   /** Of a store: what was removed on purpose before it was written, by account. */
   readonly removed?: readonly {
     readonly account: string;
     readonly erasedCallers: number;
     readonly purgedBefore: string | null;
   }[];
-  /** How lines of CSV are cut into cells, and whether the first one names the columns. */
-  readonly csv?: { readonly delimiter: string; readonly header: boolean };
 }
 
 /** What is known about a file of records, a folder of them, or the rows of a store. */
@@ -92,122 +70,159 @@ export interface ReceiptFile {
   readonly bytes: NonNullable<Receipt['bytes']>;
 }
 
-/** What the digest of a format covers, in words. */
-export function coverOf({ format, fields }: Pick<ReceiptRows, 'format' | 'fields'>): string {
-  switch (format) {
-    case 'store':
-      return 'each call with all fields that have a value, and its account';
-    case 'dataset':
-      return 'each file of "files": its path, its rows, and the length and the SHA-256 of its bytes';
-    case 'csv':
-      return 'each row as written: the text of its cells in the columns of "fields"';
-    case 'parquet':
-      return 'each row as written: the stored values of the columns of "fields"';
-    default:
-      return fields === null
-        ? 'each record as written: all fields that have a value'
-        : 'each record as written: those of the fields of "fields" that have a value';
-  }
+/** The receipt of a file that is complete. */
+export function receiptOf(
+  path: string,
+  { fields = null, ...facts }: ReceiptFacts,
+  { rows, ...rest }: Pick<Receipt, 'rows' | 'bytes' | 'files' | 'writtenAt'>,
+): Receipt {
+  return {
+    receipt: 1,
+    file: basename(path),
+    ...facts,
+    rows: { ...rows, fields: rows.fields ?? fields },
+    ...rest,
+  };
+}
+
+/** The range of `date_added` in a filter; null at an open end. */
+export const periodOfFilter = (filter: string, version: 'v2' | 'v3'): Span =>
+  callQuery(filter, version).asked;
+
+/** All that copies have was read: this is proved as far as the copies are. */
+export function verdictOfCopies(
+  read: number,
+  copies: readonly (Pick<Verdict, 'proof'> & Partial<Pick<Verdict, 'gaps'>>)[],
+): Verdict {
+  const worst = (['short', 'unproven'] as const).find((proof) => copies.some((copy) => copy.proof === proof));
+  // How many of the calls that were read lie in a gap of a copy is not known.
+  const gaps = copies.flatMap(({ gaps = [] }) => gaps.map((gap) => ({ ...gap, calls: 0 })));
+  return { proof: worst ?? 'whole', asked: { from: null, to: null }, proved: read, gaps, notes: [] };
 }
 
 /** Writes a receipt next to its file. `seal` in it is the SHA-256 of the rest. */
-export function writeReceipt(path: string, receipt: Receipt, { durable = true } = {}): Promise<void> {
-  return writeWholeFile(receiptPath(path), sealed(receipt), { durable });
+export function writeReceipt(path: string, receipt: Receipt): Promise<void> {
+  return writeWholeFile(receiptPath(path), sealed(receipt));
 }
 
-/** A receipt that was found, or what is wrong with it; null when there is none. */
+function sealed(receipt: Receipt): string {
+  const seal = hash('sha256', JSON.stringify(receipt), 'hex');
+  return `${JSON.stringify({ ...receipt, seal }, null, 2)}\n`;
+}
+
+/** A receipt that was found, or what is wrong with it. */
 export type FoundReceipt =
   | { readonly receipt: Receipt }
   | { readonly receipt: null; readonly problem: string };
 
 /** Reads the receipt of a file. Null when there is none. */
 export async function readReceipt(path: string): Promise<FoundReceipt | null> {
-  let text: string;
   try {
-    text = await readFile(receiptPath(path), 'utf8');
+    return parseReceipt(await readFile(receiptPath(path), 'utf8'));
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
-  return parseReceipt(text);
 }
 
 /** The receipt in the text of one. */
 export function parseReceipt(text: string): FoundReceipt {
-  const receipt = parsed(text);
-  if (receipt === null) return { receipt: null, problem: 'it is not a receipt of this version' };
-  if (sealed(receipt) !== text) return { receipt: null, problem: 'it was changed after it was written' };
-  return { receipt };
-}
-
-const own = (receipt: Receipt): Receipt => {
-  const { receipt: form, file, writtenAt, source, accounts, version, filter, from, to } = receipt;
-  const { where, verdict, rows, bytes, files } = receipt;
-  const which = { filter, ...(where === undefined ? {} : { where }), from, to };
-  const holds = { rows, bytes, ...(files === undefined ? {} : { files }) };
-  return { receipt: form, file, writtenAt, source, accounts, version, ...which, verdict, ...holds };
-};
-
-function sealed(receipt: Receipt): string {
-  const text = own(receipt);
-  return `${JSON.stringify({ ...text, seal: hash('sha256', JSON.stringify(text), 'hex') }, null, 2)}\n`;
-}
-
-function parsed(text: string): Receipt | null {
   try {
-    const value: Receipt = JSON.parse(text);
-    return isReceipt(value) ? value : null;
+    const { seal: _, ...receipt }: Receipt & { seal: string } = JSON.parse(text);
+    const isReceipt =
+      receipt.receipt === 1 && typeof receipt.rows.digest === 'string' && Array.isArray(receipt.accounts);
+    if (!isReceipt) throw new Error('another form');
+    if (sealed(receipt) === text) return { receipt };
+    return { receipt: null, problem: 'it was changed after it was written' };
   } catch {
-    return null;
+    return { receipt: null, problem: 'it is not a receipt of this version' };
   }
 }
 
-const isText = (value: unknown): boolean => value === null || typeof value === 'string';
-const isHex = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
-const isBytes = ({ length, sha256 }: NonNullable<Receipt['bytes']>): boolean =>
-  isCount(length) && isHex(sha256);
-
-function isReceipt({
-  receipt,
-  file,
-  accounts,
-  source,
-  filter,
-  from,
-  to,
-  verdict,
-  rows,
-  bytes,
-  files = [],
-}: Receipt): boolean {
-  return (
-    receipt === 1 &&
-    typeof file === 'string' &&
-    Array.isArray(accounts) &&
-    [source, filter, from, to].every(isText) &&
-    (verdict === null || (typeof verdict.proof === 'string' && Array.isArray(verdict.reasons))) &&
-    isCount(rows.count) &&
-    isHex(rows.digest) &&
-    (rows.fields === null || Array.isArray(rows.fields)) &&
-    (bytes === null || isBytes(bytes)) &&
-    files.every((file) => typeof file.path === 'string' && isCount(file.rows) && isBytes(file.bytes))
-  );
+/** How many rows there are, and a number that depends on all of them, but not on their order. */
+export interface RowCount {
+  /** How many rows. */
+  readonly count: number;
+  /** 64 hexadecimal digits. */
+  readonly digest: string;
 }
 
-/** The receipt of a file that is complete. */
-export function receiptOf(
-  path: string,
+const mask = (1n << 256n) - 1n;
+
+/**
+ * Adds up rows: the sum, modulo 2^256, of the SHA-256 of the text of each. The order does not matter, a row that is there twice
+ * does, and the sums of two parts add up to that of the whole.
+ *
+ * @example
+ * const rows = new RowDigest();
+ * for (const text of texts) rows.add(text);
+ * console.log(rows.result()); // { count: 3, digest: 'a0b1…' }
+ */
+export class RowDigest {
+  #count: number;
+  #sum: bigint;
+
+  /** `from`: a sum to continue. */
+  constructor(from: RowCount = { count: 0, digest: '0' }) {
+    this.#count = from.count;
+    this.#sum = BigInt(`0x${from.digest}`);
+  }
+
+  /** Adds a row. */
+  add(text: string): void {
+    this.#count += 1;
+    this.#sum = (this.#sum + BigInt(`0x${hash('sha256', text, 'hex')}`)) & mask;
+  }
+
+  /** Adds the rows of another part. */
+  merge({ count, digest }: RowCount): void {
+    this.#count += count;
+    this.#sum = (this.#sum + BigInt(`0x${digest}`)) & mask;
+  }
+
+  /** The rows so far. */
+  result(): RowCount {
+    return { count: this.#count, digest: this.#sum.toString(16).padStart(64, '0') };
+  }
+}
+
+/** The name of a dataset in its folder, from which that of its receipt is made: readers of Parquet pass over such a name. */
+const datasetName = '_calls';
+
+/** The path by which the receipt of a folder of files is written and read. */
+export const datasetPath = (folder: string): string => join(folder, datasetName);
+
+/** Adds up the files of a dataset: how many rows they have, and a digest over their paths, rows and bytes. */
+export function filesDigest(files: readonly ReceiptFile[]): RowCount {
+  const digest = new RowDigest();
+  for (const { path, rows, bytes } of files)
+    digest.add(JSON.stringify([path, rows, bytes.length, bytes.sha256]));
+  return { count: files.reduce((sum, { rows }) => sum + rows, 0), digest: digest.result().digest };
+}
+
+/** What the receipt of a dataset says besides where its rows come from. */
+export interface DatasetContents {
+  /** Its files, with what was counted in each. */
+  readonly files: readonly ReceiptFile[];
+  /** The columns of all files. */
+  readonly fields: readonly string[];
+  /** When it was written, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Writes the receipt of a folder of files, into the folder: one for all of them, so that a file that is gone is missed. */
+export function writeDatasetReceipt(
+  folder: string,
   facts: ReceiptFacts,
-  {
-    rows,
-    bytes,
-    files,
-    writtenAt,
-  }: Pick<Receipt, 'bytes' | 'files' | 'writtenAt'> & { readonly rows: Omit<ReceiptRows, 'covers'> },
-): Receipt {
-  const { fields = null, ...about } = facts;
-  const named = { ...rows, fields: rows.fields ?? fields };
-  const covered = { ...named, covers: coverOf(named) };
-  const holds = { rows: covered, bytes, ...(files === undefined ? {} : { files }) };
-  return { ...about, receipt: 1, file: basename(path), writtenAt, ...holds };
+  { files, fields, at }: DatasetContents,
+): Promise<void> {
+  const rows = { format: 'dataset', fields, delimiter: null, ...filesDigest(files) } as const;
+  const writtenAt = new Date(at).toISOString();
+  const receipt = receiptOf(basename(folder), facts, { rows, bytes: null, files, writtenAt });
+  return writeReceipt(datasetPath(folder), receipt);
+}
+
+/** Removes the receipt of a folder whose files are about to change. */
+export function removeDatasetReceipt(folder: string): Promise<void> {
+  return removeReceipt(datasetPath(folder));
 }

@@ -1,40 +1,49 @@
-import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-import { isReadFacts } from '../calls/read-facts.ts';
-import type { Chain, Sink } from '../operators/forms.ts';
-import { encoding } from '../option-kinds.ts';
-import type { Checkpoint } from '../reader/checkpoint.ts';
-import { type Encoding, encoders } from './encoding.ts';
-import { FileRows, type ReceiptMaker } from './file-rows.ts';
+import { type Clock, systemClock } from '@call-attribution/core';
+import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
+import { toCsv } from '../encoders/csv.ts';
+import { toGzip } from '../encoders/gzip.ts';
+import { toParquet } from '../encoders/parquet.ts';
+import { toJsonArray, toNdjson } from '../encoders/text.ts';
+import { defineOperator, through } from '../operators/chain.ts';
+import type { AnyOperator, Chain, Operator, RowForm, Sink } from '../operators/operator.ts';
+import type { Checkpoint } from '../page.ts';
+import { type Receipt, type ReceiptFacts, RowDigest, receiptOf } from '../receipts/receipt.ts';
 import { PartFile, type PartState, readPartState } from './part-file.ts';
-import { defineSink, SavePace } from './sink.ts';
+import { SavePace } from './store-sink.ts';
 
-const fileSinkOptions = <T>() =>
-  defineOptions({
-    /** Turns records into bytes. Without it, the sink takes bytes and strings as they are. */
-    encode: encoding<Encoding<T>>(),
-    /** Continue an unfinished file of the same path. Default false: start over. */
-    resume: option.flag().default(false),
-    /** Wait for the disk at each position and at the end, so that a power failure loses nothing. Default true. */
-    durable: option.flag().default(true),
-    /**
-     * Facts to keep with the checkpoint, as plain JSON: what the file was begun with, for instance. A run that resumes the
-     * file finds them in `sink.metadata`.
-     */
-    metadata: option.anything(),
-    /**
-     * Write `<path>.receipt.json` next to the complete file: where the records come from, what was proved of the read, how many
-     * rows the file has, a digest of them that does not depend on their order, length and SHA-256 of the bytes. `true` takes
-     * what the source says of the read. A function gives it instead: it is called at the end with the
-     * IDs of the accounts in the records. Default false.
-     */
-    receipt: option.flag().or(option.callback<ReceiptMaker>()).default(false),
-    /** The clock of the receipt. Default: that of the machine. */
-    clock: option.clock(),
-  });
+/** What turns the items of a sink into bytes: one encoder, or several in a row such as `[toCsv(), toGzip()]`; `[]` for bytes and strings. */
+export type Encoding<T> =
+  | Operator<T, Uint8Array>
+  | readonly [Operator<T, Uint8Array>, ...Operator<Uint8Array, Uint8Array>[]]
+  | (T extends Uint8Array | string ? readonly [] : never);
+
+/** A name that says how a file is encoded. */
+export type EncodedName = `${string}.${'csv' | 'ndjson' | 'json'}${'' | '.gz'}` | `${string}.parquet`;
+
+/** Says where the records of a file come from. `accounts`: the IDs in the records. */
+export type ReceiptMaker = (accounts: readonly string[]) => ReceiptFacts | Promise<ReceiptFacts>;
 
 /** Settings of `fileSink`. */
-export interface FileSinkOptions<T> extends OptionsOf<typeof fileSinkOptions<T>> {}
+export interface FileSinkOptions<T> {
+  /** Turns records into bytes, for columns of your choice. Default: what the name of the file says. */
+  encode?: Encoding<T>;
+  /** Continue an unfinished file of the same path. Default false: start over. */
+  resume?: boolean;
+  /**
+   * Facts to keep with the checkpoint, as plain JSON: what the file was begun with, for instance. A run that resumes the
+   * file finds them in `sink.metadata`.
+   */
+  metadata?: unknown;
+  /**
+   * Write `<path>.receipt.json` next to the complete file: where the records come from, what was proved of the read, how many
+   * rows the file has, a digest of them that does not depend on their order, length and SHA-256 of the bytes. `true` takes
+   * what the source says of the read. A function gives it instead: it is called at the end with the
+   * IDs of the accounts in the records. Default false.
+   */
+  receipt?: boolean | ReceiptMaker;
+  /** The clock of the receipt. Default: that of the machine. */
+  clock?: Pick<Clock, 'now'>;
+}
 
 /** What was written. */
 export interface FileWritten {
@@ -42,47 +51,57 @@ export interface FileWritten {
   readonly path: string;
   /** Its length. */
   readonly bytes: number;
-  /** Rows in it, of earlier runs too; without `encode`, chunks of bytes. */
+  /** Rows in it, of earlier runs too; chunks, where they are bytes already. */
   readonly written: number;
 }
 
 /** A file that appears under its name when it is complete. */
-export interface FileSink<T> extends Sink<T, FileWritten> {
+export type FileSink<T> = Sink<T, FileWritten> & {
   /** The name of the finished file. */
   readonly path: string;
   /** Where the source goes on, for an unfinished file; null when the file is begun from its start. */
   readonly checkpoint: Checkpoint | null;
   /** What the file was begun with: of the earlier run when an unfinished file is resumed, else the option. */
   readonly metadata: unknown;
-}
+};
 
 /**
  * Writes `<path>.partial` and renames it to `path` when it is complete: a reader never sees half a file, and an earlier
- * file stays until then. Behind a stream of calls, or a chain of operators over one, the bytes are made durable now and then, and the
- * position is saved with them in `<path>.checkpoint`. A run that was cut off, even by SIGKILL, continues with `resume`, without a lost or
- * doubled row: what came after the position is cut off. `<path>.lock` keeps a second writer out, on machines that share the folder too.
- * A part that was replaced, shortened or copied since is refused, as are another chain, other columns and another encoding. The receipt
- * of an earlier file is removed when the new one gets its name.
+ * file stays until then. How it is encoded follows from its name: `.csv`, `.ndjson`, `.json` or `.parquet`, and `.gz` after the first
+ * three. The bytes are made durable now and then, and the position is saved with them in `<path>.checkpoint`. A run that was cut off, even
+ * by SIGKILL, continues with `resume`, without a lost or doubled row: what came after the position is cut off. `<path>.lock` keeps a second
+ * writer out, on machines that share the folder too. A part that was replaced or shortened since is refused, as are another chain, other
+ * columns and another encoding. The receipt of an earlier file is removed when the new one gets its name.
  *
  * @example
- * await createCallStream(client).into(fileSink('calls.csv', { encode: toCsv(), resume: true }));
+ * await createCallStream(client).into(fileSink('calls.csv', { resume: true }));
  */
-export function fileSink<T = Uint8Array | string>(
+export function fileSink<T>(path: EncodedName, options?: FileSinkOptions<T>): FileSink<T>;
+/** The same with an encoder of your choice, and any name. */
+export function fileSink<T>(
   path: string,
-  options: FileSinkOptions<T> = {},
-): FileSink<T> {
-  const settings = fileSinkOptions<T>().read(options);
-  const { resume, encode, metadata = null } = settings;
-  const unsaved = encode && encoders<T>(encode).find((each) => each.unsaved !== null)?.unsaved;
+  options: FileSinkOptions<T> & { readonly encode: Encoding<T> },
+): FileSink<T>;
+export function fileSink<T>(path: string, options: FileSinkOptions<T> = {}): FileSink<T> {
+  const { resume = false, metadata = null } = options;
+  const given = options.encode as AnyOperator | readonly AnyOperator[] | undefined;
+  const encoders = given === undefined ? encodersOf(path) : [given].flat();
+  const unsaved = encoders.find((each) => each.unsaved != null)?.unsaved;
   if (resume && unsaved != null) throw notResumed(path, unsaved);
-  const rows = new FileRows<T>(path, settings);
+  const form: RowForm<T> | null = encoders[0]?.rows ?? null;
+  if (form === null && options.receipt)
+    throw new ConfigurationError(
+      'invalid_option',
+      `${path} cannot have a receipt: its rows are counted as they are encoded, by toNdjson(), toCsv(), toJsonArray() or toParquet(). Use one of these, or remove receipt.`,
+    );
   const state = resume ? readPartState(path) : null;
   return Object.assign(
-    defineSink<T, FileWritten>((chain) => writeFile(path, settings, state, rows, chain)),
+    (source: Parameters<Sink<T, FileWritten>>[0]) =>
+      writeFile<T>(path, { ...options, encoders, form, state }, through(source)),
     {
       path,
       checkpoint: state?.checkpoint ?? null,
-      metadata: state === null ? metadata : (state.metadata ?? null),
+      metadata: state === null ? metadata : state.metadata,
     },
   );
 }
@@ -90,33 +109,61 @@ export function fileSink<T = Uint8Array | string>(
 const notResumed = (path: string, why: string): ConfigurationError =>
   new ConfigurationError(
     'invalid_option',
-    `${path} cannot be resumed: ${why}. Remove resume, or write something that can be continued, such as NDJSON or CSV behind createCallStream().`,
+    `${path} cannot be resumed: ${why}. Remove resume, or write NDJSON or CSV behind createCallStream().`,
   );
 
-async function writeFile<T>(
-  path: string,
-  { encode, durable, resume, receipt, metadata = null }: ReadOf<typeof fileSinkOptions<T>>,
-  state: PartState | null,
-  rows: FileRows<T>,
-  chain: Chain<T>,
-): Promise<FileWritten> {
-  const bytes = encodedBy(chain.through(rows.operator), encode);
+const byEnding: Readonly<Record<string, () => AnyOperator>> = {
+  csv: () => toCsv(),
+  ndjson: () => toNdjson(),
+  json: () => toJsonArray(),
+  parquet: () => toParquet(),
+};
+
+/** The encoders that the name of a file tells of. */
+function encodersOf(path: string): readonly AnyOperator[] {
+  const [, ending = '', gzip] = /\.(csv|ndjson|json|parquet)(\.gz)?$/i.exec(path) ?? [];
+  const make = byEnding[ending.toLowerCase()];
+  if (make === undefined || (gzip !== undefined && make === byEnding.parquet))
+    throw new ConfigurationError(
+      'invalid_option',
+      `${path} does not say how it is encoded. Name it .csv, .ndjson, .json or .parquet, with .gz after the first three if you like; or set encode, as in fileSink(path, { encode: toCsv() })`,
+    );
+  return gzip === undefined ? [make()] : [make(), toGzip()];
+}
+
+interface Writing<T> extends Omit<FileSinkOptions<T>, 'encode'> {
+  readonly encoders: readonly AnyOperator[];
+  /** How rows are recognized again; null where they are bytes already. */
+  readonly form: RowForm<T> | null;
+  readonly state: PartState | null;
+}
+
+async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>): Promise<FileWritten> {
+  const { encoders, state, resume = false, receipt = false, metadata = null, clock = systemClock } = writing;
+  const rows = new FileRows<T>(writing.encoders.length === 0, receipt === false ? null : writing.form);
+  const bytes = chain.through(rows.operator, ...encoders) as Chain<Uint8Array | string>;
   if (resume && bytes.unsaved !== null) throw notResumed(path, bytes.unsaved);
-  const file = new PartFile(path, { durable, hash: receipt !== false });
+  const kept = state === null ? metadata : state.metadata;
+  const file = new PartFile(path, receipt !== false);
   const pace = new SavePace();
-  const kept = state === null ? metadata : (state.metadata ?? null);
   try {
     await file.open(state);
-    for await (const page of bytes.pages({ checkpoint: state?.checkpoint ?? null })) {
+    for await (const page of bytes.pages(state?.checkpoint ?? null)) {
       for (const chunk of page.items)
         await file.write(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-      if (!pace.isDue) continue;
-      await pace.save(async () => {
-        const { checkpoint } = page;
-        if (checkpoint !== null) await file.save(checkpoint as Checkpoint, kept);
-      });
+      if (bytes.unsaved === null && pace.isDue) await pace.save(() => file.save(page.checkpoint, kept));
     }
-    await file.finish(path, (sums) => rows.receipt(sums, isReadFacts(chain.facts) ? chain.facts : null));
+    await file.finish(async (sums) => {
+      const now = clock.now();
+      const accounts = [...rows.accounts].sort();
+      const facts = typeof receipt === 'function' ? await receipt(accounts) : await factsOf(chain, accounts);
+      const { format, fields, delimiter = null } = writing.form as RowForm<T>;
+      return receiptOf(path, facts, {
+        rows: { ...rows.digest.result(), format, fields, delimiter },
+        bytes: sums,
+        writtenAt: new Date(now).toISOString(),
+      });
+    });
   } catch (error) {
     await file.abandon();
     throw error;
@@ -124,9 +171,60 @@ async function writeFile<T>(
   return { path, bytes: file.bytes, written: rows.count };
 }
 
-/** The bytes of the items. Without encoders, they are bytes or strings already. */
-function encodedBy<T>(chain: Chain<T>, encode: Encoding<T> | undefined): Chain<Uint8Array | string> {
-  if (encode === undefined) return chain as unknown as Chain<Uint8Array | string>;
-  const [first, ...rest] = encoders(encode);
-  return rest.reduce<Chain<Uint8Array>>((bytes, next) => bytes.through(next), chain.through(first));
+/** What the source says of the read, which has ended. */
+async function factsOf(chain: Chain<unknown>, accounts: readonly string[]): Promise<ReceiptFacts> {
+  const { address = null, version = null, filter = null, from = null, to = null } = chain.facts ?? {};
+  return { source: address, accounts, version, filter, from, to, verdict: await chain.verdict };
+}
+
+/** The rows of a file so far, on their way to the encoder: how many, and for its receipt which, and whose. */
+class FileRows<T> {
+  readonly operator: Operator<T, T>;
+  count = 0;
+  digest = new RowDigest();
+  accounts = new Set<string>();
+
+  constructor(takesBytes: boolean, form: RowForm<T> | null) {
+    this.operator = defineOperator<T, T>({
+      name: 'rows',
+      settings: { receipt: form !== null },
+      gives: 'same',
+      begin: (state) => {
+        const before = state as (ReturnType<RowDigest['result']> & Pick<Receipt, 'accounts'>) | null;
+        this.count = before?.count ?? 0;
+        this.digest = new RowDigest(before ?? undefined);
+        this.accounts = new Set(before?.accounts);
+        return {
+          page: (items) => {
+            checkKind(items[0], takesBytes);
+            for (const item of form === null ? [] : items) {
+              this.digest.add((form as RowForm<T>).text(item));
+              const account = propertyOf(item, 'acct_id');
+              if (typeof account === 'string') this.accounts.add(account);
+            }
+            this.count += items.length;
+            return items;
+          },
+          save: () => ({
+            ...this.digest.result(),
+            count: this.count,
+            accounts: [...this.accounts].sort(),
+          }),
+        };
+      },
+    });
+  }
+}
+
+/** Refuses records where bytes are written as they are, and bytes where records are encoded. */
+function checkKind(item: unknown, takesBytes: boolean): void {
+  if (item === undefined) return;
+  const isBytes = item instanceof Uint8Array || (takesBytes && typeof item === 'string');
+  if (isBytes === takesBytes) return;
+  throw new ConfigurationError(
+    'invalid_option',
+    takesBytes
+      ? `fileSink got a ${typeof item} where it was told to write bytes as they are; set encode, or leave it out`
+      : 'fileSink got bytes, which it would encode again: remove the encoder before it, or set encode: [] to write them as they are',
+  );
 }

@@ -1,16 +1,13 @@
-// Ends of a read: a file that appears when it is complete, a store with transactions, a function.
+// Ends of a read: a file that appears when it is complete, and a store with transactions.
 
-export type { Sink } from '../operators/forms.ts';
-export type { Encoding } from './encoding.ts';
-export type { ReceiptMaker } from './file-rows.ts';
-export { type FileSink, type FileSinkOptions, type FileWritten, fileSink } from './file-sink.ts';
+export type { Sink } from '../operators/operator.ts';
 export {
-  type Delivered,
-  type FunctionSinkOptions,
-  filePosition,
-  type PositionStore,
-  type SinkContext,
-  sink,
-} from './function-sink.ts';
-export { defineSink } from './sink.ts';
+  type EncodedName,
+  type Encoding,
+  type FileSink,
+  type FileSinkOptions,
+  type FileWritten,
+  fileSink,
+  type ReceiptMaker,
+} from './file-sink.ts';
 export { type ChainBatch, type ChainStore, storeSink } from './store-sink.ts';

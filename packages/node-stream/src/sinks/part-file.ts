@@ -3,28 +3,30 @@ import { readFileSync, statSync } from 'node:fs';
 import { type FileHandle, rename, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { isSealed, seal } from '../checkpoint.ts';
 import { CheckpointError, FileLockedError } from '../errors.ts';
 import { lockFile, type Unlock } from '../files/file-lock.ts';
 import { createFile, openOwnFile, strangeFile } from '../files/own-file.ts';
 import { removeReceipt, syncFolder, writeWholeFile } from '../files/whole-file.ts';
-import type { Checkpoint } from '../reader/checkpoint.ts';
-import { isSealed, seal } from '../reader/seal.ts';
+import type { Checkpoint } from '../page.ts';
 import { type Receipt, writeReceipt } from '../receipts/receipt.ts';
 
 /** What is on the disk of an unfinished file: how many bytes of it count, where the source resumes, the caller's facts. */
 export interface PartState {
   readonly bytes: number;
-  /** CRC-32 of these bytes, and the number of the file in its file system. */
+  /** CRC-32 of these bytes. */
   readonly checksum: number;
-  readonly file: string;
   readonly checkpoint: Checkpoint;
-  readonly metadata?: unknown;
+  readonly metadata: unknown;
   /** A checksum over all of this. */
   readonly seal: string;
 }
 
-/** Makes the receipt of a file with these bytes; null for none. */
-export type MakeReceipt = (bytes: NonNullable<Receipt['bytes']>) => Promise<Receipt | null>;
+const partName = (path: string) => `${path}.partial`;
+const stateName = (path: string) => `${path}.checkpoint`;
+
+/** Files of this process that are being given up. A pipeline fails before that is done: who begins again at once waits for it. */
+const closing = new Map<string, Promise<void>>();
 
 /**
  * A file under a provisional name, which gets its own name only when it is complete. Until then it can be made durable
@@ -32,27 +34,18 @@ export type MakeReceipt = (bytes: NonNullable<Receipt['bytes']>) => Promise<Rece
  */
 export class PartFile {
   readonly path: string;
-  readonly #durable: boolean;
+  /** Of the bytes so far, for a receipt; null without one. */
+  #hash: Hash | null;
   #handle: FileHandle | null = null;
+  #unlock: Unlock | null = null;
+  #checkedAt = 0;
   #bytes = 0;
   #checksum = 0;
-  #hash: Hash | null;
   #hasState = false;
-  #isAbandoned = false;
-  #checkedAt = 0;
-  #work: Promise<void> = Promise.resolve();
-  readonly #isLocked: boolean;
-  #unlock: Unlock | null = null;
 
-  /** `isLocked`: somebody else keeps other writers out. `hash`: the file will have a receipt. */
-  constructor(
-    path: string,
-    { durable, isLocked = false, hash = false }: { durable: boolean; isLocked?: boolean; hash?: boolean },
-  ) {
+  constructor(path: string, hasReceipt: boolean) {
     this.path = path;
-    this.#durable = durable;
-    this.#isLocked = isLocked;
-    this.#hash = hash ? createHash('sha256') : null;
+    this.#hash = hasReceipt ? createHash('sha256') : null;
   }
 
   get bytes(): number {
@@ -60,118 +53,94 @@ export class PartFile {
   }
 
   /** Opens a new file, or one with the bytes that counted when `state` was written. */
-  open(state: PartState | null): Promise<void> {
-    return this.#run(async () => {
-      if (!this.#isLocked) this.#unlock = await lockTarget(this.path, `${this.path}.lock`);
-      this.#checksum = state?.checksum ?? 0;
-      this.#bytes = state?.bytes ?? 0;
-      this.#hasState = state !== null;
-      if (state === null) {
-        this.#handle = await createFile(partName(this.path));
-        await rm(stateName(this.path), { force: true });
-      } else {
-        this.#handle = await openVerified(this.path, state, this.#hash);
-        await this.#handle.truncate(state.bytes);
-      }
-    });
+  async open(state: PartState | null): Promise<void> {
+    await closing.get(resolve(this.path));
+    this.#unlock = await lockTarget(this.path);
+    if (state === null) {
+      this.#handle = await createFile(partName(this.path));
+      await rm(stateName(this.path), { force: true });
+      return;
+    }
+    this.#handle = await openVerified(this.path, state, this.#hash);
+    await this.#handle.truncate(state.bytes);
+    this.#bytes = state.bytes;
+    this.#checksum = state.checksum;
+    this.#hasState = true;
   }
 
-  write(bytes: Uint8Array): Promise<void> {
-    return this.#run(async () => {
-      await this.#checkLock(5_000);
-      for (let from = 0; from < bytes.length; ) {
-        const { bytesWritten } = await this.#opened().write(bytes, from, bytes.length - from, this.#bytes);
-        const written = bytes.subarray(from, from + bytesWritten);
-        this.#checksum = crc32(written, this.#checksum);
-        this.#hash?.update(written);
-        from += bytesWritten;
-        this.#bytes += bytesWritten;
-      }
-    });
+  async write(bytes: Uint8Array): Promise<void> {
+    if (performance.now() - this.#checkedAt > 5_000) await this.#checkLock();
+    for (let from = 0; from < bytes.length; ) {
+      const { bytesWritten } = await this.#opened().write(bytes, from, bytes.length - from, this.#bytes);
+      const written = bytes.subarray(from, from + bytesWritten);
+      this.#checksum = crc32(written, this.#checksum);
+      this.#hash?.update(written);
+      from += bytesWritten;
+      this.#bytes += bytesWritten;
+    }
   }
 
   /** All bytes so far count from now on, and `checkpoint` is where the source resumes. */
-  save(checkpoint: Checkpoint, metadata: unknown): Promise<void> {
-    return this.#run(async () => {
-      if (this.#durable) await this.#opened().datasync();
-      await this.#checkLock();
-      const file = await this.#ownNumber();
-      const [bytes, checksum] = [this.#bytes, this.#checksum];
-      const state = seal({ version: 1, bytes, checksum, file, checkpoint, metadata });
-      await writeWholeFile(stateName(this.path), `${JSON.stringify(state)}\n`, { durable: this.#durable });
-      this.#hasState = true;
-    });
+  async save(checkpoint: Checkpoint, metadata: unknown): Promise<void> {
+    await this.#opened().datasync();
+    await this.#checkLock();
+    const state = seal({ version: 1, bytes: this.#bytes, checksum: this.#checksum, checkpoint, metadata });
+    await writeWholeFile(stateName(this.path), `${JSON.stringify(state)}\n`);
+    this.#hasState = true;
   }
 
   /** The file is complete: gives it its name, and writes its receipt. */
-  finish(path = this.path, receiptOf: MakeReceipt | null = null): Promise<void> {
-    return this.#run(async () => {
-      if (this.#durable) await this.#opened().sync();
-      await this.#checkLock();
-      await this.#ownNumber();
-      const sha256 = this.#hash?.digest('hex');
-      this.#hash = null;
-      const receipt =
-        receiptOf === null || sha256 === undefined ? null : await receiptOf({ length: this.#bytes, sha256 });
-      await this.#close();
-      // Until the new one is there, the file has none: a receipt never stands beside a file that it does not describe.
-      await removeReceipt(path);
-      await rename(partName(this.path), path);
-      if (this.#durable) await syncFolder(path);
-      if (receipt !== null) await writeReceipt(path, receipt, { durable: this.#durable });
-      await rm(stateName(this.path), { force: true });
-      await this.#letGo();
-    });
+  async finish(receiptOf: (bytes: NonNullable<Receipt['bytes']>) => Promise<Receipt>): Promise<void> {
+    const { path } = this;
+    const handle = this.#opened();
+    await handle.sync();
+    await this.#checkLock();
+    const named = await stat(partName(path), { bigint: true }).catch(() => null);
+    if ((await handle.stat({ bigint: true })).ino !== named?.ino)
+      throw refusal(path, `${partName(path)} was replaced while it was written`);
+    const sha256 = this.#hash?.digest('hex');
+    const receipt = sha256 === undefined ? null : await receiptOf({ length: this.#bytes, sha256 });
+    await this.#close();
+    // Until the new one is there, the file has none: a receipt never stands beside a file that it does not describe.
+    await removeReceipt(path);
+    await rename(partName(path), path);
+    await syncFolder(path);
+    if (receipt !== null) await writeReceipt(path, receipt);
+    await rm(stateName(path), { force: true });
+    await this.#letGo();
   }
 
   /** Gives up: keeps what a saved checkpoint covers, removes the file when there is none. */
   abandon(): Promise<void> {
-    const done = this.#abandon();
-    whileLettingGo(`${this.path}.lock`, done);
+    const name = resolve(this.path);
+    const done = (async () => {
+      const wasOpen = this.#handle !== null;
+      await this.#close();
+      const isMine = await this.#checkLock().then(
+        () => true,
+        () => false,
+      );
+      if (wasOpen && isMine && !this.#hasState) await rm(partName(this.path), { force: true });
+      await this.#letGo();
+    })();
+    // Several may be closing the same file: one that never opened it is done before the one that wrote it.
+    const all = Promise.allSettled([closing.get(name), done]).then(() => {
+      if (closing.get(name) === all) closing.delete(name);
+    });
+    closing.set(name, all);
     return done;
   }
 
-  async #abandon(): Promise<void> {
-    // Nothing may be written after the file was given up: another run may begin it again.
-    this.#isAbandoned = true;
-    await this.#work.catch(() => {});
-    const wasOpen = this.#handle !== null;
-    await this.#close();
-    const isMine = await this.#checkLock().then(
-      () => true,
-      () => false,
-    );
-    if (wasOpen && isMine && !this.#hasState) await rm(partName(this.path), { force: true });
-    await this.#letGo();
-  }
-
   /** A run that was stopped for long may have lost its lock, and then must not write into the file of the next one. */
-  async #checkLock(unlessWithinMs = 0): Promise<void> {
-    const now = performance.now();
-    if (this.#unlock === null || now - this.#checkedAt < unlessWithinMs) return;
-    await this.#unlock.check();
-    this.#checkedAt = now;
-  }
-
-  /** The number of the file that was written, which must still be the one that has its name. */
-  async #ownNumber(): Promise<string> {
-    const own = await numberOf(this.#opened());
-    const named = await stat(partName(this.path), { bigint: true }).catch(() => null);
-    if (own !== String(named?.ino))
-      throw refusal(this.path, `${partName(this.path)} was replaced while it was written`);
-    return own;
+  async #checkLock(): Promise<void> {
+    await this.#unlock?.check();
+    this.#checkedAt = performance.now();
   }
 
   async #letGo(): Promise<void> {
     const unlock = this.#unlock;
     this.#unlock = null;
     await unlock?.();
-  }
-
-  #run(work: () => Promise<void>): Promise<void> {
-    if (this.#isAbandoned) return Promise.reject(new Error(`${this.path} is no longer open`));
-    this.#work = work();
-    return this.#work;
   }
 
   async #close(): Promise<void> {
@@ -186,25 +155,9 @@ export class PartFile {
   }
 }
 
-const partName = (path: string) => `${path}.partial`;
-const stateName = (path: string) => `${path}.checkpoint`;
-
-/** Locks of this process whose writers have failed and are closing their files. */
-const lettingGo = new Map<string, Promise<unknown>>();
-
-/** A pipeline fails before its sink is closed: a caller that tries again at once waits for that. */
-function whileLettingGo(lock: string, done: Promise<void>): void {
-  const name = resolve(lock);
-  // Several may be closing the same file: one that never opened it is done before the one that wrote it.
-  const quiet = Promise.allSettled([lettingGo.get(name), done]).then(() => {
-    if (lettingGo.get(name) === quiet) lettingGo.delete(name);
-  });
-  lettingGo.set(name, quiet);
-}
-
-/** Keeps other runs from writing the same file or folder. */
-async function lockTarget(path: string, lock: string): Promise<Unlock> {
-  await lettingGo.get(resolve(lock));
+/** Keeps other runs from writing the same file. */
+async function lockTarget(path: string): Promise<Unlock> {
+  const lock = `${path}.lock`;
   try {
     return await lockFile(lock);
   } catch (error) {
@@ -219,16 +172,13 @@ async function lockTarget(path: string, lock: string): Promise<Unlock> {
 /** Opens an unfinished file, which has to be the one that was left, byte for byte. */
 async function openVerified(path: string, state: PartState, hash: Hash | null): Promise<FileHandle> {
   const part = partName(path);
-  const now = readPartState(path);
-  if (now?.seal !== state.seal)
+  if (readPartState(path)?.seal !== state.seal)
     throw new CheckpointError(
       'checkpoint_invalid',
       `Another run has written ${part} since this one began. Run again to continue after it.`,
     );
   const handle = await openOwnFile(part, (what) => refusal(path, `${part} ${what}`));
   try {
-    if ((await numberOf(handle)) !== state.file)
-      throw refusal(path, `${part} is a copy: it is not the file that the interrupted run wrote`);
     const block = Buffer.alloc(1 << 20);
     let checksum = 0;
     for (let at = 0; at < state.bytes; ) {
@@ -253,11 +203,6 @@ const refusal = (path: string, why: string) =>
     `${why}. Remove both to start over: ${partName(path)} and ${stateName(path)}.`,
   );
 
-/** The number of a file in its file system: it stays when the file is renamed, and a copy has another. */
-async function numberOf(handle: FileHandle): Promise<string> {
-  return String((await handle.stat({ bigint: true })).ino);
-}
-
 /** The state of an unfinished file, or null when there is nothing to resume. */
 export function readPartState(path: string): PartState | null {
   const part = statSync(partName(path), { throwIfNoEntry: false });
@@ -267,24 +212,14 @@ export function readPartState(path: string): PartState | null {
     const strange = strangeFile(name);
     if (strange !== null) throw refusal(path, `${name} ${strange}`);
   }
-  const state = readState(readFileSync(stateName(path), 'utf8'));
-  if (state === null) throw refusal(path, `${stateName(path)} cannot be read`);
+  let state: PartState;
+  try {
+    state = JSON.parse(readFileSync(stateName(path), 'utf8'));
+    if (!isSealed(state)) throw new Error('it was changed');
+  } catch {
+    throw refusal(path, `${stateName(path)} cannot be read`);
+  }
   if (part.size < state.bytes)
     throw refusal(path, `${partName(path)} is shorter than the interrupted run left it`);
   return state;
-}
-
-function readState(text: string): PartState | null {
-  try {
-    const state = JSON.parse(text);
-    const isWhole =
-      state.version === 1 &&
-      isSealed(state) &&
-      Number.isSafeInteger(state.bytes) &&
-      Number.isSafeInteger(state.checksum) &&
-      typeof state.file === 'string';
-    return isWhole ? state : null;
-  } catch {
-    return null;
-  }
 }

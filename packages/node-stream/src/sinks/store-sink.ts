@@ -1,52 +1,75 @@
-import { ConfigurationError } from '@call-attribution/core/errors';
-import type { ChainCheckpoint } from '../operators/chain-checkpoint.ts';
-import type { Sink } from '../operators/forms.ts';
-import { defineSink } from './sink.ts';
+import { through } from '../operators/chain.ts';
+import type { Sink } from '../operators/operator.ts';
+import { notResumable } from '../operators/sources.ts';
+import type { Checkpoint } from '../page.ts';
 
 /** Items for a store, with the position after them. */
 export interface ChainBatch<T> {
   /** The items. */
   readonly items: readonly T[];
   /** Where to go on after them: to be stored in the same transaction, in place of the one before. */
-  readonly checkpoint: ChainCheckpoint;
-  /** These are the last items: a later run with this checkpoint reads nothing. */
-  readonly isLast: boolean;
+  readonly checkpoint: Checkpoint;
 }
 
 /** A store with transactions. */
 export interface ChainStore<T> {
   /** The checkpoint that was stored last; null when there is none. */
-  load(): Promise<ChainCheckpoint | null> | ChainCheckpoint | null;
+  load(): Promise<Checkpoint | null> | Checkpoint | null;
   /** Stores items and checkpoint in one transaction: both or neither. */
   commit(batch: ChainBatch<T>): Promise<void> | void;
 }
 
+/** Items that wait for a position at most: it may be long in coming where operators keep much. */
+const mostHeld = 50_000;
+
 /**
  * Writes into a store, each item exactly once: items and position are stored in one transaction, so that a run that was killed goes on
- * where it was.
+ * where it was. After the end, a later run reads nothing.
  *
  * @example
  * await hours.into(storeSink({ load: () => position.get(), commit: (batch) => inTransaction(() => save(batch)) }));
  */
 export function storeSink<T>(store: ChainStore<T>): Sink<T, { readonly written: number }> {
-  return defineSink(async (chain) => {
-    if (chain.unsaved !== null)
-      throw new ConfigurationError('invalid_option', `the read cannot be resumed: ${chain.unsaved}`);
-    const checkpoint = await store.load();
-    if (checkpoint !== null && 'ended' in checkpoint) return { written: 0 };
+  return async (source) => {
+    const chain = through(source);
+    if (chain.unsaved !== null) throw notResumable(chain.unsaved);
+    const pace = new SavePace();
+    let held: T[] = [];
     let written = 0;
-    // What operators give at the end is stored at once, since nothing could go on in the middle of it.
-    const rest: T[] = [];
-    for await (const page of chain.pages({ checkpoint })) {
-      const { items, checkpoint: after } = page;
-      written += items.length;
-      if (after === null) rest.push(...items);
-      else await store.commit({ items, checkpoint: after, isLast: false });
+    let isSaved = true;
+    const commit = (checkpoint: Checkpoint) =>
+      pace.save(async () => {
+        await store.commit({ items: held, checkpoint });
+        written += held.length;
+        held = [];
+        isSaved = true;
+      });
+    for await (const page of chain.pages(await store.load())) {
+      for (const item of page.items) held.push(item);
+      isSaved = false;
+      if (pace.isDue || held.length >= mostHeld) await commit(page.checkpoint);
     }
-    await store.commit({ items: rest, checkpoint: ended, isLast: true });
+    const last = chain.checkpoint();
+    if (!isSaved && last !== null) await commit(last);
     return { written };
-  });
+  };
 }
 
-/** There is nothing to go on with. */
-const ended: ChainCheckpoint & { readonly ended: true } = { ended: true };
+/** Says when a position is worth saving: at once while that costs little; else so that saving takes a twentieth of the time. */
+export class SavePace {
+  #last = Number.NEGATIVE_INFINITY;
+  #cost = 0;
+
+  /** Whether enough has happened since the last time. */
+  get isDue(): boolean {
+    return performance.now() - this.#last >= 20 * this.#cost;
+  }
+
+  /** Saves, and remembers how long it took. */
+  async save(work: () => Promise<void> | void): Promise<void> {
+    const begun = performance.now();
+    await work();
+    this.#last = performance.now();
+    this.#cost = this.#last - begun;
+  }
+}

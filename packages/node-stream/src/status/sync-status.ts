@@ -1,5 +1,5 @@
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { type CopyVerdict, describeCopy } from '../next/sync/verdict.ts';
+import { type CopyVerdict, describeCopy } from '../sync/verdict.ts';
 import { type MetricFamily, metricsText } from './metrics-text.ts';
 import type { StatusSource } from './status-reply.ts';
 

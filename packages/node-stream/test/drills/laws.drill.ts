@@ -1,11 +1,11 @@
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { test } from 'vitest';
 import { resumesAnywhere } from '../laws/checkpoint.ts';
-import { readsInTurns } from '../next/laws/cut-turns.ts';
+import { readsInTurns } from '../laws/cut-turns.ts';
 import { readsHostileServers } from '../laws/hostile.ts';
 import { readsMovingLists, readsMovingPages } from '../laws/shifting.ts';
-import { wholeEvents, wholeIsWhole } from '../next/laws/stretches.ts';
-import { syncsThroughCrashes } from '../next/laws/sync.ts';
+import { wholeEvents, wholeIsWhole } from '../laws/stretches.ts';
+import { syncsThroughCrashes } from '../laws/sync.ts';
 
 // The laws of the normal tests, with many more runs.
 

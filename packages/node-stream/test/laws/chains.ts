@@ -3,22 +3,22 @@ import fc from 'fast-check';
 import {
   aggregate,
   type Chain,
-  type ChainCheckpoint,
   count,
   dedupe,
   defineOperator,
-  each,
+  filterCalls,
   join,
   mapCalls,
   max,
   type Operator,
-  type PagedSource,
   sessions,
   sum,
   through,
   topN,
   tumbling,
 } from '../../src/operators/index.ts';
+import type { Checkpoint, Stage } from '../../src/page.ts';
+import { Paged } from '../paged.ts';
 
 /** What goes through the chains: calls, and rows of windows and groups. */
 export interface Item {
@@ -37,6 +37,7 @@ export interface Link {
 
 const minute = 60_000;
 const begin = Date.UTC(2024, 0, 1);
+const monday = Date.UTC(1970, 0, 5);
 const text = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 const timeOf = ({ time }: Item): number => Date.parse(`${time.replace(' ', 'T')}Z`);
 /** A row as an item again. */
@@ -49,24 +50,21 @@ const named = (row: object): Item => {
   return { id: JSON.stringify(row), time: from, key, n: n ?? 0 };
 };
 
-const composed = <M>(first: Operator<Item, M>, then: (item: M) => Item): Operator<Item, Item> =>
-  defineOperator({
+const composed = <M>(first: Operator<Item, M>, then: (item: M) => Item): Operator<Item, Item> => {
+  const { begin, gives: _, ...shape } = first;
+  return defineOperator({
+    ...shape,
     name: `${first.kind} as items`,
-    settings: first.settings,
     begin(state, context) {
-      const step = first.begin(state, context);
-      const items = (given: unknown): readonly Item[] => (given as readonly M[]).map(then);
+      const stage = begin(state, context);
       return {
-        ...(step.save === undefined ? {} : { save: () => step.save?.() }),
-        take: (some) => items(step.take(some)),
-        end: async () => items((await step.end?.()) ?? []),
-        passed(before) {
-          const { out, before: after } = step.passed?.(before) ?? { out: [], before };
-          return { out: items(out), before: after };
-        },
+        ...(stage.save === undefined ? {} : { save: () => stage.save?.() }),
+        page: async (items, passed) => (await stage.page(items, passed)).map(then),
+        end: async () => ((await stage.end?.()) ?? []).map(then),
       };
     },
   });
+};
 
 function grouped(items: readonly Item[], keyOf: (item: Item) => unknown): Item[][] {
   const groups = new Map<string, Item[]>();
@@ -107,19 +105,46 @@ const links: Record<string, fc.Arbitrary<Link>> = {
       });
     },
   })),
+  filter: fc.integer({ min: 0, max: 10 }).map((least) => ({
+    name: `filter ${least}`,
+    operator: () => filterCalls<Item>(({ n }) => n >= least),
+    oracle: (items) => items.filter(({ n }) => n >= least),
+  })),
+  pairs: fc.constant({
+    name: 'pairs',
+    operator: () =>
+      defineOperator<Item, Item>({
+        name: 'pairs',
+        begin(state) {
+          let first = state as Item | null;
+          return {
+            page: (items) =>
+              items.flatMap((item) => {
+                const [held] = [first];
+                first = held === null ? item : null;
+                return held === null ? [] : [{ ...held, n: held.n + item.n }];
+              }),
+            end: () => (first === null ? [] : [first]),
+            save: () => first,
+          };
+        },
+      }),
+    oracle: (items: readonly Item[]) =>
+      items.flatMap((item, i) => (i % 2 === 0 ? [{ ...item, n: item.n + (items[i + 1]?.n ?? 0) }] : [])),
+  }),
   tumbling: fc.integer({ min: 1, max: 40 }).map((size) => ({
     name: `tumbling ${size}`,
     operator: () =>
       composed(
         tumbling<{ n: ReturnType<typeof sum<Item>> }, 'key', Item>({
-          ...{ size: size * minute, time: 'time', by, origin: text(begin), onLate: 'fail' },
+          ...{ size: size * minute, time: 'time', by },
           measures: { n: sum('n') },
         }),
         named,
       ),
     oracle(items) {
       const startOf = (item: Item) =>
-        begin + Math.floor((timeOf(item) - begin) / (size * minute)) * size * minute;
+        monday + Math.floor((timeOf(item) - monday) / (size * minute)) * size * minute;
       const windows = grouped(items, startOf).sort((a, b) => startOf(a[0] as Item) - startOf(b[0] as Item));
       return windows.flatMap((window) => {
         const from = startOf(window[0] as Item);
@@ -179,16 +204,20 @@ const links: Record<string, fc.Arbitrary<Link>> = {
     name: 'join',
     operator: () => {
       const table = [1, 2, 2, null].map((key, row) => ({ key, row }));
-      const merge = (item: Item, found: { row: number } | undefined): Item => ({
-        ...item,
-        n: item.n + (found?.row ?? 0),
-      });
-      return join<{ key: number | null; row: number }, Item, Item>(table, { on: 'key', rows: 'many', merge });
+      return composed(
+        join<{ key: number | null; row: number }, 'found', Item>(table, {
+          on: 'key',
+          as: 'found',
+          rows: 'many',
+        }),
+        ({ found, ...item }) => ({ ...item, n: item.n + (found?.row ?? 0) }),
+      );
     },
     oracle: (items: readonly Item[]) =>
       items.flatMap((item) => {
-        const rows = item.key === 1 ? [0] : item.key === 2 ? [1, 2] : [0];
-        return rows.map((row) => ({ ...item, n: item.n + row }));
+        const rows: Record<string, number[]> = { 1: [0], 2: [1, 2] };
+        const found = typeof item.key === 'number' ? rows[item.key] : undefined;
+        return (found ?? [0]).map((row) => ({ ...item, n: item.n + row }));
       }),
   }),
 };
@@ -215,34 +244,20 @@ export const lists = fc
   });
 
 /** The list as a source of pages: it grows while it is read, and is read with the sizes of pages that are given. */
-export function growing(
-  list: readonly Item[],
-  sizes: readonly number[],
-  grown: () => number,
-): PagedSource<Item> {
-  return {
-    hasTime: true,
-    async *pages({ checkpoint } = {}) {
-      let at = (checkpoint as { at?: number } | null)?.at ?? 0;
-      for (let page = 0; at < list.length; page += 1) {
-        const end = Math.min(list.length, at + (sizes[page % sizes.length] ?? 1), Math.max(at + 1, grown()));
-        const items = list.slice(at, end);
-        at = end;
-        const next = list[at];
-        yield {
-          items,
-          checkpoint: { at },
-          ...(next === undefined ? {} : { slice: { to: next.time }, isLast: true }),
-        };
-      }
-    },
-  };
+export function growing(list: readonly Item[], sizes: readonly number[], grown: () => number): Paged<Item> {
+  let page = 0;
+  return new Paged((at) => {
+    if (at >= list.length) return null;
+    const end = Math.min(list.length, at + (sizes[page++ % sizes.length] ?? 1), Math.max(at + 1, grown()));
+    const to = list[end]?.time;
+    return { items: list.slice(at, end), ...(to === undefined ? {} : { to }) };
+  });
 }
 
 /** What is on the disk of a sink: its lines, and how many of them a position covers. */
 export interface Disk {
   lines: string[];
-  saved: { readonly length: number; readonly checkpoint: ChainCheckpoint } | null;
+  saved: { readonly length: number; readonly checkpoint: Checkpoint } | null;
   done: boolean;
 }
 
@@ -253,7 +268,7 @@ export async function runInto(disk: Disk, chain: Chain<Item>, kill: number, ever
   const from = disk.saved === null ? null : structuredClone(JSON.parse(JSON.stringify(disk.saved)));
   disk.lines.length = from?.length ?? 0;
   let step = 0;
-  for await (const page of chain.pages({ checkpoint: from?.checkpoint ?? null })) {
+  for await (const page of chain.pages(from?.checkpoint ?? null)) {
     for (const item of page.items) {
       if (++step >= kill) return;
       disk.lines.push(JSON.stringify(item));
@@ -261,8 +276,7 @@ export async function runInto(disk: Disk, chain: Chain<Item>, kill: number, ever
     if (++step >= kill) return;
     if (step % every !== 0) continue;
     const { checkpoint } = page;
-    if (checkpoint !== null)
-      disk.saved = JSON.parse(JSON.stringify({ length: disk.lines.length, checkpoint }));
+    disk.saved = JSON.parse(JSON.stringify({ length: disk.lines.length, checkpoint }));
   }
   disk.done = true;
 }
@@ -310,64 +324,61 @@ export async function outcome(
 
 /** The same operator with a mistake in what it saves or takes. */
 export function broken(operator: Operator<Item, Item>, mistake: Mistake): Operator<Item, Item> {
+  const { begin, ...shape } = operator;
   return defineOperator<Item, Item>({
+    ...shape,
     name: operator.kind,
-    settings: operator.settings,
-    begin: (state, context) =>
-      mistake(operator.begin(state, context), (other) => operator.begin(other, context)),
+    begin: (state, context) => mistake(begin(state, context), (other) => begin(other, context)),
   });
 }
 
-type ItemStep = ReturnType<Operator<Item, Item>['begin']>;
-/** Makes a wrong step of a right one. */
-export type Mistake = (step: ItemStep, again: (state: unknown) => ItemStep) => ItemStep;
+type ItemStage = Stage<Item, Item>;
+/** Makes a wrong stage of a right one. */
+export type Mistake = (stage: ItemStage, again: (state: unknown) => ItemStage) => ItemStage;
 
 /** Mistakes that the law has to find. */
 export const mistakes: Readonly<Record<string, Mistake>> = {
-  'keeps nothing': ({ save: _, ...step }) => step,
-  'keeps what it had at the begin': (step) => {
-    const first = JSON.stringify(step.save?.() ?? null);
-    return { ...step, save: () => JSON.parse(first) };
+  'keeps nothing': ({ save: _, ...stage }) => stage,
+  'keeps what it had at the begin': (stage) => {
+    const first = JSON.stringify(stage.save?.() ?? null);
+    return { ...stage, save: () => JSON.parse(first) };
   },
-  'forgets the end': ({ end: _, ...step }) => step,
-  'takes the first item of a batch twice': (step) => ({
-    ...step,
-    take: (items) => step.take(items.length > 2 ? [...items.slice(0, 1), ...items] : items),
+  'forgets the end': ({ end: _, ...stage }) => stage,
+  'takes the first item of a page twice': (stage) => ({
+    ...stage,
+    page: (items, passed) => stage.page([...items.slice(0, 1), ...items], passed),
   }),
-  'leaves out the last item of a large batch': (step) => ({
-    ...step,
-    take: (items) => step.take(items.length > 4 ? items.slice(0, -1) : items),
+  'leaves out the last item of a large page': (stage) => ({
+    ...stage,
+    page: (items, passed) => stage.page(items.length > 4 ? items.slice(0, -1) : items, passed),
   }),
-  'turns a batch around': (step) => ({ ...step, take: (items) => step.take([...items].reverse()) }),
-  'gives at the end what it gave before': (step) => {
+  'turns a page around': (stage) => ({
+    ...stage,
+    page: (items, passed) => stage.page([...items].reverse(), passed),
+  }),
+  'gives at the end what it gave before': (stage) => {
     let last: readonly Item[] = [];
     return {
-      ...step,
-      take: each((item, out) => {
-        const given = step.take([item]);
-        // What comes late is lost.
-        if (given instanceof Promise) given.catch(() => {});
-        last = Array.isArray(given) ? given : last;
-        out.push(...last);
-      }),
-      end: async () => [...last, ...((await step.end?.()) ?? [])],
+      ...stage,
+      async page(items, passed) {
+        last = await stage.page(items, passed);
+        return last;
+      },
+      end: async () => [...last, ...((await stage.end?.()) ?? [])],
     };
   },
-  'closes time too early': (step) => ({
-    ...step,
-    passed: () => step.passed?.('2030-01-01 00:00:00') ?? { out: [], before: null },
+  'closes time too early': (stage) => ({
+    ...stage,
+    page: (items, passed) => stage.page(items, passed && { ...passed, to: '2030-01-01 00:00:00' }),
   }),
-  'forgets what time has closed': (step) => ({
-    ...step,
-    passed(before) {
-      const { before: after } = step.passed?.(before) ?? { before };
-      return { out: [], before: after };
-    },
+  'forgets what time has closed': (stage) => ({
+    ...stage,
+    page: async (items, passed) => (await stage.page(items, passed)).slice(items.length === 0 ? 0 : 1),
   }),
-  'begins again when it is saved': (step, again) => {
-    let now = step;
+  'begins again when it is saved': (stage, again) => {
+    let now = stage;
     return {
-      take: (items) => now.take(items),
+      page: (items, passed) => now.page(items, passed),
       end: () => now.end?.() ?? [],
       save() {
         const state = now.save?.() ?? null;

@@ -17,7 +17,7 @@ import { toNdjson } from '../../src/encoders/json.ts';
 import { dedupe } from '../../src/operators/dedupe.ts';
 import { mapCalls } from '../../src/operators/map-calls.ts';
 import { fileSink } from '../../src/sinks/file-sink.ts';
-import { type SyncState, syncInto } from '../../src/next/sync/index.ts';
+import { type SyncState, syncInto } from '../../src/sync/index.ts';
 
 const [mode = '', url = '', folder = ''] = process.argv.slice(2);
 const log = join(folder, 'log.ndjson');

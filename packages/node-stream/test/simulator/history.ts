@@ -1,6 +1,6 @@
-import type { Checkpoint } from '../../src/next/page.ts';
-import type { Span, Verdict } from '../../src/next/proof.ts';
-import type { ReadingOptions } from '../../src/next/reading.ts';
+import type { Checkpoint } from '../../src/page.ts';
+import type { Span, Verdict } from '../../src/proof.ts';
+import type { ReadingOptions } from '../../src/reading.ts';
 import { type Dice, diceOf } from './dice.ts';
 import * as sound from './reader.ts';
 import { Endless, ModelNetwork, type ModelRecord, ModelServer, type Traits } from './server.ts';

@@ -1,3 +1,3 @@
 // What the simulator plays with: also the entry of a reader with a mistake in it.
-export { Reading } from '../../src/next/reading.ts';
-export { Misplaced } from '../../src/next/slices.ts';
+export { Reading } from '../../src/reading.ts';
+export { Misplaced } from '../../src/slices.ts';

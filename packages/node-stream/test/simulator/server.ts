@@ -1,6 +1,6 @@
-import type { Answer } from '../../src/next/judge.ts';
-import type { Span } from '../../src/next/proof.ts';
-import type { Ask, Asked } from '../../src/next/slices.ts';
+import type { Answer } from '../../src/judge.ts';
+import type { Span } from '../../src/proof.ts';
+import type { Ask, Asked } from '../../src/slices.ts';
 import type { Dice } from './dice.ts';
 
 /** A record of the model: what the reader can see of it. */

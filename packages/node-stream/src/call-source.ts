@@ -1,0 +1,228 @@
+import {
+  type Call,
+  type Client,
+  type RawPage,
+  type RequestOptions,
+  ResponseError,
+} from '@call-attribution/core';
+import { scanRecords } from '@call-attribution/core/page';
+import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
+import {
+  type Clause,
+  type Filter,
+  type FilterInput,
+  printFilter,
+  simplify,
+  toFilter,
+} from '@call-attribution/query-dsl';
+import type { Answer } from './judge.ts';
+import type { Span } from './proof.ts';
+import { type Ask, type Asked, Misplaced } from './slices.ts';
+import { StreamError } from './stream-error.ts';
+
+/** The part of core's client that a read uses. Any client with it will do. */
+export type PageClient = Pick<Client, 'version' | 'fetchPage'>;
+
+/** What all requests of a read have in common. */
+export type RequestSettings = Pick<RequestOptions, 'timeout' | 'retry' | 'headers'>;
+
+/** A filter whose range of `date_added` can be cut. */
+export interface CallQuery {
+  /** Version and filter in one canonical form, for checkpoints. */
+  readonly of: string;
+  readonly filter: Filter;
+  /** The range of `date_added` that it has, as it was written. */
+  readonly asked: Span;
+  /** The filter of a part of that range. Where the part ends with it, it ends as it was written. */
+  within(range: Span): Filter;
+}
+
+/** Separates the range of `date_added` from the rest of a filter. */
+export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'): CallQuery {
+  const filter = simplify(toFilter(input ?? '', { version }));
+  const others = filter.clauses.filter(({ field }) => field !== 'date_added');
+  const own = filter.clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
+  const [lower, upper] = own?.kind === 'range' ? [own.lower, own.upper] : [null, null];
+  const asked = { from: lower?.text ?? null, to: upper?.text ?? null };
+  return {
+    of: `${version} ${printFilter(filter)}`,
+    filter,
+    asked,
+    within({ from, to }) {
+      const closed = (text: string | null) => (text === null ? null : { text, inclusive: true });
+      const range: Clause = {
+        kind: 'range',
+        field: 'date_added',
+        lower: from === asked.from ? lower : closed(from),
+        upper: to === asked.to ? upper : closed(to),
+      };
+      return { clauses: range.lower === null && range.upper === null ? others : [range, ...others] };
+    },
+  };
+}
+
+/** A part of a query: `from` is included, `to` is not. Null is the end of the query itself. */
+export interface TimeSlice {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/**
+ * The filter of one part of a query, for readers that work side by side.
+ *
+ * @param bounds how the upper end is written; servers of both versions know `closed`.
+ * @example
+ * sliceFilter('inc_gce:1', { from: null, to: '2026-11-01 00:00:00' }, 'half-open', 'v3');
+ * // date_added:[* TO 2026-11-01 00:00:00},inc_gce:1
+ */
+export function sliceFilter(
+  filter: FilterInput | undefined,
+  { from, to }: TimeSlice,
+  bounds: 'closed' | 'half-open',
+  version: 'v2' | 'v3',
+): string {
+  const query = callQuery(filter, version);
+  const last = to === null ? query.asked.to : timeOf(parseNaive(to) - (bounds === 'closed' ? second : 0));
+  const whole = query.within({ from: from ?? query.asked.from, to: last });
+  if (to === null || bounds === 'closed') return printFilter(whole);
+  const [range, ...others] = whole.clauses;
+  return printFilter({
+    clauses: [{ ...(range as Clause), upper: { text: to, inclusive: false } } as Clause, ...others],
+  });
+}
+
+/** A record as it came. */
+export interface RawRecord {
+  readonly page: RawPage;
+  readonly index: number;
+  /** The range that was asked for. */
+  readonly slice: Span;
+}
+
+/** Positions of calls, in milliseconds. */
+export const callSteps = { step: second, stray: hour } as const;
+
+/** The calls of a query, as a list that can be asked for ranges. */
+export class CallSource implements Asked<RawRecord> {
+  readonly query: CallQuery;
+  /** The account of all calls so far. */
+  account: string | null = null;
+  retries = 0;
+  readonly #client: PageClient;
+  readonly #settings: RequestSettings;
+  /** Numbers of the ends of the query, so that they are sent as they were written. */
+  readonly #ends: Span<number>;
+
+  constructor(client: PageClient, query: CallQuery, { timeout, retry, headers }: RequestSettings) {
+    this.#client = client;
+    this.query = query;
+    this.#settings = { timeout, retry, headers };
+    this.#ends = { from: numberOf(query.asked.from), to: numberOf(query.asked.to) };
+  }
+
+  /** A range of positions as one of times. */
+  spanOf({ from, to }: Span<number>): Span {
+    const { asked } = this.query;
+    return {
+      from: from === this.#ends.from ? asked.from : timeOf(from),
+      to: to === this.#ends.to ? asked.to : timeOf(to),
+    };
+  }
+
+  async ask({ range, page, rows, signal }: Ask): Promise<Answer<RawRecord>> {
+    const slice = this.spanOf(range);
+    const answer = await this.#fetch(slice, page, rows, signal);
+    this.retries += Math.max(0, answer.meta.attempts - 1);
+    const ranges = answer.byteRanges();
+    const bytes = Buffer.from(answer.bytes.buffer, answer.bytes.byteOffset, answer.bytes.byteLength);
+    for (const account of scanRecords(bytes, ranges, 'acct_id')) {
+      if (account === undefined) continue;
+      this.account ??= account;
+      if (account !== this.account) throw new StreamError('other_account');
+    }
+    return {
+      // A record without a sid goes by its own bytes: it is counted, and fails when it is parsed.
+      ids: scanRecords(bytes, ranges, 'sid').map(
+        (sid, i) => sid ?? bytes.toString('utf8', ranges[i]?.start, ranges[i]?.end),
+      ),
+      ats: scanRecords(bytes, ranges, 'date_added').map(parseNaive),
+      total: answer.range?.total ?? null,
+      item: (index) => ({ page: answer, index, slice }),
+    };
+  }
+
+  /** How many calls the server counts in a range; null when it does not say. */
+  async count(range: Span, signal: AbortSignal): Promise<number | null> {
+    try {
+      const page = await this.#fetch(range, 0, 1, signal);
+      return page.range?.total ?? (page.count === 0 ? 0 : null);
+    } catch {
+      signal.throwIfAborted();
+      return null;
+    }
+  }
+
+  async #fetch(range: Span, page: number, rows: number, signal: AbortSignal): Promise<RawPage> {
+    try {
+      return await this.#client.fetchPage({
+        ...this.#settings,
+        filter: this.query.within(range),
+        rows,
+        page,
+        signal,
+      });
+    } catch (error) {
+      if (error instanceof ResponseError && misplaced.has(error.code))
+        throw new Misplaced('', { cause: error });
+      throw error;
+    }
+  }
+}
+
+// Codes of the client's errors for pages that are not what their place in the list says.
+const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'list_moved', 'page_clamped']);
+
+/** A time as a position. */
+export const numberOf = (time: string | null): number | null => (time === null ? null : parseNaive(time));
+/** A position as a time. */
+export const timeOf = (at: number | null): string | null => (at === null ? null : formatNaive(at));
+
+/** A record, parsed and checked. */
+export const parsed = ({ page, index }: RawRecord): Call => page.record(index);
+
+const newline = 0x0a;
+
+/** Records as lines of JSON, as the server sent them. Line ends take the place of the commas in the bytes of a page: nothing is copied. */
+export function linesOf(records: readonly RawRecord[]): Buffer {
+  const pieces: Buffer[] = [];
+  for (let i = 0; i < records.length; ) {
+    const { page, index } = records[i] as RawRecord;
+    let count = 1;
+    while (records[i + count]?.page === page && records[i + count]?.index === index + count) count += 1;
+    const bytes = Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength);
+    const ranges = page.byteRanges().slice(index, index + count);
+    const [start, end] = [ranges[0]?.start ?? 0, ranges.at(-1)?.end ?? 0];
+    const lines = bytes.subarray(start, end + 1);
+    const isTight =
+      end < bytes.length &&
+      ranges.every((one, at) => at === 0 || one.start === (ranges[at - 1]?.end ?? 0) + 1);
+    if (isTight && !lines.includes(newline) && !lines.includes(0x0d)) {
+      for (const one of ranges) lines[one.end - start] = newline;
+      pieces.push(lines);
+    } else {
+      for (let at = 0; at < count; at += 1)
+        pieces.push(bytesOf({ page, index: index + at }), Buffer.of(newline));
+    }
+    i += count;
+  }
+  const [only = Buffer.alloc(0)] = pieces;
+  return pieces.length < 2 ? only : Buffer.concat(pieces);
+}
+
+/** The bytes of a record on one line: line ends occur only between values, since strings escape them. */
+export function bytesOf({ page, index }: RawRecord): Buffer {
+  const range = page.byteRanges()[index];
+  const bytes = Buffer.from(page.bytes.subarray(range?.start ?? 0, range?.end ?? 0));
+  for (const [i, byte] of bytes.entries()) if (byte === newline || byte === 0x0d) bytes[i] = 0x20;
+  return bytes;
+}

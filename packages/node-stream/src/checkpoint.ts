@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { CheckpointError } from './errors.ts';
+import type { Checkpoint } from './page.ts';
+
+/** Adds a checksum over everything in an object, whatever the order of its names, as a database may keep it. */
+export function seal<T extends object>(value: T): T & { readonly seal: string } {
+  return { ...value, seal: checksumOf(value) };
+}
+
+/** Whether an object is as it was sealed. */
+export function isSealed(value: object): boolean {
+  if (!('seal' in value)) return false;
+  const { seal: found, ...rest } = value;
+  return found === checksumOf(rest);
+}
+
+/** A checkpoint of a read. `chain`: what its operators keep. */
+export function checkpointOf(of: string, read: unknown, chain: unknown = null): Checkpoint {
+  return seal({ version: 1, of, read, chain } as const);
+}
+
+/** Refuses what is no checkpoint, was changed since it was saved, or belongs to another read. */
+export function checkCheckpoint(value: unknown, of: string): Checkpoint {
+  const checkpoint = value as Checkpoint;
+  if (typeof value !== 'object' || value === null || checkpoint.version !== 1 || !isSealed(value))
+    throw new CheckpointError(
+      'checkpoint_invalid',
+      'The checkpoint is not as it was saved: its checksum differs. Pass what was saved, unchanged, or start without it.',
+    );
+  if (checkpoint.of !== of)
+    throw new CheckpointError(
+      'checkpoint_invalid',
+      'The checkpoint belongs to another read. Use the filter and the version it was made for, or start without it.',
+    );
+  return checkpoint;
+}
+
+function checksumOf(value: unknown): string {
+  const hash = createHash('sha256');
+  let text = '';
+  const add = (part: string) => {
+    text += part;
+    if (text.length < 65_536) return;
+    hash.update(text);
+    text = '';
+  };
+  addCanonical(value, add);
+  return hash.update(text).digest('hex').slice(0, 16);
+}
+
+/** The JSON of a value with the names of objects in order, piece by piece: as one string it may be longer than a string can be. */
+function addCanonical(value: unknown, add: (part: string) => void): void {
+  if (Array.isArray(value)) {
+    add('[');
+    for (const [at, each] of value.entries()) {
+      if (at > 0) add(',');
+      addCanonical(each, add);
+    }
+    add(']');
+  } else if (typeof value === 'object' && value !== null) {
+    add('{');
+    const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+    for (const [name, each] of entries.sort(([a], [b]) => (a < b ? -1 : 1))) {
+      add(`${JSON.stringify(name)}:`);
+      addCanonical(each, add);
+      add(',');
+    }
+    add('}');
+  } else add(JSON.stringify(value) ?? 'null');
+}

@@ -1,0 +1,61 @@
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { fields } from '@call-attribution/core/record';
+import { nearest } from '@call-attribution/query-dsl/nearest';
+import { inCall } from '../accumulators/decimal.ts';
+import { ItemError } from '../errors.ts';
+
+/** What is read from an item: a field by name, or a function. */
+export type Reading<T> = (keyof T & string) | ((item: T) => unknown);
+
+/** A function that reads a field by its name, or the function given. */
+export function reader<T>(of: Reading<T>): (item: T) => unknown {
+  return typeof of === 'function' ? of : (item) => item[of];
+}
+
+/** The name of what is read, for settings; null for a function, which is not compared. */
+export const nameOf = (of: unknown): string | null => (typeof of === 'string' ? of : null);
+
+/** The fields among what is read. */
+export const namesOf = (...all: readonly unknown[]): string[] => all.filter((of) => typeof of === 'string');
+
+/** Refuses fields that are in no call. */
+export function checkCallFields(kind: string, names: readonly string[] | undefined): void {
+  check(kind, names, callFields, 'calls');
+}
+
+const callFields = fields.map(({ name }) => name);
+
+/** Refuses fields that an item does not have. */
+export function checkFields(kind: string, names: readonly string[] | undefined, item: unknown): void {
+  if (typeof item === 'object' && item !== null) check(kind, names, Object.keys(item), 'the items');
+}
+
+function check(
+  kind: string,
+  names: readonly string[] | undefined,
+  known: readonly string[],
+  where: string,
+): void {
+  const name = names?.find((each) => !known.includes(each));
+  if (name === undefined) return;
+  const near = nearest(name, known);
+  const hint = near === undefined ? `fields: ${known.join(', ')}` : `did you mean ${near}?`;
+  throw new ConfigurationError(
+    'invalid_option',
+    `${kind}: ${where} have no field ${name}; ${hint} For what is no field of theirs, pass a function`,
+  );
+}
+
+/** What groups, joins and duplicates are told apart by. Types stay apart: `'1'` is not 1, and `'true'` is not true. */
+export type Key = string | number | boolean | null;
+
+/** The key in a value. Undefined is null; what cannot be compared is refused. */
+export function keyOf(value: unknown, name: string, item: unknown): Key {
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number' && Number.isFinite(value)) return value + 0;
+  throw new ItemError(
+    'unfit_value',
+    `${name}${inCall(item)} is ${typeof value === 'number' ? 'not a finite number' : `of type ${typeof value}`}; expected a string, a finite number, true, false or null`,
+  );
+}
