@@ -169,7 +169,7 @@ export class Clock<T> {
     const at = parseNaive(this.#timing.read(item));
     if (!Number.isNaN(at)) return at;
     throw new ItemError(
-      'unreadable_time',
+      'unfit_value',
       `the time of ${shown(item)} cannot be read; expected YYYY-MM-DD HH:MM:SS`,
     );
   }
