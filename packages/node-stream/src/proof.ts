@@ -364,14 +364,21 @@ export function describeVerdict(verdict: Verdict<Position>): string {
   const { proof, gaps, notes } = verdict;
   const calls = plural(deliveredOf(verdict), 'call');
   const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
-  const byWhy = new Map<Why, Gap<Position>[]>();
-  for (const gap of gaps) byWhy.set(gap.why, [...(byWhy.get(gap.why) ?? []), gap]);
-  return [lead, ...[...byWhy].map(([why, some]) => describeGaps(why, some)), ...notes.map(describeNote)].join(
-    '; ',
+  return [lead, ...describeGaps(gaps), ...notes.map(describeNote)].join('; ');
+}
+
+/** What is not proved, a sentence for each reason. */
+export function describeGaps(gaps: readonly Gap<Position>[]): string[] {
+  const reasons = [...new Set(gaps.map(({ why }) => why))];
+  return reasons.map((why) =>
+    describeReason(
+      why,
+      gaps.filter((gap) => gap.why === why),
+    ),
   );
 }
 
-function describeGaps(why: Why, gaps: readonly Gap<Position>[]): string {
+function describeReason(why: Why, gaps: readonly Gap<Position>[]): string {
   const lost = gaps.reduce((sum, gap) => sum + (gap.missing ?? 0), 0);
   const missing = `${plural(lost, 'call is', 'calls are')} missing`;
   const where = `${placeOf(gaps[0])}${gaps.length > 1 ? ` and in ${plural(gaps.length - 1, 'more stretch', 'more stretches')}` : ''}`;

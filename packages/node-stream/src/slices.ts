@@ -92,9 +92,11 @@ interface Found<T> {
   readonly index: number;
 }
 
+const idOf = <T>({ answer, index }: Found<T>): string => answer.ids[index] ?? '';
+
 /** What came of a range, each item once. */
 interface Gathered<T> {
-  readonly items: ReadonlyMap<string, Found<T>>;
+  readonly items: readonly Found<T>[];
   readonly total: number | null;
   readonly passes: number;
   readonly is: Stretch['is'];
@@ -193,7 +195,7 @@ class Slicer<T> {
       else if (gathered !== 'cut') {
         this.#work.shift();
         this.#isFirst = false;
-        if (head.from !== null && head.to !== null) this.#learn(gathered.items.size, head.to - head.from);
+        if (head.from !== null && head.to !== null) this.#learn(gathered.items.length, head.to - head.from);
         const slice = this.#deliver(head, gathered);
         this.#lookAhead();
         yield slice;
@@ -287,14 +289,17 @@ class Slicer<T> {
       if (ids.length > 0 && !ats.some(Number.isFinite) && judgement === 'full') return 'pages';
       if (judgement === 'full' && canCut && (total > this.#options.rows || ids.length >= this.#size))
         return this.#cut(piece, answer);
+      // Nearly every slice: no more than this has to be looked at.
+      if (isOnePage && total < this.#options.rows && new Set(ids).size === total)
+        return { items: ids.map((_, index) => ({ answer, index })), total, passes: pass, is: 'proved' };
       const found = await this.#pass(piece, answer, { isWhole: !canCut, isFirst: all.size === 0 });
       if (found === 'cut') return this.#cut(piece, answer);
       for (const [id, one] of found.items) all.set(id, one);
       const twice = found.twice.join('\n');
-      if (found.isProved) return { items: found.items, total, passes: pass, is: 'proved' };
+      if (found.isProved) return { items: [...found.items.values()], total, passes: pass, is: 'proved' };
       if (isOnePage && found.twice.length > 0 && twice === last.twice)
         return {
-          items: all,
+          items: [...all.values()],
           total,
           passes: pass,
           is: 'short',
@@ -306,7 +311,7 @@ class Slicer<T> {
     }
     // Nothing at all was understood: that is no gap, but a server that cannot be read.
     if (refusal !== null && this.#first === null && this.#delivered === 0) throw refusal.cause;
-    const came = { items: all, total: last.total, passes: tries };
+    const came = { items: [...all.values()], total: last.total, passes: tries };
     if (last.total === null) return { ...came, is: 'short', why: 'fewer' };
     const missing = last.total - all.size;
     return missing > 0
@@ -418,7 +423,8 @@ class Slicer<T> {
     const fresh: Found<T>[] = [];
     const doubled = [...sids];
     let shared = 0;
-    for (const [id, found] of items) {
+    for (const found of items) {
+      const id = idOf(found);
       if (this.#seen.add(id)) fresh.push(found);
       else if (this.#mayComeAgain(id, found, piece)) shared += 1;
       else doubled.push(id);
@@ -440,7 +446,7 @@ class Slicer<T> {
     const stretches: Stretch<number>[] =
       doubled.length > 0
         ? [{ ...whole, is: 'short', why: why ?? 'doubled', missing: missing ?? 0, sids: doubled }]
-        : this.#splitAt(this.#options.until, whole, [...items.values()], fresh);
+        : this.#splitAt(this.#options.until, whole, items, fresh);
     return {
       ...this.#sliceOf(piece, fresh),
       stretches,
@@ -475,17 +481,17 @@ class Slicer<T> {
   }
 
   /** Keeps the ids that may come with what follows. */
-  #keepBorder(items: ReadonlyMap<string, Found<T>>, { to }: Span<number>): void {
+  #keepBorder(items: readonly Found<T>[], { to }: Span<number>): void {
     if (to === null) {
       this.#border = new Map();
       return;
     }
     const border = new Map<string, number>();
-    const keep = (id: string, at: number): void => {
-      if (at >= to - this.#options.step) border.set(id, at);
-    };
-    for (const [id, at] of this.#border) keep(id, at);
-    for (const [id, { answer, index }] of items) keep(id, answer.ats[index] ?? Number.NaN);
+    for (const [id, at] of this.#border) if (at >= to - this.#options.step) border.set(id, at);
+    for (const { answer, index } of items) {
+      const at = answer.ats[index] ?? Number.NaN;
+      if (at >= to - this.#options.step) border.set(answer.ids[index] ?? '', at);
+    }
     this.#border = border;
   }
 

@@ -307,7 +307,6 @@ export class SyncRun {
     const counted = await recount(stretches.filter(isCounted), { until: this.#until, rows, now }, (range) =>
       source.count(range, this.#stop.signal),
     );
-    const isYoung = ({ to }: Stretch): boolean => to === null || to > this.#until;
     const again: Span[] = [];
     const judged = counted.map((one): Stretch => {
       const { why, again: _, ...rest } = one;
@@ -315,8 +314,7 @@ export class SyncRun {
       if (why === 'uncounted') return { ...rest, is: 'proved', ...(one.again ? { again: one.again } : {}) };
       const before = stretches.find(({ from, to }) => from === one.from && to === one.to);
       const isNew = before?.at === null;
-      const isStale = isNew && isYoung(one) && (one.read ?? 0) < this.#startedAt;
-      if (why !== before?.why || isStale) again.push({ from: one.from, to: one.to });
+      if (why !== before?.why) again.push({ from: one.from, to: one.to });
       if (!isNew) return one;
       // What was read some time before the end of the run could see late calls for so much less long.
       const age = this.#ages.lookback + now - (one.read ?? now);

@@ -1,7 +1,7 @@
 import {
   common,
   deliveredOf,
-  describeVerdict,
+  describeGaps,
   type Gap,
   missing,
   proofOf,
@@ -83,10 +83,10 @@ function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period
 }
 
 /**
- * What a copy lacks, in one sentence; null when it is whole.
+ * What a copy lacks, in words; null when it is whole.
  *
  * @example
- * describeCopy(verdict); // INCOMPLETE: 4,900 calls; the server gave fewer calls than it counts between …: 100 calls are missing
+ * describeCopy(verdict); // the server gave fewer calls than it counts until 2026-10-04 00:00:00: 100 calls are missing
  */
-export const describeCopy = (verdict: Verdict): string | null =>
-  verdict.proof === 'whole' ? null : describeVerdict({ ...verdict, notes: [] });
+export const describeCopy = ({ gaps }: Pick<Verdict, 'gaps'>): string | null =>
+  gaps.length === 0 ? null : describeGaps(gaps).join('; ');

@@ -40,8 +40,8 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'the end of a border second is forgotten in checkpoints': [
     'slices.ts',
-    'if (at >= to - this.#options.step) border.set(id, at);',
-    'if (at > to + this.#options.step) border.set(id, at);',
+    "if (at >= to - this.#options.step) border.set(answer.ids[index] ?? '', at);",
+    "if (at > to + this.#options.step) border.set(answer.ids[index] ?? '', at);",
   ],
   'the border of an earlier run is forgotten': [
     'slices.ts',
