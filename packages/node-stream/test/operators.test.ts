@@ -537,7 +537,7 @@ describe('the checkpoint of a chain', () => {
     const other = Object.assign(pagesOf(rows, 5), { of: 'other' });
     const same = aggregate<Measures, 'ani', Row>({ by: ['ani'], measures });
     await expect(through(other, same).pages(checkpoint).next()).rejects.toMatchObject({
-      code: 'checkpoint_mismatch',
+      code: 'checkpoint_invalid',
     });
     const turned = Object.fromEntries(Object.entries(checkpoint).reverse()) as unknown as Checkpoint;
     expect((await chain().pages(turned).next()).done).toBe(false);

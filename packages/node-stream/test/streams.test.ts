@@ -211,7 +211,7 @@ describe('a checkpoint', () => {
       'of another filter',
       (checkpoint: Checkpoint) => checkpoint,
       'talk_minutes:[1 TO *]',
-      'checkpoint_mismatch',
+      'checkpoint_invalid',
     ],
     [
       'with a digit changed',
@@ -220,7 +220,7 @@ describe('a checkpoint', () => {
       'checkpoint_invalid',
     ],
     ['that is none', () => ({ version: 1 }) as never, '', 'checkpoint_invalid'],
-    ['of a chain', (checkpoint: Checkpoint) => ({ ...checkpoint, chain: {} }), '', 'checkpoint_mismatch'],
+    ['of a chain', (checkpoint: Checkpoint) => ({ ...checkpoint, chain: {} }), '', 'checkpoint_invalid'],
   ])('one %s is refused', async (_, change, filter, code) => {
     const server = new FakeServer(records);
     const { value } = await createCallStream(server, options).pages().next();
