@@ -1,4 +1,4 @@
-import type { Span } from './proof.ts';
+import type { Span, Stretch } from './proof.ts';
 
 /** An answer of a list: what is asked of its items before any of them is delivered. */
 export interface Answer<T> {
@@ -47,4 +47,24 @@ export function judge<T>(
 /** Whether items come in order of their positions. */
 export function isRising(ats: readonly number[]): boolean {
   return ats.every((at, i) => i === 0 || at >= (ats[i - 1] as number));
+}
+
+/** What a range that was read page by page is. */
+export function pagedStretch(
+  { from, to }: Span<number>,
+  {
+    total,
+    got,
+    calls,
+    shared,
+    isProvable,
+  }: { total: number | null; got: number; calls: number; shared: number; isProvable: boolean },
+): Stretch<number> {
+  const stretch = { from, to, counted: total, shared, calls, at: null };
+  if (isProvable && got === total && calls + shared === total) return { ...stretch, is: 'proved' };
+  if (total === null || !isProvable)
+    return { ...stretch, is: 'unproven', why: total === null ? 'no_total' : 'unsteady' };
+  if (calls + shared < total)
+    return { ...stretch, is: 'short', why: 'fewer', missing: total - calls - shared };
+  return { ...stretch, is: 'unproven', why: 'unsteady' };
 }

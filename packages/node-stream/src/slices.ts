@@ -1,5 +1,5 @@
 import { IdSet } from './ids.ts';
-import { type Answer, isRising, judge, type Limits } from './judge.ts';
+import { type Answer, isRising, judge, type Limits, pagedStretch } from './judge.ts';
 import type { ReadState, Span, Stretch } from './proof.ts';
 import { StreamError } from './stream-error.ts';
 
@@ -43,18 +43,11 @@ export interface SliceOptions extends Limits {
   /** Where an earlier read stopped. */
   readonly from?: Pick<ReadState<number>, 'border' | 'pages'> | null;
   /** How close items lie where the read begins, and how many there are until the end, if an earlier read has shown it. */
-  readonly pace?: Pace | null;
+  readonly pace?: { readonly items: number; readonly width: number; readonly left: number } | null;
   /** Slices to deliver at most. */
   readonly most?: number;
   /** A read that ends by an error first delivers all that has arrived, also what does not come next. */
   readonly keepsArrived?: boolean;
-}
-
-/** So many items came with so wide a range. */
-export interface Pace {
-  readonly items: number;
-  readonly width: number;
-  readonly left: number;
 }
 
 /** Items that are delivered together. */
@@ -149,14 +142,13 @@ class Slicer<T> {
   }
 
   async *read(ranges: readonly Span<number>[]): AsyncGenerator<Slice<T>, void, void> {
-    const { most = Number.POSITIVE_INFINITY, keepsArrived = false } = this.#options;
     try {
       for await (const slice of this.#inOrder(ranges)) {
         yield slice;
-        if (this.#given >= most) return;
+        if (this.#given >= (this.#options.most ?? Number.POSITIVE_INFINITY)) return;
       }
     } catch (error) {
-      if (keepsArrived) yield* this.#arrived();
+      if (this.#options.keepsArrived) yield* this.#arrived();
       throw error;
     }
   }
@@ -167,11 +159,11 @@ class Slicer<T> {
     for (const piece of this.#work) {
       const answer = await Promise.race([piece.answer?.catch(() => null), isLate]);
       if (answer == null || answer instanceof Misplaced) continue;
-      const items = new Map(answer.ids.map((id, index) => [id, { answer, index }]));
-      const { total } = answer;
+      const { ids, total } = answer;
       // A full page that says that it is all may come from a server that counts no further.
-      const isAll = items.size === total && items.size === answer.ids.length && total < this.#options.rows;
+      const isAll = new Set(ids).size === total && ids.length === total && total < this.#options.rows;
       if (!isAll || judge(answer, piece, this.#options) !== 'complete') continue;
+      const items = ids.map((_, index) => ({ answer, index }));
       yield this.#deliver(piece, { items, total, passes: 1, is: 'proved' });
     }
   }
@@ -585,24 +577,4 @@ class Slicer<T> {
       return;
     }
   }
-}
-
-/** What a range that was read page by page is. */
-function pagedStretch(
-  { from, to }: Span<number>,
-  {
-    total,
-    got,
-    calls,
-    shared,
-    isProvable,
-  }: { total: number | null; got: number; calls: number; shared: number; isProvable: boolean },
-): Stretch<number> {
-  const stretch = { from, to, counted: total, shared, calls, at: null };
-  if (isProvable && got === total && calls + shared === total) return { ...stretch, is: 'proved' };
-  if (total === null || !isProvable)
-    return { ...stretch, is: 'unproven', why: total === null ? 'no_total' : 'unsteady' };
-  if (calls + shared < total)
-    return { ...stretch, is: 'short', why: 'fewer', missing: total - calls - shared };
-  return { ...stretch, is: 'unproven', why: 'unsteady' };
 }

@@ -177,6 +177,28 @@ describe('syncInto', () => {
     expect(pending).toBeLessThan(288 + 100);
   });
 
+  test('a copy of an account without calls gets the first ones', async () => {
+    const server = new FakeServer([]);
+    const sink = memoryStore();
+    expect(await syncInto(server, sink, options)).toMatchObject({ new: 0, latest: null, proof: 'whole' });
+    server.records = fakeRecords(3, () => 60, '2026-05-31 23:00:00');
+    expect(await syncInto(server, sink, options)).toMatchObject({ new: 3, proof: 'whole' });
+  });
+
+  test.each(['oldest', 'newest'] as const)('a round takes a list and a count, %s first', async (order) => {
+    const server = new FakeServer(fakeRecords(2000, () => 3600));
+    const sink = memoryStore();
+    await syncInto(server, sink, { ...options, rows: 1000, order });
+    for (let round = 0; round < 3; round += 1) {
+      server.requests.length = 0;
+      expect(await syncInto(server, sink, { ...options, rows: 1000, order })).toMatchObject({
+        proof: 'whole',
+        new: 0,
+      });
+      expect(server.requests.map(({ rows }) => rows)).toEqual([1000, 1]);
+    }
+  });
+
   test('in v2, where no call has a status, all are read again for 30 days', async () => {
     const server = Object.assign(new FakeServer(fakeRecords(300, () => 4 * 3600)), {
       version: 'v2' as const,

@@ -70,7 +70,7 @@ export function mayChange(
   { lookback, settle }: { readonly lookback: number; readonly settle: number },
 ): boolean {
   const isAfter = (age: number): boolean =>
-    latest !== null && (to === null || to > (earlier(latest, age) ?? ''));
+    to === null || (latest !== null && to > (earlier(latest, age) ?? ''));
   return again === true || isAfter(lookback) || (open > 0 && isAfter(settle));
 }
 

@@ -12,9 +12,9 @@ import {
   type RawRecord,
 } from '../call-source.ts';
 import { add, common, missing, recount, type Span, type Stretch } from '../proof.ts';
-import { type Pace, type Slice, slices } from '../slices.ts';
+import { type Slice, type SliceOptions, slices } from '../slices.ts';
 import type { SyncClient, SyncSettings } from './options.ts';
-import { askedOf, bounding, dueOf, earlier, inOrder, isFaulty, lookbackOf, syncQuery } from './plan.ts';
+import { askedOf, bounding, dueOf, inOrder, isFaulty, lookbackOf, mayChange, syncQuery } from './plan.ts';
 import {
   checkState,
   type FirstCount,
@@ -130,7 +130,12 @@ export class SyncRun {
       const { pages: _, ...paged } = part.paged;
       ranges = [paged, ...ranges.flatMap((range) => missing([stretchOf(paged)], range))];
     }
-    await this.#countFirst(source, due, ranges);
+    // Where a range is not read from one end to the other, its total is asked for first.
+    for (const span of due) {
+      const isDivided = !ranges.some(({ from, to }) => from === span.from && to === span.to);
+      if (isDivided && this.#firstOf(span) === undefined)
+        this.#addFirst(span, await source.count(span, this.#stop.signal));
+    }
     for (const pass of [1, 2]) {
       for (const range of ranges) {
         if (this.#pagesLeft <= 0 || !(yield* this.#readRange(source, range))) return;
@@ -141,22 +146,13 @@ export class SyncRun {
     }
   }
 
-  /** Where a range is not read from one end to the other, its total is asked for first. */
-  async #countFirst(source: CallSource, due: readonly Span[], ranges: readonly Span[]): Promise<void> {
-    for (const span of due) {
-      const isDivided = !ranges.some(({ from, to }) => from === span.from && to === span.to);
-      if (isDivided && !this.#hasFirst(span))
-        this.#addFirst(span, await source.count(span, this.#stop.signal));
-    }
-  }
-
-  /** Whether it was counted at first what a range holds. */
-  #hasFirst = (range: Span): boolean => this.#firstOf(range) !== undefined;
-  #firstOf = (range: Span): FirstCount | undefined =>
-    this.#part.firsts.find(({ lacks, from, to }) => {
-      const both = common({ from, to }, range);
-      return lacks === undefined && both?.from === range.from && both?.to === range.to;
+  /** What was counted at first in a range, or in one that holds it, and is still to be compared with what comes. */
+  #firstOf(range: Span): FirstCount | undefined {
+    return this.#part.firsts.find((first) => {
+      const both = common<string>(first, range);
+      return first.lacks === undefined && both?.from === range.from && both?.to === range.to;
     });
+  }
 
   #addFirst({ from, to }: Span, total: number | null): void {
     if (total !== null) this.#set({ firsts: [...this.#part.firsts, { from, to, total }] });
@@ -183,7 +179,7 @@ export class SyncRun {
       this.#account = source.account;
       this.#pagesLeft -= 1;
       if (slice.isReread) this.#rereads += 1;
-      if (slice.first !== null && !this.#hasFirst(range)) this.#addFirst(range, slice.first);
+      if (this.#firstOf(range) === undefined) this.#addFirst(range, slice.first);
       yield this.#take(source, slice, range);
       isDone = slice.stretches !== null && slice.to === numberOf(range.to);
     }
@@ -191,18 +187,15 @@ export class SyncRun {
   }
 
   /** How close calls lie where an interrupted read goes on. */
-  #paceAt(range: Span): Pace | null {
+  #paceAt(range: Span): NonNullable<SliceOptions['pace']> | null {
     const first = this.#firstOf(range);
     const before = this.#part.stretches.find(
       ({ from, to }) => from !== null && to !== null && to === range.from,
     );
     if (first === undefined || before === undefined) return null;
     const width = (numberOf(before.to) ?? 0) - (numberOf(before.from) ?? 0);
-    return {
-      items: before.calls,
-      width,
-      left: Math.max(0, first.total - knownIn(this.#part.stretches, first)),
-    };
+    const left = Math.max(0, first.total - knownIn(this.#part.stretches, first));
+    return { items: before.calls, width, left };
   }
 
   /** Takes the calls of a slice, and what was read with it. */
@@ -223,62 +216,47 @@ export class SyncRun {
       }
     }
     const ceiling = formatNaive(clock.now() + zones);
-    const latest = calls.reduce(
-      (last, { date_added: at }) => (at > last && at < ceiling ? at : last),
-      this.#part.latest ?? '',
-    );
-    const added: Stretch[] = [];
+    const times = calls.map(({ date_added }) => date_added).filter((at) => at < ceiling);
+    const latest = times.reduce((a, b) => (a > b ? a : b), this.#part.latest ?? '') || null;
+    const countAt = (border: string): number => times.filter((at) => at === border).length;
     let list = this.#part.stretches;
-    for (const [i, { from, to, ...one }] of (slice.stretches ?? []).entries()) {
-      const span = source.spanOf({ from, to });
+    for (const [i, one] of (slice.stretches ?? []).entries()) {
+      const span = source.spanOf(one);
       // A slice that holds the time up to which calls are counted comes in two stretches, with no call at that time.
       const isTwo = (slice.stretches?.length ?? 0) > 1;
-      const inside = isTwo ? calls.filter(({ date_added: at }) => at < this.#until === (i === 0)) : calls;
-      const at = (border: string | null): number =>
-        inside.filter(({ date_added }) => date_added === border).length;
-      // What lies at the ends of the range was read with its neighbors, too.
-      const left = list.find((other) => other.to !== null && other.to === span.from);
-      const right = list.find((other) => other.from !== null && other.from === span.to);
-      const twice = left !== undefined && span.from === range.from ? at(span.from) : 0;
-      const lost = i === 0 ? skipped : 0;
+      const open = calls.filter((call) => !isFinal(call)).map(({ date_added }) => date_added);
       const stretch: Stretch = {
         ...one,
         ...span,
-        shared: one.shared + twice,
-        calls: one.calls - twice - lost,
         read: clock.now(),
-        open: inside.filter((call) => !isFinal(call)).length,
-        ...(lost > 0 ? { is: 'short', why: 'unreadable', missing: (one.missing ?? 0) + lost } : {}),
+        open: open.filter((at) => !isTwo || at < this.#until === (i === 0)).length,
       };
-      list = add(list, stretch);
-      if (right !== undefined && span.to === range.to && list.includes(right)) {
-        const shared = at(span.to);
-        const other = { ...right, shared, calls: right.calls + right.shared - shared };
-        list = list.map((each) => (each === right ? other : each));
-      }
-      added.push(stretch);
+      list = add(list, i === 0 ? withLost(stretch, skipped) : stretch);
+      // What lies at the ends of the range was read with its neighbors, too.
+      list = list.map((each, at) => {
+        const { from: border } = each;
+        const isEnd =
+          border === range.from ? border === span.from : border === range.to && border === span.to;
+        if (!isEnd || border === null || list[at - 1]?.to !== border) return each;
+        const shared = countAt(border);
+        return { ...each, shared, calls: each.calls + each.shared - shared };
+      });
     }
-    const last = latest === '' ? null : latest;
     this.#set({
-      latest: last,
-      stretches: bounding(list, { latest: last, until: this.#until }, this.#ages),
+      latest,
+      stretches: bounding(list, { latest, until: this.#until }, this.#ages),
       paged: slice.pages === null ? null : { from: range.from, to: range.to, pages: slice.pages },
     });
     this.#done += slice.size;
     this.#report(source);
-    return this.#batch(calls, { skipped, refused: (count) => this.#refuse(added, count) });
-  }
-
-  /** Calls of a stretch that the receiver did not take. */
-  #refuse(added: readonly Stretch[], count: number): void {
-    const range = { from: added[0]?.from ?? null, to: added.at(-1)?.to ?? null };
-    const stretches = this.#part.stretches.map(
-      (one): Stretch =>
-        common(one, range) === null || added.length === 0
-          ? one
-          : { ...one, is: 'short', why: 'unreadable', missing: (one.missing ?? 0) + count },
-    );
-    this.#set({ stretches });
+    // Calls that the receiver does not take are read again, too.
+    const refused = (count: number): void => {
+      const isHere = (one: Stretch): boolean => common<string>(one, source.spanOf(slice)) !== null;
+      this.#set({
+        stretches: this.#part.stretches.map((one) => (isHere(one) ? withLost(one, count) : one)),
+      });
+    };
+    return this.#batch(calls, { skipped, refused });
   }
 
   #report({ retries }: CallSource): void {
@@ -318,7 +296,7 @@ export class SyncRun {
       if (!isNew) return one;
       // What was read some time before the end of the run could see late calls for so much less long.
       const age = this.#ages.lookback + now - (one.read ?? now);
-      const isAgain = latest !== null && (one.to === null || one.to > (earlier(latest, age) ?? ''));
+      const isAgain = mayChange({ ...rest, open: 0 }, latest, { ...this.#ages, lookback: age });
       return { ...rest, ...(why === undefined ? {} : { why }), at: now, ...(isAgain ? { again: true } : {}) };
     });
     const list = [...stretches.filter((one) => !isCounted(one)), ...judged].sort((a, b) =>
@@ -340,6 +318,18 @@ export class SyncRun {
     return pass === 1 ? merged(again) : [];
   }
 }
+
+/** A stretch of which some calls did not get into the copy. */
+const withLost = (one: Stretch, lost: number): Stretch =>
+  lost === 0
+    ? one
+    : {
+        ...one,
+        is: 'short',
+        why: 'unreadable',
+        missing: (one.missing ?? 0) + lost,
+        calls: one.calls - lost,
+      };
 
 /** A range as if it was read. */
 const stretchOf = ({ from, to }: Span): Stretch => ({

@@ -100,32 +100,20 @@ export function withoutRecords(state: SyncState, sids: ReadonlySet<string>): Syn
 
 /** Returns the state of a sync. Throws for anything else. */
 export function checkState(state: unknown): SyncState {
-  const { version, parts }: Partial<Record<keyof SyncState, unknown>> = fieldsOf(state);
-  if (version === 2 && Array.isArray(parts) && parts.every(isPart)) return state as SyncState;
+  const { version, parts } = Object(state) as Partial<SyncState>;
+  const isSpan = ({ from, to }: Span): boolean =>
+    [from, to].every((end) => end === null || !Number.isNaN(parseNaive(end)));
+  const isPart = ({ asked, stretches, firsts }: Partial<SyncPart>): boolean =>
+    [asked, stretches, firsts].every(
+      (list) => Array.isArray(list) && list.every((one) => isSpan(Object(one))),
+    );
+  if (version === 2 && Array.isArray(parts) && parts.every((part) => isPart(Object(part))))
+    return state as SyncState;
   throw new StateError(
     'state_invalid',
     'The value is not a sync state of this package. Start with an empty one to read everything again.',
   );
 }
-
-function isPart(value: unknown): boolean {
-  const part: Partial<Record<keyof SyncPart, unknown>> = fieldsOf(value);
-  const lists = [part.asked, part.stretches, part.firsts];
-  return (
-    (part.version === 'v2' || part.version === 'v3') &&
-    typeof part.filter === 'string' &&
-    isEnd(part.latest) &&
-    lists.every((list) => Array.isArray(list) && list.every(isSpan))
-  );
-}
-
-function isSpan(value: unknown): boolean {
-  const { from, to }: Partial<Record<keyof Span, unknown>> = fieldsOf(value);
-  return isEnd(from) && isEnd(to);
-}
-
-const isEnd = (time: unknown): boolean => time === null || !Number.isNaN(parseNaive(time));
-const fieldsOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});
 
 /** Whether a part has all calls of its account. */
 const hasAll = ({ version, filter }: SyncPart): boolean => filter === (version === 'v3' ? 'inc_gce:1' : '');
