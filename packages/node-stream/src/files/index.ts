@@ -10,6 +10,7 @@ export {
   type LineReaderOptions,
   readLines,
 } from './lines.ts';
+export { inUseBy, isRunning, type LockOwner, newOwner, readOwner } from './lock-owner.ts';
 export {
   createFile,
   makeOwnFolder,

@@ -6,7 +6,9 @@ import { hostname } from 'node:os';
 export interface LockOwner {
   /** Different for each lock that was ever taken. */
   readonly token: string;
+  /** Name of its machine or container. */
   readonly host: string;
+  /** Id of the process. */
   readonly pid: number;
   /** The running kernel and the set of process ids that `pid` belongs to: containers have sets of their own. Null if unknown. */
   readonly machine: string | null;
@@ -45,6 +47,11 @@ function isOwner(value: unknown): value is LockOwner {
     (machine === null || typeof machine === 'string') &&
     (began === null || typeof began === 'string')
   );
+}
+
+/** What a second writer is told, the same for everything that has one writer at a time. */
+export function inUseBy(what: string, { pid, host }: Pick<LockOwner, 'pid' | 'host'>): string {
+  return `Process ${pid} on ${host} is writing to ${what}. Run it again when that process has ended.`;
 }
 
 /** Whether the owner runs. Null when only its heartbeat can tell: it is on another machine or in another container. */
