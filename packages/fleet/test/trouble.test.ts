@@ -132,7 +132,10 @@ describe('trouble', () => {
   });
 
   it('leaves out what the server says, and where', () => {
-    const said = new HttpError('unauthorized', 'The keys are refused. The server says: "… 555-0100"');
+    const said = new HttpError('unauthorized', {
+      message: 'The keys are refused.',
+      serverReason: '… 555-0100',
+    });
     const placed = StreamError.from(said, { slice, page: 0 });
     expect(troubleOf(placed).message).toBe('The keys are refused.');
   });

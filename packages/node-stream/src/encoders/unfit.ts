@@ -3,10 +3,10 @@ import { ItemError } from '../errors.ts';
 
 /** A column of an item has half of a surrogate pair, which would be another character in the file. */
 export function halfPair(column: string, item: unknown, format: 'CSV' | 'Parquet'): ItemError {
-  return new ItemError(
-    'unfit_value',
-    `column ${column}${inCall(item)} has half of a surrogate pair, which ${format} has no form for; replace it first, as in mapCalls((row) => ({ ...row, ${column}: row.${column}.toWellFormed() })), or write JSON, which keeps it`,
-  );
+  return new ItemError('unfit_value', {
+    message: `column ${column}${inCall(item)} has half of a surrogate pair, which ${format} has no form for`,
+    hint: `replace it first, as in mapCalls((row) => ({ ...row, ${column}: row.${column}.toWellFormed() })), or write JSON, which keeps it`,
+  });
 }
 
 /** The JSON of an item, or of one of its columns. What JSON has no form for is refused with the name of the column. */
@@ -44,5 +44,5 @@ function unfitJson(column: string | null, held: unknown, item: unknown, cause: u
       : cause instanceof TypeError && cause.message.includes('BigInt')
         ? ['has a bigint in it, which JSON has no form for', 'turn it into a string first']
         : ['refers to itself or is nested too deep for JSON', 'leave it out'];
-  return new ItemError('unfit_value', `${place} ${what}; ${help}`, { cause });
+  return new ItemError('unfit_value', { message: `${place} ${what}`, hint: `${help}` }, { cause });
 }
