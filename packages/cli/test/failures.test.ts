@@ -70,7 +70,12 @@ test.each([
     2,
     /^calls: there is no JSON API here: looked for http:\S+\/v3\/user\/bid-management and got status 404\n {2}→ --base-url/,
   ],
-  [400, {}, 1, /The parameter rows must be from 1 to 500[\s\S]*→ --rows can be at most 500\n/],
+  [
+    400,
+    {},
+    1,
+    /The parameter rows must be from 1 to 500[\s\S]*→ check --rows, .*the times: they are what was sent\n/,
+  ],
 ])(
   'status %d ends with the reason of the server, what to do, and a status of its own',
   async (status, headers, code, said) => {

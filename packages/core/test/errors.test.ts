@@ -96,6 +96,17 @@ describe("the server's own reason", () => {
     ['application/json', '{"message":"access_key=abcdef1234 is unknown"}', 'access_key=[secret] is unknown'],
     ['text/xml', '<r><result>failed</result><message>too many rows</message></r>', 'too many rows'],
     ['text/plain', 'invalid filter', 'invalid filter'],
+    [
+      'application/json',
+      '{"error":"These credentials do not belong to an account. Ask Jane Doe, ref 7A-22, about account 12345 of 2026-10-01 at 10:30."}',
+      'These credentials do not belong to an account. … … …, ref [number], about account [number] of 2026-10-01 at 10:30',
+    ],
+    [
+      'application/json',
+      '{"error":"Jane Doe of Zürich has no calls. Try jane@localhost"}',
+      '… … of … has no calls. Try [email]',
+    ],
+    ['text/plain', 'Invalid access key', 'Invalid access key'],
   ])('%s: %s', async (type, body, reason) => {
     const error = await reasonFor(type, body);
     expect(error.message).toContain(`The server says: "${reason}".`);

@@ -2,8 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { apiKeys, createClient, type RequestDispatcher } from '@call-attribution/core';
+import { faults } from '@call-attribution/core/testing';
 import { expect, test } from 'vitest';
-import { afterwards, fixtureWireCalls } from './support.ts';
+import { afterwards, fixtureWireCalls, serve } from './support.ts';
 
 /** Large pages, a different one each time: their bodies, and what is sent of them. */
 const bodies = Array.from({ length: 8 }, (_, i) =>
@@ -68,4 +69,16 @@ test('the bytes of a page are its own, also with a dispatcher that uses its memo
   expect([first.bytes, second.bytes].map((bytes) => Buffer.from(bytes).toString())).toEqual(
     bodies.slice(0, 2).map(String),
   );
+});
+
+test('a record that is no JSON fails alone, and who reads a record again gets another one', async () => {
+  const { server, client } = await serve();
+  server.next(faults.replace(200, '[{"sid":"a"},{"sid":nul},{"sid":"c"}]'));
+  const page = await client.fetchPage({ rows: 3 });
+  expect(page.count).toBe(3);
+  expect([page.record(0).sid, page.record(2).sid]).toEqual(['a', 'c']);
+  expect(() => page.record(1)).toThrow(expect.objectContaining({ code: 'invalid_json' }));
+  const whole = await client.fetchPage({ rows: 20 });
+  expect(whole.record(0)).toEqual(whole.record(0));
+  expect(whole.record(0)).not.toBe(whole.record(0));
 });

@@ -174,7 +174,7 @@ describe('listSmsNumbers', () => {
 
   test('the error says why the listing failed', async () => {
     expect(String(await failure(read(faults.smsFailed('[5555550100] Unregistered'))))).toBe(
-      'ResponseError: The SMS listing failed (failed: [[number]] Unregistered). It expects the access key and the secret key of the account; a bearer token does not work here.',
+      'ResponseError: The SMS listing failed (failed: [[number]] …). It expects the access key and the secret key of the account; a bearer token does not work here.',
     );
   });
 

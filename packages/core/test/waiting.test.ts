@@ -103,6 +103,20 @@ describe('retries with a manual clock', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  test.each([
+    ['Sun, 06 Nov 1994 08:49:37 GMT', 2],
+    ['Fri, 31 Dec 9999 23:59:59 GMT', 1],
+  ])('a server that says to come back at %s is asked %i times', async (date, attempts) => {
+    const { server, client } = await serve();
+    server.next(faults.status(429, { 'retry-after': date }));
+    const came = client.listCalls().then(
+      ({ meta }) => meta.attempts,
+      (error: HttpError) => [error.code, error.attempts, error.hint?.includes('9999-12-31T23:59')],
+    );
+    expect(await came).toEqual(attempts === 2 ? 2 : ['rate_limited', 1, true]);
+    expect(server.requests).toHaveLength(attempts);
+  });
+
   test('with attempts: 1, a request is never sent again', async () => {
     const { server, client } = await serve({}, { retry: { attempts: 1 } });
     server.next(faults.status(503));

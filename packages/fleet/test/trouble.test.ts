@@ -125,7 +125,10 @@ describe('trouble', () => {
   });
 
   it('leaves out what the server says', () => {
-    const said = new HttpError('unauthorized', 'The keys are refused. The server says: "… 555-0100"');
+    const said = new HttpError('unauthorized', {
+      message: 'The keys are refused.',
+      serverReason: '… 555-0100',
+    });
     expect(troubleOf(said).message).toBe('The keys are refused.');
   });
 

@@ -14,6 +14,11 @@ function joinFamily(type: { readonly prototype: Error }): void {
         return this.message;
       },
     },
+    ownWords: {
+      get(this: Error) {
+        return this.message;
+      },
+    },
     toJSON: {
       value(this: FilterArgumentError) {
         const { name, code, kind, message, isRetryable } = this;
@@ -51,6 +56,8 @@ export class FilterSyntaxError extends Error implements Problem {
   declare readonly isRetryable: false;
   /** The message. */
   declare readonly summary: string;
+  /** The message. */
+  declare readonly ownWords: string;
   /** Plain form for structured logs. */
   declare readonly toJSON: () => Record<string, unknown>;
 
@@ -90,6 +97,8 @@ export class FilterArgumentError extends TypeError {
   declare readonly isRetryable: false;
   /** The message. */
   declare readonly summary: string;
+  /** The message. */
+  declare readonly ownWords: string;
   /** Plain form for structured logs. */
   declare readonly toJSON: () => Record<string, unknown>;
 

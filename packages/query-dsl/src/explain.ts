@@ -25,10 +25,9 @@ function sayRange({ lower, upper }: Range): string {
     : ['at least', 'more than', 'at most', 'less than'];
   if (lower !== null && upper !== null && compare(lower, upper) === 0 && lower.inclusive && upper.inclusive)
     return `is exactly ${lower.text}`;
-  const ends = [
-    ...(lower === null ? [] : [`${lower.inclusive ? from : above} ${lower.text}`]),
-    ...(upper === null ? [] : [`${upper.inclusive ? until : below} ${upper.text}`]),
-  ];
+  const ends: string[] = [];
+  if (lower !== null) ends.push(`${lower.inclusive ? from : above} ${lower.text}`);
+  if (upper !== null) ends.push(`${upper.inclusive ? until : below} ${upper.text}`);
   return ends.length === 0 ? 'has any value' : `is ${ends.join(' and ')}`;
 }
 

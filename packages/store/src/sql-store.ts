@@ -14,7 +14,7 @@ import { committed, holdClaim, listNotes, putNote, takeClaim } from './accounts/
 import { listSms, replaceSms } from './accounts/sms.ts';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
-import { openJournal } from './journal.ts';
+import { openJournal, type StoreJournal } from './journal.ts';
 import type { StoreSettings } from './options.ts';
 import { type DocumentRow, document, documentIn, printed } from './rows/documents.ts';
 import { eachCall } from './rows/each-call.ts';
@@ -42,7 +42,9 @@ import { checkTally, measureStore, purgeBefore, rebuildTally } from './upkeep/up
 /** A store over a driver whose database has the current schema. */
 export function createSqlStore(driver: Driver, name: string, settings: StoreSettings): Store {
   let closed: Promise<void> | undefined;
-  const close = () => (closed ??= driver.close());
+  const journals = new Set<StoreJournal>();
+  const close = () =>
+    (closed ??= Promise.all([...journals].map((journal) => journal.close())).then(() => driver.close()));
   return {
     name,
     readsAtOnce: driver.readsAtOnce,
@@ -50,6 +52,11 @@ export function createSqlStore(driver: Driver, name: string, settings: StoreSett
     ...writeMethods(driver, settings.clock),
     ...readMethods(driver, settings),
     ...upkeepMethods(driver),
+    journal(journalName) {
+      const journal = openJournal(driver, journalName);
+      journals.add(journal);
+      return journal;
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -71,7 +78,6 @@ const accountMethods = (driver: Driver) =>
       const notes = await listNotes(driver, account, 'sync');
       return copyVerdict(notes.find(({ name }) => name === 'sync')?.note, period);
     },
-    journal: (name) => openJournal(driver, name),
   }) satisfies Partial<Store>;
 
 function writeMethods(driver: Driver, clock: Pick<Clock, 'now'>) {

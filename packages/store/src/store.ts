@@ -108,7 +108,7 @@ export interface Store extends AsyncDisposable {
   /** What the syncs of an account have proved of the calls of a period, by default of all. Null when none has begun. */
   verdict(account: string, period?: TimeSlice): Promise<CopyVerdict | null>;
 
-  /** An append-only list of strings that is kept with the calls, such as the ledger of what was uploaded. */
+  /** An append-only list of strings with one writer, kept with the calls, such as the ledger of what was uploaded. */
   journal(name: string): StoreJournal;
 
   /**

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { testStores } from '@call-attribution/test-tools';
 import { describe, expect, test } from 'vitest';
 import { openStore, type StoreJournal } from '../src/index.ts';
@@ -16,26 +17,35 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     expect(await linesOf(journal)).toEqual([]);
     const written = Array.from({ length: 12 }, (_, i) => `line ${i}, "quoted" and ü`);
     for (const line of written) await journal.append(line);
-    await store.journal('other').append('x');
+    const other = store.journal('other');
+    await linesOf(other);
+    await other.append('x');
     await store.close();
     const again = await openStore(url);
     expect(await linesOf(again.journal('uploads'))).toEqual(written);
     await again.close();
   });
 
-  test('of two writers the second one fails, and can read and try again', async () => {
+  test('it has one writer, until that one closes it', async () => {
     const url = await newUrl();
     const [one, two] = [await openStore(url), await openStore(url)];
     const [a, b] = [one.journal('uploads'), two.journal('uploads')];
-    await linesOf(a);
-    await linesOf(b);
+    await expect(a.append('unread')).rejects.toMatchObject({ code: 'claim_lost' });
+    expect(await linesOf(a)).toEqual([]);
+    const inUse = {
+      code: 'claim_lost',
+      message: `Process ${process.pid} on ${hostname()} is writing to the journal "uploads". Run it again when that process has ended.`,
+    };
+    await expect(linesOf(b)).rejects.toMatchObject(inUse);
+    await expect(b.append('second')).rejects.toMatchObject(inUse);
+    expect(await linesOf(two.journal('other'))).toEqual([]);
     await a.append('first');
-    await expect(b.append('second')).rejects.toMatchObject({ code: 'claim_lost' });
+    await a.close();
     expect(await linesOf(b)).toEqual(['first']);
     await b.append('second');
-    await expect(a.append('third')).rejects.toMatchObject({ code: 'claim_lost' });
+    await expect(a.append('third')).rejects.toMatchObject(inUse);
+    await two.close();
     expect(await linesOf(a)).toEqual(['first', 'second']);
     await one.close();
-    await two.close();
   });
 });

@@ -132,6 +132,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
       JSON.stringify({ entries: [ofOthers, { sid, account: '101' }, { sid, account: acct_id }] }),
     );
     await journal.append('not of calls: erased-sid-1');
+    await journal.close();
     const position = await store.position('101');
     await store.erase('101', [caller]);
     expect(await store.position('101')).toBeGreaterThan(position);

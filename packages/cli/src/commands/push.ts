@@ -137,7 +137,7 @@ async function pushCalls(push: Push, { settings, open }: ReadAccount, filter: Fi
 
 /** Sends the changes, unless it is a dry run, and says what became of them. Returns how many the tool refused. */
 async function send(
-  { changes, unchanged }: PushChanges,
+  { changes, unchanged, uncertain, numbers }: PushChanges,
   { args, io, destination, rules, ledger, target }: Push,
 ): Promise<number> {
   if (target === null) {
@@ -149,10 +149,16 @@ async function send(
     pushConversions(target, changes, {
       ...(ledger === null ? {} : { ledger }),
       destination: destination.name,
+      numbers,
       validateOnly: isCheck,
       clock: { now: () => rules.now },
     }),
   );
+  for (const sid of [...uncertain, ...summary.uncertain])
+    say(
+      io,
+      `uncertain: call ${sid}: its answer was lost and it cannot be sent again as it was; look for it in ${destination.tool.title}`,
+    );
   saySummary(summary, { unchanged, isCheck, kind: destination.kind }, io);
   await waitFor(summary.requests, target, args, io);
   return summary.refused.length;

@@ -69,8 +69,7 @@ function remarks(answers: readonly Answer[], isData: boolean, extensionsOf = cou
 }
 
 /** A shared page must not mention options. */
-const saidToReaders = (extensions: Answer['extensions']): string =>
-  extensionsSentence(extensions).replace(/; the API .*/, '.');
+const saidToReaders = (extensions: Answer['extensions']): string => extensionsSentence(extensions, true);
 
 const sentenceOf = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;

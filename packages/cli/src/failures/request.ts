@@ -99,23 +99,15 @@ function adviceFor(error: CallsError, has: HasOption): string[] {
 }
 
 /** Core says what the server expects; here it comes from these variables. */
-function checkKeys({ hint = '' }: CallsError): string {
-  const isToken = /bearer token/.test(hint) && !/access key/.test(hint);
-  return `check ${isToken ? 'CALLS_BEARER_TOKEN' : 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY'}, or the files with them. ${inOptions(hint)}`.trim();
+function checkKeys({ hint = '', credentials }: CallsError): string {
+  const names = credentials === 'token' ? 'CALLS_BEARER_TOKEN' : 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY';
+  return `check ${names}, or the files with them. ${inOptions(hint)}`.trim();
 }
 
-/** The option that made the part of the request that the server complains about. */
-function optionAtFault({ summary }: CallsError, has: HasOption): string | undefined {
-  const reason = /The server says: (.*)$/.exec(summary)?.[1] ?? '';
-  if (/\brows\b/.test(reason)) {
-    const most = /(?:from \d+ to|at most|maximum(?: is| of)?|up to) (\d+)/.exec(reason)?.[1];
-    if (!has('rows')) return undefined;
-    return most === undefined
-      ? 'set --rows to a number that the server accepts'
-      : `--rows can be at most ${most}`;
-  }
-  if (/\bstart\b/.test(reason) && has('page')) return 'set --page to a page that there is';
-  return has('q') ? 'check --q and the times: together they are the filter that was sent' : undefined;
+/** The options that make the request, of those that the command has. */
+function optionAtFault(_: CallsError, has: HasOption): string | undefined {
+  const sent = ['rows', 'page', 'q'].filter(has).map((name) => `--${name}`);
+  return sent.length === 0 ? undefined : `check ${[...sent, 'the times'].join(', ')}: they are what was sent`;
 }
 
 // What core calls an option of the client, `calls` calls an option of its own.

@@ -1,3 +1,4 @@
+import { CallsError } from '@call-attribution/core/errors';
 import type { ParquetType } from '@call-attribution/node-stream/encoders';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '@call-attribution/node-stream/encoders';
 import type { Operator } from '@call-attribution/node-stream/operators';
@@ -67,11 +68,11 @@ export async function* encodedRows(
   }
 }
 
-const isUnfit = (error: unknown): error is Error => error instanceof Error && error.name === 'ItemError';
+const isUnfit = (error: unknown): error is CallsError => CallsError.is(error) && error.name === 'ItemError';
 
 /** Only Parquet has types that a value may not fit, such as a sum beyond 64 bits. */
-const unfitValue = (error: Error): UsageError =>
-  new UsageError(error.message.split(';')[0] ?? '', {
+const unfitValue = (error: CallsError): UsageError =>
+  new UsageError(error.summary, {
     hints: ['cast the column in the SQL, such as ::decimal(38,0) for a large integer, or ::varchar'],
     cause: error,
   });

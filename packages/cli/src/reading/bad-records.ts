@@ -93,9 +93,9 @@ function isBadRecord(error: unknown): boolean {
 
 /** An error about one record names the way out; any other error stays what it is. */
 export async function withWayOut(error: unknown): Promise<unknown> {
-  if (error instanceof Error && systemCode(error) === 'unfit_value')
-    // What comes after the semicolon is for programs.
-    return unfitValue(error.message.split(';')[0] ?? '', error);
+  if (CallsError.is(error, 'unfit_value'))
+    // The hint is for programs.
+    return unfitValue(error.summary, error);
   if (!isBadRecord(error)) return error;
   const { message } = await explain(error);
   return new CliError(message, {

@@ -14,8 +14,8 @@ import {
   SheetError,
   unadjustedLines,
 } from '@call-attribution/conversions';
-import { FileLockedError } from '@call-attribution/node-stream/files';
 import { CliError, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { fileError, type Io, say } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import type { SheetRequest } from './sheet-options.ts';
@@ -127,6 +127,7 @@ async function open(place: Place, shown: string, now: number): Promise<Ledger> {
     const { openStore } = await import('@call-attribution/store');
     // A power cut must not take back what the ledger has noted.
     const store = await openStore(place.url, { synchronous: 'full' });
+    // Closing the store lets go of the journal, too.
     const ledger = await openLedger(store.journal('uploads'), { clock: { now: () => now } }).catch(
       async (error) => {
         await store.close();
@@ -135,8 +136,10 @@ async function open(place: Place, shown: string, now: number): Promise<Ledger> {
     );
     return { ...ledger, close: () => store.close() };
   } catch (error) {
-    if (error instanceof LedgerDamagedError || error instanceof FileLockedError)
+    if (error instanceof LedgerDamagedError)
       throw new CliError(`--ledger ${shown}: ${error.message}`, { cause: error });
+    if (error instanceof DeliveryError)
+      throw new CliError(error.message, { cause: error, exitCode: exitCodes.busy });
     throw fileError(error, shown);
   }
 }

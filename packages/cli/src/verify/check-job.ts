@@ -57,7 +57,7 @@ async function* checkRows(of: JobAsk, accounts: readonly PlannedAccount[]): Asyn
     }
     const faults = await holdings.faults(rows);
     for (const account of accounts) {
-      const own = faults.filter(({ text }) => text.includes(`account ${account.id} `));
+      const own = faults.filter((fault) => fault.account === account.id);
       yield await checkAccount(holdings, of, { account, rows: rows.get(account.id) ?? 0 }, own);
     }
   } finally {

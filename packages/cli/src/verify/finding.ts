@@ -21,6 +21,8 @@ export interface Difference {
 
 /** One thing that is wrong, as a code for programs and a sentence for people. It never holds what callers said or who they are. */
 export interface Finding {
+  /** The account that it is about, where it is about one. */
+  readonly account?: string;
   readonly code:
     | 'no_receipt'
     | 'no_file'

@@ -88,6 +88,7 @@ async function openRows(url: string, path: string | null, { args, io }: Ask): Pr
         const counts = `${count(wrong?.tally ?? 0)} instead of ${count(wrong?.calls ?? 0)}`;
         return {
           code: 'stored_counts',
+          account,
           text: `the stored counts of account ${account} are wrong (${counts}): calls sync --restart reads and counts its calls again`,
         };
       });
@@ -112,6 +113,7 @@ async function openWarehouseAt(path: string): Promise<Holdings> {
         .filter(({ account, calls }) => rows.has(account) && rows.get(account) !== calls)
         .map(({ account, calls }) => ({
           code: 'stored_counts',
+          account,
           text: `the stored count of account ${account} is ${count(calls)}, and it has ${count(rows.get(account) ?? 0)} rows`,
         }));
     },

@@ -85,7 +85,9 @@ test.each(stores)(
         const short = await run(cwd, sync);
         expect([short.code, short.stderr]).toEqual([
           3,
-          expect.stringMatching(new RegExp(`the server counts more calls .*: ${server.hidden.size} calls are missing`)),
+          expect.stringMatching(
+            new RegExp(`the server counts more calls .*: ${server.hidden.size} calls are missing`),
+          ),
         ]);
         server.hidden = new Set();
         const well = await run(cwd, sync);
@@ -106,7 +108,9 @@ test(
       const args = ['sync', '--store', 'sqlite:calls.db', '--account', '101', '--every', '1s'];
       const stop = start(cwd, [...args, '--status-port', String(port)]);
       const ready = await until(port, '/readyz', (text) => text.includes('not whole'));
-      expect(ready).toMatch(/^503 the copy is not whole: at the end the server counts more calls .*: 20 calls are missing/);
+      expect(ready).toMatch(
+        /^503 the copy is not whole: at the end the server counts more calls .*: 20 calls are missing/,
+      );
       expect(await ask(port, '/metrics')).toMatch(/^calls_sync_missing 20$/m);
       server.hidden = new Set();
       expect(await until(port, '/readyz', (text) => text.startsWith('200'))).toBe('200 ready\n');

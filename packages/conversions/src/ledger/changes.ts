@@ -21,6 +21,8 @@ export interface Changes {
   readonly unchanged: number;
   /** What cannot be corrected by an upload. */
   readonly unadjusted: readonly Unadjusted[];
+  /** Session ids of calls of which nobody knows whether the tool has them. Nothing is sent about them. */
+  readonly uncertain: readonly string[];
 }
 
 // Reasons that say that the call is not a conversion. The others say that it cannot be known now, or not any longer.
@@ -52,6 +54,7 @@ export async function changesSince(
   const add: Converted[] = [];
   const adjust: LedgerEntry[] = [];
   const unadjusted: Unadjusted[] = [];
+  const uncertain: string[] = [];
   let unchanged = 0;
   const canAdjust = format.adjustments !== undefined;
   const adjustOr = (change: Change, entry: LedgerEntry): boolean => {
@@ -60,15 +63,18 @@ export async function changesSince(
     return canAdjust;
   };
   for await (const outcome of outcomes) {
+    const old = delivered.get('leftOut' in outcome ? String(outcome.call.sid) : outcome.conversion.orderId);
+    if (old?.uncertain) {
+      uncertain.push(old.sid);
+      continue;
+    }
     if ('leftOut' in outcome) {
-      const old = delivered.get(String(outcome.call.sid));
       if (old && old.action !== 'retract' && final.has(outcome.leftOut))
         adjustOr('no_conversion', { ...old, action: 'retract' });
       continue;
     }
     // Without the call itself, which is much larger.
     const { conversion, row } = outcome;
-    const old = delivered.get(conversion.orderId);
     const now = entryOf(conversion);
     if (!old) add.push({ conversion, row });
     else if (!isSameClick(old, now)) {
@@ -82,7 +88,7 @@ export async function changesSince(
       unadjusted.push({ sid: old.sid, change: 'length_changed' });
     else unchanged += 1;
   }
-  return { add, adjust, unchanged, unadjusted };
+  return { add, adjust, unchanged, unadjusted, uncertain };
 }
 
 function isSameClick(a: LedgerEntry, b: LedgerEntry): boolean {

@@ -1,6 +1,9 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 
 const deliveryErrors = codeTable({
+  busy: {
+    ledger_in_use: 'Another process has the ledger. Run again when that process has ended.',
+  },
   usage: {
     in_the_way:
       'There is a file under the name of the sheet already, which may not have been uploaded. Upload it, or rename it.',
@@ -12,7 +15,7 @@ const deliveryErrors = codeTable({
 /** Codes of `DeliveryError`. */
 export type DeliveryErrorCode = keyof typeof deliveryErrors;
 
-/** A sheet cannot be put in its place. */
+/** A sheet cannot be put in its place, or another process has the ledger. */
 export class DeliveryError extends CallsError<DeliveryErrorCode> {
   static override readonly codes: CodeTable = deliveryErrors;
   static {
@@ -25,6 +28,7 @@ export class DeliveryError extends CallsError<DeliveryErrorCode> {
 }
 
 const deliveryTexts: Readonly<Record<DeliveryErrorCode, (what: string) => string>> = {
+  ledger_in_use: (why) => why,
   in_the_way: (file) =>
     `${file} exists already. If it was uploaded, remove or rename it; otherwise upload it first.`,
   other_machine: (host) =>

@@ -1,19 +1,26 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, stat } from 'node:fs/promises';
 import { withoutCalls } from '@call-attribution/node-stream/copies';
-import { lockFile, openOwnList, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
-import { LedgerDamagedError } from './errors.ts';
+import {
+  FileLockedError,
+  inUseBy,
+  lockFile,
+  openOwnList,
+  syncFolder,
+  writeWholeFile,
+} from '@call-attribution/node-stream/files';
+import { DeliveryError, LedgerDamagedError } from './errors.ts';
 
 /**
- * An append-only list of strings with one writer at a time. A ledger is kept in one: a file, or a table of a store
+ * An append-only list of strings that one process uses at a time. A ledger is kept in one: a file, or a table of a store
  * (`store.journal(name)`).
  */
 export interface Journal {
-  /** Everything in it, oldest first. Read once, before the first `append`. */
+  /** Everything in it, oldest first. Read once, before the first `append`. Rejects while another process has it. */
   read(): AsyncIterable<string>;
-  /** Adds a string, which is durable when this resolves. Rejects when another writer has added one since `read`. */
+  /** Adds a string, which is durable when this resolves. Rejects when another process has taken it since `read`. */
   append(line: string): Promise<void>;
-  /** Lets go of it, so that another process may write. */
+  /** Lets go of it, so that another process may use it. */
   close(): Promise<void>;
 }
 
@@ -25,7 +32,16 @@ export interface Journal {
  * const ledger = await openLedger(await fileJournal('uploads.ledger'));
  */
 export async function fileJournal(path: string): Promise<Journal> {
-  const unlock = await lockFile(`${path}.lock`);
+  const inUse = (error: unknown): never => {
+    if (!(error instanceof FileLockedError)) throw error;
+    const { owner: pid, host } = error;
+    const isKnown = pid !== null && host !== null;
+    throw new DeliveryError(
+      'ledger_in_use',
+      isKnown ? inUseBy(`the ledger ${path}`, { pid, host }) : error.message,
+    );
+  };
+  const unlock = await lockFile(`${path}.lock`).catch(inUse);
   let file: FileHandle;
   try {
     file = await openOwnList(
@@ -57,7 +73,7 @@ export async function fileJournal(path: string): Promise<Journal> {
       }
     },
     async append(line) {
-      await unlock.check();
+      await unlock.check().catch(inUse);
       const next = sumOf(sum, line);
       const text = `${next} ${line}\n`;
       // What an interrupted write has left is overwritten.

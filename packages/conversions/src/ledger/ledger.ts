@@ -36,7 +36,7 @@ export interface Delivery {
 export interface Ledger {
   /**
    * The latest entry of each call that was uploaded to a destination, by order id. A delivery that is not finished counts: it
-   * may have left. Only what has neither a file nor a click does not, because it cannot be sent again from here.
+   * may have left.
    */
   delivered(destination: string): ReadonlyMap<string, LedgerEntry>;
   /** The delivery to a destination that was prepared and not finished; null when there is none. */
@@ -49,8 +49,13 @@ export interface Ledger {
     entries: readonly LedgerEntry[],
     files?: readonly DeliveredFile[],
   ): Promise<Delivery>;
-  /** Writes down that a delivery has left, except for the order ids that the destination refused. */
-  commit(delivery: Delivery, refused?: { readonly except: readonly string[] }): Promise<void>;
+  /**
+   * Writes down that a delivery has left, except for the order ids that the destination refused. What is uncertain stays so.
+   */
+  commit(
+    delivery: Delivery,
+    outcome?: { readonly except?: readonly string[]; readonly uncertain?: readonly LedgerEntry[] },
+  ): Promise<void>;
   /** Writes down that a delivery did not leave. */
   abandon(delivery: Delivery): Promise<void>;
   /** Lets go of it, so that another process may use it. */
@@ -74,6 +79,7 @@ type Line =
       readonly id: string;
       readonly at: number;
       readonly except?: readonly string[];
+      readonly uncertain?: readonly LedgerEntry[];
     }
   | { readonly type: 'abandoned'; readonly id: string; readonly at: number };
 
@@ -106,6 +112,7 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
     const refused = new Set(line.except);
     const entries = delivered.get(delivery.destination);
     for (const entry of delivery.entries) if (!refused.has(entry.orderId)) entries?.set(entry.orderId, entry);
+    for (const entry of line.uncertain ?? []) entries?.set(entry.orderId, { ...entry, uncertain: true });
   };
   const write = async (line: Line): Promise<void> => {
     await journal.append(JSON.stringify(line));
@@ -118,9 +125,7 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
   return {
     delivered(destination) {
       const known = delivered.get(destination) ?? new Map<string, LedgerEntry>();
-      const delivery = pending(destination);
-      if (delivery === null) return known;
-      const entries = delivery.files.length > 0 ? delivery.entries : delivery.entries.filter(canResend);
+      const entries = pending(destination)?.entries ?? [];
       return new Map([...known, ...entries.map((entry) => [entry.orderId, entry] as const)]);
     },
     pending,
@@ -131,8 +136,14 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
       await write({ type: 'prepared', ...delivery });
       return delivery;
     },
-    commit: ({ id }, { except = [] } = { except: [] }) =>
-      write({ type: 'committed', id, at: clock.now(), ...(except.length > 0 ? { except } : {}) }),
+    commit: ({ id }, { except = [], uncertain = [] } = {}) =>
+      write({
+        type: 'committed',
+        id,
+        at: clock.now(),
+        ...(except.length > 0 ? { except } : {}),
+        ...(uncertain.length > 0 ? { uncertain } : {}),
+      }),
     abandon: ({ id }) => write({ type: 'abandoned', id, at: clock.now() }),
     close: () => journal.close(),
   };
@@ -150,11 +161,6 @@ async function replay(journal: Journal, apply: (line: Line) => void): Promise<vo
     await journal.close();
     throw error;
   }
-}
-
-/** Can an entry be sent again as it was noted? The number of a caller is in no ledger. */
-export function canResend({ click }: LedgerEntry): boolean {
-  return click !== null;
 }
 
 function parsed(text: string, count: number): Line {

@@ -3,7 +3,7 @@ import type { Outcome } from '../conversions.ts';
 import { entryOf, type LedgerEntry } from '../entry.ts';
 import { sheetFormats } from '../formats/all.ts';
 import { type Changes, changesSince, type Unadjusted } from '../ledger/changes.ts';
-import { isMatchable } from './google-events.ts';
+import { isMatchable, phoneOf } from './google-events.ts';
 import type { ConversionChange } from './target.ts';
 
 /** What a tool does not know yet. */
@@ -16,6 +16,10 @@ export interface PushChanges {
   readonly withoutConsent: number;
   /** What was sent and cannot be corrected. */
   readonly unadjusted: readonly Unadjusted[];
+  /** Session ids of calls of which nobody knows whether the tool has them. */
+  readonly uncertain: readonly string[];
+  /** Numbers of callers by order id, for what an earlier run has sent with them. */
+  readonly numbers: ReadonlyMap<string, string>;
 }
 
 /**
@@ -47,7 +51,8 @@ export async function changesToPush(
   if (tool === 'microsoft') {
     const entries = [...found.adjust, ...found.add.map(({ conversion }) => entryOf(conversion))];
     const changes = entries.map((entry) => ({ entry, callerNumber: null, consent: null }));
-    return { changes, unchanged: found.unchanged, withoutConsent: 0, unadjusted: found.unadjusted };
+    const { unchanged, unadjusted, uncertain } = found;
+    return { changes, unchanged, withoutConsent: 0, unadjusted, uncertain, numbers: new Map() };
   }
   return googleChanges(delivered, found, known);
 }
@@ -64,7 +69,8 @@ function googleChanges(
     entry: LedgerEntry,
     { callerNumber, consent }: Pick<Conversion, 'callerNumber' | 'consent'>,
   ) => {
-    const change = { entry, callerNumber, consent };
+    const given = { entry, callerNumber, consent };
+    const change = { ...given, callerNumber: phoneOf(given) };
     if (isMatchable(change)) changes.push(change);
     else if (entry.action === 'add') withoutConsent += 1;
     else
@@ -90,5 +96,8 @@ function googleChanges(
     if (conversion?.value != null) take(entryOf(conversion, 'restate'), conversion);
     else unadjusted.push(item);
   }
-  return { changes, unchanged: found.unchanged, withoutConsent, unadjusted };
+  const numbers = new Map<string, string>();
+  for (const [id, { callerNumber }] of known) if (callerNumber !== null) numbers.set(id, callerNumber);
+  const { unchanged, uncertain } = found;
+  return { changes, unchanged, withoutConsent, unadjusted, uncertain, numbers };
 }

@@ -70,7 +70,8 @@ export function isMatchable(change: ConversionChange): boolean {
   return change.entry.click !== null || phoneOf(change) !== null;
 }
 
-function phoneOf({ entry, callerNumber, consent }: ConversionChange): string | null {
+/** The number of the caller, where it is sent. */
+export function phoneOf({ entry, callerNumber, consent }: ConversionChange): string | null {
   const isOneClick = entry.click === null || entry.click.kind === 'gclid';
   return isOneClick && consent?.adUserData === 'granted' ? callerNumber : null;
 }

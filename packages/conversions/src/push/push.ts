@@ -1,5 +1,6 @@
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { canResend, type Delivery, type Ledger } from '../ledger/ledger.ts';
+import type { LedgerEntry } from '../entry.ts';
+import type { Delivery, Ledger } from '../ledger/ledger.ts';
 import { PushError } from './problems.ts';
 import type { ConversionChange, PushTarget } from './target.ts';
 
@@ -18,6 +19,8 @@ const pushOptions = defineOptions({
   ledger: option.methods<Ledger>('a ledger opened with openLedger()', 'prepare', 'commit', 'pending'),
   /** What the ledger calls the destination. Needed with a ledger. */
   destination: option.string().default('push'),
+  /** Numbers of callers, as `changesToPush` found them: what was sent with one is only sent again with it. */
+  numbers: option.methods<ReadonlyMap<string, string>>('the numbers of changesToPush()', 'get'),
   /** Only check: the tool stores nothing, and the ledger stays as it is. Default false. */
   validateOnly: option.flag().default(false),
   /** Changes in one request. Default, and at most: what the tool takes. */
@@ -35,6 +38,8 @@ export interface PushSummary {
   readonly sent: Readonly<Record<'add' | 'restate' | 'retract', number>>;
   /** Changes of an earlier run that were sent again, because nobody knew whether the tool had taken them. In `sent`, too. */
   readonly resent: number;
+  /** Session ids of calls of which nobody knows whether the tool has them, because they cannot be sent again as they were. */
+  readonly uncertain: readonly string[];
   /** Calls that it refused, each with the first reason. */
   readonly refused: readonly RefusedCall[];
   /** IDs of the requests, for `diagnose`. */
@@ -45,7 +50,7 @@ export interface PushSummary {
  * Sends changes in batches. Of a batch that the tool refuses because of some, the others are sent again. Each batch
  * is noted in the ledger before it is sent and after the tool has answered. A batch that may have been taken keeps its note:
  * the next run sends it again, as it was, before anything else, so that nothing counts twice and a later change of a call is
- * a correction of what the tool has.
+ * a correction of what the tool has. What was sent with the number of a caller whose call is not read any more stays uncertain.
  *
  * @example
  * const { changes } = await changesToPush('google', ledger.delivered('google'), conversions(calls, rules, tool));
@@ -57,25 +62,26 @@ export async function pushConversions(
   options: PushOptions = {},
 ): Promise<PushSummary> {
   const { validateOnly, clock, destination, batch: most = target.most, ...given } = pushOptions.read(options);
+  const { numbers } = given;
   const ledger = validateOnly ? undefined : given.ledger;
   const size = Math.min(most, target.most);
   const sent = { add: 0, restate: 0, retract: 0 };
   const refused: RefusedCall[] = [];
+  const uncertain: LedgerEntry[] = [];
   const requests: string[] = [];
   const held = new Set<string>();
 
   const deliver = async (batch: readonly ConversionChange[], noted?: Delivery): Promise<number> => {
-    const entries = batch.map(({ entry }) => entry);
-    const delivery = noted ?? (await ledger?.prepare(destination, entries));
+    const delivery = noted ?? (await ledger?.prepare(destination, batch.map(asSent)));
     try {
-      const outcome = await sendBatch(target, batch, validateOnly, clock.now());
+      const outcome = await sendBatch(target, batch, validateOnly, delivery?.preparedAt ?? clock.now());
       if (delivery) {
         const taken = new Set(outcome.taken.map(({ entry }) => entry.orderId));
         // It was taken the first time, or it never can be: there is nothing left to take back.
         for (const { entry } of outcome.refused)
           if (noted && entry.action === 'retract') taken.add(entry.orderId);
-        const others = delivery.entries.filter(({ orderId }) => !taken.has(orderId));
-        await ledger?.commit(delivery, { except: others.map(({ orderId }) => orderId) });
+        const others = batch.map(({ entry }) => entry.orderId).filter((id) => !taken.has(id));
+        await ledger?.commit(delivery, { except: others, uncertain: noted ? uncertain : [] });
       }
       for (const { entry } of outcome.taken) sent[entry.action] += 1;
       for (const { entry, field, reason } of outcome.refused) {
@@ -93,16 +99,31 @@ export async function pushConversions(
   let resent = 0;
   const noted = ledger?.pending(destination);
   if (noted && noted.files.length === 0) {
-    const again = noted.entries.filter(canResend);
-    const unknown = again.map((entry) => ({ entry, callerNumber: null, consent: entry.consent ?? null }));
-    resent = await deliver(unknown, noted);
+    const again: ConversionChange[] = [];
+    for (const entry of noted.entries) {
+      const callerNumber = (entry.byNumber && numbers?.get(entry.orderId)) || null;
+      if (entry.byNumber && callerNumber === null) uncertain.push(entry);
+      else again.push({ entry, callerNumber, consent: entry.consent ?? null });
+    }
+    for (const { orderId } of uncertain) held.add(orderId);
+    resent = await deliver(again, noted);
   }
   for (const batch of batchesOf(changes, size, target.oneKind ?? false)) {
     // Nothing follows a change that the tool refused: a new click would count besides one that was not taken back.
     const open = batch.filter(({ entry }) => !held.has(entry.orderId));
     if (open.length > 0) await deliver(open);
   }
-  return { sent, resent, refused, requests };
+  return { sent, resent, uncertain: uncertain.map(({ sid }) => sid), refused, requests };
+}
+
+/** What the ledger notes of a change, so that it can be sent again as it was. */
+function asSent({ entry, callerNumber, consent }: ConversionChange): LedgerEntry {
+  const { consent: _, byNumber: __, ...rest } = entry;
+  return {
+    ...rest,
+    ...(consent === null ? {} : { consent }),
+    ...(callerNumber === null ? {} : { byNumber: true }),
+  };
 }
 
 function* batchesOf(

@@ -173,7 +173,8 @@ const rules: ConversionRules = {
 };
 
 /** Runs pushes one after the other; each reads what is true then. */
-function pusher(tool: Tool) {
+function pusher(tool: Tool, phone = false) {
+  const granted = { adUserData: 'granted', adPersonalization: 'denied' } as const;
   const lines: string[] = [];
   const journal: Journal = {
     async *read() {
@@ -185,12 +186,11 @@ function pusher(tool: Tool) {
     async close() {},
   };
   const format =
-    tool.kind === 'google'
-      ? { accepts: dataManagerAccepts({ phone: false }) }
-      : sheetFormats['microsoft-ads'];
+    tool.kind === 'google' ? { accepts: dataManagerAccepts({ phone }) } : sheetFormats['microsoft-ads'];
   return async (truth: readonly Truth[], batch = 1_000): Promise<PushSummary> => {
     const calls = truth.map(({ value, click }, index) => ({
       sid: String(index),
+      ani: `202555010${index}`,
       acct_id: '101',
       date_added: '2026-11-18 10:00:00',
       talk_minutes: value.toFixed(1),
@@ -200,10 +200,11 @@ function pusher(tool: Tool) {
     })) as unknown as Call[];
     const ledger = await openLedger(journal);
     try {
-      const outcomes = conversions(calls, rules, format);
-      const { changes } = await changesToPush(tool.kind, ledger.delivered('tool'), outcomes);
-      const options = { ledger, destination: 'tool', clock, batch };
-      return await pushConversions(await tool.open(), changes, options);
+      const outcomes = conversions(calls, phone ? { ...rules, consent: granted } : rules, format);
+      const found = await changesToPush(tool.kind, ledger.delivered('tool'), outcomes);
+      const options = { ledger, destination: 'tool', clock, batch, numbers: found.numbers };
+      const summary = await pushConversions(await tool.open(), found.changes, options);
+      return { ...summary, uncertain: [...found.uncertain, ...summary.uncertain] };
     } finally {
       await ledger.close();
     }
@@ -288,6 +289,28 @@ describe.each([
     expect(summary).toMatchObject({ resent: 1, sent: { add: 1, restate: 0 }, refused: [{ sid: '0' }] });
     expect([...tool.has]).toEqual([[click(2), 7]]);
   });
+});
+
+test('what was sent with numbers is sent again as it was while the calls are read, or is uncertain for good', async () => {
+  const [byClick, byNumber] = [
+    { value: 40, click: first },
+    { value: 7, click: '' },
+  ];
+  const both = { resent: 2, sent: { add: 2, restate: 1 }, uncertain: [] };
+  const one = { resent: 1, sent: { add: 1, restate: 0 }, uncertain: ['1'] };
+  for (const isRead of [true, false]) {
+    const tool = google();
+    const push = pusher(tool, true);
+    tool.fates.push('lost');
+    await expect(push([byClick, byNumber])).rejects.toThrow();
+    const next = isRead ? [{ ...byClick, value: 41 }, byNumber] : [byClick];
+    expect(await push(next)).toMatchObject(isRead ? both : one);
+    // The first request twice, and the correction or what is left of the first one.
+    expect(new Set(tool.requests).size).toBe(2);
+    for (const value of [7, 8, 0])
+      if (!isRead) expect((await push([byClick, { value, click: '' }])).uncertain).toEqual(['1']);
+    expect(new Set(tool.requests).size).toBe(2);
+  }
 });
 
 describe('Microsoft Advertising', () => {

@@ -423,6 +423,9 @@ function statusError({ status, headers, body }: HttpResponse, now: number, authK
   return new HttpError(code, messages.status(code, status, authKind, serverReason(body)), {
     isRetryable,
     status,
+    ...(code === 'unauthorized'
+      ? { credentials: authKind === 'v2' || authKind === 'v3 token' ? 'token' : 'keys' }
+      : {}),
     // An overloaded server asks for the same as one that counts requests.
     ...(status === 503 ? { kind: 'busy' } : {}),
     ...(body.length > 0 ? { body: bodyExcerpt(body) } : {}),
@@ -455,6 +458,7 @@ function complete(
     stack: error.stack && clean(error.stack),
     ...(error.hint === undefined ? {} : { hint: clean(error.hint) }),
     ...(error.body === undefined ? {} : { body: clean(error.body) }),
+    ...(error.serverReason === undefined ? {} : { serverReason: clean(error.serverReason) }),
     ...(requestId === undefined ? {} : { requestId: clean(requestId) }),
     ...(status === undefined ? {} : { status }),
   });

@@ -1,7 +1,30 @@
-import { beginning } from './redact.ts';
-import { knownWords, safeProse } from './safe-prose.ts';
+import { beginning, redact } from './redact.ts';
 
-const longest = 400;
+// A word, with what may be within one.
+const word = /[\p{L}\p{M}\p{N}@_’'-]+(?:[.:]\p{N}+)*/gu;
+const number = /^(?:\d{1,4}(?:\.\d{1,2})?|\d{4}-\d\d-\d\d|\d{1,2}:\d\d(?::\d\d)?)$/;
+// Not with a hyphen: that may be a key.
+const inSmallLetters = /^\p{Ll}[\p{Ll}\p{M}_’']*$/u;
+/** A word as sentences begin with, or a code such as `INVALID_PARAMETER`. */
+const first = /^(?:\p{Lu}\p{Ll}+|[A-Z]+(?:_[A-Z]+)+)$/u;
+const beforeFirst = /^[^\p{L}\p{N}]*$|\p{Ll}{3}[.!?] $/u;
+/** What follows a first name, and not the first word of a sentence: another name, or something that was masked. */
+const likeName = /^[\s,;("]*(?:\p{Lu}\p{Ll}|\[|…)/u;
+
+/**
+ * What a server says, safe for a log: cut, in one line, without what `redact` removes. Kept are words in small letters, the first
+ * word of each sentence, dates, times and short numbers; every other word may be a name, a number or a key.
+ */
+export function serverWords(text: string): string {
+  const line = text.slice(0, 1_000).replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
+  return redact(beginning(line, 500)).replace(word, (found, at: number, all: string) => {
+    if (inSmallLetters.test(found) || number.test(found)) return found;
+    if (found.includes('@')) return '[email]';
+    if (/\p{N}/u.test(found)) return '[number]';
+    const isFirst = first.test(found) && beforeFirst.test(all.slice(Math.max(0, at - 12), at));
+    return isFirst && !likeName.test(all.slice(at + found.length)) ? found : '…';
+  });
+}
 
 /** Keys under which servers explain an error. Values of all other keys may belong to a caller and are left out. */
 const explaining = new Set(
@@ -12,7 +35,7 @@ const explaining = new Set(
 
 /**
  * What an unusable response says, in a form that is safe to log: the explaining parts of JSON and XML, the title of a
- * page, the common words of plain text. Never more than 400 characters, never a record.
+ * page, the words of plain text. Never more than 400 characters, never a record.
  */
 export function bodyExcerpt(body: Uint8Array): string {
   const text = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 65_536))
@@ -23,7 +46,7 @@ export function bodyExcerpt(body: Uint8Array): string {
   if (text[0] === '{' || text[0] === '[') return cap(json(text, size));
   if (/^<(?:!doctype html|html|head|body)/i.test(text)) return cap(html(text, size));
   if (text[0] === '<') return cap(xml(text, size));
-  return cap(`[text, ${size}: ${knownWords(text)}]`);
+  return cap(`[text, ${size}: ${serverWords(text)}]`);
 }
 
 /** Keys that hold a server's reason, the most telling first. */
@@ -32,19 +55,16 @@ const reasons = 'detail message error_description result_description description
 );
 
 /**
- * The reason that a server gives for its error, in one safe line of at most 200 characters; undefined when it gives none. Of
- * plain text only common words are kept, and pages say nothing about the request.
+ * The reason that a server gives for its error, in one safe line of at most 200 characters; undefined when it gives none. Pages say
+ * nothing about the request.
  */
 export function serverReason(body: Uint8Array): string | undefined {
   const text = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 65_536))
     .toString('utf8')
     .trim();
   const found = reasonOf(text);
-  if (found === undefined) return undefined;
-  const isProse = found !== text;
-  const line = found.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
-  const safe = beginning(isProse ? safeProse(line) : knownWords(line), 200).replace(/[.\s]+$/, '');
-  return /[a-z]{2}/i.test(safe) ? safe : undefined;
+  const safe = found && beginning(serverWords(found).trim(), 200).replace(/[.\s]+$/, '');
+  return safe && /[a-z]{2}/i.test(safe) ? safe : undefined;
 }
 
 function reasonOf(text: string): string | undefined {
@@ -107,22 +127,22 @@ function explain(value: unknown, depth: number): unknown {
 }
 
 function explainOne(item: unknown, depth: number): unknown {
-  if (typeof item === 'string') return safeProse(item);
+  if (typeof item === 'string') return serverWords(item);
   if (typeof item === 'number') return Math.abs(item) < 10_000 ? item : '[number]';
   if (Array.isArray(item) && item.every((one) => typeof one === 'string'))
-    return item.slice(0, 3).map(safeProse);
+    return item.slice(0, 3).map(serverWords);
   return typeof item === 'object' ? explain(item, depth + 1) : item;
 }
 
 function html(text: string, size: string): string {
   const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1];
-  return `[html page, ${size}${title ? `, titled: ${knownWords(title)}` : ''}]`;
+  return `[html page, ${size}${title ? `, titled: ${serverWords(title)}` : ''}]`;
 }
 
 function xml(text: string, size: string): string {
   const pick = (name: string) => new RegExp(`<${name}>([^<]{1,200})</${name}>`).exec(text)?.[1]?.trim();
   const result = [pick('result'), pick('result_description')].filter(Boolean).join(': ');
-  return result ? `[xml, ${size}: ${safeProse(result)}]` : `[xml, ${size}]`;
+  return result ? `[xml, ${size}: ${serverWords(result)}]` : `[xml, ${size}]`;
 }
 
-const cap = (text: string): string => beginning(text, longest);
+const cap = (text: string): string => beginning(text, 400);

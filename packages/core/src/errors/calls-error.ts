@@ -20,6 +20,8 @@ import { type ErrorKind, errorKinds } from './kinds.ts';
 export interface ErrorWords {
   /** What happened. */
   readonly message: string;
+  /** The server's own reason, in a safe line. The message quotes it after what happened. */
+  readonly serverReason?: string | undefined;
   /** What to do next. */
   readonly hint?: string;
 }
@@ -34,6 +36,10 @@ export interface ErrorDetails {
   readonly limit?: 'connect' | 'idle' | 'attempt' | 'total';
   /** HTTP status of the response, if there was one. */
   readonly status?: number;
+  /** The server's own reason, in a safe line. */
+  readonly serverReason?: string | undefined;
+  /** The credentials that the request carried, when they are refused. */
+  readonly credentials?: 'token' | 'keys';
   /** Request id from the server, for its support. */
   readonly requestId?: string;
   /** How many times the request was sent. */
@@ -82,6 +88,10 @@ export class CallsError<Code extends string = string> extends Error {
   declare readonly limit?: 'connect' | 'idle' | 'attempt' | 'total';
   /** HTTP status of the response, if there was one. */
   declare readonly status?: number;
+  /** The server's own reason, in a safe line. The message quotes it. */
+  declare readonly serverReason?: string;
+  /** The credentials that the request carried, when they are refused. */
+  declare readonly credentials?: 'token' | 'keys';
   /** Request id from the server, for its support. */
   declare readonly requestId?: string;
   /** How many times the request was sent. */
@@ -101,12 +111,13 @@ export class CallsError<Code extends string = string> extends Error {
     const { cause, kind = entry?.kind ?? 'bug', ...more } = details;
     const { isRetryable = errorKinds[kind].isRetryable, ...rest } = more;
     const said = words ?? (entry === undefined ? code : wordsOf(entry));
-    const { message, hint = rest.hint }: ErrorWords = typeof said === 'string' ? { message: said } : said;
-    super(withHint(message, hint), cause === undefined ? undefined : { cause });
+    const given: ErrorWords = typeof said === 'string' ? { message: said } : said;
+    const { message, serverReason, hint = rest.hint } = given;
+    super(withHint(message + quoted(serverReason), hint), cause === undefined ? undefined : { cause });
     this.code = code;
     this.kind = kind;
     this.isRetryable = isRetryable;
-    Object.assign(this, rest, hint === undefined ? {} : { hint });
+    Object.assign(this, rest, hint === undefined ? {} : { hint }, serverReason && { serverReason });
   }
 
   /** What happened: the message without its hint, for programs that show the two in different places. */
@@ -115,6 +126,13 @@ export class CallsError<Code extends string = string> extends Error {
     return hint !== undefined && message.endsWith(hint)
       ? message.slice(0, -hint.length).replace(/(?:;? |\n)$/, '')
       : message;
+  }
+
+  /** The summary without what the server says, which may quote anything. */
+  get ownWords(): string {
+    const { summary } = this;
+    const quote = quoted(this.serverReason);
+    return quote !== '' && summary.endsWith(quote) ? summary.slice(0, -quote.length) : summary;
   }
 
   static {
@@ -175,6 +193,9 @@ export function codeOf(error: unknown): string | undefined {
 export function nameErrors(type: { readonly prototype: Error }, name: string): void {
   Object.defineProperty(type.prototype, 'name', { value: name, configurable: true, writable: true });
 }
+
+const quoted = (reason: string | undefined): string =>
+  reason === undefined ? '' : ` The server says: "${reason}".`;
 
 function withHint(message: string, hint: string | undefined): string {
   if (!hint) return message;

@@ -17,9 +17,6 @@ const proxyRefuses = { message: 'A proxy does not accept its credentials.', hint
 
 const hintOf = (entry: CodeEntry): string => wordsOf(entry).hint;
 
-const quoted = (reason: string | undefined): string =>
-  reason === undefined ? '' : ` The server says: "${reason}".`;
-
 /** How the credentials of a client can be refused. */
 export type AuthKind = 'v2' | 'v3 token' | 'v3 keys' | 'sms';
 
@@ -131,14 +128,18 @@ export const messages = {
     code: HttpErrorCode | 'proxy_failed',
     status: number,
     auth: AuthKind,
-    reason: string | undefined,
+    serverReason: string | undefined,
   ): ErrorWords {
     const { message: meaning, hint } = code === 'proxy_failed' ? proxyRefuses : wordsOf(httpErrors[code]);
-    const message = `${meaning.replace(/(?: \([^)]*\))?\.$/, '')} (status ${status}).${quoted(reason)}`;
-    if (code === 'unauthorized') return { message, hint: authHints[auth] };
+    const message = `${meaning.replace(/(?: \([^)]*\))?\.$/, '')} (status ${status}).`;
+    if (code === 'unauthorized') return { message, serverReason, hint: authHints[auth] };
     if (status === 414 || status === 431)
-      return { message, hint: 'The filter is too long for this server: split it into several.' };
-    return { message, hint };
+      return {
+        message,
+        serverReason,
+        hint: 'The filter is too long for this server: split it into several.',
+      };
+    return { message, serverReason, hint };
   },
   noContent: (status: number): ErrorWords => ({
     message: `Got status ${status} where 200 and a body were expected.`,
@@ -182,8 +183,9 @@ export const messages = {
     message: `The body is not a JSON array of calls: ${how}.`,
     hint: 'A proxy may have cut the response; fewer rows may help.',
   }),
-  errorBody: (status: number, reason: string | undefined): ErrorWords => ({
-    message: `The server responded with status ${status}, but with an error in the body.${quoted(reason)}`,
+  errorBody: (status: number, serverReason: string | undefined): ErrorWords => ({
+    message: `The server responded with status ${status}, but with an error in the body.`,
+    serverReason,
     hint: 'Check the credentials and the parameters.',
   }),
   shapeUnexpected: (expected: string): ErrorWords => ({

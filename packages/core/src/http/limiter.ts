@@ -24,12 +24,6 @@ export interface Limiter {
   pause(ms: number): void;
 }
 
-/** A request that waits for its turn. */
-interface Waiter {
-  readonly go: () => void;
-  isGone: boolean;
-}
-
 /**
  * Makes a limiter over a sliding minute: never more starts in any 60 seconds than allowed, first come, first served.
  *
@@ -39,65 +33,54 @@ interface Waiter {
  * const clients = accounts.map((auth) => createClient({ baseUrl, auth, limiter }));
  */
 export function createLimiter(options: LimiterOptions, clock: Clock = systemClock): Limiter {
-  const { concurrency = Number.POSITIVE_INFINITY, requestsPerMinute } = limiterOptions.read(options);
-  /** The first one has not gone. */
-  const waiters = createQueue<Waiter>();
+  const { concurrency = Number.POSITIVE_INFINITY, requestsPerMinute = Number.POSITIVE_INFINITY } =
+    limiterOptions.read(options);
+  /** What lets each waiting request go, first come, first served. */
+  const waiting = new Set<() => void>();
   /** Times of the starts in the last minute, where they are limited. */
-  const starts = createQueue<number>();
+  const starts: number[] = [];
   let running = 0;
   let pausedUntil = 0;
   let cancelTimer = () => {};
 
-  /** Milliseconds until the next request may start; infinite when another one has to end first. */
-  const delay = (now: number): number => {
-    if (running >= concurrency) return Number.POSITIVE_INFINITY;
-    for (let first = starts.first(); first !== undefined && first <= now - minute; first = starts.first())
-      starts.shift();
-    const first = starts.first();
-    const isFull = requestsPerMinute !== undefined && starts.size() >= requestsPerMinute;
-    const freeAt = isFull && first !== undefined ? first + minute : now;
-    return Math.max(freeAt, pausedUntil) - now;
-  };
-  const start = (now: number) => {
-    running += 1;
-    if (requestsPerMinute !== undefined) starts.push(now);
-  };
   const drain = () => {
     cancelTimer();
-    for (let first = waiters.first(); first !== undefined; first = waiters.first()) {
+    for (const go of waiting) {
+      // Another one has to end first.
+      if (running >= concurrency) return;
       const now = clock.now();
-      const wait = first.isGone ? 0 : delay(now);
+      while (starts[0] !== undefined && starts[0] <= now - minute) starts.shift();
+      const freeAt = starts.length >= requestsPerMinute ? (starts[0] ?? now) + minute : now;
+      const wait = Math.max(freeAt, pausedUntil) - now;
       if (wait > 0) {
-        if (wait !== Number.POSITIVE_INFINITY) cancelTimer = clock.timer(drain, wait);
+        cancelTimer = clock.timer(drain, wait);
         return;
       }
-      waiters.shift();
-      if (first.isGone) continue;
-      start(now);
-      first.go();
+      waiting.delete(go);
+      running += 1;
+      if (requestsPerMinute !== Number.POSITIVE_INFINITY) starts.push(now);
+      go();
     }
   };
 
   return {
     acquire(signal) {
-      if (signal?.aborted) return Promise.reject(signal.reason);
-      const now = clock.now();
-      if (waiters.first() === undefined && delay(now) === 0) return Promise.resolve(start(now));
       return new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
         const leave = () => {
-          waiter.isGone = true;
-          if (waiters.first() === waiter) drain();
+          waiting.delete(go);
+          // A timer that nobody waits for would keep the process alive.
+          if (waiting.size === 0) cancelTimer();
           reject(signal?.reason);
         };
         const go = () => {
           signal?.removeEventListener('abort', leave);
           resolve();
         };
-        const waiter: Waiter = { go, isGone: false };
         signal?.addEventListener('abort', leave, { once: true });
-        waiters.push(waiter);
+        waiting.add(go);
         // Whoever is first waits for the timer or for a release; the others wait for it.
-        if (waiters.first() === waiter) drain();
+        if (waiting.size === 1) drain();
       });
     },
     release() {
@@ -107,23 +90,6 @@ export function createLimiter(options: LimiterOptions, clock: Clock = systemCloc
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, clock.now() + ms);
       drain();
-    },
-  };
-}
-
-/** First in, first out. Each step takes the same time, however many items wait. */
-function createQueue<T>() {
-  let items: T[] = [];
-  let head = 0;
-  return {
-    size: () => items.length - head,
-    first: () => items[head],
-    push: (item: T) => items.push(item),
-    shift() {
-      head += 1;
-      if (head < 1000 || head < items.length / 2) return;
-      items = items.slice(head);
-      head = 0;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { serverWords } from '../errors/body-excerpt.ts';
 import {
   type CallsError,
   ConfigurationError,
@@ -7,7 +8,6 @@ import {
   ResponseError,
 } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
-import { knownWords } from '../errors/safe-prose.ts';
 import { setupMessages } from '../errors/setup-messages.ts';
 import { framesOf } from '../tracing/safe-caller.ts';
 import { lookupTimeout } from './lookup.ts';
@@ -20,7 +20,7 @@ const coding = /^Z_|^ERR__?(?:BROTLI|ZLIB)|^(?:Zlib|Brotli)\w*Error$/;
 
 /**
  * Turns what the transport throws into one of our errors. The cause has what is safe to show: of an error with a code, as those of
- * Node.js are, only that, since its message may quote headers; of any other its name, its frames and the common words of its message.
+ * Node.js are, only that, since its message may quote headers; of any other its name, its frames and the words of its message that are safe.
  *
  * @param hasBegun the response had begun when the connection failed.
  */
@@ -61,11 +61,11 @@ const parserNameOf = (error: unknown): string | undefined =>
 const nameOf = (error: unknown): string =>
   error instanceof Error && /^\w{1,60}$/.test(error.name) ? error.name : 'Error';
 
-/** An error with nothing but the name, the frames and the common words of another one. */
+/** An error with nothing but the name, the frames and the safe words of another one. */
 function bareError(error: unknown): Error {
   const name = nameOf(error);
   const bare = new Error(
-    error instanceof Error ? knownWords(error.message) : 'something that is not an error',
+    error instanceof Error ? serverWords(error.message) : 'something that is not an error',
   );
   bare.name = name;
   bare.stack = `${name}: ${bare.message}\n${framesOf(error)}`;

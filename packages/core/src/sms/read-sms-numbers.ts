@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { bodyExcerpt } from '../errors/body-excerpt.ts';
+import { bodyExcerpt, serverWords } from '../errors/body-excerpt.ts';
 import { ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import { beginning } from '../errors/redact.ts';
-import { safeProse } from '../errors/safe-prose.ts';
 import { decodeText } from '../page/read-json.ts';
 import { readXml, type XmlElement } from './read-xml.ts';
 
@@ -78,7 +77,7 @@ function toNumber({ attributes, text }: XmlElement): SmsNumber {
 }
 
 function failed(result: string, description = ''): ResponseError {
-  const safe = (text: string, most: number) => beginning(safeProse(text), most);
+  const safe = (text: string, most: number) => beginning(serverWords(text), most);
   return new ResponseError('error_body', messages.smsFailed(safe(result, 60), safe(description, 200)), {
     isRetryable: false,
   });

@@ -31,8 +31,9 @@ export function troubleOf(error: unknown): Trouble {
     return { kind, code, message: `${places[kind]} failed with ${code}.`, waitMs: 0 };
   }
   const kind = kindOf(error);
-  // The message of an error that is not ours may quote what it was about.
-  const message = error.code === 'read_failed' ? 'A page could not be read.' : ownWords(error.summary);
+  // The message of an error that is not ours may quote what it was about; of ours, the place in the query says nothing here.
+  const inner = error.name === 'StreamError' && CallsError.is(error.cause) ? error.cause : error;
+  const message = error.code === 'read_failed' ? 'A page could not be read.' : inner.ownWords;
   return { kind, code: error.code, message: brief(message), waitMs: error.retryAfterMs ?? 0 };
 }
 
@@ -46,12 +47,6 @@ function kindOf({ name, code, kind, url }: CallsError): TroubleKind {
   // A wrong address, which a response shows, is not the fault of one account.
   return kind === 'usage' && url === undefined ? 'account' : 'server';
 }
-
-/** A message without the place in the query, and without what a server has said, which may quote anything. */
-const ownWords = (message: string): string =>
-  message
-    .replace(/^(?:the whole query|date_added .*?), page \d+: /, '')
-    .replace(/ The server says: .*$/s, '');
 
 /** A message as it may be kept by the engine. */
 export const brief = (text: string, most = 300): string => {

@@ -12,8 +12,8 @@ const renamed: Readonly<Record<string, string>> = {
 /** An error of a question as one of a tool; any other as it is. */
 export function questionFailure(error: unknown): unknown {
   if (error instanceof InvalidCondition) {
-    const { message, frame, corrected } = error.problem;
-    const [argument = 'where'] = error.summary.split(`: ${message}`);
+    const { argument, problem } = error;
+    const { message, frame, corrected } = problem;
     return new ToolError({ code: 'invalid_where', argument, message, frame, corrected });
   }
   if (!(error instanceof QuestionError)) return error;

@@ -180,10 +180,10 @@ function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown):
     if (wire === null || wire === undefined) return null;
     const stored = store(wire, name, item);
     if (stored !== undefined) return stored;
-    throw new ItemError(
-      'unfit_value',
-      `column ${name}${inCall(item)} has type ${type}, which a ${typeof wire} value${isLong(wire) ? ' with so many digits' : ''} does not fit; choose another type for the column`,
-    );
+    throw new ItemError('unfit_value', {
+      message: `column ${name}${inCall(item)} has type ${type}, which a ${typeof wire} value${isLong(wire) ? ' with so many digits' : ''} does not fit`,
+      hint: 'choose another type for the column',
+    });
   };
   return {
     name,

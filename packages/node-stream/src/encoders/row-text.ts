@@ -52,10 +52,10 @@ function inOrder(names: readonly string[]): { readonly key: string; readonly at:
 
 /** A column of an item has half of a surrogate pair, which would be another character in the file. */
 export function halfPair(column: string, item: unknown, format: 'CSV' | 'Parquet'): ItemError {
-  return new ItemError(
-    'unfit_value',
-    `column ${column}${inCall(item)} has half of a surrogate pair, which ${format} has no form for; replace it first, as in mapCalls((row) => ({ ...row, ${column}: row.${column}.toWellFormed() })), or write JSON, which keeps it`,
-  );
+  return new ItemError('unfit_value', {
+    message: `column ${column}${inCall(item)} has half of a surrogate pair, which ${format} has no form for`,
+    hint: `replace it first, as in mapCalls((row) => ({ ...row, ${column}: row.${column}.toWellFormed() })), or write JSON, which keeps it`,
+  });
 }
 
 /** The JSON of an item, or of one of its columns. What JSON has no form for is refused with the name of the column. */

@@ -33,7 +33,10 @@ export function toJsonArray<T = unknown>(): Operator<T, Uint8Array> {
 function textOf(item: unknown): string {
   const text = jsonOf(item, item, null);
   if (text !== undefined) return text;
-  throw new ItemError('unfit_value', `an item is ${typeof item}, which JSON has no form for; leave it out`);
+  throw new ItemError('unfit_value', {
+    message: `an item is ${typeof item}, which JSON has no form for`,
+    hint: 'leave it out',
+  });
 }
 
 /** What an encoder of text writes. */

@@ -191,10 +191,12 @@ async function held(path: string, file: string, heartbeatMs: number): Promise<Un
 }
 
 /** Who holds a lock file: its contents. */
-interface LockOwner {
+export interface LockOwner {
   /** Different for each lock that was ever taken. */
   readonly token: string;
+  /** Name of its machine or container. */
   readonly host: string;
+  /** Id of the process. */
   readonly pid: number;
   /** The running kernel and the set of process ids that `pid` belongs to: containers have sets of their own. Null if unknown. */
   readonly machine: string | null;
@@ -214,7 +216,7 @@ export function newOwner(): LockOwner {
 }
 
 /** The owner that a lock file names; null for a file that names none. */
-function readOwner(text: string): LockOwner | null {
+export function readOwner(text: string): LockOwner | null {
   try {
     const owner: unknown = JSON.parse(text);
     return isOwner(owner) ? owner : null;
@@ -235,8 +237,13 @@ function isOwner(value: unknown): value is LockOwner {
   );
 }
 
+/** What a second writer is told, the same for everything that has one writer at a time. */
+export function inUseBy(what: string, { pid, host }: Pick<LockOwner, 'pid' | 'host'>): string {
+  return `Process ${pid} on ${host} is writing to ${what}. Run it again when that process has ended.`;
+}
+
 /** Whether the owner runs. Null when only its heartbeat can tell: it is on another machine or in another container. */
-function isRunning({ host, pid, machine, began }: LockOwner): boolean | null {
+export function isRunning({ host, pid, machine, began }: LockOwner): boolean | null {
   if (machine !== machineHere() || (machine === null && host !== hostname())) return null;
   // Without numbers of the kernel, another container with the same name cannot be told apart.
   if (machine === null && process.platform === 'linux') return null;

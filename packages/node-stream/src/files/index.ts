@@ -1,7 +1,17 @@
 // Files: written whole or not at all, locked against a second writer, cut into lines.
 
 export { FileLockedError, type FileLockedErrorCode } from '../errors.ts';
-export { type FileLockOptions, lockFile, lockOwner, type Unlock } from './file-lock.ts';
+export {
+  type FileLockOptions,
+  inUseBy,
+  isRunning,
+  type LockOwner,
+  lockFile,
+  lockOwner,
+  newOwner,
+  readOwner,
+  type Unlock,
+} from './file-lock.ts';
 export { createLineReader, type LineReader, type LineReaderOptions } from './lines.ts';
 export {
   createFile,

@@ -29,17 +29,15 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
  * The one sentence on call extensions, wherever calls are counted and numbers could differ: the API leaves them out unless it is asked
  * for them. Empty when there are none.
  */
-export function extensionsSentence({
-  counted,
-  leftOut,
-}: {
-  readonly counted: number;
-  readonly leftOut: number;
-}): string {
+export function extensionsSentence(
+  { counted, leftOut }: { readonly counted: number; readonly leftOut: number },
+  isForReaders = false,
+): string {
   if (leftOut > 0)
     return `${callsOf(leftOut)} through call extensions ${leftOut === 1 ? 'is' : 'are'} not counted.`;
   if (counted === 0) return '';
-  return `${callsOf(counted)} through call extensions ${counted === 1 ? 'is' : 'are'} counted; the API leaves them out without inc_gce:1.`;
+  const sentence = `${callsOf(counted)} through call extensions ${counted === 1 ? 'is' : 'are'} counted`;
+  return isForReaders ? `${sentence}.` : `${sentence}; the API leaves them out without inc_gce:1.`;
 }
 
 /** A value as text for people. Empty and missing look alike. */

@@ -161,13 +161,16 @@ export class InvalidCondition extends QuestionError {
   declare readonly code: 'invalid_condition';
   /** What is wrong, where, and the corrected condition when there is one. */
   readonly problem: ConditionProblem;
+  /** The option that has it, such as `where`, or `count(` and so on for a measure. */
+  readonly argument: string;
 
-  constructor(name: string, problem: ConditionProblem) {
+  constructor(argument: string, problem: ConditionProblem) {
     const { message, corrected, frame } = problem;
-    super('invalid_condition', `${name}: ${message}`, {
+    super('invalid_condition', `${argument}: ${message}`, {
       hint: corrected === undefined ? frame : `${frame}\nCorrected: ${corrected}`,
     });
     this.problem = problem;
+    this.argument = argument;
   }
 }
 

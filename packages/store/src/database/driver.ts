@@ -56,6 +56,8 @@ export interface Dialect {
   readonly hasComments: boolean;
   /** Appended to a `SELECT` that has to keep others from writing the same account. */
   readonly lock: string;
+  /** The time by the clock of the database, in milliseconds since 1970. */
+  readonly now: string;
   /** Selects the size of the whole database in bytes. */
   readonly sizeQuery: string;
 }

@@ -31,6 +31,7 @@ const dialect: Dialect = {
   pageColumns: '',
   hasComments: true,
   lock: 'FOR UPDATE',
+  now: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
   sizeQuery: 'SELECT pg_database_size(current_database()) AS bytes',
 };
 

@@ -38,6 +38,7 @@ const dialect: Dialect = {
   pageColumns: `, ${groupedFields.join(', ')}`,
   hasComments: false,
   lock: '',
+  now: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
   sizeQuery:
     "SELECT page_count * page_size AS bytes FROM pragma_page_count('store'), pragma_page_size('store')",
 };
