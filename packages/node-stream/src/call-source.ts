@@ -196,7 +196,7 @@ const newline = 0x0a;
 export function linesOf(records: readonly RawRecord[]): Buffer {
   const pieces: Buffer[] = [];
   for (let i = 0; i < records.length; ) {
-    const { page, index, slice } = records[i] as RawRecord;
+    const { page, index } = records[i] as RawRecord;
     let count = 1;
     while (records[i + count]?.page === page && records[i + count]?.index === index + count) count += 1;
     const bytes = Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength);
