@@ -164,12 +164,12 @@ describe('a warehouse of two accounts, of which one is short', () => {
       return { verdict, code, stdout };
     };
     const short = await exported('short');
-    expect(short.verdict).toMatchObject({ proof: 'short', reasons: [{ code: 'count_rose', count: 10 }] });
-    expect([short.code, short.stdout]).toEqual([
-      3,
-      expect.stringContaining('the read was short: count_rose'),
-    ]);
-    expect(await exported('well')).toMatchObject({ code: 0, verdict: { proof: 'whole', reasons: [] } });
+    expect(short.verdict).toMatchObject({
+      proof: 'short',
+      gaps: [{ is: 'short', why: 'rose', missing: 10 }],
+    });
+    expect([short.code, short.stdout]).toEqual([3, expect.stringContaining('the read was short: rose')]);
+    expect(await exported('well')).toMatchObject({ code: 0, verdict: { proof: 'whole', gaps: [] } });
   });
 
   test('of all accounts, the one that is short is named', async () => {

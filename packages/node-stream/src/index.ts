@@ -34,8 +34,7 @@ export { StreamError, type StreamErrorCode } from './next/stream-error.ts';
 export type { BoundStyle } from './reader/span.ts';
 export type { Outlook, Pace } from './reader/state.ts';
 // Sync: a copy that is kept up to date.
-export { type SyncStart, syncStateFrom } from './sync/state-from.ts';
-export { fileState, memoryState } from './sync/state-stores.ts';
+export { memoryState } from './sync/state-stores.ts';
 export { commonSlice, type Stretch, type Stretches } from './sync/stretches.ts';
 export { type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync/sync.ts';
 export type { SyncChange, SyncClient } from './sync/sync-change.ts';

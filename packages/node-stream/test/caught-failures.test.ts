@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
 import { createCallStream } from '../src/calls/call-stream.ts';
-import type { StreamPage } from '../src/calls/stream-page.ts';
 import { memoryState } from '../src/sync/state-stores.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import type { SyncState } from '../src/sync/sync-state.ts';
@@ -54,10 +53,6 @@ const readers: Record<string, (server: FakeServer, signal: AbortSignal) => Promi
   },
   'toWeb()': (server, signal) =>
     drain(createCallStream(server, { ...options, signal }).toWeb() as AsyncIterable<unknown>),
-  'toWeb({ by: "page" })': async (server, signal) => {
-    const pages = createCallStream(server, { ...options, signal }).toWeb({ by: 'page' });
-    for await (const page of pages as AsyncIterable<StreamPage>) void page.records;
-  },
   'a byte stream': (server, signal) => drain(createCallByteStream(server, { ...options, signal })),
   syncCalls: (server, signal) => drain(syncCalls(server, { ...options, signal, state: memoryState() })),
   syncInto: (server, signal) =>

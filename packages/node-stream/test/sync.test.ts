@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type SyncStart, syncStateFrom } from '../src/sync/state-from.ts';
-import { fileState, memoryState } from '../src/sync/state-stores.ts';
+import { describe, expect, test } from 'vitest';
+import { memoryState } from '../src/sync/state-stores.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import type { SyncOptions } from '../src/sync/sync-options.ts';
 import type { SyncState, UpsertSink } from '../src/sync/sync-state.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
-import { lockText } from './lock-text.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 20);
 const now = () => Date.UTC(2026, 5, 1);
@@ -228,44 +223,6 @@ describe('syncInto', () => {
   });
 });
 
-describe('syncStateFrom', () => {
-  const since = '2026-01-05 00:00:00';
-  const records = fakeRecords(300, () => 3600);
-  const after = records.filter(({ date_added }) => date_added >= since).map(({ sid }) => sid);
-
-  test.each<[string, Partial<SyncOptions>, Pick<SyncStart, 'lookback'>, number]>([
-    ['a lookback before', {}, {}, 24],
-    ['a lookback before, whatever it is', { lookback: '2d' }, {}, 48],
-    ['exactly there when the lookback is known', {}, { lookback: '1d' }, 0],
-  ])('the first run begins %s', async (_, more, given, earlier) => {
-    const server = new FakeServer(records);
-    const state = memoryState(syncStateFrom({ version: 'v3', since, ...given }));
-    const found = await kinds(server, state, more);
-    expect(only(found, 'new').slice(-after.length)).toEqual(after);
-    expect(Object.keys(found)).toHaveLength(after.length + earlier);
-  });
-
-  test('nothing is left out when the calls end before the lookback is over', async () => {
-    const server = new FakeServer(records.slice(0, 100));
-    const state = memoryState(syncStateFrom({ version: 'v3', since, lookback: '1d' }));
-    expect(Object.keys(await kinds(server, state))).toHaveLength(4);
-    server.records.push({ sid: 'late', date_added: since });
-    expect(only(await kinds(server, state), 'new')).toEqual(['late']);
-  });
-
-  test('in v2 all calls from there on are read too', async () => {
-    const server = Object.assign(new FakeServer(records), { version: 'v2' as const });
-    const state = memoryState(syncStateFrom({ version: 'v2', since, lookback: '1d' }));
-    expect(Object.keys(await kinds(server, state))).toEqual(expect.arrayContaining(after));
-  });
-
-  test('it is the state of its filter only, and begins at a time', async () => {
-    const state = memoryState(syncStateFrom({ filter: 'inc_gce:1', version: 'v3', since }));
-    expect(only(await kinds(new FakeServer(records), state), 'new')).toHaveLength(300);
-    expect(() => syncStateFrom({ version: 'v3', since: '2026-01-05' })).toThrow('YYYY-MM-DD HH:MM:SS');
-  });
-});
-
 describe('the hash of a record', () => {
   /** As it is written down for readers of a state. */
   const reference = (record: object) => {
@@ -312,57 +269,4 @@ describe('the hash of a record', () => {
       }),
       { numRuns: 2 * runs },
     ));
-});
-
-describe('fileState', () => {
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'calls-state-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
-
-  test('it keeps the state between runs', async () => {
-    const server = new FakeServer(fakeRecords(30));
-    const path = join(folder, 'state.json');
-    await kinds(server, fileState(path));
-    expect(only(await kinds(server, fileState(path)), 'same')).toHaveLength(30);
-    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({
-      version: 1,
-      parts: [{ stretches: expect.arrayContaining([expect.objectContaining({ is: 'whole' })]) }],
-    });
-  });
-
-  test('it lets one run at a time use the state', async () => {
-    const state = fileState(join(folder, 'state.json'));
-    const unlock = await state.lock?.();
-    await expect(state.lock?.()).rejects.toMatchObject({ code: 'state_locked' });
-    await unlock?.();
-    await (await state.lock?.())?.();
-  });
-
-  test('it takes over the lock of a process that no longer runs', async () => {
-    const path = join(folder, 'state.json');
-    await writeFile(`${path}.lock`, lockText());
-    const unlock = await fileState(path).lock?.();
-    // The dead lock is not replaced: the next turn is taken, which only one run can get.
-    expect(JSON.parse(await readFile(`${path}.lock.1`, 'utf8'))).toMatchObject({ pid: process.pid });
-    await expect(fileState(path).lock?.()).rejects.toMatchObject({ code: 'state_locked' });
-    await unlock?.();
-  });
-
-  test('it takes over the lock of an earlier run with the same process id, as in a container', async () => {
-    const path = join(folder, 'state.json');
-    await writeFile(`${path}.lock`, lockText(process.pid));
-    const unlock = await fileState(path).lock?.();
-    await expect(fileState(path).lock?.()).rejects.toMatchObject({ code: 'state_locked' });
-    await unlock?.();
-  });
-
-  test('it refuses a file that is not a state', async () => {
-    const path = join(folder, 'state.json');
-    await writeFile(path, '{"version":1}');
-    await expect(kinds(new FakeServer([]), fileState(path))).rejects.toMatchObject({ code: 'state_invalid' });
-    await writeFile(path, '{"ver');
-    await expect(kinds(new FakeServer([]), fileState(path))).rejects.toMatchObject({ code: 'state_invalid' });
-  });
 });

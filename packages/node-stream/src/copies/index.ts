@@ -5,8 +5,6 @@ export {
   type ErasedCallers,
   type Erasure,
   isNothing,
-  isRemovalsLine,
-  joinRemovals,
   newRemovalKey,
   nothingRemoved,
   openRemovals,

@@ -130,9 +130,9 @@ export class PartRead {
 
   #open(due: Stretches): Session {
     const { client, options } = this.#run;
-    const { rows, prefetch, window, timeout, retry, headers, onError, onProgress, clock, order } = options;
+    const { rows, prefetch, timeout, retry, headers, onError, onProgress, clock, order } = options;
     const settings = streamOptions.read({
-      ...{ rows, prefetch, window, timeout, retry, headers, onError, onProgress, clock },
+      ...{ rows, prefetch, timeout, retry, headers, onError, onProgress, clock },
       filter: this.#part.filter,
       incomplete: 'report',
     });

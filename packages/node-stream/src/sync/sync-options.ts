@@ -23,12 +23,12 @@ const movingPeriodOptions = defineOptions({
  */
 export interface MovingPeriod extends OptionsOf<typeof movingPeriodOptions> {}
 
-const { filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, clock } =
+const { filter, rows, prefetch, signal, timeout, retry, headers, onProgress, onError, clock } =
   streamOptions.entries;
 
 /** The options of `syncInto`. */
 export const syncOptions = defineOptions({
-  ...{ filter, rows, prefetch, window, signal, timeout, retry, headers, onProgress, onError, clock },
+  ...{ filter, rows, prefetch, signal, timeout, retry, headers, onProgress, onError, clock },
   /** Only calls of this period, whose ends move from run to run. Default: all calls. */
   period: option.table<MovingPeriod, MovingPeriod>(movingPeriodOptions),
   /**
@@ -66,8 +66,8 @@ export interface SyncSettings extends ReadOf<typeof syncOptions> {}
 /** The options of `syncCalls`. */
 export const syncCallsOptions = defineOptions({
   ...syncOptions.entries,
-  /** Keeps the state between runs, such as `fileState(path)`. */
-  state: option.methods<StateStore>('a state such as fileState(path)', 'load', 'save').required(),
+  /** Keeps the state between runs, such as `memoryState()`. */
+  state: option.methods<StateStore>('a state such as memoryState()', 'load', 'save').required(),
 });
 
 /** Settings of `syncCalls`. */

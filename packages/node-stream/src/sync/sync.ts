@@ -51,7 +51,7 @@ const tracing = createTracing<SyncTrace>('sync');
  * asks for the next change, so that changes it had not handled before a crash come again.
  *
  * @example
- * for await (const { kind, call } of syncCalls(client, { state: fileState('state.json') })) {
+ * for await (const { kind, call } of syncCalls(client, { state: memoryState() })) {
  *   if (kind !== 'same') await save(call);
  * }
  */

@@ -90,9 +90,14 @@ export const periodOfFilter = (filter: string, version: 'v2' | 'v3'): Span =>
   callQuery(filter, version).asked;
 
 /** All that copies have was read: this is proved as far as the copies are. */
-export function verdictOfCopies(read: number, copies: readonly Pick<Verdict, 'proof'>[]): Verdict {
+export function verdictOfCopies(
+  read: number,
+  copies: readonly (Pick<Verdict, 'proof'> & Partial<Pick<Verdict, 'gaps'>>)[],
+): Verdict {
   const worst = (['short', 'unproven'] as const).find((proof) => copies.some((copy) => copy.proof === proof));
-  return { proof: worst ?? 'whole', asked: { from: null, to: null }, proved: read, gaps: [], notes: [] };
+  // How many of the calls that were read lie in a gap of a copy is not known.
+  const gaps = copies.flatMap(({ gaps = [] }) => gaps.map((gap) => ({ ...gap, calls: 0 })));
+  return { proof: worst ?? 'whole', asked: { from: null, to: null }, proved: read, gaps, notes: [] };
 }
 
 /** Writes a receipt next to its file. `seal` in it is the SHA-256 of the rest. */
