@@ -57,7 +57,6 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ),
     ...ofDeadline('connect_timeout', 'idle_timeout', 'attempt_timeout', 'total_timeout'),
     ...ofResponse('html_page', 'wrong_content_type', 'unexpected_shape', 'error_body'),
-    new StateError('state_locked', 'Another run.'),
   ],
   account: [
     new StreamError('range_ignored'),

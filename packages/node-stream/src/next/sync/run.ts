@@ -215,7 +215,7 @@ export class SyncRun {
     }
     const ceiling = formatNaive(clock.now() + zones);
     const times = calls.map(({ date_added }) => date_added).filter((at) => at < ceiling);
-    const latest = times.reduce((a, b) => (a > b ? a : b), this.#part.latest ?? '') || null;
+    const latest = [this.#part.latest ?? '', ...times].sort().at(-1) || null;
     const countAt = (border: string): number => times.filter((at) => at === border).length;
     let list = this.#part.stretches;
     for (const [i, one] of (slice.stretches ?? []).entries()) {
