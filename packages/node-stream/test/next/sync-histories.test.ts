@@ -2,8 +2,8 @@ import { Tally } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
 import { memoryState, type SyncState, syncInto } from '../../src/next/sync/index.ts';
 import { byTime, FakeServer, fakeRecords } from '../fake-server.ts';
-import { readsInTurns } from './laws/cut-turns.ts';
-import { wholeIsWhole } from './laws/stretches.ts';
+import { readsInTurns } from '../laws/cut-turns.ts';
+import { wholeIsWhole } from '../laws/stretches.ts';
 
 test('a copy that calls itself whole has every call that the server had when it was counted', async () => {
   const tally = new Tally();

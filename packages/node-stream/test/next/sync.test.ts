@@ -8,8 +8,8 @@ import { fileState, memoryState } from '../../src/next/sync/state-stores.ts';
 import { syncCalls, syncInto } from '../../src/next/sync/sync.ts';
 import { copyVerdict } from '../../src/next/sync/verdict.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
+import { memoryStore, syncsThroughCrashes } from '../laws/sync.ts';
 import { lockText } from '../lock-text.ts';
-import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 20);
 const now = () => Date.UTC(2026, 5, 1);

@@ -2,10 +2,10 @@ import type { Call } from '@call-attribution/core';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { SyncOptions } from '../../../src/next/sync/options.ts';
-import type { SyncBatch, SyncState, UpsertSink } from '../../../src/next/sync/state.ts';
-import { syncInto } from '../../../src/next/sync/sync.ts';
-import { type FakeRecord, FakeServer, fakeRecords } from '../../fake-server.ts';
+import type { SyncOptions } from '../../src/next/sync/options.ts';
+import type { SyncBatch, SyncState, UpsertSink } from '../../src/next/sync/state.ts';
+import { syncInto } from '../../src/next/sync/sync.ts';
+import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
 
 const options: SyncOptions = {
   clock: { now: () => Date.UTC(2026, 5, 1) },

@@ -3,10 +3,10 @@ import { matcher, toFilter } from '@call-attribution/query-dsl';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Stretch, Stretches } from '../../../src/next/proof.ts';
-import { type SyncBatch, type SyncState, type SyncSummary, syncInto } from '../../../src/next/sync/index.ts';
-import { copyVerdict } from '../../../src/next/sync/verdict.ts';
-import { type FakeRecord, FakeServer } from '../../fake-server.ts';
+import type { Stretch, Stretches } from '../../src/next/proof.ts';
+import { type SyncBatch, type SyncState, type SyncSummary, syncInto } from '../../src/next/sync/index.ts';
+import { copyVerdict } from '../../src/next/sync/verdict.ts';
+import { type FakeRecord, FakeServer } from '../fake-server.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const hour = 3600_000;
