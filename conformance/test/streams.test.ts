@@ -86,6 +86,7 @@ describe('a copy kept by sync', () => {
       async commit(batch: { calls: readonly Call[]; state: SyncState }) {
         state = batch.state;
         for (const call of batch.calls) copy.set(call.sid, call);
+        return { added: 0, changed: 0 };
       },
     };
     try {

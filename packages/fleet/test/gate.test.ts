@@ -121,21 +121,6 @@ describe('the gate of a turn', () => {
     expect(gate.started).toBe(2);
   });
 
-  test('waits as long as it has to once it is held', async () => {
-    let now = at;
-    const { gate, rested } = gateWith({
-      now: () => now,
-      rest: async (ms) => {
-        rested.push(ms);
-        now += ms;
-      },
-    });
-    await gate.acquire();
-    gate.hold();
-    await gate.acquire();
-    expect({ rested, started: gate.started }).toEqual({ rested: [61_000], started: 2 });
-  });
-
   test('is closed by a server that asks for a longer wait, and not by a short one', async () => {
     const waits: number[] = [];
     const { gate } = gateWith({

@@ -19,7 +19,15 @@ export type { PageClient } from './next/call-source.ts';
 export { through } from './next/operators/chain.ts';
 export type { Chain } from './next/operators/operator.ts';
 export type { Checkpoint, Page, ReadFacts, Source, Stage } from './next/page.ts';
-export { describeVerdict, type Gap, type Note, type Proof, type Verdict } from './next/proof.ts';
+export {
+  describeVerdict,
+  type Gap,
+  type Note,
+  type Proof,
+  type Span,
+  type Stretch,
+  type Verdict,
+} from './next/proof.ts';
 export {
   type CallByteStream,
   type CallByteStreamOptions,
@@ -31,20 +39,25 @@ export {
 } from './next/read.ts';
 export type { Progress } from './next/reading.ts';
 export { StreamError, type StreamErrorCode } from './next/stream-error.ts';
-export type { BoundStyle } from './reader/span.ts';
-export type { Outlook, Pace } from './reader/state.ts';
 // Sync: a copy that is kept up to date.
-export { memoryState } from './sync/state-stores.ts';
-export { commonSlice, type Stretch, type Stretches } from './sync/stretches.ts';
-export { type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync/sync.ts';
-export type { SyncChange, SyncClient } from './sync/sync-change.ts';
-export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/sync-options.ts';
-export type {
-  SeenRecord,
-  StateStore,
-  SyncBatch,
-  SyncOutcome,
-  SyncPart,
-  SyncState,
-  UpsertSink,
-} from './sync/sync-state.ts';
+export {
+  type FirstCount,
+  fileState,
+  type MovingPeriod,
+  memoryState,
+  type SeenRecord,
+  type StateStore,
+  type SyncBatch,
+  type SyncCallsOptions,
+  type SyncChange,
+  type SyncClient,
+  type SyncOptions,
+  type SyncOutcome,
+  type SyncPart,
+  type SyncState,
+  type SyncSummary,
+  type SyncTrace,
+  syncCalls,
+  syncInto,
+  type UpsertSink,
+} from './next/sync/index.ts';

@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
-import { createCallStream } from '../src/calls/call-stream.ts';
-import { memoryState } from '../src/sync/state-stores.ts';
-import { syncCalls, syncInto } from '../src/sync/sync.ts';
-import type { SyncState } from '../src/sync/sync-state.ts';
+import { createCallByteStream, createCallStream } from '../src/next/read.ts';
+import { memoryState, type SyncOutcome, type SyncState, syncCalls, syncInto } from '../src/next/sync/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 
 // A failure that the caller has caught must not come a second time as an unhandled rejection: Node ends the process for it.
@@ -43,7 +40,7 @@ async function drain(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of items);
 }
 
-const sink = (commit: () => Promise<void>) => ({ load: async (): Promise<SyncState | null> => null, commit });
+const sink = (commit: () => Promise<SyncOutcome>) => ({ load: async (): Promise<SyncState | null> => null, commit });
 
 const readers: Record<string, (server: FakeServer, signal: AbortSignal) => Promise<unknown>> = {
   'for await over a stream': (server, signal) => drain(createCallStream(server, { ...options, signal })),
@@ -58,7 +55,7 @@ const readers: Record<string, (server: FakeServer, signal: AbortSignal) => Promi
   syncInto: (server, signal) =>
     syncInto(
       server,
-      sink(async () => {}),
+      sink(async () => ({ added: 0, changed: 0 })),
       { ...options, signal },
     ),
 };

@@ -1,6 +1,6 @@
 import { type Call, HttpError, type ListQuery, type RawPage } from '@call-attribution/core';
 import { type Filter, matcher } from '@call-attribution/query-dsl';
-import type { SyncClient } from '../src/sync/sync-change.ts';
+import type { SyncClient } from '../src/next/sync/options.ts';
 
 /** What the streams ask of a client, in full. */
 export interface PageQuery {

@@ -7,8 +7,10 @@ import {
 import { describe, expect, test } from 'vitest';
 
 describe('the status of a program that runs long', () => {
-  const rows = { new: 2, changed: 1, same: 7, gone: 0, skipped: 0, pending: 3 };
-  const counts = { ...rows, calls: 10, missing: 0, gaps: [] };
+  const rows = { new: 2, changed: 1, same: 7, skipped: 0, pending: 3 };
+  const always = { from: null, to: null };
+  const whole = { proof: 'whole', asked: always, proved: 10, gaps: [], notes: [] } as const;
+  const counts = { ...rows, ...whole, calls: 10, missing: 0 };
   const watched = (options: Partial<SyncStatusOptions> = {}) => {
     let at = 1_000_000;
     const status = createSyncStatus({
@@ -51,13 +53,11 @@ describe('the status of a program that runs long', () => {
     const gap = {
       from: '2026-01-03 00:00:00',
       to: '2026-01-04 00:00:00',
-      is: 'short',
-      missing: 100,
+      ...{ is: 'short', why: 'rose', missing: 100, calls: 4890, sids: [] },
     } as const;
-    const reasons = [{ code: 'count_rose', count: 100 }] as const;
-    status.succeeded('main', { ...counts, calls: 5000, missing: 100, gaps: [{ ...gap, reasons }] }, 1);
+    status.succeeded('main', { ...counts, proof: 'short', calls: 5000, missing: 100, gaps: [gap] }, 1);
     expect(status.ready()).toBe(
-      'the copy is not whole: short: 100 calls of 5,000 are missing between 2026-01-03 00:00:00 and 2026-01-04 00:00:00',
+      'the copy is not whole: at the end the server counts more calls between 2026-01-03 00:00:00 and 2026-01-04 00:00:00 than it gave before: 100 calls are missing',
     );
     expect(status.metrics()).toContain('\ncalls_sync_missing 100\n');
     expect(status.metrics()).toContain('\ncalls_sync_gaps 1\n');

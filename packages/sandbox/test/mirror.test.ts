@@ -70,7 +70,12 @@ test('a v2 sync finds ad data that came weeks late, because it reads records aga
     let state: SyncState | null = null;
     const commit = async (batch: SyncBatch) => {
       state = batch.state;
+      const isOld = ({ sid }: Call) => rows.has(sid);
+      const isSame = (call: Call) => JSON.stringify(rows.get(call.sid)) === JSON.stringify(call);
+      const old = batch.calls.filter(isOld);
+      const changed = old.filter((call) => !isSame(call)).length;
       for (const call of batch.calls) rows.set(call.sid, call);
+      return { added: batch.calls.length - old.length, changed };
     };
     const sink = { load: async () => state, commit };
     return { rows, sync: () => syncInto(client, sink, options) };

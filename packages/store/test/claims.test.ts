@@ -101,34 +101,6 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     await Promise.all(stores.map((own) => own.close()));
   });
 
-  test('a sync writes its state with a share of its calls, and at the end of a run', async () => {
-    const store = await openStore(await newUrl());
-    await store.putAccount({ id: '1', name: 'many open' });
-    const sink = mirrorSink(store, '1');
-    expect(await sink.load()).toBeNull();
-    const written: number[] = [];
-    const callsOfPage = (page: number) =>
-      Array.from({ length: 5 }, (_, i) => ({ ...recordOf('sync', page), sid: `S${page * 5 + i}` }) as Call);
-    // Every call is open, so that the state grows with each page.
-    const commit = async (page: number, isLast: boolean) => {
-      const pending = Array.from({ length: 5 * (page + 1) }, (_, i) => [`S${i}`, '2024-01-01 00:00:00', '']);
-      const state = { page, seen: [], pending } as unknown as SyncState;
-      await sink.commit({ calls: callsOfPage(page), state, isLast });
-      const [found] = await store.notes('1', 'sync');
-      const last = (found?.note as { page: number } | undefined)?.page as number;
-      if (written.at(-1) !== last) written.push(last);
-      // Whatever was written, the calls of the page are stored.
-      expect(await store.count('1', everything)).toBe(5 * (page + 1));
-    };
-    for (let page = 0; page < 24; page += 1) await commit(page, false);
-    // The larger the state, the more pages come before it is written again.
-    expect(written).toEqual([0, 1, 2, 3, 5, 7, 10, 14, 19]);
-    await commit(24, true);
-    expect(written.at(-1)).toBe(24);
-    expect(await sink.load()).toMatchObject({ page: 24 });
-    await store.close();
-  });
-
   test('it keeps notes by name, and lists those with a prefix', async () => {
     const store = await openStore(await newUrl(), { clock: { now: () => 5 } });
     await store.putAccount({ id: '1', name: 'fleet' });

@@ -71,8 +71,9 @@ export function syncState(
 ): Pick<SyncBatch, 'state' | 'isLast'> {
   const seen = Array.from({ length: entries }, (_, i) => [`S${i}`, '2024-01-01 00:00:00', 'hash'] as const);
   const latest = at === null ? null : formatNaive(at * 1000);
-  const part = { version: 'v3', filter: '', latest, stretches: [] } as const;
-  return { state: { version: 1, parts: [part], seen, pending: [] }, isLast };
+  const none = { asked: [], stretches: [], firsts: [], countedTo: null, paged: null };
+  const part = { version: 'v3', filter: '', latest, ...none } as const;
+  return { state: { version: 2, account: null, parts: [part], seen }, isLast };
 }
 
 /** What `at` was of a state. */

@@ -1,7 +1,6 @@
 import { type Call, CallsError } from '@call-attribution/core';
 import { scanField } from '@call-attribution/core/page';
-import { type DeadRecord, StreamError, type SyncBatch, type UpsertSink } from '@call-attribution/node-stream';
-import { withoutRecords } from '@call-attribution/node-stream/copies';
+import { type DeadRecord, StreamError, type UpsertSink } from '@call-attribution/node-stream';
 import type { Args } from '../args/command.ts';
 import { CliError, systemCode, unfitValue } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -59,30 +58,20 @@ function reasonOf(error: unknown): string {
 
 /** A sink that goes on when the store refuses a call: that call is left out, the others are stored. */
 export function toleratingSink(sink: UpsertSink, bad: BadRecords): UpsertSink {
-  // What is not stored must not be remembered as seen: the next run would call it the same.
-  const away = new Set<string>();
-  const known = ({ state, ...batch }: SyncBatch): SyncBatch => ({
-    ...batch,
-    state: away.size === 0 ? state : withoutRecords(state, away),
-  });
   return {
-    ...(sink.compares ? { compares: true } : {}),
     load: () => sink.load(),
     leavesOut: (call) => sink.leavesOut?.(call) ?? false,
     async commit(batch) {
       try {
-        return (await sink.commit(known(batch))) ?? undefined;
+        return await sink.commit(batch);
       } catch (error) {
         const refused = new Set(refusedBy(error));
         if (bad.onError === 'fail' || refused.size === 0) throw error;
         for (const [at, call] of batch.calls.entries()) {
-          if (!refused.has(at)) continue;
-          bad.refuse(call, error);
-          away.add(call.sid);
+          if (refused.has(at)) bad.refuse(call, error);
         }
         const calls = batch.calls.filter((_, at) => !refused.has(at));
-        const outcome = await sink.commit(known({ ...batch, calls }));
-        return outcome ? { ...outcome, refused: refused.size } : undefined;
+        return { ...(await sink.commit({ ...batch, calls })), refused: refused.size };
       }
     },
   };

@@ -150,7 +150,7 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
     const self = this;
     let count = 0;
     let held = 0;
-    let copy: CopyEnding['copy'] = { proof: 'whole', reasons: [] };
+    let copy: CopyEnding['copy'] = { proof: 'whole', gaps: [] };
     const calls = async function* () {
       const period = timesOf(toFilter(filter ?? ''));
       const used = self.#used(await self.copy.statuses());
@@ -229,7 +229,7 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
 }
 
 /** What the copy of an account lacks, also in words. */
-interface Lack extends Pick<CopyVerdict, 'proof' | 'reasons'> {
+interface Lack extends Pick<CopyVerdict, 'proof' | 'gaps'> {
   readonly account: string;
   readonly lacks: string;
 }
@@ -237,7 +237,7 @@ interface Lack extends Pick<CopyVerdict, 'proof' | 'reasons'> {
 /** What is proved of several accounts together. */
 function together(lacks: readonly Lack[]): CopyEnding['copy'] {
   const proof = lacks.find((one) => one.proof === 'short')?.proof ?? lacks[0]?.proof ?? 'whole';
-  return { proof, reasons: lacks.flatMap(({ reasons }) => reasons) };
+  return { proof, gaps: lacks.flatMap(({ gaps }) => gaps) };
 }
 
 /** The times that a filter is about. */

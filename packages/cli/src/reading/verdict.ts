@@ -43,7 +43,7 @@ export interface CopyEnding {
   readonly held: number;
   readonly of: 'warehouse' | 'store';
   /** What is proved of the copy itself. */
-  readonly copy: Pick<CopyVerdict, 'proof' | 'reasons'>;
+  readonly copy: Pick<CopyVerdict, 'proof' | 'gaps'>;
 }
 
 /** How a reading ended. */

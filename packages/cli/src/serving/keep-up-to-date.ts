@@ -37,10 +37,9 @@ export async function keepUpToDate(sync: Sync, everyMs: number, voice: Voice, io
     sync.each(
       async (one) => {
         const run = await one.once();
-        const { new: added, changed, gone, pending, skipped } = run.summary;
+        const { new: added, changed, pending, skipped } = run.summary;
         const { account } = one;
-        if (voice.isLog)
-          voice.log('info', 'synced', { account, new: added, changed, gone, pending, skipped });
+        if (voice.isLog) voice.log('info', 'synced', { account, new: added, changed, pending, skipped });
         else saySync(run, { account, name }, io);
         return exitCodes.ok;
       },

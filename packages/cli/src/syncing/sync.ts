@@ -106,12 +106,11 @@ export function saySync(
   { account, name }: { readonly account: string; readonly name: string },
   io: Io,
 ): number {
-  const { new: added, changed, same, gone, pending } = summary;
+  const { new: added, changed, same, pending } = summary;
   const figures = [
     `${count(added)} new`,
     `${count(changed)} changed`,
     `${count(same)} the same`,
-    ...(gone > 0 ? [`${count(gone)} no longer on the server`] : []),
     ...(pending > 0 ? [`${count(pending)} not final yet`] : []),
   ];
   say(io, `${name}, account ${account}: ${figures.join(', ')} (${duration(tookMs)})`);

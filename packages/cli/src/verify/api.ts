@@ -1,5 +1,5 @@
 import type { Call, Client } from '@call-attribution/core';
-import { commonSlice, type TimeSlice } from '@call-attribution/node-stream';
+import type { TimeSlice } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import { Interrupted } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -7,7 +7,15 @@ import { withinRange } from '../reading/filter.ts';
 import { readCalls, verdictText, watch } from '../reading/verdict.ts';
 import { plural } from '../term/numbers.ts';
 import type { ApiCheck, Difference, Finding } from './finding.ts';
-import { type ComparedRow, Hours, isWithin, NamedRows, rangesOf, unequalHours } from './stretches.ts';
+import {
+  type ComparedRow,
+  commonSlice,
+  Hours,
+  isWithin,
+  NamedRows,
+  rangesOf,
+  unequalHours,
+} from './stretches.ts';
 
 /** A side that can be read again. */
 export interface Rows {

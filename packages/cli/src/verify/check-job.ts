@@ -7,7 +7,6 @@ import {
   type PlannedAccount,
   type PlannedJob,
 } from '@call-attribution/fleet';
-import { commonSlice } from '@call-attribution/node-stream';
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { parse } from '@call-attribution/query-dsl';
 import { storeName } from '@call-attribution/store';
@@ -22,6 +21,7 @@ import { checkFile } from './check-file.ts';
 import { compareRows } from './check-store.ts';
 import { type ApiCheck, type Check, type Finding, nothingIn, onlyReceiptIn, verdictOf } from './finding.ts';
 import { type Holdings, openHoldings } from './holdings.ts';
+import { commonSlice } from './stretches.ts';
 
 /** Verifies what a job of `calls fleet` has written, account by account: the rows of a store, or the files of a folder or bucket. */
 export async function* checkJob(job: PlannedJob, ask: Ask): AsyncGenerator<Check, void, void> {

@@ -17,6 +17,13 @@ export function isWithin(at: string | null, { from, to }: TimeSlice): boolean {
   return at !== null && (from === null || at >= from) && (to === null || at < to);
 }
 
+/** What two ranges have in common. Where that is nothing, its end is not after its start. */
+export function commonSlice(one: TimeSlice, other: TimeSlice): TimeSlice {
+  const starts = [one.from, other.from].filter((from) => from !== null).sort();
+  const ends = [one.to, other.to].filter((to) => to !== null).sort();
+  return { from: starts.at(-1) ?? null, to: ends[0] ?? null };
+}
+
 /** Rows by the hour in which they were added: small, however many there are. */
 export class Hours {
   readonly #hours = new Map<string, RowDigest>();

@@ -92,7 +92,6 @@ export class Gate implements Limiter {
   #working = 0;
   #pausedUntil = 0;
   #isClosed = false;
-  #isHeld = false;
   #quiet: NodeJS.Timeout | undefined;
   #onWritten = (): void => {};
   /** Called once it is closed and all is quiet. */
@@ -124,12 +123,7 @@ export class Gate implements Limiter {
   waits(ms: number): void {
     if (ms <= shortWait || this.#isClosed) return;
     this.pause(ms);
-    if (this.#owner.onWait(ms, 'server') === 'end' && !this.#isHeld) this.close();
-  }
-
-  /** No wait ends the turn any more. */
-  hold(): void {
-    this.#isHeld = true;
+    if (this.#owner.onWait(ms, 'server') === 'end') this.close();
   }
 
   /** Lets no further request start. */
@@ -159,7 +153,7 @@ export class Gate implements Limiter {
   async #pass(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();
-      if (this.#owner.isOver() && !this.#isHeld) await this.#written();
+      if (this.#owner.isOver()) await this.#written();
       if (this.#isClosed) {
         this.#stir();
         await aborted(signal);
@@ -170,7 +164,7 @@ export class Gate implements Limiter {
       if (wait <= 0) break;
       const what = server >= rate ? 'server' : 'rate';
       if (wait <= shortWait) await slept(wait, signal);
-      else if (this.#owner.onWait(wait, what) === 'end' && !this.#isHeld) this.close();
+      else if (this.#owner.onWait(wait, what) === 'end') this.close();
       else await this.#owner.rest(wait, signal);
     }
     this.#rate.started(this.#owner.now());

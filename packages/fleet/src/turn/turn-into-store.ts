@@ -5,9 +5,6 @@ import { mirrorSink, type Store } from '@call-attribution/store';
 import type { TicketNote } from '../engine/ticket.ts';
 import type { TurnEnd, TurnWork } from './turn.ts';
 
-/** Bytes that a turn may hold. */
-const mostBytes = 16 * 1024 * 1024;
-
 /**
  * A sync of an account for a while: it ends at a page border, and the next turn goes on there. The state is committed with the
  * records, under the claim of the store.
@@ -23,7 +20,7 @@ export async function turnIntoStore(store: Store, work: TurnWork): Promise<TurnE
       lookback: job.lookback,
       settle: job.settle,
       onError: job.skip ? 'skip' : 'fail',
-      prefetch: { pages: work.ahead, bytes: mostBytes },
+      prefetch: work.ahead,
       signal,
       onProgress: (progress) => {
         total = progress.total;
@@ -55,13 +52,11 @@ function watched(sink: UpsertSink, { gate, isOver, onCalls }: TurnWork) {
     leavesOut: (call: Call) => sink.leavesOut?.(call) ?? false,
     commit: (batch) =>
       gate.during(async () => {
-        const outcome = (await sink.commit(batch)) ?? undefined;
+        const outcome = await sink.commit(batch);
         last = batch.state;
         isSettled = batch.isLast;
         onCalls(batch.calls.length);
-        // Cut off in its counts, a sync would read again what it has, each time.
-        if (batch.stage === 'counted') gate.hold();
-        else if (batch.stage === 'reading' && isOver()) gate.close();
+        if (isOver()) gate.close();
         return outcome;
       }),
   };

@@ -9,8 +9,6 @@ export interface TurnGate {
   during<T>(work: () => Promise<T>): Promise<T>;
   /** Lets no further request start. */
   close(): void;
-  /** From now on the turn ends by itself: its requests wait as long as they have to. */
-  hold(): void;
 }
 
 /** All that a turn works with. */

@@ -193,7 +193,7 @@ export class Mirror {
           order: 'newest',
           // A record that cannot be read must not keep all others out.
           onError: 'skip',
-          ...(isUrgent ? { maxRechecks: 0 } : {}),
+          ...(isUrgent ? { settle: '3d' } : {}),
           signal,
           clock: this.#host.clock,
           onProgress: (progress) => {
@@ -236,13 +236,9 @@ export class Mirror {
 /** A sink that gets records without personal data. */
 function maskedSink(sink: UpsertSink, mask: RecordMask): UpsertSink {
   return {
-    ...(sink.compares ? { compares: sink.compares } : {}),
     load: () => sink.load(),
     leavesOut: (call) => sink.leavesOut?.(call) ?? false,
-    async commit(batch) {
-      const outcome = await sink.commit({ ...batch, calls: batch.calls.map((call) => mask.whole(call)) });
-      return typeof outcome === 'object' ? outcome : undefined;
-    },
+    commit: (batch) => sink.commit({ ...batch, calls: batch.calls.map((call) => mask.whole(call)) }),
   };
 }
 
@@ -274,9 +270,7 @@ async function statusOf({
 
 /** Whether all calls of a period were read, also where the first load has not counted them yet. */
 const isLoaded = (verdict: CopyVerdict | null): boolean =>
-  verdict?.gaps.every(
-    ({ is, reasons }) => is === 'unproven' && reasons.every(({ code }) => code === 'left_early'),
-  ) ?? false;
+  verdict?.gaps.every(({ why }) => why === 'uncounted') ?? false;
 
 /** The id of the account that the keys belong to. */
 async function accountOf(client: Client, signal: AbortSignal): Promise<string> {

@@ -17,5 +17,5 @@ export {
   removalsFile,
   withoutCalls,
 } from '../removals/removals.ts';
-export { type CopyVerdict, copyVerdict, describeCopy, type Gap } from '../sync/copy-verdict.ts';
-export { withoutRecords } from '../sync/sync-state.ts';
+export { withoutRecords } from '../next/sync/state.ts';
+export { type CopyVerdict, copyVerdict, describeCopy } from '../next/sync/verdict.ts';

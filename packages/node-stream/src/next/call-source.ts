@@ -173,12 +173,15 @@ export function linesOf(records: readonly RawRecord[]): Buffer {
     const ranges = page.byteRanges().slice(index, index + count);
     const [start, end] = [ranges[0]?.start ?? 0, ranges.at(-1)?.end ?? 0];
     const lines = bytes.subarray(start, end + 1);
-    const isTight = end < bytes.length && ranges.every((one, at) => at === 0 || one.start === (ranges[at - 1]?.end ?? 0) + 1);
+    const isTight =
+      end < bytes.length &&
+      ranges.every((one, at) => at === 0 || one.start === (ranges[at - 1]?.end ?? 0) + 1);
     if (isTight && !lines.includes(newline) && !lines.includes(0x0d)) {
       for (const one of ranges) lines[one.end - start] = newline;
       pieces.push(lines);
     } else {
-      for (let at = 0; at < count; at += 1) pieces.push(bytesOf({ page, index: index + at }), Buffer.of(newline));
+      for (let at = 0; at < count; at += 1)
+        pieces.push(bytesOf({ page, index: index + at }), Buffer.of(newline));
     }
     i += count;
   }

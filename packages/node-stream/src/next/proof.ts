@@ -44,6 +44,10 @@ export interface Stretch<P extends Position = string> extends Span<P> {
   readonly missing?: number;
   /** The calls that the server gave twice. */
   readonly sids?: readonly string[];
+  /** Of a copy: when it was read, in milliseconds; how many of its calls were not final; and that it has to be read again. */
+  readonly read?: number;
+  readonly open?: number;
+  readonly again?: true;
 }
 
 /** Stretches in order, which may share their ends and nothing else. What lies between them was not read. */
@@ -139,16 +143,20 @@ export function common<P extends Position>(a: Span<P>, b: Span<P>): Span<P> | nu
   return range.from !== null && range.to !== null && range.from >= range.to ? null : range;
 }
 
-/** Puts a stretch in the place of what was known of its range. What is left of others that it cuts is no longer known in numbers. */
+/** Puts a stretch in the place of what was known of its range. Of what is left of others that it cuts, numbers are a guess. */
 export function add<P extends Position>(list: Stretches<P>, stretch: Stretch<P>): Stretch<P>[] {
   const last = list.at(-1);
   if (last === undefined || endsBefore(last.to, stretch.from)) return [...list, stretch];
   const parts = list.flatMap((one) => {
     if (common(one, stretch) === null) return [one];
-    const rest = { ...one, counted: null, shared: 0 };
+    const calls = Math.max(0, one.calls - stretch.calls);
+    const rest = { ...one, counted: null, shared: 0, calls };
+    const hasRight = isBefore(stretch.to, one.to, 'end');
     return [
-      ...(isBefore(one.from, stretch.from, 'begin') ? [{ ...rest, to: stretch.from }] : []),
-      ...(isBefore(stretch.to, one.to, 'end') ? [{ ...rest, from: stretch.to }] : []),
+      ...(isBefore(one.from, stretch.from, 'begin')
+        ? [{ ...rest, to: stretch.from, calls: hasRight ? 0 : calls }]
+        : []),
+      ...(hasRight ? [{ ...rest, from: stretch.to }] : []),
     ];
   });
   return [...parts, stretch].sort((a, b) => (isBefore(a.from, b.from, 'begin') ? -1 : 1));
@@ -173,6 +181,7 @@ const isAlike = <P extends Position>(a: Stretch<P>, b: Stretch<P>): boolean =>
   b.is === 'proved' &&
   a.counted !== null &&
   b.counted !== null &&
+  a.again === b.again &&
   (a.at === null) === (b.at === null);
 
 /** Two such neighbors as one. */
@@ -185,14 +194,17 @@ function joined<P extends Position>(a: Stretch<P>, b: Stretch<P>): Stretch<P> {
     shared: a.shared,
     calls: a.calls + b.calls,
     at: a.at === null || b.at === null ? null : Math.min(a.at, b.at),
+    ...(a.read === undefined || b.read === undefined ? {} : { read: Math.min(a.read, b.read) }),
+    ...(a.open === undefined || b.open === undefined ? {} : { open: a.open + b.open }),
+    ...(a.again ? { again: a.again } : {}),
   };
 }
 
-/** The same in at most `most` stretches, as far as neighbors are alike. None are joined across `border`. */
+/** The same in at most `most` stretches, as far as neighbors are alike. None are joined across a border that is kept. */
 export function bounded<P extends Position>(
   list: Stretches<P>,
   most: number,
-  border: P | null = null,
+  keeps: (border: P) => boolean,
 ): Stretches<P> {
   if (list.length <= most) return list;
   const all = [...list];
@@ -202,7 +214,7 @@ export function bounded<P extends Position>(
     for (const [i, b] of all.entries()) {
       const a = all[i - 1];
       if (a === undefined || !isAlike(a, b)) continue;
-      if (border !== null && b.from === border) continue;
+      if (b.from !== null && keeps(b.from)) continue;
       if (a.calls + b.calls >= least) continue;
       best = i - 1;
       least = a.calls + b.calls;
@@ -330,7 +342,8 @@ function together<P extends Position>(gaps: readonly Gap<P>[]): Gap<P>[] {
   return all;
 }
 
-function proofOf(gaps: readonly Gap<Position>[]): Proof {
+/** What is proved where these are the gaps. */
+export function proofOf(gaps: readonly Gap<Position>[]): Proof {
   if (gaps.some(({ is }) => is === 'short')) return 'short';
   return gaps.length > 0 ? 'unproven' : 'whole';
 }
@@ -351,14 +364,21 @@ export function describeVerdict(verdict: Verdict<Position>): string {
   const { proof, gaps, notes } = verdict;
   const calls = plural(deliveredOf(verdict), 'call');
   const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
-  const byWhy = new Map<Why, Gap<Position>[]>();
-  for (const gap of gaps) byWhy.set(gap.why, [...(byWhy.get(gap.why) ?? []), gap]);
-  return [lead, ...[...byWhy].map(([why, some]) => describeGaps(why, some)), ...notes.map(describeNote)].join(
-    '; ',
+  return [lead, ...describeGaps(gaps), ...notes.map(describeNote)].join('; ');
+}
+
+/** What is not proved, a sentence for each reason. */
+export function describeGaps(gaps: readonly Gap<Position>[]): string[] {
+  const reasons = [...new Set(gaps.map(({ why }) => why))];
+  return reasons.map((why) =>
+    describeReason(
+      why,
+      gaps.filter((gap) => gap.why === why),
+    ),
   );
 }
 
-function describeGaps(why: Why, gaps: readonly Gap<Position>[]): string {
+function describeReason(why: Why, gaps: readonly Gap<Position>[]): string {
   const lost = gaps.reduce((sum, gap) => sum + (gap.missing ?? 0), 0);
   const missing = `${plural(lost, 'call is', 'calls are')} missing`;
   const where = `${placeOf(gaps[0])}${gaps.length > 1 ? ` and in ${plural(gaps.length - 1, 'more stretch', 'more stretches')}` : ''}`;

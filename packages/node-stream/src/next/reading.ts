@@ -205,7 +205,7 @@ export class Reading<R, T, P extends Position> {
           stretches: bounded(
             stretches.reduce<readonly Stretch<P>[]>(add, before.stretches),
             mostStretches,
-            this.options.until,
+            (border) => border === this.options.until,
           ),
           border: slice.border,
           pages: slice.pages === null ? null : { ...slice.pages, left: all },

@@ -42,6 +42,12 @@ export interface SliceOptions extends Limits {
   readonly stop: AbortController;
   /** Where an earlier read stopped. */
   readonly from?: Pick<ReadState<number>, 'border' | 'pages'> | null;
+  /** How close items lie where the read begins, and how many there are until the end, if an earlier read has shown it. */
+  readonly pace?: { readonly items: number; readonly width: number; readonly left: number } | null;
+  /** Slices to deliver at most. */
+  readonly most?: number;
+  /** A read that ends by an error first delivers all that has arrived, also what does not come next. */
+  readonly keepsArrived?: boolean;
 }
 
 /** Items that are delivered together. */
@@ -123,14 +129,46 @@ class Slicer<T> {
   #isFirst = true;
   #requests = 0;
   #delivered = 0;
+  #given = 0;
 
   constructor(source: Asked<T>, options: SliceOptions) {
     this.#source = source;
     this.#options = options;
     this.#size = options.rows;
+    if (!options.pace) return;
+    this.#pace = options.pace;
+    this.#left = options.pace.left;
+    this.#isFirst = false;
   }
 
   async *read(ranges: readonly Span<number>[]): AsyncGenerator<Slice<T>, void, void> {
+    try {
+      for await (const slice of this.#inOrder(ranges)) {
+        yield slice;
+        if (this.#given >= (this.#options.most ?? Number.POSITIVE_INFINITY)) return;
+      }
+    } catch (error) {
+      if (this.#options.keepsArrived) yield* this.#arrived();
+      throw error;
+    }
+  }
+
+  /** What has arrived of the slices that are on their way, where one answer is all of a slice. */
+  async *#arrived(): AsyncGenerator<Slice<T>, void, void> {
+    const isLate = new Promise<null>((resolve) => setImmediate(resolve, null));
+    for (const piece of this.#work) {
+      const answer = await Promise.race([piece.answer?.catch(() => null), isLate]);
+      if (answer == null || answer instanceof Misplaced) continue;
+      const { ids, total } = answer;
+      // A full page that says that it is all may come from a server that counts no further.
+      const isAll = new Set(ids).size === total && ids.length === total && total < this.#options.rows;
+      if (!isAll || judge(answer, piece, this.#options) !== 'complete') continue;
+      const items = ids.map((_, index) => ({ answer, index }));
+      yield this.#deliver(piece, { items, total, passes: 1, is: 'proved' });
+    }
+  }
+
+  async *#inOrder(ranges: readonly Span<number>[]): AsyncGenerator<Slice<T>, void, void> {
     const { stray, from } = this.#options;
     for (const id of from?.border ?? []) {
       this.#seen.add(id);
@@ -174,8 +212,8 @@ class Slicer<T> {
 
   /** Asks for the slices that come next, as many as may be on their way. Without a pace only the first. */
   #lookAhead(): void {
-    const { ahead } = this.#options;
-    for (let i = 0; i < this.#work.length && i < ahead; i += 1) {
+    const { ahead, most = Number.POSITIVE_INFINITY } = this.#options;
+    for (let i = 0; i < this.#work.length && i < Math.min(ahead, most - this.#given); i += 1) {
       const piece = this.#work[i] as Piece<T>;
       if (piece.answer !== undefined) continue;
       if (i > 0 && this.#pace === null) return;
@@ -384,6 +422,7 @@ class Slicer<T> {
       else doubled.push(id);
     }
     this.#keepBorder(items, piece);
+    this.#given += 1;
     if (fresh.length > 0) this.#delivered += 1;
     const whole: Stretch<number> = {
       from: piece.from,
@@ -508,6 +547,7 @@ class Slicer<T> {
       }
       got += next.ids.length;
       calls += fresh.length;
+      this.#given += 1;
       if (fresh.length > 0) this.#delivered += 1;
       const cursor = next.next;
       const isCursor = typeof cursor === 'string' || typeof cursor === 'number';

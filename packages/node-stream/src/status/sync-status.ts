@@ -1,15 +1,13 @@
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { type CopyVerdict, describeCopy } from '../sync/copy-verdict.ts';
+import { type CopyVerdict, describeCopy } from '../next/sync/verdict.ts';
 import { type MetricFamily, metricsText } from './metrics-text.ts';
 import type { StatusSource } from './status-reply.ts';
 
-const kinds = ['new', 'changed', 'same', 'gone', 'skipped'] as const;
+const kinds = ['new', 'changed', 'same', 'skipped'] as const;
 
 /** What a sync did with its rows. */
-export type SyncCounts = Readonly<
-  Record<'new' | 'changed' | 'same' | 'gone' | 'skipped' | 'pending', number>
-> &
-  Pick<CopyVerdict, 'calls' | 'missing' | 'gaps'>;
+export type SyncCounts = Readonly<Record<'new' | 'changed' | 'same' | 'skipped' | 'pending', number>> &
+  CopyVerdict;
 
 /** How repeated syncs are doing, for health checks and metrics. */
 export interface SyncStatus extends StatusSource {
@@ -121,7 +119,7 @@ const initial = (): AccountState => ({
   gaps: 0,
   lacks: null,
   runs: { ok: 0, failed: 0 },
-  rows: { new: 0, changed: 0, same: 0, gone: 0, skipped: 0 },
+  rows: { new: 0, changed: 0, same: 0, skipped: 0 },
   errors: new Map(),
 });
 

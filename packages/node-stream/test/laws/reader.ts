@@ -11,13 +11,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { apiKeys, type Call, createClient } from '@call-attribution/core';
-import { createCallByteStream, createCallStream } from '../../src/next/read.ts';
 import { toNdjson } from '../../src/next/encoders/index.ts';
 import { dedupe } from '../../src/next/operators/dedupe.ts';
 import { mapCalls } from '../../src/next/operators/map-calls.ts';
+import { createCallByteStream, createCallStream } from '../../src/next/read.ts';
 import { fileSink } from '../../src/next/sinks/file-sink.ts';
-import { syncInto } from '../../src/sync/sync.ts';
-import type { SyncState } from '../../src/sync/sync-state.ts';
+import { type SyncState, syncInto } from '../../src/next/sync/index.ts';
 
 const [mode = '', url = '', folder = ''] = process.argv.slice(2);
 const log = join(folder, 'log.ndjson');
@@ -84,6 +83,7 @@ const modes: Record<string, () => Promise<void>> = {
         async commit({ calls, state }) {
           for (const call of calls) length += writeSync(file, `${JSON.stringify(call)}\n`);
           save({ state, length });
+          return { added: calls.length, changed: 0 };
         },
       },
       { ...options, lookback: '1h', clock: { now: () => Date.UTC(2026, 5, 1) } },

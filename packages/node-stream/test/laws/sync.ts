@@ -2,9 +2,9 @@ import type { Call } from '@call-attribution/core';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { syncInto } from '../../src/sync/sync.ts';
-import type { SyncOptions } from '../../src/sync/sync-options.ts';
-import type { SyncBatch, SyncState, UpsertSink } from '../../src/sync/sync-state.ts';
+import type { SyncOptions } from '../../src/next/sync/options.ts';
+import type { SyncBatch, SyncState, UpsertSink } from '../../src/next/sync/state.ts';
+import { syncInto } from '../../src/next/sync/sync.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
 
 const options: SyncOptions = {
@@ -32,7 +32,14 @@ export function memoryStore(stateEvery = 1): UpsertSink & { rows: Map<string, Ca
       // What a real store keeps is text: a state that is not plain JSON would be caught here.
       commits += 1;
       if (commits % stateEvery === 0 || batch.isLast) state = JSON.parse(JSON.stringify(batch.state));
-      for (const call of batch.calls) sink.rows.set(call.sid, call);
+      let [added, changed] = [0, 0];
+      for (const call of batch.calls) {
+        const before = sink.rows.get(call.sid);
+        if (before === undefined) added += 1;
+        else if (JSON.stringify(before) !== JSON.stringify(call)) changed += 1;
+        sink.rows.set(call.sid, call);
+      }
+      return { added, changed };
     },
   };
   return sink;

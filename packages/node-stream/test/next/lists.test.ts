@@ -1,8 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createListReader, type List, type ListReaderOptions, type Verdict } from '../../src/next/lists.ts';
-import { aggregate, count as countOf } from '../../src/next/operators/index.ts';
 import { through } from '../../src/next/operators/chain.ts';
-import { inRange, type ListServer, listOf, naive, type Order, ordersFrom, startListServer } from '../list-servers.ts';
+import { aggregate, count as countOf } from '../../src/next/operators/index.ts';
+import {
+  inRange,
+  type ListServer,
+  listOf,
+  naive,
+  type Order,
+  ordersFrom,
+  startListServer,
+} from '../list-servers.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const count = 2000;
@@ -101,8 +109,16 @@ describe('kinds of lists', () => {
 
 describe('what cannot be right is an error', () => {
   test.each<[string, Answer, string]>([
-    ['a cursor that comes twice', (_, orders) => ({ items: orders.slice(1500, 1520), next: 'same' }), 'cursor_repeated'],
-    ['ranges that are ignored', (query, orders) => ({ items: page(orders, query), total: count }), 'range_ignored'],
+    [
+      'a cursor that comes twice',
+      (_, orders) => ({ items: orders.slice(1500, 1520), next: 'same' }),
+      'cursor_repeated',
+    ],
+    [
+      'ranges that are ignored',
+      (query, orders) => ({ items: page(orders, query), total: count }),
+      'range_ignored',
+    ],
     ['no page', () => ({ data: [] }), 'unexpected_page'],
   ])('%s', async (_, answer, code) => {
     const list = await open(even, answer);

@@ -33,7 +33,7 @@ describe('each way to read gives each call once, in order, and a verdict', () =>
       for await (const { items } of stream.pages()) sids.push(...sidsOf(items));
       return sids;
     },
-    'events': async (stream) => {
+    events: async (stream) => {
       const sids: string[] = [];
       stream.on('data', ({ sid }) => sids.push(sid));
       await once(stream, 'end');
@@ -143,18 +143,21 @@ describe('requests', () => {
 });
 
 describe('a checkpoint', () => {
-  test.each([1, 40, 77, 200, 499])('after %i calls, nothing is lost and at most a page comes again', async (take) => {
-    const server = new FakeServer(fakeRecords(500, (i) => (i % 3 === 0 ? 0 : 1)));
-    const stream = createCallStream(server, options);
-    const sids: string[] = [];
-    for await (const { sid } of stream) if (sids.push(sid) === take) break;
-    const checkpoint = JSON.parse(JSON.stringify(stream.checkpoint()));
-    const rest = await read(server, { checkpoint });
-    const all = [...sids, ...rest.sids];
-    expect(new Set(all)).toEqual(new Set(server.records.map(({ sid }) => sid)));
-    expect(all.length - 500).toBeLessThanOrEqual(40);
-    expect(rest.verdict).toMatchObject({ proof: 'whole', proved: 500 });
-  });
+  test.each([1, 40, 77, 200, 499])(
+    'after %i calls, nothing is lost and at most a page comes again',
+    async (take) => {
+      const server = new FakeServer(fakeRecords(500, (i) => (i % 3 === 0 ? 0 : 1)));
+      const stream = createCallStream(server, options);
+      const sids: string[] = [];
+      for await (const { sid } of stream) if (sids.push(sid) === take) break;
+      const checkpoint = JSON.parse(JSON.stringify(stream.checkpoint()));
+      const rest = await read(server, { checkpoint });
+      const all = [...sids, ...rest.sids];
+      expect(new Set(all)).toEqual(new Set(server.records.map(({ sid }) => sid)));
+      expect(all.length - 500).toBeLessThanOrEqual(40);
+      expect(rest.verdict).toMatchObject({ proof: 'whole', proved: 500 });
+    },
+  );
 
   test('those of pages fit together exactly', async () => {
     const server = new FakeServer(records);
@@ -204,8 +207,18 @@ describe('a checkpoint', () => {
   });
 
   test.each([
-    ['of another filter', (checkpoint: Checkpoint) => checkpoint, 'talk_minutes:[1 TO *]', 'checkpoint_mismatch'],
-    ['with a digit changed', (checkpoint: Checkpoint) => JSON.parse(JSON.stringify(checkpoint).replace('2026', '2025')), '', 'checkpoint_invalid'],
+    [
+      'of another filter',
+      (checkpoint: Checkpoint) => checkpoint,
+      'talk_minutes:[1 TO *]',
+      'checkpoint_mismatch',
+    ],
+    [
+      'with a digit changed',
+      (checkpoint: Checkpoint) => JSON.parse(JSON.stringify(checkpoint).replace('2026', '2025')),
+      '',
+      'checkpoint_invalid',
+    ],
     ['that is none', () => ({ version: 1 }) as never, '', 'checkpoint_invalid'],
     ['of a chain', (checkpoint: Checkpoint) => ({ ...checkpoint, chain: {} }), '', 'checkpoint_mismatch'],
   ])('one %s is refused', async (_, change, filter, code) => {
@@ -284,7 +297,9 @@ describe('the verdict', () => {
     expect(sids).toHaveLength(1000);
     expect(verdict).toMatchObject({ proof: 'whole', proved: 1000, notes: [{ code: 'young' }] });
     const [note] = verdict.notes;
-    expect(String(note?.from) <= '2026-01-01 06:00:00' && String(note?.from) > '2026-01-01 05:00:00').toBe(true);
+    expect(String(note?.from) <= '2026-01-01 06:00:00' && String(note?.from) > '2026-01-01 05:00:00').toBe(
+      true,
+    );
   });
 
   test('a server that does not count at the end leaves it unproven', async () => {
@@ -340,9 +355,13 @@ test('calls of another account than before are refused, also after a resume', as
   const of = (account: string) => records.map((record) => ({ ...record, acct_id: account }));
   const mixed = new FakeServer([...of('1').slice(0, 300), ...of('2').slice(300)]);
   await expect(read(mixed)).rejects.toMatchObject({ code: 'other_account' });
-  const { value } = await createCallStream(new FakeServer(of('1')), options).pages().next();
+  const { value } = await createCallStream(new FakeServer(of('1')), options)
+    .pages()
+    .next();
   const { checkpoint } = value as { checkpoint: Checkpoint };
-  await expect(read(new FakeServer(of('2')), { checkpoint })).rejects.toMatchObject({ code: 'other_account' });
+  await expect(read(new FakeServer(of('2')), { checkpoint })).rejects.toMatchObject({
+    code: 'other_account',
+  });
 });
 
 test('an error comes after the calls before it, and the read goes on from the checkpoint', async () => {

@@ -145,7 +145,7 @@ async function forgetTraces(
  * Changes the state of the sync of an account. A sync that is under way remembers more than the state: it loses its claim, and the next
  * run goes on from the changed state.
  */
-export async function changeState(
+async function changeState(
   session: Session,
   account: string,
   change: (state: SyncState) => SyncState,
@@ -163,5 +163,4 @@ export async function changeState(
   );
 }
 
-const isState = (state: unknown): state is SyncState =>
-  Array.isArray(propertyOf(state, 'seen')) && Array.isArray(propertyOf(state, 'pending'));
+const isState = (state: unknown): state is SyncState => Array.isArray(propertyOf(state, 'parts'));

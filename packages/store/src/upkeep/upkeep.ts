@@ -1,11 +1,9 @@
 import { formatNaive } from '@call-attribution/core/time';
-import type { SeenRecord } from '@call-attribution/node-stream';
 import type { Driver, Session } from '../database/driver.ts';
 import { setBorder } from '../rows/removed.ts';
 import { levels } from '../rows/tally.ts';
 import { anyTalk, noTime } from '../rows/wire-values.ts';
 import { deleteKeys, holdAccount } from '../rows/write.ts';
-import { changeState } from './erasure.ts';
 
 /** A wrong count, found by `check`. */
 export interface TallyFault {
@@ -98,19 +96,7 @@ export async function purgeBefore(driver: Driver, account: string, before: numbe
     purged += deleted;
     if (deleted === 0) break;
   }
-  if (purged > 0) {
-    const border = formatNaive(before * 1000);
-    const isKept = ([, date]: SeenRecord): boolean => date >= border;
-    await driver.write(async (session) => {
-      await holdAccount(driver, session, account);
-      await changeState(session, account, (state) => ({
-        ...state,
-        seen: state.seen.filter(isKept),
-        pending: state.pending.filter(isKept),
-      }));
-    });
-    await driver.scrub(false);
-  }
+  if (purged > 0) await driver.scrub(false);
   return purged;
 }
 

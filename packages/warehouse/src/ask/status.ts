@@ -34,10 +34,7 @@ export async function readVerdict(
     [account],
   );
   if (row === undefined) return null;
-  return copyVerdict(
-    { version: 1, parts: readState(String(row.parts), account), seen: [], pending: [] },
-    period,
-  );
+  return copyVerdict({ version: 2, account: null, parts: readState(String(row.parts), account) }, period);
 }
 
 /** The JSON of the state of a sync. Its form is checked by whoever uses it. */

@@ -116,10 +116,7 @@ export async function purgeCalls(host: ChangeHost, account: string, before: stri
           WHERE account = $1 AND caller_key IN (SELECT caller_key FROM affected) GROUP BY caller_key)`,
       [account],
     );
-    await afterDeleting(session, account, (state) => {
-      const isKept = ([, date]: SyncState['seen'][number]): boolean => date >= border;
-      return { ...state, seen: state.seen.filter(isKept), pending: state.pending.filter(isKept) };
-    });
+    await afterDeleting(session, account, (state) => state);
     return purged;
   };
   return (await changed(host, account, purge, (purged) => purged > 0)).result;

@@ -64,7 +64,6 @@ export class Staging {
   #commit: Commit | undefined;
   /** Bytes of the long lines. */
   #long = 0;
-  #sinceState = 0;
   #journalEnd = 0;
   #sids = new Set<string>();
   // Short lines of the calls that are staged. They reach the disk only to be read: after a crash the whole lines serve.
@@ -110,9 +109,7 @@ export class Staging {
     const { count, longest, long } = this.#print(calls, most);
     const commit = count === calls.length ? committed : undefined;
     const { lines: bytes, keys } = this.#writer;
-    this.#sinceState += count;
-    // A state can have megabytes: it is written again once as many calls were staged as it has entries.
-    const mustSave = commit !== undefined && (commit.isLast || stateSize(commit.state) <= this.#sinceState);
+    const mustSave = commit !== undefined;
     try {
       this.#files ??= await this.#open();
       const { lines, journal } = this.#files;
@@ -136,7 +133,6 @@ export class Staging {
       this.#keyLines.push(Buffer.from(keys));
       // Only now: a state must never be stored without the calls that are true with it.
       this.#commit = commit ?? this.#commit;
-      if (mustSave) this.#sinceState = 0;
       return count;
     } catch (error) {
       // What a failed write left after the last whole batch is not a part of the file.
@@ -196,7 +192,6 @@ export class Staging {
     this.#at = nothing;
     this.#commit = undefined;
     this.#long = 0;
-    this.#sinceState = 0;
     this.#journalEnd = 0;
     this.#sids = new Set();
     this.#keyLines = [];
@@ -283,8 +278,6 @@ function whyNot(call: Call): string | null {
 /** Is a `sid` still different from all others once it is a string in the database? */
 const isUsable = (sid: unknown): boolean =>
   typeof sid === 'string' ? sid !== '' && isWellFormed(sid) : Number.isFinite(sid);
-
-const stateSize = ({ seen, pending }: SyncState): number => seen.length + pending.length;
 
 async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let from = 0; from < bytes.length; ) {

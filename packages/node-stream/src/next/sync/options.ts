@@ -1,0 +1,92 @@
+import { type Call, listOptions, type RequestOptions, requestOptions } from '@call-attribution/core';
+import {
+  checkOption,
+  defineOptions,
+  type OptionsOf,
+  option,
+  type ReadOf,
+} from '@call-attribution/core/options';
+import { naiveTime } from '../../option-kinds.ts';
+import type { PageClient } from '../call-source.ts';
+import type { DeadRecord } from '../read.ts';
+import type { Progress } from '../reading.ts';
+import type { StateStore, UpsertSink } from './state.ts';
+
+/** The part of core's client that a sync uses. */
+export type SyncClient = PageClient;
+
+const periodOptions = defineOptions({
+  /** Where it begins, `YYYY-MM-DD HH:MM:SS`. Default: with the first call. */
+  from: naiveTime().or(option.only(null)),
+  /** Where it ends, not included. Default: with the latest call. */
+  to: naiveTime().or(option.only(null)),
+});
+
+/**
+ * A period that moves with the clock, such as the last 60 days. It begins no later than where earlier runs ended, so that a pause
+ * leaves no gap.
+ */
+export interface MovingPeriod extends OptionsOf<typeof periodOptions> {}
+
+/** The options of `syncInto`. */
+export const syncOptions = defineOptions({
+  ...requestOptions.entries,
+  /** Which calls, in the language of `q`. Default: all. */
+  filter: listOptions.entries.filter,
+  /** Calls asked for with one request. Default 1000. */
+  rows: option.whole(1).default(1000),
+  /** Slices that are asked for at the same time. Default 4. */
+  prefetch: option.whole(1).default(4),
+  /** Called after each page. An error it throws ends nothing. */
+  onProgress: option.callback<(progress: Progress) => void>(),
+  /** What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. */
+  onError: option.oneOf('fail', 'skip').or(option.callback<(dead: DeadRecord) => void>()).default('fail'),
+  /** The clock. Default: that of the machine. */
+  clock: option.clock(),
+  /** Only calls of this period, whose ends move from run to run. Default: all calls. */
+  period: option.table<MovingPeriod, MovingPeriod>(periodOptions),
+  /** A period that is read before all others. */
+  first: option.table<MovingPeriod, MovingPeriod>(periodOptions),
+  /**
+   * How far before the latest call seen a run begins, to find calls that appear late and records that change. Make it longer than a call
+   * lasts and than the server's clock may be wrong. Default `3d`. In v2 it is at least `settle`, unless `isFinal` is given: v2 has no
+   * `ppc_status`, so records are read again by their age.
+   */
+  lookback: option.duration().default('3d'),
+  /** Age from which a record is no longer read again, although its `ppc_status` is not final. Default `30d`. */
+  settle: option.duration().default('30d'),
+  /** Whether a record will not change any more. Default: whether its `ppc_status` is final. */
+  isFinal: option.callback<(call: Call) => boolean>(),
+  /**
+   * Which calls a run reads first. `newest` divides what is unread by its age, so that the calls of the last day are there first. Default
+   * `oldest`.
+   */
+  order: option.oneOf('oldest', 'newest').default('oldest'),
+  /** Most pages that a run reads; the next one goes on there. Default: no limit. */
+  maxPages: option.whole(1),
+});
+
+/** Settings of `syncInto`. `timeout`, `retry`, `headers` and `signal` are those of every request. */
+export interface SyncOptions
+  extends Pick<RequestOptions, 'timeout' | 'retry' | 'headers' | 'signal'>,
+    Omit<OptionsOf<typeof syncOptions>, keyof RequestOptions> {}
+/** The same with the defaults. */
+export interface SyncSettings extends ReadOf<typeof syncOptions> {}
+
+/** The options of `syncCalls`. */
+export const syncCallsOptions = defineOptions({
+  ...syncOptions.entries,
+  /** Keeps the state between runs, such as `fileState(path)`. */
+  state: option.methods<StateStore>('a state such as fileState(path)', 'load', 'save').required(),
+});
+
+/** Settings of `syncCalls`. */
+export interface SyncCallsOptions extends SyncOptions, Pick<OptionsOf<typeof syncCallsOptions>, 'state'> {}
+
+const clientKind = option.methods<SyncClient>('a client made by createClient()', 'fetchPage');
+const sinkKind = option.methods<UpsertSink>('a sink with load() and commit()', 'load', 'commit');
+
+/** Refuses what is not a client. */
+export const checkClient = (client: unknown): void => checkOption('client', clientKind, client);
+/** Refuses what is not a sink. */
+export const checkSink = (sink: unknown): void => checkOption('sink', sinkKind, sink);

@@ -1,0 +1,349 @@
+import type { Call } from '@call-attribution/core';
+import { isFinalStatus } from '@call-attribution/core/record';
+import { formatNaive, hour, second } from '@call-attribution/core/time';
+import {
+  bytesOf,
+  type CallQuery,
+  CallSource,
+  callQuery,
+  callSteps,
+  numberOf,
+  parsed,
+  type RawRecord,
+} from '../call-source.ts';
+import { add, common, missing, recount, type Span, type Stretch } from '../proof.ts';
+import { type Slice, type SliceOptions, slices } from '../slices.ts';
+import type { SyncClient, SyncSettings } from './options.ts';
+import { askedOf, bounding, dueOf, inOrder, isFaulty, lookbackOf, mayChange, syncQuery } from './plan.ts';
+import {
+  checkState,
+  type FirstCount,
+  merged,
+  type SyncPart,
+  type SyncState,
+  withoutCovered,
+} from './state.ts';
+
+// No time zone is further from UTC: what is older is older everywhere, and what is later than this is not the time of a call.
+const zones = 14 * hour;
+
+/** Calls that were read together, and the state once they are stored. */
+export interface ReadBatch {
+  readonly calls: readonly Call[];
+  readonly state: SyncState;
+  /** Records that could not be parsed. */
+  readonly skipped: number;
+  readonly isLast: boolean;
+  /** So many of the calls were not taken: their stretch is not whole. */
+  refused(count: number): void;
+}
+
+/** What a copy has of a sync that has not begun. */
+export const nothingRead: SyncState = { version: 2, account: null, parts: [] };
+
+const emptyPart: SyncPart = {
+  ...{ version: 'v3', filter: '', latest: null, asked: [], stretches: [], firsts: [] },
+  ...{ countedTo: null, paged: null },
+};
+
+/** One run of a sync: reads what is due, counts it, and reads again once what the count did not find. */
+export class SyncRun {
+  readonly #client: SyncClient;
+  readonly #options: SyncSettings;
+  readonly #ages: { readonly lookback: number; readonly settle: number };
+  readonly #startedAt: number;
+  /** What ends until then is counted at the end. */
+  readonly #until: string;
+  readonly #stop = new AbortController();
+  #parts: readonly SyncPart[];
+  #part = emptyPart;
+  #account: string | null;
+  #pagesLeft: number;
+  #retries = 0;
+  #rereads = 0;
+  #done = 0;
+
+  constructor(client: SyncClient, loaded: SyncState | null, options: SyncSettings) {
+    const { account, parts } = loaded === null ? nothingRead : checkState(loaded);
+    this.#client = client;
+    this.#options = options;
+    this.#ages = { lookback: lookbackOf(client.version, options), settle: options.settle };
+    this.#startedAt = options.clock.now();
+    this.#until = formatNaive(Math.floor((this.#startedAt - zones) / second) * second);
+    this.#account = account;
+    this.#parts = parts;
+    this.#pagesLeft = options.maxPages ?? Number.POSITIVE_INFINITY;
+  }
+
+  async *batches(): AsyncGenerator<ReadBatch, void, void> {
+    const { version } = this.#client;
+    const { signal, filter: input, period } = this.#options;
+    const abort = (): void => this.#stop.abort(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    try {
+      signal?.throwIfAborted();
+      const { filter, query } = syncQuery(input, version);
+      const known = this.#parts.find((part) => part.filter === filter && part.version === version);
+      const own: SyncPart = known ?? { ...emptyPart, version, filter };
+      const others = this.#parts.filter((part) => part !== own);
+      const asked = askedOf(query.asked, period, own);
+      const wanted = { ...own, asked: merged([...own.asked, asked]) };
+      this.#parts = [...others, wanted];
+      yield* this.#read(wanted, query, dueOf(wanted, asked, this.#ages));
+      // What another filter left that is not whole is read again too; what it left unread waits for that filter.
+      for (const part of others) {
+        const faults = part.stretches.filter((one) => one.at !== null && isFaulty(one));
+        if (part.version !== version || faults.length === 0 || this.#pagesLeft <= 0) continue;
+        yield* this.#read(part, callQuery(part.filter, version), merged(faults));
+      }
+      this.#parts = withoutCovered(this.#parts);
+      yield this.#batch([], { isLast: true });
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      this.#stop.abort();
+    }
+  }
+
+  #batch(calls: readonly Call[], more: Partial<ReadBatch> = {}): ReadBatch {
+    const state: SyncState = { version: 2, account: this.#account, parts: this.#parts };
+    return { calls, state, skipped: 0, isLast: false, refused: () => {}, ...more };
+  }
+
+  /** Changes the part that is read. */
+  #set(change: Partial<SyncPart>): void {
+    const before = this.#part;
+    this.#part = { ...before, ...change };
+    this.#parts = this.#parts.map((part) => (part === before ? this.#part : part));
+  }
+
+  /** Reads ranges of a part, counts it, and reads again once what the count did not find. */
+  async *#read(
+    part: SyncPart,
+    query: CallQuery,
+    due: readonly Span[],
+  ): AsyncGenerator<ReadBatch, void, void> {
+    this.#part = part;
+    const source = new CallSource(this.#client, query, this.#options);
+    source.account = this.#account;
+    let ranges = inOrder(due, part, this.#options);
+    if (part.paged !== null) {
+      const { pages: _, ...paged } = part.paged;
+      ranges = [paged, ...ranges.flatMap((range) => missing([stretchOf(paged)], range))];
+    }
+    // Where a range is not read from one end to the other, its total is asked for first.
+    for (const span of due) {
+      const isDivided = !ranges.some(({ from, to }) => from === span.from && to === span.to);
+      if (isDivided && this.#firstOf(span) === undefined)
+        this.#addFirst(span, await source.count(span, this.#stop.signal));
+    }
+    for (const pass of [1, 2]) {
+      for (const range of ranges) {
+        if (this.#pagesLeft <= 0 || !(yield* this.#readRange(source, range))) return;
+      }
+      ranges = await this.#conclude(source, pass);
+      yield this.#batch([]);
+      if (ranges.length === 0) return;
+    }
+  }
+
+  /** What was counted at first in a range, or in one that holds it, and is still to be compared with what comes. */
+  #firstOf(range: Span): FirstCount | undefined {
+    return this.#part.firsts.find((first) => {
+      const both = common<string>(first, range);
+      return first.lacks === undefined && both?.from === range.from && both?.to === range.to;
+    });
+  }
+
+  #addFirst({ from, to }: Span, total: number | null): void {
+    if (total !== null) this.#set({ firsts: [...this.#part.firsts, { from, to, total }] });
+  }
+
+  /** Reads one range. False when it has not come to its end. */
+  async *#readRange(source: CallSource, range: Span): AsyncGenerator<ReadBatch, boolean, void> {
+    const { rows, prefetch } = this.#options;
+    const { paged } = this.#part;
+    const isPaged = paged !== null && paged.from === range.from && paged.to === range.to;
+    const read = slices(source, [{ from: numberOf(range.from), to: numberOf(range.to) }], {
+      ...callSteps,
+      rows,
+      ahead: prefetch,
+      until: numberOf(this.#until),
+      stop: this.#stop,
+      from: isPaged ? { border: [], pages: paged.pages } : null,
+      pace: this.#paceAt(range),
+      most: this.#pagesLeft,
+      keepsArrived: true,
+    });
+    let isDone = false;
+    for await (const slice of read) {
+      this.#account = source.account;
+      this.#pagesLeft -= 1;
+      if (slice.isReread) this.#rereads += 1;
+      if (this.#firstOf(range) === undefined) this.#addFirst(range, slice.first);
+      yield this.#take(source, slice, range);
+      isDone = slice.stretches !== null && slice.to === numberOf(range.to);
+    }
+    return isDone;
+  }
+
+  /** How close calls lie where an interrupted read goes on. */
+  #paceAt(range: Span): NonNullable<SliceOptions['pace']> | null {
+    const first = this.#firstOf(range);
+    const before = this.#part.stretches.find(
+      ({ from, to }) => from !== null && to !== null && to === range.from,
+    );
+    if (first === undefined || before === undefined) return null;
+    const width = (numberOf(before.to) ?? 0) - (numberOf(before.from) ?? 0);
+    const left = Math.max(0, first.total - knownIn(this.#part.stretches, first));
+    return { items: before.calls, width, left };
+  }
+
+  /** Takes the calls of a slice, and what was read with it. */
+  #take(source: CallSource, slice: Slice<RawRecord>, range: Span): ReadBatch {
+    const { onError, isFinal = ({ ppc_status }) => isFinalStatus(ppc_status), clock } = this.#options;
+    const calls: Call[] = [];
+    let skipped = 0;
+    for (let i = 0; i < slice.size; i += 1) {
+      const record = slice.item(i);
+      try {
+        calls.push(parsed(record));
+      } catch (error) {
+        if (onError === 'fail') throw error;
+        if (onError !== 'skip') onError({ bytes: bytesOf(record), error });
+        skipped += 1;
+      }
+    }
+    const ceiling = formatNaive(clock.now() + zones);
+    const times = calls.map(({ date_added }) => date_added).filter((at) => at < ceiling);
+    const latest = [this.#part.latest ?? '', ...times].sort().at(-1) || null;
+    const countAt = (border: string): number => times.filter((at) => at === border).length;
+    let list = this.#part.stretches;
+    for (const [i, one] of (slice.stretches ?? []).entries()) {
+      const span = source.spanOf(one);
+      // A slice that holds the time up to which calls are counted comes in two stretches, with no call at that time.
+      const isTwo = (slice.stretches?.length ?? 0) > 1;
+      const open = calls.filter((call) => !isFinal(call)).map(({ date_added }) => date_added);
+      const stretch: Stretch = {
+        ...one,
+        ...span,
+        read: clock.now(),
+        open: open.filter((at) => !isTwo || at < this.#until === (i === 0)).length,
+      };
+      list = add(list, i === 0 ? withLost(stretch, skipped) : stretch);
+      // What lies at the ends of the range was read with its neighbors, too.
+      list = list.map((each, at) => {
+        const { from: border } = each;
+        const isEnd =
+          border === range.from ? border === span.from : border === range.to && border === span.to;
+        if (!isEnd || border === null || list[at - 1]?.to !== border) return each;
+        const shared = countAt(border);
+        return { ...each, shared, calls: each.calls + each.shared - shared };
+      });
+    }
+    this.#set({
+      latest,
+      stretches: bounding(list, { latest, until: this.#until }, this.#ages),
+      paged: slice.pages === null ? null : { from: range.from, to: range.to, pages: slice.pages },
+    });
+    this.#done += slice.size;
+    this.#report(source);
+    // Calls that the receiver does not take are read again, too.
+    const refused = (count: number): void => {
+      const isHere = (one: Stretch): boolean => common<string>(one, source.spanOf(slice)) !== null;
+      this.#set({
+        stretches: this.#part.stretches.map((one) => (isHere(one) ? withLost(one, count) : one)),
+      });
+    };
+    return this.#batch(calls, { skipped, refused });
+  }
+
+  #report({ retries }: CallSource): void {
+    const { onProgress, clock } = this.#options;
+    if (onProgress === undefined) return;
+    const firsts = this.#part.firsts.filter(({ lacks }) => lacks === undefined);
+    const isNew = (one: Stretch): boolean => one.at === null;
+    const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
+    const done = sum(firsts.map((first) => knownIn(this.#part.stretches.filter(isNew), first)));
+    const total = firsts.length === 0 ? null : sum(firsts.map((first) => first.total));
+    const rate = (this.#done * 1000) / Math.max(1, clock.now() - this.#startedAt);
+    const etaMs = total === null || rate === 0 ? null : (Math.max(0, total - done) * 1000) / rate;
+    try {
+      onProgress({ done, total, rate, etaMs, retries: this.#retries + retries, rereads: this.#rereads });
+    } catch {
+      // What watches a run does not end it.
+    }
+  }
+
+  /** Counts what was read, in the second pass only what that pass has read. Returns what has to be read again. */
+  async #conclude(source: CallSource, pass: number): Promise<Span[]> {
+    const { rows, clock } = this.#options;
+    const { stretches, latest, firsts } = this.#part;
+    const now = clock.now();
+    const isCounted = (one: Stretch): boolean => pass === 1 || one.at === null;
+    const counted = await recount(stretches.filter(isCounted), { until: this.#until, rows, now }, (range) =>
+      source.count(range, this.#stop.signal),
+    );
+    const again: Span[] = [];
+    const judged = counted.map((one): Stretch => {
+      const { why, again: _, ...rest } = one;
+      // What was proved before stays so; what was read in this run waits for a later count.
+      if (why === 'uncounted') return { ...rest, is: 'proved', ...(one.again ? { again: one.again } : {}) };
+      const before = stretches.find(({ from, to }) => from === one.from && to === one.to);
+      const isNew = before?.at === null;
+      if (why !== before?.why) again.push({ from: one.from, to: one.to });
+      if (!isNew) return one;
+      // What was read some time before the end of the run could see late calls for so much less long.
+      const age = this.#ages.lookback + now - (one.read ?? now);
+      const isAgain = mayChange({ ...rest, open: 0 }, latest, { ...this.#ages, lookback: age });
+      return { ...rest, ...(why === undefined ? {} : { why }), at: now, ...(isAgain ? { again: true } : {}) };
+    });
+    const list = [...stretches.filter((one) => !isCounted(one)), ...judged].sort((a, b) =>
+      (a.from ?? '') < (b.from ?? '') ? -1 : 1,
+    );
+    this.#retries += source.retries;
+    source.retries = 0;
+    const isEnd = pass === 2 || again.length === 0;
+    this.#set({
+      stretches: bounding(list, { latest, until: this.#until }, this.#ages),
+      countedTo: this.#until,
+      // What the first answer counted and nothing has brought since. The next run that comes to its end proves the contrary.
+      firsts: firsts.flatMap(({ lacks, ...first }): FirstCount[] => {
+        if (!isEnd) return [{ ...first, ...(lacks === undefined ? {} : { lacks }) }];
+        const left = first.total - knownIn(list, first);
+        return lacks === undefined && left > 0 ? [{ ...first, lacks: left }] : [];
+      }),
+    });
+    return pass === 1 ? merged(again) : [];
+  }
+}
+
+/** A stretch of which some calls did not get into the copy. */
+const withLost = (one: Stretch, lost: number): Stretch =>
+  lost === 0
+    ? one
+    : {
+        ...one,
+        is: 'short',
+        why: 'unreadable',
+        missing: (one.missing ?? 0) + lost,
+        calls: one.calls - lost,
+      };
+
+/** A range as if it was read. */
+const stretchOf = ({ from, to }: Span): Stretch => ({
+  ...{ from, to },
+  is: 'proved',
+  counted: null,
+  shared: 0,
+  calls: 0,
+  at: null,
+});
+
+/** How many calls are known of a range, both ends included. */
+function knownIn(list: readonly Stretch[], range: Span): number {
+  const inside = list.filter((one) => common(one, range) !== null);
+  return inside.reduce((sum, { counted, calls, shared, why, missing = 0 }, i) => {
+    const own = counted === null ? calls : Math.max(calls, counted - (i === 0 ? 0 : shared));
+    return sum + own + (why === 'rose' ? missing : 0);
+  }, 0);
+}

@@ -1,0 +1,155 @@
+import type { Call } from '@call-attribution/core';
+import { parseNaive } from '@call-attribution/core/time';
+import { StateError } from '../../errors.ts';
+import { common, missing, type ReadState, type Span, type Stretch } from '../proof.ts';
+
+/** How many calls the first answer counted in a range. */
+export interface FirstCount extends Span {
+  readonly total: number;
+  /** Calls of them that were not found by a run that has come to its end. */
+  readonly lacks?: number;
+}
+
+/** What a copy has of the calls of one filter. */
+export interface SyncPart {
+  /** The version of the API that they were read with. */
+  readonly version: 'v2' | 'v3';
+  /** The filter without its times, in one canonical form; empty for all calls. */
+  readonly filter: string;
+  /** The latest `date_added` that was seen; null before the first call. */
+  readonly latest: string | null;
+  /** What the copy was asked for. */
+  readonly asked: readonly Span[];
+  /** What was read. A stretch without `at` was read by a run that has not come to its end. */
+  readonly stretches: readonly Stretch[];
+  /** What the first answers counted. */
+  readonly firsts: readonly FirstCount[];
+  /** Calls after this were too young to be counted by the last run. */
+  readonly countedTo: string | null;
+  /** A range that is read page by page, and how far it is. */
+  readonly paged: (Span & { readonly pages: NonNullable<ReadState['pages']> }) | null;
+}
+
+/** The state of a sync: plain JSON, kept by a `StateStore`, or together with the calls by an `UpsertSink`. */
+export interface SyncState {
+  /** The form of the state. */
+  readonly version: 2;
+  /** The account of all calls so far, as the API names it. */
+  readonly account: string | null;
+  /** What the copy has, by filter and version of the API. */
+  readonly parts: readonly SyncPart[];
+  /** Of `syncCalls`: what is remembered of calls that will be read again. */
+  readonly seen?: readonly SeenRecord[];
+}
+
+/** What is remembered of a call: its sid, its `date_added` and a hash of its contents. */
+export type SeenRecord = readonly [sid: string, dateAdded: string, hash: string];
+
+/** Keeps the state of `syncCalls` between runs. */
+export interface StateStore {
+  /** The state saved last; null at first. */
+  load(): Promise<SyncState | null>;
+  /** Replaces the state. */
+  save(state: SyncState): Promise<void>;
+  /** Keeps other runs out until the returned function is called. */
+  lock?(): Promise<() => Promise<void>>;
+}
+
+/** Calls that were read together, with the state after them. */
+export interface SyncBatch {
+  /** The calls: new ones, changed ones, and those that the copy has already. */
+  readonly calls: readonly Call[];
+  /** The state once they are stored. */
+  readonly state: SyncState;
+  /** The run ends with them. */
+  readonly isLast: boolean;
+}
+
+/** What became of the calls of a batch, and of those of earlier batches that were only stored with it. */
+export interface SyncOutcome {
+  /** Calls that it did not have. */
+  readonly added: number;
+  /** Calls that it had with other contents. */
+  readonly changed: number;
+  /** Calls of the batch that it did not take. Default 0. */
+  readonly refused?: number;
+}
+
+/**
+ * Takes the calls of a sync. `commit` stores calls (by `sid`, the later one wins) and state in one transaction, so that a run that is
+ * interrupted at any point resumes exactly after its last commit.
+ */
+export interface UpsertSink {
+  /** The state committed last; null at first. */
+  load(): Promise<SyncState | null>;
+  /** Was this call removed on purpose? Asked after `load`; what is removed while a run is under way is left out by `commit`. */
+  leavesOut?(call: Call): boolean;
+  /** Stores calls and state, both or neither. Calls come again with the same contents: it compares them with those it has. */
+  commit(batch: SyncBatch): Promise<SyncOutcome>;
+}
+
+/** A state that names none of these calls. */
+export function withoutRecords(state: SyncState, sids: ReadonlySet<string>): SyncState {
+  const isKept = (sid: string): boolean => !sids.has(sid);
+  const parts = state.parts.map((part) => ({
+    ...part,
+    stretches: part.stretches.map((one) => (one.sids ? { ...one, sids: one.sids.filter(isKept) } : one)),
+  }));
+  return { ...state, parts, ...(state.seen ? { seen: state.seen.filter(([sid]) => isKept(sid)) } : {}) };
+}
+
+/** Returns the state of a sync. Throws for anything else. */
+export function checkState(state: unknown): SyncState {
+  const { version, parts } = Object(state) as Partial<SyncState>;
+  const isSpan = ({ from, to }: Span): boolean =>
+    [from, to].every((end) => end === null || !Number.isNaN(parseNaive(end)));
+  const isPart = ({ asked, stretches, firsts }: Partial<SyncPart>): boolean =>
+    [asked, stretches, firsts].every(
+      (list) => Array.isArray(list) && list.every((one) => isSpan(Object(one))),
+    );
+  if (version === 2 && Array.isArray(parts) && parts.every((part) => isPart(Object(part))))
+    return state as SyncState;
+  throw new StateError(
+    'state_invalid',
+    'The value is not a sync state of this package. Start with an empty one to read everything again.',
+  );
+}
+
+/** Whether a part has all calls of its account. */
+const hasAll = ({ version, filter }: SyncPart): boolean => filter === (version === 'v3' ? 'inc_gce:1' : '');
+
+/**
+ * The parts without what another one has: where all calls were read since, it does not matter what a filter, or another version, left
+ * undone.
+ */
+export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
+  return parts.flatMap((part) => {
+    const covering = (since: number): Stretch[] =>
+      parts
+        .filter((other) => other !== part && hasAll(other))
+        .flatMap(({ stretches }) => stretches)
+        .filter(({ is, at }) => is === 'proved' && at !== null && at >= since)
+        .sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1));
+    const stretches = part.stretches.filter(
+      (one) => one.is === 'proved' || missing(covering(one.read ?? 0), one).length > 0,
+    );
+    const asked = part.asked.flatMap((span) => [
+      ...stretches.flatMap((one) => common(one, span) ?? []),
+      ...missing(part.stretches, span).flatMap((unread) => missing(covering(0), unread)),
+    ]);
+    return asked.length === 0 ? [] : [{ ...part, stretches, asked: merged(asked) }];
+  });
+}
+
+/** Ranges in order, those that touch as one. */
+export function merged(spans: readonly Span[]): Span[] {
+  const all: Span[] = [];
+  for (const span of [...spans].sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1))) {
+    const last = all.at(-1);
+    const touches = last !== undefined && (last.to === null || (span.from ?? '') <= last.to);
+    if (last === undefined || !touches) all.push({ from: span.from, to: span.to });
+    else if (last.to !== null && (span.to === null || span.to > last.to))
+      all[all.length - 1] = { from: last.from, to: span.to };
+  }
+  return all;
+}

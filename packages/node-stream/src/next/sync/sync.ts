@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto';
+import type { Call } from '@call-attribution/core';
+import { isTooDeep } from '@call-attribution/core/record';
+import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
+import type { Span } from '../proof.ts';
+import {
+  checkClient,
+  checkSink,
+  type SyncCallsOptions,
+  type SyncClient,
+  type SyncOptions,
+  type SyncSettings,
+  syncCallsOptions,
+  syncOptions,
+} from './options.ts';
+import { earlier, lookbackOf, mayChange } from './plan.ts';
+import { nothingRead, SyncRun } from './run.ts';
+import { checkState, type SeenRecord, type StateStore, type SyncState, type UpsertSink } from './state.ts';
+import { type CopyVerdict, verdictOfState } from './verdict.ts';
+
+/** The message of the tracing channels `tracing:call-attribution:sync:*`: one run of `syncInto` or `syncCalls`. */
+export interface SyncTrace extends TraceContext {
+  /** The client whose calls are synced. */
+  readonly client: SyncClient;
+  /** Which of them runs. */
+  readonly function: 'syncInto' | 'syncCalls';
+  /** What `syncInto` did, once it has ended without an error. */
+  summary?: SyncSummary;
+}
+
+/** What a sync did, and what it leaves: the verdict over all that the copy has been asked for, in this run or an earlier one. */
+export interface SyncSummary extends CopyVerdict {
+  /** Calls seen for the first time. */
+  readonly new: number;
+  /** Calls whose contents changed. */
+  readonly changed: number;
+  /** Calls that the copy had with the same contents. */
+  readonly same: number;
+  /** Calls whose status is not final, and which are not too old to be read again. */
+  readonly pending: number;
+  /** Records that could not be parsed: left out, or passed to `onError` as bytes. A later run tries again. */
+  readonly skipped: number;
+  /** The latest `date_added` seen; the next run begins a lookback before it. */
+  readonly latest: string | null;
+}
+
+/** What a sync found out about one call. */
+export interface SyncChange {
+  /** `same`: it was seen before with the same contents. */
+  readonly kind: 'new' | 'changed' | 'same';
+  /** The call as it is now. */
+  readonly call: Call;
+}
+
+const tracing = createTracing<SyncTrace>('sync');
+
+/**
+ * Brings a store up to date. Calls are committed together with the state, page by page.
+ *
+ * @example
+ * const summary = await syncInto(client, mirrorSink(store, 'mine'), { lookback: '3d' });
+ */
+export async function syncInto(
+  client: SyncClient,
+  sink: UpsertSink,
+  options: SyncOptions = {},
+): Promise<SyncSummary> {
+  checkClient(client);
+  checkSink(sink);
+  const settings = syncOptions.read(options);
+  return tracing.run(
+    () => ({ client, function: 'syncInto' }),
+    () => bringUpToDate(client, sink, settings),
+    (context, outcome) => {
+      if ('value' in outcome) context.summary = outcome.value;
+    },
+  );
+}
+
+async function bringUpToDate(
+  client: SyncClient,
+  sink: UpsertSink,
+  settings: SyncSettings,
+): Promise<SyncSummary> {
+  let [met, added, changed, skipped] = [0, 0, 0, 0];
+  let state = nothingRead;
+  const run = new SyncRun(client, await sink.load(), settings);
+  for await (const batch of run.batches()) {
+    const calls = batch.calls.filter((call) => !sink.leavesOut?.(call));
+    const outcome = await sink.commit({ calls, state: batch.state, isLast: batch.isLast });
+    const { refused = 0 } = outcome;
+    if (refused > 0) batch.refused(refused);
+    met += calls.length - refused;
+    added += outcome.added;
+    changed += outcome.changed;
+    skipped += batch.skipped;
+    state = batch.state;
+  }
+  const latest = state.parts.flatMap((part) => part.latest ?? []).sort();
+  return {
+    new: added,
+    changed,
+    same: met - added - changed,
+    skipped,
+    pending: pendingOf(state, settings),
+    latest: latest.at(-1) ?? null,
+    ...verdictOfState(state),
+  };
+}
+
+/** Calls that are not final. Those of several filters are partly the same: what counts is the part with the most. */
+function pendingOf({ parts }: SyncState, { settle }: SyncSettings): number {
+  const counts = parts.map(({ stretches, latest }) => {
+    const from = earlier(latest, settle) ?? '';
+    const young = stretches.filter(({ to }) => to === null || to > from);
+    return young.reduce((sum, { open = 0 }) => sum + open, 0);
+  });
+  return Math.max(0, ...counts);
+}
+
+/**
+ * Yields what is new and what has changed since the last run, by `sid` and contents. The state is saved when the consumer asks for the next
+ * change, so that changes it had not handled before a crash come again. It remembers calls that it will read again by its plan; where it
+ * finds that others have changed their number, calls near them may come as new once more.
+ *
+ * @example
+ * for await (const { kind, call } of syncCalls(client, { state: fileState('state.json') })) {
+ *   if (kind !== 'same') await save(call);
+ * }
+ */
+export async function* syncCalls(
+  client: SyncClient,
+  options: SyncCallsOptions,
+): AsyncGenerator<SyncChange, void, void> {
+  checkClient(client);
+  const { state, ...settings } = syncCallsOptions.read(options);
+  const changes = changesOf(client, settings, state);
+  if (!tracing.isActive()) {
+    yield* changes;
+    return;
+  }
+  const trace = tracing.begin({ client, function: 'syncCalls' });
+  try {
+    // A generator runs in the context of whoever asks for the next change, so each step is put into that of the trace.
+    const next = () => trace.run(() => changes.next());
+    for (let step = await next(); step.done !== true; step = await next()) yield step.value;
+  } catch (error) {
+    trace.end({ error });
+    throw error;
+  } finally {
+    await trace.run(() => changes.return());
+    trace.end();
+  }
+}
+
+async function* changesOf(
+  client: SyncClient,
+  settings: SyncSettings,
+  store: StateStore,
+): AsyncGenerator<SyncChange, void, void> {
+  const unlock = await store.lock?.();
+  try {
+    const loaded = await store.load();
+    const ages = { lookback: lookbackOf(client.version, settings), settle: settings.settle };
+    let seen = new Map((loaded === null ? [] : (checkState(loaded).seen ?? [])).map((one) => [one[0], one]));
+    for await (const { calls, state } of new SyncRun(client, loaded, settings).batches()) {
+      for (const call of calls) {
+        const known = seen.get(call.sid);
+        const record: SeenRecord = [call.sid, call.date_added, contentHash(call)];
+        seen.set(call.sid, record);
+        if (known === undefined) yield { kind: 'new', call };
+        else yield { kind: known[2] === record[2] ? 'same' : 'changed', call };
+      }
+      const kept = keptSpans(state, ages);
+      seen = new Map(
+        [...seen].filter(([, [, date]]) =>
+          kept.some((span) => (span.from ?? '') <= date && (span.to === null || date <= span.to)),
+        ),
+      );
+      await store.save({ ...state, seen: [...seen.values()] });
+    }
+  } finally {
+    await unlock?.();
+  }
+}
+
+/** Where calls will be read again, or come again with what lies next to them. */
+const keptSpans = ({ parts }: SyncState, ages: { lookback: number; settle: number }): Span[] =>
+  parts.flatMap(({ stretches, latest }) =>
+    stretches.flatMap((one, i): Span[] => {
+      if (mayChange(one, latest, ages)) return [one];
+      const { from, to } = one;
+      return [
+        ...(from === null || stretches[i - 1]?.to === from ? [] : [{ from, to: from }]),
+        ...(to === null || stretches[i + 1]?.from === to ? [] : [{ from: to, to }]),
+      ];
+    }),
+  );
+
+/** A hash of the contents of a call, whatever the order of its fields. */
+function contentHash(call: Call): string {
+  const entries = Object.entries(call)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => [name, isTooDeep(value) ? 'nested too deep' : value]);
+  return createHash('sha256').update(JSON.stringify(entries)).digest('base64url').slice(0, 16);
+}

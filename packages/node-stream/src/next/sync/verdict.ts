@@ -1,0 +1,92 @@
+import {
+  common,
+  deliveredOf,
+  describeGaps,
+  type Gap,
+  missing,
+  proofOf,
+  type Span,
+  type Stretch,
+  type Verdict,
+  verdictOf,
+} from '../proof.ts';
+import { checkState, type SyncPart, type SyncState } from './state.ts';
+
+/** What a copy proves of its calls: over all that it was asked for, by this run or an earlier one. */
+export interface CopyVerdict extends Verdict {
+  /** Calls of the server, as far as they were counted. */
+  readonly calls: number;
+  /** Those of them that are known to be missing. */
+  readonly missing: number;
+}
+
+/**
+ * What the state of a sync proves of the calls of a period. Null when no sync has begun.
+ *
+ * @param state as a sink or a state store keeps it.
+ * @example
+ * const verdict = copyVerdict(await sink.load());
+ * if (verdict?.proof !== 'whole') console.error(describeCopy(verdict));
+ */
+export function copyVerdict(state: unknown, period: Span = { from: null, to: null }): CopyVerdict | null {
+  if (state === null || state === undefined) return null;
+  return verdictOfState(checkState(state), period);
+}
+
+/** The same of a state that is known to be one. */
+export function verdictOfState({ parts }: SyncState, period: Span = { from: null, to: null }): CopyVerdict {
+  const verdicts = parts.map((part) => verdictOfPart(part, period));
+  // Calls of several filters are partly the same: what is counted is the part with the most.
+  const most = [...verdicts].sort((a, b) => deliveredOf(b) - deliveredOf(a))[0];
+  const gaps = verdicts
+    .flatMap((one) => (one === most ? one.gaps : one.gaps.map((gap) => ({ ...gap, calls: 0 }))))
+    .sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1));
+  const lost = gaps.reduce((sum, gap) => sum + (gap.missing ?? 0), 0);
+  return {
+    proof: proofOf(gaps),
+    asked: period,
+    proved: most?.proved ?? 0,
+    gaps,
+    notes: most?.notes ?? [],
+    calls: (most === undefined ? 0 : deliveredOf(most)) + lost,
+    missing: lost,
+  };
+}
+
+function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period: Span): Verdict {
+  // What a run has read that has not come to its end was not counted.
+  const list = stretches.map(
+    (one): Stretch =>
+      one.is === 'proved' && one.at === null ? { ...one, is: 'unproven', why: 'uncounted' } : one,
+  );
+  const { proved, gaps } = verdictOf(list, period);
+  const gap = { calls: 0, missing: null, sids: [] };
+  const unread = asked
+    .flatMap((span) => common(span, period) ?? [])
+    .flatMap((span) => missing(stretches, span))
+    .map((span): Gap => ({ ...gap, ...span, is: 'unread', why: 'unread' }));
+  const fell = firsts.flatMap(({ from, to, lacks }): Gap[] =>
+    lacks === undefined || common({ from, to }, period) === null
+      ? []
+      : [{ ...gap, from, to, is: 'unproven', why: 'fell', missing: lacks }],
+  );
+  const all = [...gaps.filter(({ is }) => is !== 'unread'), ...unread, ...fell];
+  const last = stretches.filter((one) => common(one, period) !== null).at(-1);
+  const isYoung = countedTo !== null && last !== undefined && (last.to === null || last.to > countedTo);
+  return {
+    proof: proofOf(all),
+    asked: period,
+    proved,
+    gaps: all,
+    notes: isYoung ? [{ code: 'young', count: null, from: countedTo }] : [],
+  };
+}
+
+/**
+ * What a copy lacks, in words; null when it is whole.
+ *
+ * @example
+ * describeCopy(verdict); // the server gave fewer calls than it counts until 2026-10-04 00:00:00: 100 calls are missing
+ */
+export const describeCopy = ({ gaps }: Pick<Verdict, 'gaps'>): string | null =>
+  gaps.length === 0 ? null : describeGaps(gaps).join('; ');

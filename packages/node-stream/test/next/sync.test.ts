@@ -1,0 +1,412 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createCallStream } from '../../src/next/read.ts';
+import type { SyncOptions } from '../../src/next/sync/options.ts';
+import { fileState, memoryState } from '../../src/next/sync/state-stores.ts';
+import { syncCalls, syncInto } from '../../src/next/sync/sync.ts';
+import { copyVerdict } from '../../src/next/sync/verdict.ts';
+import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
+import { memoryStore, syncsThroughCrashes } from '../laws/sync.ts';
+import { lockText } from '../lock-text.ts';
+
+const runs = Number(process.env.CALLS_RUNS ?? 20);
+const now = () => Date.UTC(2026, 5, 1);
+const options: SyncOptions = { clock: { now }, rows: 20, lookback: '1d', settle: '10d' };
+
+async function kinds(server: FakeServer, state = memoryState(), more: Partial<SyncOptions> = {}) {
+  const found: Record<string, string> = {};
+  for await (const { kind, call } of syncCalls(server, { ...options, ...more, state }))
+    found[call.sid] = kind;
+  return found;
+}
+
+const only = (found: Record<string, string>, kind: string) =>
+  Object.keys(found)
+    .filter((sid) => found[sid] === kind)
+    .sort();
+
+describe('syncCalls', () => {
+  test('all records are new at first, and those of the lookback are the same in the next run', async () => {
+    const server = new FakeServer(fakeRecords(300, () => 3600));
+    const state = memoryState();
+    expect(only(await kinds(server, state), 'new')).toHaveLength(300);
+    const again = await kinds(server, state);
+    // A run begins a lookback before the latest call, or up to a page earlier.
+    expect(only(again, 'same').slice(-25)).toEqual(server.records.slice(-25).map(({ sid }) => sid));
+    expect(Object.keys(again).length).toBeLessThanOrEqual(25 + 20);
+    expect(only(again, 'same')).toHaveLength(Object.keys(again).length);
+  });
+
+  test('it finds new, late and changed records of the lookback', async () => {
+    const server = new FakeServer(fakeRecords(100, () => 600));
+    const state = memoryState();
+    await kinds(server, state);
+    server.records.push(
+      { sid: 'late', date_added: '2026-01-01 10:00:00' },
+      { sid: 'fresh', date_added: '2026-01-02 00:00:00' },
+    );
+    server.records[99] = { ...(server.records[99] as FakeRecord), note: 'changed' };
+    const found = await kinds(server, state);
+    expect(only(found, 'new')).toEqual(['fresh', 'late']);
+    expect(only(found, 'changed')).toEqual(['s0000099']);
+  });
+
+  test('it repeats what the consumer had not handled', async () => {
+    const server = new FakeServer(fakeRecords(100));
+    const state = memoryState();
+    const dealtWith = new Set<string>();
+    for await (const { call } of syncCalls(server, { ...options, state })) {
+      if (dealtWith.size === 30) break;
+      dealtWith.add(call.sid);
+    }
+    const rest = await kinds(server, state);
+    expect(new Set([...dealtWith, ...Object.keys(rest)]).size).toBe(100);
+  });
+
+  test('a record from the future does not mislead it', async () => {
+    const server = new FakeServer([...fakeRecords(50), { sid: 'clock', date_added: '2099-01-01 00:00:00' }]);
+    const state = memoryState();
+    await kinds(server, state);
+    server.records.push({ sid: 'fresh', date_added: '2026-01-01 01:00:00' });
+    expect(only(await kinds(server, state), 'new')).toEqual(['fresh']);
+  });
+
+  test('another filter adds stretches of its own, and the first one goes on where it was', async () => {
+    const server = new FakeServer(fakeRecords(100, () => 3600));
+    const state = memoryState();
+    await kinds(server, state);
+    const other = await kinds(server, state, { filter: 'inc_gce:1' });
+    expect(Object.keys(other)).toHaveLength(100);
+    expect((await state.load())?.parts.map(({ filter }) => filter)).toEqual(['', 'inc_gce:1']);
+    expect(only(await kinds(server, state), 'new')).toEqual([]);
+  });
+
+  test('an earlier begin reads what was never asked for, and no more', async () => {
+    const server = new FakeServer(fakeRecords(200, () => 3600));
+    const state = memoryState();
+    const from = (time: string) => ({ filter: `date_added:[${time} TO *]` });
+    expect(Object.keys(await kinds(server, state, from('2026-01-05 00:00:00')))).toHaveLength(104);
+    const earlier = await kinds(server, state, from('2026-01-03 00:00:00'));
+    expect(only(earlier, 'new')).toHaveLength(48);
+    // The rest is the end that is read again by each run, and what lies at borders.
+    expect(only(earlier, 'same').length).toBeLessThanOrEqual(25 + 20);
+  });
+
+  test('a period that moves continues with its state, without a gap after a pause', async () => {
+    // A call each hour, from the first to the fifth of January.
+    const all = fakeRecords(120, () => 3600);
+    const at = (hour: number) => (all[hour] as FakeRecord).date_added;
+    const server = new FakeServer([]);
+    const state = memoryState();
+    const last = (hours: number, hour: number) => ({ from: at(hour - hours), to: null });
+    const run = async (hour: number, hours = 12) => {
+      server.records = all.slice(0, hour);
+      return only(await kinds(server, state, { period: last(hours, hour) }), 'new').length;
+    };
+    expect(await run(24)).toBe(12);
+    expect(await run(30)).toBe(6);
+    expect(await run(30)).toBe(0);
+    // Nothing ran for two days.
+    expect(await run(78)).toBe(48);
+    // A longer period reads what lies before.
+    server.records = all.slice(0, 80);
+    const longer = await kinds(server, state, { period: last(74, 80) });
+    expect(Object.keys(longer)).toEqual(expect.arrayContaining(all.slice(6, 12).map(({ sid }) => sid)));
+    expect(only(longer, 'new')).toEqual(expect.arrayContaining(all.slice(78, 80).map(({ sid }) => sid)));
+    // A run that is interrupted ends as it began.
+    server.records = all.slice(0, 100);
+    const moving = { ...options, rows: 5, state, period: { ...last(12, 100), to: at(95) } };
+    for await (const { kind } of syncCalls(server, moving)) if (kind === 'new') break;
+    server.records = all;
+    const rest = await kinds(server, state, { rows: 5, period: { ...last(12, 119), to: at(118) } });
+    expect(only(rest, 'new')).toEqual(expect.arrayContaining(all.slice(80, 118).map(({ sid }) => sid)));
+  });
+});
+
+describe('syncInto', () => {
+  test('the store ends with the records of the server, whenever a run dies', () => syncsThroughCrashes(runs));
+
+  test('it reports what it did', async () => {
+    const server = new FakeServer(fakeRecords(60, () => 3600));
+    const sink = memoryStore();
+    expect(await syncInto(server, sink, options)).toMatchObject({
+      new: 60,
+      changed: 0,
+      same: 0,
+      latest: '2026-01-03 11:00:00',
+      proof: 'whole',
+      calls: 60,
+      missing: 0,
+      gaps: [],
+    });
+    server.records[59] = { ...(server.records[59] as FakeRecord), note: 'x' };
+    expect(await syncInto(server, sink, options)).toMatchObject({ new: 0, changed: 1 });
+  });
+
+  test('its state is small however many calls there are, and names none of them', async () => {
+    for (const lookback of ['1h', '9d'] as const) {
+      const server = new FakeServer(fakeRecords(3000, () => 3600));
+      const sink = memoryStore();
+      await syncInto(server, sink, { ...options, lookback });
+      await syncInto(server, sink, { ...options, lookback });
+      const text = JSON.stringify(await sink.load());
+      expect(text.length).toBeLessThan(16_000);
+      expect(text).not.toMatch(/s0\d{6}|seen/);
+    }
+  });
+
+  const openRecords = (count: number) =>
+    fakeRecords(count, () => 600).map((record) => ({ ...record, ppc_status: 'Waiting For Keyword' }));
+
+  test('calls that are not final are read again with the stretches they lie in, until they are final or too old', async () => {
+    const server = new FakeServer(openRecords(1500));
+    const sink = memoryStore();
+    const more = { ...options, rows: 1000, lookback: '1h', settle: '30d' } as const;
+    expect(await syncInto(server, sink, more)).toMatchObject({ new: 1500, pending: 1500 });
+    server.records = server.records.map((record) => ({ ...record, ppc_status: 'Processed' }));
+    server.requests.length = 0;
+    expect(await syncInto(server, sink, more)).toMatchObject({ changed: 1500, pending: 0, proof: 'whole' });
+    expect(server.requests.length).toBeLessThanOrEqual(5);
+    server.requests.length = 0;
+    expect(await syncInto(server, sink, more)).toMatchObject({ new: 0, changed: 0 });
+    expect(server.requests.length).toBeLessThanOrEqual(2);
+    // Ten days of them, of which two are not too old.
+    const old = memoryStore();
+    const late = { ...more, settle: '2d' } as const;
+    server.records = openRecords(1500);
+    const { pending } = await syncInto(server, old, { ...late, rows: 100 });
+    expect(pending).toBeGreaterThanOrEqual(288);
+    expect(pending).toBeLessThan(288 + 100);
+  });
+
+  test('a copy of an account without calls gets the first ones', async () => {
+    const server = new FakeServer([]);
+    const sink = memoryStore();
+    expect(await syncInto(server, sink, options)).toMatchObject({ new: 0, latest: null, proof: 'whole' });
+    server.records = fakeRecords(3, () => 60, '2026-05-31 23:00:00');
+    expect(await syncInto(server, sink, options)).toMatchObject({ new: 3, proof: 'whole' });
+  });
+
+  test.each(['oldest', 'newest'] as const)('a round takes a list and a count, %s first', async (order) => {
+    const server = new FakeServer(fakeRecords(2000, () => 3600));
+    const sink = memoryStore();
+    await syncInto(server, sink, { ...options, rows: 1000, order });
+    for (let round = 0; round < 3; round += 1) {
+      server.requests.length = 0;
+      expect(await syncInto(server, sink, { ...options, rows: 1000, order })).toMatchObject({
+        proof: 'whole',
+        new: 0,
+      });
+      expect(server.requests.map(({ rows }) => rows)).toEqual([1000, 1]);
+    }
+  });
+
+  test('in v2, where no call has a status, all are read again for 30 days', async () => {
+    const server = Object.assign(new FakeServer(fakeRecords(300, () => 4 * 3600)), {
+      version: 'v2' as const,
+    });
+    const sink = memoryStore();
+    const more = { ...options, settle: '30d' } as const;
+    await syncInto(server, sink, more);
+    const at = 300 - 6 * 29;
+    server.records[at] = { ...(server.records[at] as FakeRecord), note: 'later' };
+    expect(await syncInto(server, sink, more)).toMatchObject({ changed: 1 });
+  });
+
+  test('timeout, retry and headers go with every request', async () => {
+    const server = new FakeServer(fakeRecords(50));
+    const request = { timeout: { attempt: 5_000 }, retry: { attempts: 2 }, headers: { 'x-team': 'a' } };
+    await syncInto(server, memoryStore(), { ...options, ...request });
+    for (const sent of server.requests) expect(sent).toMatchObject(request);
+  });
+
+  test('calls of another account are refused, in the same run or a later one', async () => {
+    const of = (account: string) => (record: FakeRecord) => ({ ...record, acct_id: account });
+    const server = new FakeServer(fakeRecords(50).map(of('1')));
+    const sink = memoryStore();
+    await syncInto(server, sink, options);
+    expect((await sink.load())?.account).toBe('1');
+    server.records = fakeRecords(60).map(of('2'));
+    await expect(syncInto(server, sink, options)).rejects.toMatchObject({ code: 'other_account' });
+    expect([...sink.rows.values()].every(({ acct_id }) => acct_id === '1')).toBe(true);
+  });
+
+  test.each(['oldest', 'newest'] as const)(
+    'a first answer that counts more than all later ones: the copy is unproven, as an export, %s first',
+    async (order) => {
+      let answers = 0;
+      const server = new FakeServer(
+        fakeRecords(200, () => 36_000),
+        {
+          after: (page) => ({ ...page, total: (page.total ?? 0) + (answers++ === 0 ? 100 : 0) }),
+        },
+      );
+      const sink = memoryStore();
+      const stream = createCallStream(server, { rows: 20 });
+      for await (const _ of stream);
+      expect(await stream.verdict).toMatchObject({ proof: 'unproven' });
+      answers = 0;
+      expect(await syncInto(server, sink, { ...options, order })).toMatchObject({
+        proof: 'unproven',
+        gaps: [{ why: 'fell', missing: 100 }],
+      });
+      expect(copyVerdict(await sink.load())).toMatchObject({ proof: 'unproven' });
+      // The next run counts all of it again.
+      expect(await syncInto(server, sink, { ...options, order })).toMatchObject({
+        proof: 'whole',
+        calls: 200,
+      });
+    },
+  );
+
+  test('a run that is interrupted remembers what the first answer counted', async () => {
+    let answers = 0;
+    const server = new FakeServer(
+      fakeRecords(200, () => 36_000),
+      {
+        after: (page) => ({ ...page, total: (page.total ?? 0) + (answers++ === 0 ? 100 : 0) }),
+      },
+    );
+    const sink = memoryStore();
+    await syncInto(server, sink, { ...options, maxPages: 3 });
+    expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'unproven', missing: 100 });
+  });
+
+  test('a row that comes twice does not end it: each call is kept once, and the verdict names them', async () => {
+    const server = new FakeServer(fakeRecords(50), {
+      after: (page) => {
+        const records = page.records.flatMap((one) =>
+          one.sid === 's0000007' ? [one, { ...one, note: 'twice' }] : [one],
+        );
+        return { ...page, records, total: (page.total ?? 0) + records.length - page.records.length };
+      },
+    });
+    const sink = memoryStore();
+    const summary = await syncInto(server, sink, { ...options, rows: 100 });
+    expect(summary).toMatchObject({
+      new: 50,
+      proof: 'short',
+      gaps: [{ why: 'doubled', sids: ['s0000007'] }],
+    });
+    expect(sink.rows.get('s0000007')).toMatchObject({ note: 'twice' });
+  });
+
+  test('what cannot be parsed is left out, and read again by the next run', async () => {
+    const server = new FakeServer(fakeRecords(50));
+    const sink = memoryStore();
+    const page = server.fetchPage.bind(server);
+    server.fetchPage = async (query) => {
+      const answer = await page(query);
+      return { ...answer, record: (i) => (i === 3 ? JSON.parse('{') : answer.record(i)) };
+    };
+    await expect(syncInto(server, sink, { ...options, rows: 100 })).rejects.toThrow(SyntaxError);
+    const onError = vi.fn();
+    expect(await syncInto(server, sink, { ...options, rows: 100, onError })).toMatchObject({
+      new: 49,
+      skipped: 1,
+      proof: 'short',
+      missing: 1,
+    });
+    expect(onError).toHaveBeenCalledOnce();
+    server.fetchPage = page;
+    expect(await syncInto(server, sink, { ...options, rows: 100 })).toMatchObject({ new: 1, proof: 'whole' });
+  });
+
+  test('the period that comes first is read before all others, and is whole before the rest is read', async () => {
+    const server = new FakeServer(fakeRecords(400, () => 6 * 3600));
+    const sink = memoryStore();
+    const first = { from: '2026-02-01 00:00:00', to: '2026-02-15 00:00:00' };
+    await syncInto(server, sink, { ...options, order: 'newest', first, maxPages: 8 });
+    const inside = server.records.filter(
+      ({ date_added }) => date_added >= first.from && date_added < first.to,
+    );
+    expect(inside.every(({ sid }) => sink.rows.has(sid))).toBe(true);
+    expect(sink.rows.size).toBeLessThan(200);
+    const gaps = copyVerdict(await sink.load(), first)?.gaps ?? [];
+    expect(gaps.map(({ why }) => why)).not.toContain('unread');
+    expect(await syncInto(server, sink, { ...options, order: 'newest' })).toMatchObject({
+      proof: 'whole',
+      calls: 400,
+    });
+  });
+
+  test('a run that is stopped keeps every page that has arrived, also those that do not come next', async () => {
+    const stop = new AbortController();
+    let asked = 0;
+    const server = new FakeServer(
+      fakeRecords(400, () => 600),
+      {
+        delay: async ({ signal }) => {
+          asked += 1;
+          // The tenth request hangs; the ones behind it arrive.
+          if (asked !== 10) return;
+          setTimeout(() => stop.abort(new Error('stopped')), 50);
+          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        },
+      },
+    );
+    const sink = memoryStore();
+    const began = syncInto(server, sink, { ...options, signal: stop.signal });
+    await expect(began).rejects.toThrow('stopped');
+    const dates = [...sink.rows.values()].map(({ date_added }) => date_added).sort();
+    const first = server.records.findIndex(({ sid }) => !sink.rows.has(sid));
+    expect((dates.at(-1) ?? '') > (server.records[first] as FakeRecord).date_added).toBe(true);
+    server.requests.length = 0;
+    expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', calls: 400 });
+  });
+});
+
+describe('fileState', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'calls-state-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test('it keeps the state between runs', async () => {
+    const server = new FakeServer(fakeRecords(30));
+    const path = join(folder, 'state.json');
+    await kinds(server, fileState(path));
+    expect(only(await kinds(server, fileState(path)), 'same')).toHaveLength(30);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({
+      version: 2,
+      parts: [{ stretches: expect.arrayContaining([expect.objectContaining({ is: 'proved' })]) }],
+    });
+  });
+
+  test('it lets one run at a time use the state', async () => {
+    const state = fileState(join(folder, 'state.json'));
+    const unlock = await state.lock?.();
+    await expect(state.lock?.()).rejects.toMatchObject({ code: 'file_locked' });
+    await unlock?.();
+    await (await state.lock?.())?.();
+  });
+
+  test('it takes over the lock of a process that no longer runs', async () => {
+    const path = join(folder, 'state.json');
+    await writeFile(`${path}.lock`, lockText());
+    const unlock = await fileState(path).lock?.();
+    // The dead lock is not replaced: the next turn is taken, which only one run can get.
+    expect(JSON.parse(await readFile(`${path}.lock.1`, 'utf8'))).toMatchObject({ pid: process.pid });
+    await expect(fileState(path).lock?.()).rejects.toMatchObject({ code: 'file_locked' });
+    await unlock?.();
+  });
+
+  test('it takes over the lock of an earlier run with the same process id, as in a container', async () => {
+    const path = join(folder, 'state.json');
+    await writeFile(`${path}.lock`, lockText(process.pid));
+    const unlock = await fileState(path).lock?.();
+    await expect(fileState(path).lock?.()).rejects.toMatchObject({ code: 'file_locked' });
+    await unlock?.();
+  });
+
+  test('it refuses a file that is not a state', async () => {
+    const path = join(folder, 'state.json');
+    await writeFile(path, '{"version":1}');
+    await expect(kinds(new FakeServer([]), fileState(path))).rejects.toMatchObject({ code: 'state_invalid' });
+    await writeFile(path, '{"ver');
+    await expect(kinds(new FakeServer([]), fileState(path))).rejects.toMatchObject({ code: 'state_invalid' });
+  });
+});
