@@ -19,9 +19,6 @@ export class CheckpointError extends CallsError<CheckpointErrorCode> {
 }
 
 const stateErrors = codeTable({
-  busy: {
-    state_locked: 'Another run is using the state. Wait until it ends.',
-  },
   data: {
     state_invalid:
       'It is not a sync state of this package. Start with an empty one to read everything again.',

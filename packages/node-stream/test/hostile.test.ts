@@ -4,12 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { faults, fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
-import { createCallStream } from '../src/calls/call-stream.ts';
+import { createCallByteStream, createCallStream } from '../src/next/read.ts';
 import { hostileClient, readsHostileServers } from './laws/hostile.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 6);
-const now = () => Date.UTC(2026, 5, 1);
 const open: { close(): Promise<void> }[] = [];
 
 afterEach(async () => {
@@ -35,7 +33,7 @@ describe('a hostile server over real sockets', () => {
   test('the byte stream has each record as it was sent', async () => {
     const server = await serve({ calls: fixtureCalls(300) });
     const client = clientOf(server);
-    const bytes = Buffer.concat(await createCallByteStream(client, { rows: 40, clock: { now } }).toArray());
+    const bytes = Buffer.concat(await createCallByteStream(client, { rows: 40 }).toArray());
     const lines = bytes.toString().trimEnd().split('\n');
     const { records } = await client.listCalls({ rows: 500 });
     expect(lines.map((line) => JSON.parse(line).sid)).toEqual(records.map(({ sid }) => sid));
@@ -68,7 +66,6 @@ describe('leaving a stream', () => {
     const stream = createCallStream(clientOf(server), {
       rows: 30,
       prefetch: 4,
-      clock: { now },
       signal: abort.signal,
     });
     stream.resume();
@@ -83,7 +80,7 @@ describe('leaving a stream', () => {
       fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
       calls: fixtureCalls(100),
     });
-    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, clock: { now } });
+    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4 });
     for await (const _ of stream) {
       while (server.requests.length < 4) await delay(2);
       break;
@@ -97,7 +94,7 @@ describe('leaving a stream', () => {
       fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
       calls: fixtureCalls(100),
     });
-    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, clock: { now } });
+    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4 });
     for await (const _ of stream.pages()) {
       while (server.requests.length < 4) await delay(2);
       break;
@@ -111,7 +108,7 @@ describe('leaving a stream', () => {
       fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
       calls: fixtureCalls(100),
     });
-    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4, clock: { now } });
+    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4 });
     const sink = new Writable({
       objectMode: true,
       write: (_chunk, _encoding, done) => done(new Error('disk full')),
@@ -122,26 +119,26 @@ describe('leaving a stream', () => {
 
   test('a stream that is left before it was read sends no request', async () => {
     const server = await serve();
-    createCallStream(clientOf(server), { clock: { now } }).destroy();
+    createCallStream(clientOf(server), {}).destroy();
     await delay(20);
     expect(server.requests).toHaveLength(0);
   });
 
   test('a signal that is aborted already sends no request', async () => {
     const server = await serve();
-    const stream = createCallStream(clientOf(server), { clock: { now }, signal: AbortSignal.abort() });
+    const stream = createCallStream(clientOf(server), { signal: AbortSignal.abort() });
     await expect(stream.toArray()).rejects.toMatchObject({ name: 'AbortError' });
     expect(server.requests).toHaveLength(0);
   });
 });
 
 describe('a read that fails', () => {
-  test('the error comes after the records before it, with slice, page and the checkpoint to resume from', async () => {
+  test('the error comes after the calls before it, and the read goes on from the checkpoint', async () => {
     const server = await serve({
       calls: fixtureCalls(200),
       fault: (_, index) => (index < 6 ? undefined : faults.status(403)),
     });
-    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 2, clock: { now } });
+    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 2 });
     const sids: string[] = [];
     const read = async () => {
       for await (const { sid } of stream) {
@@ -150,38 +147,20 @@ describe('a read that fails', () => {
       }
     };
     const error = await read().catch((failure) => failure);
-    expect(error).toMatchObject({
-      name: 'StreamError',
-      code: 'unauthorized',
-      isRetryable: false,
-      page: 0,
-      cause: { status: 403 },
-    });
+    expect(error).toMatchObject({ code: 'unauthorized', isRetryable: false, status: 403 });
     expect(sids.length).toBeGreaterThan(50);
-    expect(error.checkpoint.delivered).toBe(sids.length);
     await expect(stream.verdict).rejects.toBe(error);
 
     server.next(...Array.from({ length: 50 }, () => faults.none()));
-    const rest = await createCallStream(clientOf(server), {
-      rows: 30,
-      clock: { now },
-      checkpoint: error.checkpoint,
-    }).toArray();
+    const checkpoint = stream.checkpoint();
+    const rest = await createCallStream(clientOf(server), { rows: 30, checkpoint }).toArray();
     expect([...sids, ...rest.map((call: Call) => call.sid)]).toEqual(server.calls.map(({ sid }) => sid));
   });
 
-  test('a server without totals makes it incomplete, unless a report is enough', async () => {
+  test('a server without totals is read page by page, unproven', async () => {
     const server = await serve({ calls: fixtureCalls(70), maxRows: 20, fault: () => faults.noRange() });
-    const client = clientOf(server);
-    const stream = createCallStream(client, { rows: 30, clock: { now } });
-    const calls: unknown[] = [];
-    const error = await (async () => {
-      for await (const call of stream) calls.push(call);
-    })().catch((failure) => failure);
-    expect(calls).toHaveLength(70);
-    expect(error).toMatchObject({ name: 'IncompleteError', code: 'incomplete', expected: null, got: 70 });
-    const quiet = createCallStream(client, { rows: 30, clock: { now }, incomplete: 'report' });
-    expect(await quiet.toArray()).toHaveLength(70);
-    expect(await quiet.verdict).toMatchObject({ proof: 'unproven', total: null, delivered: 70 });
+    const stream = createCallStream(clientOf(server), { rows: 20 });
+    expect(await stream.toArray()).toHaveLength(70);
+    expect(await stream.verdict).toMatchObject({ proof: 'unproven', proved: 0, gaps: [{ why: 'no_total' }] });
   });
 });

@@ -1,4 +1,3 @@
-import { StateError } from '../errors.ts';
 import type { StateStore, SyncState } from './state.ts';
 
 /**
@@ -9,19 +8,10 @@ import type { StateStore, SyncState } from './state.ts';
  */
 export function memoryState(initial: SyncState | null = null): StateStore {
   let state = initial;
-  let isLocked = false;
   return {
     load: async () => state,
     async save(next) {
       state = next;
-    },
-    async lock() {
-      if (isLocked)
-        throw new StateError('state_locked', 'Another sync is using this state. Wait until it ends.');
-      isLocked = true;
-      return async () => {
-        isLocked = false;
-      };
     },
   };
 }

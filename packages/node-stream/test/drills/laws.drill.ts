@@ -3,7 +3,7 @@ import { test } from 'vitest';
 import { resumesAnywhere } from '../laws/checkpoint.ts';
 import { readsInTurns } from '../laws/cut-turns.ts';
 import { readsHostileServers } from '../laws/hostile.ts';
-import { readsMovingLists, readsMovingPages } from '../laws/shifting.ts';
+import { readsMovingLists } from '../laws/shifting.ts';
 import { wholeEvents, wholeIsWhole } from '../laws/stretches.ts';
 import { syncsThroughCrashes } from '../laws/sync.ts';
 
@@ -17,20 +17,12 @@ const movingLists = openDrill({
 test('each record of a moving list is read once, whatever moves where', () =>
   readsMovingLists(rounds(80, 3000), movingLists));
 
-const movingPages = openDrill({
-  name: 'moving-pages',
-  kind: 'moving lists',
-  what: 'The same in slices of several pages; the read is complete or fails as incomplete',
-});
-test('slices of several pages are read completely or reported as incomplete', () =>
-  readsMovingPages(rounds(80, 3000), movingPages));
-
 const stoppedReads = openDrill({
   name: 'stopped-reads',
   kind: 'stops',
-  what: 'A read is stopped after any record and resumed from its checkpoint, over and over; each record comes once and in order',
+  what: 'A read is stopped after any page and resumed from its checkpoint, over and over; each record comes once and in order',
 });
-test('a later stream resumes after the last record taken, and each record comes once', () =>
+test('a later stream resumes after the last page taken, and each record comes once', () =>
   resumesAnywhere(rounds(80, 2000), stoppedReads));
 
 const hostileServers = openDrill({

@@ -9,10 +9,7 @@ import {
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { createCallByteStream } from '../../src/calls/call-byte-stream.ts';
-import { createCallStream } from '../../src/calls/call-stream.ts';
-
-const now = () => Date.UTC(2026, 5, 1);
+import { createCallByteStream, createCallStream } from '../../src/next/read.ts';
 
 const whims: Record<string, () => Fault> = {
   none: () => faults.none(),
@@ -92,7 +89,7 @@ export async function readsHostileServers(numRuns: number, tally = new Tally()):
           });
           const client = hostileClient(server);
           const sids: string[] = [];
-          const options = { rows, prefetch, clock: { now } };
+          const options = { rows, prefetch };
           if (asBytes) {
             const text = (await createCallByteStream(client, options).toArray()).map(String).join('');
             sids.push(

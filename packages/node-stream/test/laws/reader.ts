@@ -11,11 +11,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { apiKeys, type Call, createClient } from '@call-attribution/core';
-import { createCallByteStream } from '../../src/calls/call-byte-stream.ts';
-import { createCallStream } from '../../src/calls/call-stream.ts';
-import { toNdjson } from '../../src/encoders/json.ts';
+import { toNdjson } from '../../src/encoders/index.ts';
 import { dedupe } from '../../src/operators/dedupe.ts';
 import { mapCalls } from '../../src/operators/map-calls.ts';
+import { createCallByteStream, createCallStream } from '../../src/read.ts';
 import { fileSink } from '../../src/sinks/file-sink.ts';
 import { type SyncState, syncInto } from '../../src/sync/index.ts';
 
@@ -23,7 +22,7 @@ const [mode = '', url = '', folder = ''] = process.argv.slice(2);
 const log = join(folder, 'log.ndjson');
 const placeFile = join(folder, 'place.json');
 const client = createClient({ baseUrl: url, auth: apiKeys('key', 'secret') });
-const options = { rows: 20, prefetch: 3, clock: { now: () => Date.UTC(2026, 5, 1) } };
+const options = { rows: 20, prefetch: 3 };
 
 function load<T>(): T | null {
   return existsSync(placeFile) ? JSON.parse(readFileSync(placeFile, 'utf8')) : null;
@@ -66,7 +65,7 @@ const modes: Record<string, () => Promise<void>> = {
   },
   // The same with bytes that nobody parses.
   async bytes() {
-    const sink = fileSink(log, { resume: true });
+    const sink = fileSink<Buffer>(log, { encode: [], resume: true });
     process.stdout.write('ready\n');
     await createCallByteStream(client, options).into(sink);
   },
@@ -87,7 +86,7 @@ const modes: Record<string, () => Promise<void>> = {
           return { added: calls.length, changed: 0 };
         },
       },
-      { ...options, lookback: '1h' },
+      { ...options, lookback: '1h', clock: { now: () => Date.UTC(2026, 5, 1) } },
     );
     closeSync(file);
   },

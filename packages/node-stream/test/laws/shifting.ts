@@ -1,15 +1,10 @@
-import { hour, parseNaive } from '@call-attribution/core/time';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { createCallStream } from '../../src/calls/call-stream.ts';
-import { IncompleteError } from '../../src/calls/errors.ts';
-import type { StreamOptions } from '../../src/calls/options.ts';
+import { type CallStreamOptions, createCallStream } from '../../src/next/read.ts';
 import { byTime, type FakeBehaviour, type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
 
 const day = '2026-03-01';
-/** The clock by which calls before a time are settled. */
-const settledBefore = (time: string) => ({ now: () => parseNaive(time) + 14 * hour });
 const at = (seconds: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
 
@@ -89,15 +84,16 @@ function shifting(plan: {
 
 async function deliver(
   server: FakeServer,
-  options: StreamOptions,
-): Promise<{ sids: string[]; error: unknown; changed: number }> {
+  options: CallStreamOptions,
+): Promise<{ sids: string[]; error: unknown }> {
   const stream = createCallStream(server, options);
   const sids: string[] = [];
   try {
     for await (const call of stream) sids.push(call.sid);
-    return { sids, error: null, changed: (await stream.verdict).changed };
+    await stream.verdict;
+    return { sids, error: null };
   } catch (error) {
-    return { sids, error, changed: 0 };
+    return { sids, error };
   }
 }
 
@@ -109,7 +105,6 @@ const plans = {
 };
 const reading = {
   prefetch: fc.integer({ min: 1, max: 9 }),
-  sealed: fc.constantFrom(0, 0.5, 1),
 };
 
 /** Reads lists that move in any way, in slices of one page: each record comes once, and none that stayed is missing. */
@@ -122,7 +117,7 @@ export async function readsMovingLists(numRuns: number, tally = new Tally()): Pr
         rows: fc.integer({ min: 12, max: 60 }),
         clamp: fc.option(fc.integer({ min: 10, max: 40 })),
       }),
-      ({ rows, prefetch, sealed, clamp, ...plan }) =>
+      ({ rows, prefetch, clamp, ...plan }) =>
         tally.run(async () => {
           // At most one call a second on average keeps a second below a page, so that every slice fits one answer.
           const world = shifting({ ...plan, span: 120, moves: ['insert', 'remove', 'swap', 'update'] });
@@ -131,11 +126,9 @@ export async function readsMovingLists(numRuns: number, tally = new Tally()): Pr
             order: world.order,
             ...(clamp === null ? {} : { clamp: (asked: number) => Math.min(asked, clamp) }),
           });
-          const sealedBefore = at(plan.count * 60 * sealed * 2);
           const { sids, error } = await deliver(server, {
             rows,
             prefetch,
-            clock: settledBefore(sealedBefore),
           });
           expect(error).toBeNull();
           tally.compare(world.must, sids, world.may);
@@ -146,44 +139,4 @@ export async function readsMovingLists(numRuns: number, tally = new Tally()): Pr
     ),
     { numRuns },
   );
-}
-
-/** Reads lists that move in one way, with seconds of several pages: complete, or reported as incomplete. */
-export async function readsMovingPages(numRuns: number, tally = new Tally()): Promise<void> {
-  let whole = 0;
-  await fc.assert(
-    fc.asyncProperty(
-      fc.record({
-        ...plans,
-        ...reading,
-        rows: fc.integer({ min: 1, max: 40 }),
-        move: fc.constantFrom<Move>('insert', 'remove', 'update'),
-        span: fc.constantFrom(0, 1, 30),
-      }),
-      ({ rows, prefetch, sealed, move, ...plan }) =>
-        tally.run(async () => {
-          const world = shifting({ ...plan, rate: plan.rate / 4, moves: [move] });
-          const server = new FakeServer(world.initial, { before: world.before, order: world.order });
-          const { sids, error, changed } = await deliver(server, {
-            rows,
-            prefetch,
-            clock: settledBefore(at(plan.count * plan.span * sealed)),
-          });
-          expect(sids.filter((sid) => !world.may.has(sid))).toEqual([]);
-          expect(sids.length - new Set(sids).size).toBeLessThanOrEqual(
-            move === 'update' ? sids.length : changed,
-          );
-          if (error !== null) {
-            expect(error).toBeInstanceOf(IncompleteError);
-            return;
-          }
-          whole += 1;
-          // An update of the list may bring a record again, which the verdict counts.
-          tally.compare(world.must, [...new Set(sids)], world.may);
-          expect([...world.must].filter((sid) => !sids.includes(sid))).toEqual([]);
-        }),
-    ),
-    { numRuns },
-  );
-  expect(whole).toBeGreaterThan(numRuns / 3);
 }
