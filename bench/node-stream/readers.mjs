@@ -65,7 +65,7 @@ export const readers = {
   'ours: pages': ({ url, take, prefetch }) =>
     ours(url, { prefetch }, async (api, options) => {
       for await (const page of createCallStream(api, options).pages())
-        for (const record of page.records) take(record);
+        for (const record of page.items) take(record);
     }),
   'ours: pages of lines': ({ url, take, prefetch }) =>
     ours(url, { prefetch }, async (api, options) => {
