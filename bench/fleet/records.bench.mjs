@@ -66,7 +66,7 @@ async function exported(encode, name) {
   const client = clientOf();
   const facts = { source: null, accounts: ['1'], version: 'v3', filter, from: null, to: null, verdict: null };
   const sink = fileSink(join(folder, `export-${runs}.${name}`), { encode, receipt: async () => facts });
-  const cpu = await perCall(() => createCallStream(client, { filter, incomplete: 'report' }).into(sink));
+  const cpu = await perCall(() => createCallStream(client, { filter }).into(sink));
   await client.close();
   return cpu;
 }

@@ -59,7 +59,7 @@ try {
     await note('read', () =>
       withClient(async (client) => {
         let count = 0;
-        for await (const page of createCallStream(client, options).pages()) count += page.records.length;
+        for await (const page of createCallStream(client, { rows: 1000 }).pages()) count += page.items.length;
         if (count !== records) throw new Error(`${count} records were read.`);
       }),
     );
