@@ -318,7 +318,7 @@ describe('what is wrong with a warehouse is one clear error', () => {
   test.each([
     ['disk_full', 7],
     ['not_writable', 7],
-    ['in_use', 1],
+    ['in_use', 8],
     ['memory_limit', 1],
     ['unknown_account', 2],
   ] as const)('%s ends with status %i', async (code, status) => {
@@ -331,7 +331,7 @@ describe('what is wrong with a warehouse is one clear error', () => {
     const { pid, end } = await holder(join(folder, 'calls.duckdb'));
     const { code, stderr } = await calls(['count', '--store', store], { CALLS_TIMEOUT: '0.3s' });
     await end();
-    expect(code).toBe(1);
+    expect(code).toBe(8);
     expect(stderr).toContain(`Process ${pid} has`);
     expect((await calls(['count', '--store', store])).code).toBe(0);
   });
