@@ -1,9 +1,9 @@
 import { apiKeys, type Client, ConfigurationError, createClient } from '@call-attribution/core';
 import { where } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
-import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
+import { toCsv, toParquet } from '../src/encoders/index.ts';
 import { createCallByteStream, createCallStream, memoryState, syncCalls, syncInto } from '../src/index.ts';
-import { aggregate, count, dedupe, filterCalls, join, mapCalls, tumbling } from '../src/operators/index.ts';
+import { aggregate, count, dedupe, join, mapCalls, tumbling } from '../src/operators/index.ts';
 import { fileSink } from '../src/sinks/index.ts';
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:9', auth: apiKeys('a', 'b') });
@@ -77,27 +77,14 @@ describe('operators, encoders and sinks refuse options they do not have, and wro
     ],
     ['aggregate', () => aggregate(any({})), 'measures must be an object; got nothing.'],
     ['dedupe', () => dedupe(any({ capcity: 5 })), 'no option capcity. Did you mean capacity?'],
-    ['filterCalls', () => filterCalls('', any({ asV2: true })), 'no option asV2. Did you mean asV3?'],
     ['join', () => join([], any({ one: 'sid' })), 'no option one. Did you mean on?'],
     ['join', () => join([], any({})), 'on must be the name of a field or a function; got nothing.'],
     ['mapCalls', () => mapCalls((call) => call, any({ concurency: 2 })), 'Did you mean concurrency?'],
-    ['tumbling', () => tumbling(any({ measures, size: '1d', orign: '' })), 'Did you mean origin?'],
+    ['tumbling', () => tumbling(any({ measures, size: '1d', latenes: '' })), 'Did you mean lateness?'],
     ['tumbling', () => tumbling(any({ measures, size: '1d', step: '1h' })), 'no option step'],
     ['toCsv', () => toCsv(any({ column: ['sid'] })), 'no option column. Did you mean columns?'],
-    ['toCsv', () => toCsv(any({ delimiter: ':' })), 'delimiter must be'],
-    ['toGzip', () => toGzip(any({ levle: 5 })), 'no option levle. Did you mean level?'],
-    ['toNdjson', () => toNdjson(any({ chunkbytes: 5 })), 'Did you mean chunkBytes?'],
-    [
-      'toJsonArray',
-      () => toJsonArray(any({ chunkBytes: 0 })),
-      'chunkBytes must be a number of at least 1; got 0.',
-    ],
-    ['toParquet', () => toParquet(any({ rowGroupsize: 5 })), 'Did you mean rowGroupSize?'],
-    [
-      'fileSink',
-      () => fileSink('a', any({ encoding: toCsv() })),
-      'no option encoding. Known options: encode, resume, durable, metadata, receipt, clock.',
-    ],
+    ['toParquet', () => toParquet(any({ colums: [] })), 'Did you mean columns?'],
+    ['fileSink', () => fileSink('a', any({ encoding: toCsv() })), 'no option encoding.'],
     ['fileSink', () => fileSink('a', any({ encode: 'csv' })), 'encode must be an encoder such as toCsv()'],
   ])('%s', async (_, make, message) => {
     expect(await refused(make)).toContain(message);

@@ -1,22 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
-import { toCsv, toJsonArray } from '../src/encoders/index.ts';
-import {
-  type Checkpoint,
-  createCallByteStream,
-  createCallStream,
-  memoryState,
-  StreamError,
-  syncCalls,
-} from '../src/index.ts';
+import { createCallByteStream, createCallStream, memoryState, syncCalls } from '../src/index.ts';
 import { through } from '../src/operators/index.ts';
 import { fileSink } from '../src/sinks/index.ts';
 import { FakeServer, fakeRecords, type PageQuery } from './fake-server.ts';
-import { After, paged } from './paged.ts';
+import { Paged } from './paged.ts';
 
-const options = { clock: { now: () => Date.UTC(2026, 5, 1) }, rows: 40 };
+const options = { rows: 40 };
 const records = fakeRecords(500);
 const expected = records.map(({ sid }) => sid);
 
@@ -33,8 +26,6 @@ describe('a read that is cancelled between two pages', () => {
   test.each(['signal', 'destroy'])('it does not count as finished (%s)', async (how) => {
     const abort = new AbortController();
     const stream = createCallStream(new FakeServer(records), { ...options, signal: abort.signal });
-    const verdicts: unknown[] = [];
-    stream.on('verdict', (verdict) => verdicts.push(verdict));
     stream.on('error', () => {});
     const read = async () => {
       for await (const _ of stream.pages()) {
@@ -43,10 +34,9 @@ describe('a read that is cancelled between two pages', () => {
       }
     };
     await expect(read()).rejects.toMatchObject({ name: 'AbortError' });
-    expect(verdicts).toEqual([]);
     expect(await stream.verdict).toMatchObject({
       proof: 'unproven',
-      reasons: [{ code: 'left_early', count: null }],
+      gaps: expect.arrayContaining([expect.objectContaining({ is: 'unread' })]),
     });
   });
 
@@ -63,7 +53,8 @@ describe('a read that is cancelled between two pages', () => {
     };
     await expect(run(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
     const stopped = (await state.load())?.parts[0]?.stretches ?? [];
-    expect(new Set(stopped.map(({ is }) => is))).toEqual(new Set(['read', 'unread']));
+    expect(stopped.reduce((sum, { calls }) => sum + calls, 0)).toBeGreaterThan(0);
+    expect(stopped.reduce((sum, { calls }) => sum + calls, 0)).toBeLessThan(500);
     await run();
     expect([...sids].sort()).toEqual(expected);
   });
@@ -81,7 +72,7 @@ describe('a reader that leaves while a request is in flight', () => {
     expect(seen).toEqual(['aborted']);
   });
 
-  test('cancel of the web stream of pages ends the request', async () => {
+  test('cancel of a web stream ends the request', async () => {
     const seen: string[] = [];
     let reached = () => {};
     const asked = new Promise<void>((resolve) => {
@@ -93,7 +84,7 @@ describe('a reader that leaves while a request is in flight', () => {
         return silent(request, seen);
       },
     });
-    const reader = createCallStream(server, options).toWeb().getReader();
+    const reader = Readable.toWeb(createCallStream(server, options)).getReader();
     const read = reader.read();
     await asked;
     await Promise.allSettled([reader.cancel(), read]);
@@ -103,8 +94,16 @@ describe('a reader that leaves while a request is in flight', () => {
 });
 
 describe('a checkpoint', () => {
+  /** What was taken and what a resumed read gives are all records, of which less than two pages come twice. */
+  const together = (taken: readonly string[], rest: readonly string[], all = expected): void => {
+    expect([...new Set([...taken, ...rest])]).toEqual(all);
+    expect(taken.length + rest.length - all.length).toBeLessThan(2 * options.rows);
+  };
+  const restOf = async (server: FakeServer, checkpoint: ReturnType<typeof createCallStream>['startsAt']) =>
+    (await createCallStream(server, { ...options, checkpoint }).toArray()).map(({ sid }) => sid);
+
   test.each(['refused', 'inclusive'] as const)(
-    'it resumes inside a slice although the server has } %s',
+    'it resumes after the last whole page although the server has } %s',
     async (exclusive) => {
       const server = new FakeServer(
         fakeRecords(200, (i) => (i % 3 === 0 ? 0 : 1)),
@@ -114,26 +113,16 @@ describe('a checkpoint', () => {
         const stream = createCallStream(server, options);
         const sids: string[] = [];
         for await (const call of stream) if (sids.push(call.sid) === take) break;
-        const checkpoint = stream.checkpoint();
-        const rest = await createCallStream(server, { ...options, checkpoint }).toArray();
-        expect([...sids, ...rest.map(({ sid }) => sid)]).toEqual(server.records.map(({ sid }) => sid));
+        together(
+          sids,
+          await restOf(server, stream.checkpoint()),
+          server.records.map(({ sid }) => sid),
+        );
       }
     },
   );
 
-  test('it is void for a slice that holds fewer records than were taken from it', async () => {
-    const server = new FakeServer(fakeRecords(30));
-    const stream = createCallStream(server, options);
-    let taken = 0;
-    for await (const _ of stream) if (++taken === 20) break;
-    const late = { sid: 'late', date_added: '2026-01-01 00:03:30' };
-    server.records = [...server.records.slice(0, 10), late];
-    const checkpoint = stream.checkpoint();
-    const rest = await createCallStream(server, { ...options, checkpoint }).toArray();
-    expect(rest.map(({ sid }) => sid)).toContain('late');
-  });
-
-  test('after a failure it is before the record that failed', async () => {
+  test('after a failure it is before the page that failed', async () => {
     const server = new FakeServer(records);
     const fetchPage = server.fetchPage.bind(server);
     server.fetchPage = async (query) => {
@@ -146,27 +135,24 @@ describe('a checkpoint', () => {
       return { ...page, record };
     };
     const sids: string[] = [];
-    let checkpoint: Checkpoint | null = null;
-    try {
-      for await (const { sid } of createCallStream(server, options)) sids.push(sid);
-    } catch (error) {
-      if (error instanceof StreamError) checkpoint = error.checkpoint;
-    }
-    expect(sids).toHaveLength(130);
-    const rest = await createCallStream(new FakeServer(records), { ...options, checkpoint }).toArray();
-    expect([...sids, ...rest.map(({ sid }) => sid)]).toEqual(expected);
+    const stream = createCallStream(server, options);
+    const read = async () => {
+      for await (const { sid } of stream) sids.push(sid);
+    };
+    await expect(read()).rejects.toThrow('broken on the way');
+    expect(sids.length).toBeLessThanOrEqual(130);
+    together(sids, await restOf(new FakeServer(records), stream.checkpoint()));
   });
 
   test('it does not cover what is in the queue of a web stream', async () => {
     const stream = createCallStream(new FakeServer(records), options);
-    const reader = stream.toWeb().getReader();
+    const reader = Readable.toWeb(stream, { strategy: { highWaterMark: 0 } }).getReader();
     const sids: string[] = [];
     for (let i = 0; i < 10; i += 1) sids.push((await reader.read()).value?.sid ?? '');
     await new Promise((resolve) => setImmediate(resolve));
     const checkpoint = stream.checkpoint();
     await reader.cancel();
-    const rest = await createCallStream(new FakeServer(records), { ...options, checkpoint }).toArray();
-    expect(new Set([...sids, ...rest.map(({ sid }) => sid)]).size).toBe(500);
+    together(sids, await restOf(new FakeServer(records), checkpoint));
   });
 
   test('it does not cover lines in the buffer of a byte stream with an encoding', async () => {
@@ -178,9 +164,14 @@ describe('a checkpoint', () => {
       const piece: unknown = stream.read(500);
       if (typeof piece === 'string') text += piece;
       else await new Promise((resolve) => setImmediate(resolve));
-      expect(stream.checkpoint().delivered).toBeLessThanOrEqual(text.split('\n').length - 1);
     }
+    const checkpoint = stream.checkpoint();
     stream.destroy();
+    const taken = text
+      .split('\n')
+      .slice(0, -1)
+      .map((line): string => JSON.parse(line).sid);
+    expect([...new Set([...taken, ...(await restOf(new FakeServer(wide), checkpoint))])]).toEqual(expected);
   });
 });
 
@@ -188,33 +179,19 @@ describe('a file whose first slices were empty', () => {
   const folder = mkdtempSync(join(tmpdir(), 'left-midway-'));
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('it gets its header when it is resumed', async () => {
-    for (const [name, encode, whole] of [
-      ['a.csv', () => toCsv<{ sid: string }>({ columns: ['sid'] }), 'sid\r\na\r\n'],
-      ['a.json', () => toJsonArray<{ sid: string }>(), '[\n{"sid":"a"}\n]\n'],
-    ] as const) {
-      const path = join(folder, name);
-      const day = '2024-01-01 00:00:00';
-      const checkpoint: Checkpoint = {
-        version: 1,
-        query: '',
-        done: [],
-        place: null,
-        total: 0,
-        delivered: 0,
-        settled: { before: day, stretches: [] },
-      };
-      const begun = function* () {
-        yield new After({ checkpoint });
-        throw new Error('cut');
-      };
-      await expect(
-        through(paged<{ sid: string }>(begun())).into(fileSink(path, { encode: encode() })),
-      ).rejects.toThrow('cut');
-      const sink = fileSink(path, { encode: encode(), resume: true });
-      expect(sink.checkpoint).toMatchObject(checkpoint);
-      await through(paged([{ sid: 'a' }])).into(sink);
-      expect(readFileSync(path, 'utf8')).toBe(whole);
-    }
+  test.each([
+    ['a.csv', 'sid\r\na\r\n'],
+    ['a.json', '[\n{"sid":"a"}\n]\n'],
+  ])('%s gets its head when it is resumed', async (name, whole) => {
+    const path = join(folder, name);
+    let asked = 0;
+    const cut = new Paged<{ sid: string }>(() => {
+      asked += 1;
+      if (asked > 1) throw new Error('cut');
+      return { items: [] };
+    });
+    await expect(through(cut).into(fileSink(path, { resume: true }))).rejects.toThrow('cut');
+    await through(new Paged([{ items: [{ sid: 'a' }] }])).into(fileSink(path, { resume: true }));
+    expect(readFileSync(path, 'utf8')).toBe(whole);
   });
 });

@@ -1,7 +1,7 @@
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { type CallStreamOptions, createCallStream } from '../../src/next/read.ts';
+import { type CallStreamOptions, createCallStream } from '../../src/read.ts';
 import { byTime, type FakeBehaviour, type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
 
 const day = '2026-03-01';
