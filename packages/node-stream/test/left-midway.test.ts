@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { toCsv, toJsonArray } from '../src/encoders/index.ts';
 import { createCallByteStream, createCallStream, memoryState, syncCalls } from '../src/index.ts';
 import { through } from '../src/operators/index.ts';
 import { fileSink } from '../src/sinks/index.ts';
@@ -176,13 +177,16 @@ describe('a checkpoint', () => {
 });
 
 describe('a file whose first slices were empty', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'left-midway-'));
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'left-midway-'));
+  });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   test.each([
-    ['a.csv', 'sid\r\na\r\n'],
-    ['a.json', '[\n{"sid":"a"}\n]\n'],
-  ])('%s gets its head when it is resumed', async (name, whole) => {
+    ['a.csv', () => toCsv<{ sid: string }>({ columns: ['sid'] }), 'sid\r\na\r\n'],
+    ['a.json', () => toJsonArray<{ sid: string }>(), '[\n{"sid":"a"}\n]\n'],
+  ])('%s gets its head when it is resumed', async (name, encode, whole) => {
     const path = join(folder, name);
     let asked = 0;
     const cut = new Paged<{ sid: string }>(() => {
@@ -190,8 +194,12 @@ describe('a file whose first slices were empty', () => {
       if (asked > 1) throw new Error('cut');
       return { items: [] };
     });
-    await expect(through(cut).into(fileSink(path, { resume: true }))).rejects.toThrow('cut');
-    await through(new Paged([{ items: [{ sid: 'a' }] }])).into(fileSink(path, { resume: true }));
+    await expect(through(cut).into(fileSink(path, { encode: encode(), resume: true }))).rejects.toThrow(
+      'cut',
+    );
+    await through(new Paged([{ items: [{ sid: 'a' }] }])).into(
+      fileSink(path, { encode: encode(), resume: true }),
+    );
     expect(readFileSync(path, 'utf8')).toBe(whole);
   });
 });
