@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { faults, fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createCallByteStream, createCallStream } from '../src/next/read.ts';
+import { createCallByteStream, createCallStream } from '../src/read.ts';
 import { hostileClient, readsHostileServers } from './laws/hostile.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 6);

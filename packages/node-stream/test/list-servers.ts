@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { List, ListPage, ListRequest } from '../src/next/lists.ts';
+import type { List, ListPage, ListRequest } from '../src/lists.ts';
 
 /** An item of the servers: a number that tells it from all others, and when it was made, in milliseconds. */
 export interface Order {

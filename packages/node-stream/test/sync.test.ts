@@ -1,7 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createCallStream } from '../src/read.ts';
 import type { SyncOptions } from '../src/sync/options.ts';
 import { memoryState } from '../src/sync/state-stores.ts';
@@ -9,7 +6,6 @@ import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import { copyVerdict } from '../src/sync/verdict.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
-import { lockText } from './lock-text.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 20);
 const now = () => Date.UTC(2026, 5, 1);

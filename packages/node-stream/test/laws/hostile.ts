@@ -9,7 +9,7 @@ import {
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { createCallByteStream, createCallStream } from '../../src/next/read.ts';
+import { createCallByteStream, createCallStream } from '../../src/read.ts';
 
 const whims: Record<string, () => Fault> = {
   none: () => faults.none(),

@@ -164,7 +164,7 @@ export function plant(name: string) {
         if (!text.includes(right)) throw new Error(`${file} does not say: ${right}`);
         return { contents: text.replace(right, wrong), loader: 'ts' };
       };
-      (onLoad as (...args: unknown[]) => void)({ filter: /next\/[a-z]+\.ts$/ }, load);
+      (onLoad as (...args: unknown[]) => void)({ filter: /node-stream\/src\/[a-z-]+\.ts$/ }, load);
     },
   };
 }
