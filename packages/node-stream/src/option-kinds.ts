@@ -21,7 +21,7 @@ export const naiveTime = (step = 1): Option<string> =>
 /** One operator that gives bytes, or several in a row. */
 export const encoding = <V extends object>(): Option<V> =>
   option.of('an encoder such as toCsv(), or an array of encoders', (value) =>
-    Array.isArray(value) ? value.length > 0 && value.every(isOperator) : isOperator(value),
+    Array.isArray(value) ? value.every(isOperator) : isOperator(value),
   );
 
 const isOperator = (value: unknown): boolean =>

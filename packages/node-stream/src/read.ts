@@ -186,9 +186,9 @@ class Stream<T> extends Readable {
   }
 
   checkpoint(): Checkpoint {
-    // With an encoding the length is in characters, each of which was three bytes or fewer.
-    const waiting = this.readableEncoding === null ? this.readableLength : 3 * (this.readableLength + 1);
-    const taken = this.#given - waiting;
+    // With an encoding the buffer is counted in characters, of three bytes at most.
+    const held = this.readableEncoding === null ? this.readableLength : 3 * this.readableLength;
+    const taken = this.#given - held;
     for (let end = this.#ends[0]; end !== undefined && end.at <= taken; end = this.#ends[0]) {
       this.#place = end.place;
       this.#ends.shift();

@@ -1,7 +1,19 @@
 import { apiKeys, type Client, ConfigurationError, createClient } from '@call-attribution/core';
 import { where } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
+import { toCsv, toParquet } from '../src/encoders/index.ts';
 import { createCallByteStream, createCallStream, memoryState, syncCalls, syncInto } from '../src/index.ts';
+import {
+  aggregate,
+  count,
+  dedupe,
+  join,
+  mapCalls,
+  sessions,
+  topN,
+  tumbling,
+} from '../src/operators/index.ts';
+import { fileSink } from '../src/sinks/index.ts';
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:9', auth: apiKeys('a', 'b') });
 const refused = async (run: () => unknown): Promise<string> => {
@@ -31,14 +43,12 @@ describe('wrong options are refused when a read begins', () => {
     [{ row: 10 }, 'There is no option row. Did you mean rows?'],
     [{ rows: '10' }, 'rows must be a whole number of at least 1; got "10".'],
     [{ rows: 0 }, 'rows must be'],
-    [{ prefetch: { pages: 2 } }, 'prefetch must be'],
+    [{ prefetch: { pages: 2 } }, 'prefetch must be a whole number of at least 1; got an object.'],
     [{ prefetch: '4' }, 'prefetch must be'],
     [{ onError: 'ignore' }, "onError must be 'fail' or 'skip', or a function; got \"ignore\""],
-    [{ onChange: 'keep' }, 'There is no option onChange.'],
     [{ signal: {} }, 'signal must be an AbortSignal'],
     [{ filter: 7 }, 'filter must be a string in the language of q'],
     [{ headers: 'x-key: secret-value' }, 'headers must be an object; got a string.'],
-    [{ window: {} }, 'There is no option window.'],
   ])('%j', async (options, message) => {
     expect(await refused(() => createCallStream(client, options as never))).toContain(message);
   });
@@ -53,6 +63,10 @@ describe('wrong options are refused when a read begins', () => {
     expect(await refused(() => syncInto(client, {} as never, {}))).toContain(
       'sink must be a sink with load()',
     );
+    const store = { load: async () => null, commit: async () => ({ added: 0, changed: 0 }) };
+    expect(await refused(() => syncInto(client, store, { clock: 5 } as never))).toContain(
+      'clock must be a clock with now(); got 5.',
+    );
     expect(await refused(() => syncCalls(client, {} as never).next())).toContain(
       'state must be a state such as',
     );
@@ -60,5 +74,45 @@ describe('wrong options are refused when a read begins', () => {
       expect(await refused(() => createCallStream(none as unknown as Client))).toContain(
         'client must be a client made by createClient()',
       );
+  });
+});
+
+describe('operators, encoders and sinks refuse options they do not have, and wrong types, when they are made', () => {
+  const measures = { calls: count() };
+  const any = (value: unknown): never => value as never;
+  test.each<[string, () => unknown, string]>([
+    [
+      'aggregate',
+      () => aggregate(any({ measures, maxGroup: 5 })),
+      'no option maxGroup. Did you mean maxGroups?',
+    ],
+    ['aggregate', () => aggregate(any({})), 'measures must be an object; got nothing.'],
+    ['dedupe', () => dedupe(any({ key: 'ani', capcity: 5 })), 'no option capcity. Did you mean capacity?'],
+    ['join', () => join([], any({ one: 'sid', as: 'row' })), 'no option one. Did you mean on?'],
+    [
+      'join',
+      () => join([], any({ as: 'row' })),
+      'on must be the name of a field or a function; got nothing.',
+    ],
+    ['mapCalls', () => mapCalls((call) => call, any({ concurency: 2 })), 'Did you mean concurrency?'],
+    ['tumbling', () => tumbling(any({ measures, size: '1d', latenes: '1h' })), 'Did you mean lateness?'],
+    ['tumbling', () => tumbling(any({ measures, size: '1d', step: '1h' })), 'no option step'],
+    ['sessions', () => sessions(any({ measures, gap: '1h', gpa: 1 })), 'no option gpa. Did you mean gap?'],
+    ['topN', () => topN(any({ count: 1, by: 'sid', withn: 'x' })), 'Did you mean within?'],
+    ['toCsv', () => toCsv(any({ column: ['sid'] })), 'no option column. Did you mean columns?'],
+    ['toCsv', () => toCsv(any({ delimiter: ':' })), 'delimiter must be'],
+    ['toParquet', () => toParquet(any({ rowGroupsize: 5 })), 'Did you mean rowGroupSize?'],
+    [
+      'fileSink',
+      () => fileSink('a.csv', any({ encoding: toCsv() })),
+      'no option encoding. Known options: encode, resume, metadata, receipt, clock.',
+    ],
+    [
+      'fileSink',
+      () => fileSink('a.csv', any({ encode: 'csv' })),
+      'encode must be an encoder such as toCsv()',
+    ],
+  ])('%s', async (_, make, message) => {
+    expect(await refused(make)).toContain(message);
   });
 });

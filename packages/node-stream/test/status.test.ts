@@ -53,8 +53,9 @@ describe('the status of a program that runs long', () => {
     const gap = {
       from: '2026-01-03 00:00:00',
       to: '2026-01-04 00:00:00',
-      ...({ is: 'short', why: 'rose', missing: 100, calls: 4890, sids: [] } as const),
-    };
+      ...({ is: 'short', why: 'rose' } as const),
+      ...{ missing: 100, calls: 4890, sids: [] },
+    } as const;
     status.succeeded('main', { ...counts, proof: 'short', calls: 5000, missing: 100, gaps: [gap] }, 1);
     expect(status.ready()).toBe(
       'the copy is not whole: at the end the server counts more calls between 2026-01-03 00:00:00 and 2026-01-04 00:00:00 than it gave before: 100 calls are missing',

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { type Call, CallsError, type Client } from '@call-attribution/core';
 import { expectTypeOf, test } from 'vitest';
 import { toCsv } from '../src/encoders/index.ts';
-import { createCallByteStream, createCallStream, type Verdict } from '../src/index.ts';
+import { type Checkpoint, createCallByteStream, createCallStream, type Verdict } from '../src/index.ts';
 import { count, mapCalls, tumbling } from '../src/operators/index.ts';
 
 declare const client: Client;
@@ -35,6 +35,15 @@ test('a chain has the type of what the operator emits', async () => {
   sids.through(mapCalls((item) => item.date_added));
 });
 
+test('pages are typed by their items', async () => {
+  for await (const { items, checkpoint } of createCallStream(client).pages()) {
+    expectTypeOf(items).toEqualTypeOf<readonly Call[]>();
+    expectTypeOf(checkpoint).toEqualTypeOf<Checkpoint>();
+  }
+  for await (const { items } of createCallByteStream(client).pages())
+    expectTypeOf(items).toEqualTypeOf<readonly Buffer[]>();
+});
+
 test('a typed stream is accepted wherever a Readable is', () => {
   expectTypeOf(createCallStream(client)).toExtend<Readable>();
   expectTypeOf(createCallByteStream(client)).toExtend<NodeJS.ReadableStream>();
@@ -49,5 +58,5 @@ test('an option may be undefined, as a variable that may not be set', () => {
   const filter = undefined as string | undefined;
   const signal = undefined as AbortSignal | undefined;
   createCallStream(client, { filter, signal, timeout: undefined });
-  toCsv({ columns: undefined });
+  toCsv({ delimiter: undefined, columns: undefined });
 });

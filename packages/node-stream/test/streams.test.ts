@@ -8,7 +8,7 @@ import type { Checkpoint } from '../src/page.ts';
 import { deliveredOf, describeVerdict } from '../src/proof.ts';
 import { type CallStreamOptions, createCallByteStream, createCallStream } from '../src/read.ts';
 import type { Progress } from '../src/reading.ts';
-import { FakeServer, fakeRecords } from './fake-server.ts';
+import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 
 const records = fakeRecords(500);
 const expected = records.map(({ sid }) => sid);
@@ -361,6 +361,60 @@ test('calls of another account than before are refused, also after a resume', as
   const { checkpoint } = value as { checkpoint: Checkpoint };
   await expect(read(new FakeServer(of('2')), { checkpoint })).rejects.toMatchObject({
     code: 'other_account',
+  });
+});
+
+describe('a server that ignores ranges and tells wrong places', () => {
+  const three = fakeRecords(3);
+  // It gives the row of each page, whatever was asked for.
+  const ignoring = (rowsOf: (page: number) => readonly FakeRecord[], total: number) =>
+    new FakeServer(three, {
+      after: (_, { page }) => ({ records: rowsOf(page), first: page + 1, total }),
+    });
+  test.each<[string, FakeServer]>([
+    ['N-N/3 with the right total', ignoring((page) => three.slice(page % 3, (page % 3) + 1), 3)],
+    ['N-N/3 with the same row', ignoring(() => three.slice(0, 1), 3)],
+    ['1-3/ and a huge total', ignoring(() => three, 1_000_000_000)],
+  ])('%s: the requests end', async (_, server) => {
+    const end = await read(server).then(
+      ({ verdict }) => verdict.proof,
+      ({ code }) => code,
+    );
+    expect(['whole', 'short', 'unproven', 'range_ignored', 'too_many_requests']).toContain(end);
+    if (end === 'whole') expect(server.records).toHaveLength(3);
+    expect(server.requests.length).toBeLessThanOrEqual(100 + 20 * 3);
+  });
+
+  test.each<[string, number]>([
+    ['the right total', 300],
+    ['a huge total', 1_000_000_000],
+  ])('rows from outside a range with %s are an error after a handful of requests', async (_, total) => {
+    const days = fakeRecords(300, () => 86_400);
+    const server = new FakeServer(days, {
+      after: (__, { page }) => ({ records: days.slice(page, page + 1), first: page + 1, total }),
+    });
+    await expect(read(server)).rejects.toMatchObject({ name: 'StreamError' });
+    expect(server.requests.length).toBeLessThanOrEqual(100 + 20 * 3);
+  });
+});
+
+test('a sid that comes twice in a page is delivered once, in its last form, and the verdict names it', async () => {
+  const few = fakeRecords(20);
+  const server = new FakeServer(few, {
+    after: (page) => {
+      const rows = page.records.flatMap((one) =>
+        one.sid === 's0000007' ? [one, { ...one, note: 'twice' }] : [one],
+      );
+      return { ...page, records: rows, total: (page.total ?? 0) + rows.length - page.records.length };
+    },
+  });
+  const stream = createCallStream(server, options);
+  const calls = await stream.toArray();
+  expect(sidsOf(calls)).toEqual(sidsOf(few));
+  expect(calls[7]).toMatchObject({ sid: 's0000007', note: 'twice' });
+  expect(await stream.verdict).toMatchObject({
+    proof: 'short',
+    gaps: [{ why: 'doubled', sids: ['s0000007'] }],
   });
 });
 

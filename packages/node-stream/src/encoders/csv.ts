@@ -1,4 +1,5 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, option } from '@call-attribution/core/options';
 import { type Call, fields } from '@call-attribution/core/record';
 import type { Operator } from '../operators/operator.ts';
 import { cellTexts, halfPair, jsonOf } from './row-text.ts';
@@ -7,13 +8,13 @@ import { textEncoder } from './text.ts';
 /** How lines of CSV are written: as RFC 4180 has them, with CR LF. */
 export interface CsvDialect {
   /** Default a comma. */
-  delimiter?: ',' | ';' | '\t' | '|';
+  delimiter?: ',' | ';' | '\t' | '|' | undefined;
   /**
    * Put an apostrophe before strings that a spreadsheet would run as a formula: those that begin with `=`, `+`, `-`, `@`,
    * a tab or a carriage return and are not plain numbers. It changes the data, so it is off by default; use it for files
    * that people open.
    */
-  safe?: boolean;
+  safe?: boolean | undefined;
 }
 
 // What a spreadsheet takes for a formula; some read the full-width characters as the plain ones.
@@ -33,11 +34,11 @@ export function csvText(safe: boolean): (value: unknown, item: unknown, column: 
 
 const isFormula = (text: string): boolean => formula.test(text) && !plainNumber.test(text);
 
+/** The same with the defaults. */
+type Dialect = { readonly [K in keyof CsvDialect]-?: NonNullable<CsvDialect[K]> };
+
 /** Makes the function that writes one cell: nothing for null, `""` for an empty string, quotes where they are needed. */
-function csvCell({
-  delimiter,
-  safe,
-}: Required<CsvDialect>): (value: unknown, item: unknown, column: string) => string {
+function csvCell({ delimiter, safe }: Dialect): (value: unknown, item: unknown, column: string) => string {
   const needsQuotes = special[delimiter];
   const plain = (value: unknown, item: unknown, column: string): string => {
     if (value === null || value === undefined) return '';
@@ -87,7 +88,7 @@ const mostPlans = 16;
  */
 export function csvRow<T>(
   columns: readonly ((keyof T & string) | CsvColumn<T>)[],
-  form: Required<CsvDialect>,
+  form: Dialect,
 ): (item: T) => string {
   if (columns.length === 0)
     throw new ConfigurationError(
@@ -147,8 +148,15 @@ export interface CsvOptions<T = Call> extends CsvDialect {
    */
   columns?: readonly ((keyof NoInfer<T> & string) | CsvColumn<T>)[] | undefined;
   /** Begin with a byte order mark, so that Excel reads UTF-8. Default false. */
-  bom?: boolean;
+  bom?: boolean | undefined;
 }
+
+const csvOptions = defineOptions({
+  columns: option.list(),
+  delimiter: option.oneOf(',', ';', '\t', '|'),
+  safe: option.flag(),
+  bom: option.flag(),
+});
 
 /**
  * Writes CSV as in RFC 4180, in UTF-8. Null is an empty cell and an empty string is `""`, so that they can be told apart.
@@ -164,12 +172,9 @@ export function toCsv<T = unknown>(
 ): Operator<T, Uint8Array>;
 /** The same with columns of your choice. */
 export function toCsv<T = Call>(options: CsvOptions<T>): Operator<T, Uint8Array>;
-export function toCsv<T>({
-  columns: named,
-  delimiter = ',',
-  safe = false,
-  bom = false,
-}: CsvOptions<T> = {}): Operator<T, Uint8Array> {
+export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
+  csvOptions.read(options as object as never);
+  const { columns: named, delimiter = ',', safe = false, bom = false } = options;
   const columns = named ?? callColumns<T>();
   const titles = titlesOf(columns);
   const row = csvRow<T>(columns, { delimiter, safe });

@@ -1,5 +1,6 @@
 import type { Call, FieldType } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
+import { defineOptions, option } from '@call-attribution/core/options';
 import { fields } from '@call-attribution/core/record';
 import { inCall } from '../accumulators/decimal.ts';
 import { ItemError } from '../errors.ts';
@@ -18,6 +19,8 @@ export interface ParquetOptions<T = Call> {
   rowGroupSize?: number;
 }
 
+const parquetOptions = defineOptions({ columns: option.list(), rowGroupSize: option.anything() });
+
 /**
  * Writes Apache Parquet with typed columns: numbers as numbers, times as local timestamps without a zone, all nullable. It
  * needs the package `hyparquet-writer`, installed next to this one. A Parquet file cannot be resumed in the middle: for
@@ -26,10 +29,9 @@ export interface ParquetOptions<T = Call> {
  * @example
  * await pipeline(createCallStream(client), toParquet({ columns: ['sid', 'talk_minutes'] }), fileSink('calls.parquet'));
  */
-export function toParquet<T = Call>({
-  columns: chosen,
-  rowGroupSize = 10_000,
-}: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
+export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
+  parquetOptions.read(options as object as never);
+  const { columns: chosen, rowGroupSize = 10_000 } = options;
   const columns = parquetColumns<T>(chosen);
   const titles = columns.map(({ name }) => name);
   const texts = cellTexts(titles);

@@ -92,7 +92,7 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'what lies at a border is told as doubled': ['slices.ts', 'this.#border.get(id) === at ||', ''],
   'a list without totals is called complete': [
-    'slices.ts',
+    'judge.ts',
     "return { ...stretch, is: 'unproven', why: total === null ? 'no_total' : 'unsteady' };",
     "return { ...stretch, is: total === null ? 'proved' : 'unproven' };",
   ],
