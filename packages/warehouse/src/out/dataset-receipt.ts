@@ -82,7 +82,7 @@ async function factsOf(
     );
   const copies = [];
   for (const account of accounts)
-    copies.push((await readVerdict(session, account, period)) ?? { proof: 'whole' as const });
+    copies.push((await readVerdict(session, account, period)) ?? { proof: 'whole' as const, gaps: [] });
   const condition = typeof where === 'object' ? JSON.stringify(where) : where;
   return {
     source: `duckdb:${basename(origin.path)}`,
