@@ -51,13 +51,17 @@ test.each([
   server.hidden = hidden;
   for (let run = 0; run < 2; run += 1) {
     const { code, stderr } = await sync();
-    expect(stderr).toMatch(/the server counts more calls .*: 10 calls are missing; the next run reads them again/);
+    expect(stderr).toMatch(
+      /the server counts more calls .*: 10 calls are missing; the next run reads them again/,
+    );
     expect(code).toBe(3);
   }
   if (store.startsWith('duckdb')) {
     const count = await stage.quick(['count', '--store', store, '--include-extensions'], { cwd, env });
     expect([count.code, count.stdout]).toEqual([0, '1190\n']);
-    expect(count.stderr).toMatch(/^INCOMPLETE, the copy is not whole: at the end the server counts more calls .*: 10 calls are missing/m);
+    expect(count.stderr).toMatch(
+      /^INCOMPLETE, the copy is not whole: at the end the server counts more calls .*: 10 calls are missing/m,
+    );
   }
   const status = () => stage.quick(['status', '--store', store], { cwd, env });
   const short = await status();
@@ -164,12 +168,12 @@ describe('a warehouse of two accounts, of which one is short', () => {
       return { verdict, code, stdout };
     };
     const short = await exported('short');
-    expect(short.verdict).toMatchObject({ proof: 'short', gaps: expect.arrayContaining([expect.objectContaining({ why: 'rose' })]) });
-    expect([short.code, short.stdout]).toEqual([
-      3,
-      expect.stringContaining('the read was short: rose'),
-    ]);
-    expect(await exported('well')).toMatchObject({ code: 0, verdict: { proof: 'whole', reasons: [] } });
+    expect(short.verdict).toMatchObject({
+      proof: 'short',
+      gaps: expect.arrayContaining([expect.objectContaining({ why: 'rose' })]),
+    });
+    expect([short.code, short.stdout]).toEqual([3, expect.stringContaining('the read was short: rose')]);
+    expect(await exported('well')).toMatchObject({ code: 0, verdict: { proof: 'whole', gaps: [] } });
   });
 
   test('of all accounts, the one that is short is named', async () => {

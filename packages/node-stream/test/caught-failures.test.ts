@@ -2,7 +2,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
 import { createCallStream } from '../src/calls/call-stream.ts';
 import type { StreamPage } from '../src/calls/stream-page.ts';
-import { memoryState, type SyncOutcome, type SyncState, syncCalls, syncInto } from '../src/next/sync/index.ts';
+import {
+  memoryState,
+  type SyncOutcome,
+  type SyncState,
+  syncCalls,
+  syncInto,
+} from '../src/next/sync/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 
 // A failure that the caller has caught must not come a second time as an unhandled rejection: Node ends the process for it.
@@ -42,7 +48,10 @@ async function drain(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of items);
 }
 
-const sink = (commit: () => Promise<SyncOutcome>) => ({ load: async (): Promise<SyncState | null> => null, commit });
+const sink = (commit: () => Promise<SyncOutcome>) => ({
+  load: async (): Promise<SyncState | null> => null,
+  commit,
+});
 
 const readers: Record<string, (server: FakeServer, signal: AbortSignal) => Promise<unknown>> = {
   'for await over a stream': (server, signal) => drain(createCallStream(server, { ...options, signal })),

@@ -1,5 +1,8 @@
 // What is kept next to the calls of a copy: what was proved of it, and what was removed from it on purpose. It loads neither the
 // reader nor the client.
+
+export { withoutRecords } from '../next/sync/state.ts';
+export { type CopyVerdict, copyVerdict, describeCopy } from '../next/sync/verdict.ts';
 export {
   callerHash,
   type ErasedCallers,
@@ -19,5 +22,3 @@ export {
   removalsFile,
   withoutCalls,
 } from '../removals/removals.ts';
-export { withoutRecords } from '../next/sync/state.ts';
-export { type CopyVerdict, copyVerdict, describeCopy } from '../next/sync/verdict.ts';

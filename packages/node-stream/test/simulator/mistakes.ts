@@ -90,11 +90,7 @@ const planted: Readonly<Record<string, Mistake>> = {
     'const to = (range.to ?? Number.POSITIVE_INFINITY) + limits.stray;',
     'const to = range.to ?? Number.POSITIVE_INFINITY;',
   ],
-  'what lies at a border is told as doubled': [
-    'slices.ts',
-    'this.#border.get(id) === at ||',
-    '',
-  ],
+  'what lies at a border is told as doubled': ['slices.ts', 'this.#border.get(id) === at ||', ''],
   'a list without totals is called complete': [
     'slices.ts',
     "return { ...stretch, is: 'unproven', why: total === null ? 'no_total' : 'unsteady' };",
