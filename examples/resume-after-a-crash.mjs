@@ -12,12 +12,13 @@ const client = createClient({ baseUrl: sandbox.url, version: 'v2', auth: bearerT
 const written = [];
 
 try {
-  const first = createCallStream(client, { rows: 100 });
-  for await (const call of first) {
-    written.push(call.sid);
-    if (written.length === 777) break; // the crash
+  let saved = 'null';
+  for await (const { items, checkpoint } of createCallStream(client, { rows: 100 }).pages()) {
+    written.push(...items.map(({ sid }) => sid));
+    saved = JSON.stringify(checkpoint); // with the page, or after it
+    if (written.length > 777) break; // the crash
   }
-  const checkpoint = JSON.parse(JSON.stringify(first.checkpoint()));
+  const checkpoint = JSON.parse(saved);
 
   const second = createCallStream(client, { rows: 100, checkpoint });
   for await (const call of second) written.push(call.sid);

@@ -23,6 +23,7 @@ const internal = new Set([
   'ProxyFailure',
   'RpcError',
   'Interrupted',
+  'Misplaced',
   'UnreadableRow',
   'ToolError',
   'UsageError',

@@ -178,7 +178,7 @@ describe('the client', () => {
         { number: '5555550101', smsEnabled: false, url: 'https://listener.example/' },
       ]);
       const wrong = client({ auth: apiKeys(accessKey, 'wrong') });
-      await expect(wrong.listSmsNumbers({ method })).rejects.toMatchObject({ code: 'sms_failed' });
+      await expect(wrong.listSmsNumbers({ method })).rejects.toMatchObject({ code: 'error_body' });
     },
   );
 

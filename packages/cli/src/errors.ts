@@ -68,11 +68,6 @@ export const unfitValue = (message: string, cause?: unknown): CliError =>
     hints: ['--format ndjson writes any value as it is', '--fields chooses the fields'],
   });
 
-/** Is it an error of a store? Recognized by its name, because the package that has the class loads the database drivers. */
-export function isStoreError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && error.name === 'StoreError';
-}
-
 /** The code of the error that began it all, for metrics; `failed` for an error without one. */
 export function codeOf(error: unknown): string {
   let code = 'failed';

@@ -40,12 +40,16 @@ const quiet = ['--config', 'quiet.json'];
 writeFileSync(join(folder, 'quiet.json'), '{ "service": { "log": "off" } }');
 
 /** Runs a command that goes on until it is stopped, and tries it while it runs. */
-async function during(args: readonly string[], attempt: (url: string) => Promise<void>) {
+async function during(
+  args: readonly string[],
+  attempt: (url: string) => Promise<void>,
+  env: Record<string, string> = {},
+) {
   const port = await freePort();
   const stop = new AbortController();
   const ended = stage.quick([...args, '--port', String(port)], {
     cwd: folder,
-    env: secret,
+    env: { ...secret, ...env },
     signal: stop.signal,
   });
   const url = `http://127.0.0.1:${port}`;
@@ -127,6 +131,25 @@ describe('calls serve --every', () => {
       user: 'google',
     });
     expect(stderr).not.toContain('correct horse');
+  });
+
+  test('a feed without a time zone has that of the configuration file', async () => {
+    writeFileSync(
+      join(folder, 'zoned.json'),
+      '{ "timeZone": "America/New_York", "service": { "log": "off" } }',
+    );
+    writeFileSync(join(folder, 'no-zone.json'), JSON.stringify({ feeds: [open] }));
+    const args = ['serve', '--feeds', 'no-zone.json', '--store', 'sqlite:fresh.db', '--config'];
+    const { code } = await during(
+      [...args, 'zoned.json'],
+      async (url) => {
+        expect((await fetch(url + feed.path)).status).toBe(200);
+      },
+      { CALLS_TIME_ZONE: '' },
+    );
+    expect(code).toBe(0);
+    const without = await stage.quick([...args, 'quiet.json'], { cwd: folder, env: { CALLS_TIME_ZONE: '' } });
+    expect([without.code, without.stderr]).toEqual([2, expect.stringMatching(/time ?zone/i)]);
   });
 
   test('it is not ready while the API does not respond, and says so', async () => {

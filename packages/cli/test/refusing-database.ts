@@ -1,5 +1,4 @@
-import { createServer, type Socket } from 'node:net';
-import { portOf } from '@call-attribution/core/errors';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 /** A database to log in to in vain. */
 export interface RefusingDatabase {
@@ -29,7 +28,7 @@ export async function databaseThatRefuses(): Promise<RefusingDatabase> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `postgres://calls@127.0.0.1:${portOf(server)}/calls`,
+    url: `postgres://calls@127.0.0.1:${(server.address() as AddressInfo).port}/calls`,
     passwords,
     close() {
       for (const socket of sockets) socket.destroy();

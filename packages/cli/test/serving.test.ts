@@ -26,8 +26,8 @@ interface Ready {
   readonly accounts: readonly Record<string, string>[];
 }
 
-async function ready(args: readonly string[]): Promise<{ ready: Ready; live: Live }> {
-  const live = startLive(stage, ['serve', ...args, '--port', '0', '--ready-json'], {}, folder);
+async function ready(args: readonly string[], env = {}): Promise<{ ready: Ready; live: Live }> {
+  const live = startLive(stage, ['serve', ...args, '--port', '0', '--ready-json'], env, folder);
   const [line] = await live.until(/^\{.*\}\n/);
   return { ready: JSON.parse(line), live };
 }
@@ -145,6 +145,21 @@ describe('calls store', () => {
       expect(live.said().stderr).not.toContain(secret);
   });
 
+  test('calls serve opens the store that CALLS_STORE names, and a sandbox with --store none', async () => {
+    const env = { CALLS_STORE: mirror };
+    const { ready: own, live } = await ready([], env);
+    expect(own.accounts).toEqual([{ id: '101', name: 'Main' }]);
+    await live.stop('SIGINT');
+    const made = await ready(['--store', 'none', '--records', '5'], env);
+    expect(made.ready.accounts[0]).toHaveProperty('secretKey');
+    await made.live.stop('SIGINT');
+    const refused = await calls(['serve', '--records', '5'], { env });
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--records is for the sandbox, which --store none serves/),
+    });
+  });
+
   test('it erases, purges and measures', async () => {
     const { stdout } = await calls(['list', '--store', mirror, '--all', '--include-extensions', '--json']);
     const [{ ani }] = JSON.parse(stdout);
@@ -233,10 +248,10 @@ describe('calls store', () => {
     expect(stderr).not.toContain('hidden');
   });
 
-  test('it fails with status 1 and one line when the store cannot be reached, without the password', async () => {
+  test('it fails with status 5 and one line when the store cannot be reached, without the password', async () => {
     const env = { CALLS_STORE: 'postgres://me:hidden@127.0.0.1:1/db' };
     const { code, stderr } = await calls(['store', 'sizes'], { env });
-    expect([code, stderr.trim().split('\n').length]).toEqual([1, 1]);
+    expect([code, stderr.trim().split('\n').length]).toEqual([5, 1]);
     expect(stderr).not.toContain('hidden');
   });
 });

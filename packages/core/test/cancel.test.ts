@@ -98,7 +98,8 @@ describe('deadlines', () => {
       retry: { attempts: 2, baseDelay: 0 },
     });
     await expect(client.listCalls()).rejects.toMatchObject({
-      code: 'connect_timeout',
+      code: 'timeout',
+      limit: 'connect',
       attempts: 2,
       name: 'DeadlineError',
     });
@@ -122,6 +123,6 @@ describe('deadlines', () => {
       auth: bearerToken('t'),
       retry: { attempts: 1 },
     });
-    await expect(client.listCalls()).rejects.toMatchObject({ code: 'dns_failed' });
+    await expect(client.listCalls()).rejects.toMatchObject({ code: 'connection_failed' });
   });
 });

@@ -50,7 +50,7 @@ describe('a client from the environment', () => {
 
   test('lists everything that is missing in one error', () => {
     const error = refused({ env: {} });
-    expect(error).toMatchObject({ code: 'invalid_settings', hint: expect.stringContaining('config: true') });
+    expect(error).toMatchObject({ code: 'invalid_option', hint: expect.stringContaining('config: true') });
     expect(error.summary).toBe(
       'createClient() found no connection to use. CALLS_BASE_URL is missing: the URL of the API. CALLS_ACCESS_KEY is missing: the access key of the account. CALLS_SECRET_KEY is missing: the secret key of the account.',
     );
@@ -89,7 +89,7 @@ describe('a client from the environment', () => {
     expect(lines[0]).toMatch(/Z debug call-attribution: attempt operation=list attempt=1 status=200 ms=\d+ /);
     expect(JSON.parse(lines[1] as string)).toMatchObject({ level: 'debug', operation: 'list', status: 200 });
     const { message, code } = refused({ env: { ...env, CALLS_BASE_URL: url, CALLS_LOG: 'dbug' } });
-    expect(code).toBe('invalid_settings');
+    expect(code).toBe('invalid_option');
     expect(message).toBe(
       'CALLS_LOG must be debug, info, warn, error or off, not "dbug". Did you mean debug?',
     );
@@ -102,7 +102,9 @@ describe('a client from the environment', () => {
       delete process.env.CALLS_ACCESS_KEY;
       delete process.env.CALLS_SECRET_KEY;
     });
-    await expect(createClient({ baseUrl: url }).listCalls()).rejects.toMatchObject({ code: 'missing_auth' });
+    await expect(createClient({ baseUrl: url }).listCalls()).rejects.toMatchObject({
+      code: 'invalid_credentials',
+    });
     expect(refused({ baseUrl: url, config: true })).toMatchObject({
       summary: 'config is not read when baseUrl is given.',
     });

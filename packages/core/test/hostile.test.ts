@@ -16,7 +16,12 @@ interface Row {
   /** Attempts after which the read succeeds, or the code of the error and the attempts it took. */
   readonly outcome:
     | { readonly ok: number }
-    | { readonly error: ErrorCode; readonly withFetch?: ErrorCode; readonly attempts: number };
+    | {
+        readonly error: ErrorCode;
+        readonly limit?: CallsError['limit'];
+        readonly withFetch?: ErrorCode;
+        readonly attempts: number;
+      };
 }
 
 const always = (fault: Fault): Fault[] => [fault, fault, fault, fault];
@@ -49,29 +54,29 @@ const table: Row[] = [
     name: 'silence, each time',
     faults: always(faults.silence()),
     options: twice,
-    outcome: { error: 'idle_timeout', attempts: 2 },
+    outcome: { error: 'timeout', limit: 'idle', attempts: 2 },
   },
   { name: 'a stalled body', faults: [faults.stall()], options: once, outcome: { ok: 2 } },
   {
     name: 'a stalled body, each time',
     faults: always(faults.stall()),
     options: twice,
-    outcome: { error: 'idle_timeout', attempts: 2 },
+    outcome: { error: 'timeout', limit: 'idle', attempts: 2 },
   },
   {
     name: 'a dripping body that beats the idle deadline but not that of the attempt',
     faults: always(faults.drip(64, 15)),
     options: { ...twice, timeout: { ...twice.timeout, idle: 5_000 } },
-    outcome: { error: 'attempt_timeout', attempts: 2 },
+    outcome: { error: 'timeout', limit: 'attempt', attempts: 2 },
   },
   {
     name: 'a total deadline that passes first',
     faults: always(faults.drip(64, 15)),
     options: { timeout: { idle: 5000, attempt: 5000, total: 200 } },
-    outcome: { error: 'total_timeout', attempts: 1 },
+    outcome: { error: 'timeout', limit: 'total', attempts: 1 },
   },
   { name: 'a slow body within all deadlines', faults: [faults.drip(16_384, 5)], outcome: { ok: 1 } },
-  { name: 'no HTTP', faults: always(faults.notHttp()), outcome: { error: 'protocol_error', attempts: 4 } },
+  { name: 'no HTTP', faults: always(faults.notHttp()), outcome: { error: 'connection_failed', attempts: 4 } },
   { name: 'another content type', faults: [faults.contentType('text/csv')], outcome: { ok: 2 } },
   {
     name: 'another content type, each time',
@@ -87,12 +92,12 @@ const table: Row[] = [
   {
     name: 'a login page with status 200',
     faults: always(faults.html()),
-    outcome: { error: 'html_page', attempts: 4 },
+    outcome: { error: 'wrong_content_type', attempts: 4 },
   },
   {
     name: 'a login page that claims to be JSON',
     faults: always(faults.replace(200, '<html><title>Sign in</title></html>')),
-    outcome: { error: 'html_page', attempts: 4 },
+    outcome: { error: 'wrong_content_type', attempts: 4 },
   },
   { name: 'a gateway page with status 502, then fine', faults: [faults.html(502)], outcome: { ok: 2 } },
   {
@@ -123,11 +128,11 @@ const table: Row[] = [
   { name: 'status 204', faults: [faults.replace(204)], outcome: { error: 'unexpected_shape', attempts: 1 } },
   { name: '400', faults: [faults.status(400)], outcome: { error: 'bad_request', attempts: 1 } },
   { name: '401', faults: [faults.status(401)], outcome: { error: 'unauthorized', attempts: 1 } },
-  { name: '403', faults: [faults.status(403)], outcome: { error: 'forbidden', attempts: 1 } },
+  { name: '403', faults: [faults.status(403)], outcome: { error: 'unauthorized', attempts: 1 } },
   { name: '404', faults: [faults.status(404)], outcome: { error: 'not_found', attempts: 1 } },
   { name: '408, then fine', faults: [faults.status(408)], outcome: { ok: 2 } },
-  { name: '409', faults: [faults.status(409)], outcome: { error: 'request_rejected', attempts: 1 } },
-  { name: '414', faults: [faults.status(414)], outcome: { error: 'request_rejected', attempts: 1 } },
+  { name: '409', faults: [faults.status(409)], outcome: { error: 'bad_request', attempts: 1 } },
+  { name: '414', faults: [faults.status(414)], outcome: { error: 'bad_request', attempts: 1 } },
   { name: '429 that does not say when to try again', faults: [faults.status(429)], outcome: { ok: 2 } },
   { name: '429 with Retry-After in seconds', faults: [faults.rateLimited(0)], outcome: { ok: 2 } },
   { name: '429 with Retry-After as a date', faults: [faults.rateLimitedUntil(0)], outcome: { ok: 2 } },
@@ -223,7 +228,7 @@ const table: Row[] = [
   {
     name: 'a Content-Range that tells more than came, each time',
     faults: always(faults.rangeTooLong()),
-    outcome: { error: 'range_mismatch', attempts: 4 },
+    outcome: { error: 'wrong_page', attempts: 4 },
   },
   { name: 'another page, as a wrong cache gives it', faults: [faults.wrongPage()], outcome: { ok: 2 } },
   {
@@ -234,7 +239,7 @@ const table: Row[] = [
   {
     name: 'an empty page of a list that is not empty',
     faults: always(faults.replace(200, '[]', { 'content-range': '*/20' })),
-    outcome: { error: 'list_short', attempts: 4 },
+    outcome: { error: 'list_moved', attempts: 4 },
   },
   {
     name: 'more rows than asked',
@@ -278,9 +283,9 @@ describe.each([...overUndici, overFetch])(
             .then((page) => typeof page.records === 'function' && page.records())
             .catch((thrown: CallsError) => thrown);
           expect(error).toBeInstanceOf(CallsError);
-          const { code, attempts = 1 } = error as CallsError;
+          const { code, limit, attempts = 1 } = error as CallsError;
           const expected = 'fetch' in own ? (outcome.withFetch ?? outcome.error) : outcome.error;
-          expect([code, attempts]).toEqual([expected, outcome.attempts]);
+          expect([code, limit, attempts]).toEqual([expected, outcome.limit, outcome.attempts]);
         }
       } finally {
         await client.close();

@@ -22,7 +22,8 @@ describe('a name that hangs in DNS', () => {
     const baseUrl = `http://calls${n}.example.com`;
     const client = createClient({ baseUrl, auth, timeout: { [deadline]: 40 }, retry });
     expect(await failure(client.listCalls())).toMatchObject({
-      code: 'connect_timeout',
+      code: 'timeout',
+      limit: 'connect',
       isRetryable: deadline !== 'total',
       message: `The address of calls${n}.example.com was not found in time: DNS did not answer. Check the name in the base URL, and the DNS servers and the network of this machine.`,
     });

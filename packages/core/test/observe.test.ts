@@ -415,7 +415,7 @@ describe('the log', () => {
     await client.listCalls().catch(() => {});
     await client.listSmsNumbers().catch(() => {});
     expect(written.join('\n')).toMatch(
-      / error call-attribution: request failed operation=list code=forbidden /,
+      / error call-attribution: request failed operation=list code=unauthorized /,
     );
     expect(written.join('\n')).toContain('requestId=[secret]/[secret]/[number]');
     expect(written.join('\n')).not.toMatch(/key-one|key-two|555/);

@@ -42,7 +42,7 @@ describe('lists', () => {
     }
     expect(found).toEqual(ids(all));
     expect(await failure(page.next())).toMatchObject({
-      code: 'invalid_argument',
+      code: 'invalid_option',
       hint: 'Check hasNext() before you call next().',
     });
     expect(ids((await first.next()).records)).toEqual(ids(all.slice(25, 50)));
@@ -203,7 +203,7 @@ describe('lists', () => {
     });
     const error = await failure(collect(client.listCalls({ rows: 20 })));
     expect(error).toBeInstanceOf(ResponseError);
-    expect(error).toMatchObject({ code: 'list_short' });
+    expect(error).toMatchObject({ code: 'list_moved' });
   });
 
   test('a server that always sends the same page is an error', async () => {

@@ -45,7 +45,11 @@ describe.each(methods)('options of one request: %s', (_, run) => {
     const work = failure(run(client, { timeout: { total: 5_000 } }));
     while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await clock.advance(5_000);
-    expect(await work).toMatchObject({ code: 'total_timeout', message: expect.stringContaining('5000 ms') });
+    expect(await work).toMatchObject({
+      code: 'timeout',
+      limit: 'total',
+      message: expect.stringContaining('5000 ms'),
+    });
   });
 });
 

@@ -35,8 +35,8 @@ test('CallsError.is narrows an error to the class with the code, and refuses cod
     expectTypeOf(error.retryAfterMs).toEqualTypeOf<number | undefined>();
   }
   if (CallsError.is(error, 'syntax')) expectTypeOf(error.problem).toEqualTypeOf<Problem>();
-  if (CallsError.is(error, 'idle_timeout', 'invalid_json'))
-    expectTypeOf(error.code).toEqualTypeOf<'idle_timeout' | 'invalid_json'>();
+  if (CallsError.is(error, 'timeout', 'invalid_json'))
+    expectTypeOf(error.code).toEqualTypeOf<'timeout' | 'invalid_json'>();
   if (CallsError.is(error)) expectTypeOf(error).toEqualTypeOf<CallsError>();
   // @ts-expect-error: no class has this code.
   CallsError.is(error, 'rate_limitd');

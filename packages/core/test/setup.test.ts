@@ -85,7 +85,7 @@ describe('auth', () => {
   test('keys with v2 are refused when the client is made, and the hint says what to use', () => {
     const error = refused({ baseUrl, version: 'v2', auth });
     expect([error.code, error.hint]).toEqual([
-      'auth_mismatch',
+      'invalid_credentials',
       "Use auth: bearerToken(token), or version: 'v3' with these keys.",
     ]);
   });
@@ -116,7 +116,7 @@ describe('auth', () => {
   });
   test('nothing is sent without credentials', async () => {
     const client = createClient({ baseUrl });
-    await expect(client.listCalls()).rejects.toMatchObject({ code: 'missing_auth' });
+    await expect(client.listCalls()).rejects.toMatchObject({ code: 'invalid_credentials' });
   });
 });
 

@@ -80,13 +80,13 @@ describe('getCall', () => {
 
   test.each(['', '  ', '.', '..', undefined, 5])('it refuses the sid %j before it is sent', async (sid) => {
     const { server, client } = await serve();
-    await expect(client.getCall(sid as string)).rejects.toMatchObject({ code: 'invalid_argument' });
+    await expect(client.getCall(sid as string)).rejects.toMatchObject({ code: 'invalid_option' });
     expect(server.requests).toEqual([]);
   });
 
   test('in v2, the path of the count request is refused as a sid', async () => {
     const { client } = await serve({}, { version: 'v2', auth: bearerToken('t') });
-    await expect(client.getCall('count')).rejects.toMatchObject({ code: 'invalid_argument' });
+    await expect(client.getCall('count')).rejects.toMatchObject({ code: 'invalid_option' });
   });
 });
 

@@ -105,66 +105,66 @@ describe('listSmsNumbers', () => {
   });
 
   test.each([
-    ['a count that is too high', listing(2, '<number>1</number>'), 'sms_count_mismatch', 4],
-    ['a count that is too low', listing(0, '<number>1</number>'), 'sms_count_mismatch', 4],
+    ['a count that is too high', listing(2, '<number>1</number>'), 'unexpected_shape', 4],
+    ['a count that is too low', listing(0, '<number>1</number>'), 'unexpected_shape', 4],
     [
       'failed',
       '<result>failed</result><result_description>Invalid keys</result_description>',
-      'sms_failed',
+      'error_body',
       1,
     ],
-    ['INVALID ACCOUNT', '<result>INVALID ACCOUNT</result>', 'sms_failed', 1],
-    ['nothing', '', 'invalid_xml', 4],
-    ['two lists of numbers', `<result/>${data('1')}${data('2')}`, 'invalid_xml', 4],
+    ['INVALID ACCOUNT', '<result>INVALID ACCOUNT</result>', 'error_body', 1],
+    ['nothing', '', 'unexpected_shape', 4],
+    ['two lists of numbers', `<result/>${data('1')}${data('2')}`, 'unexpected_shape', 4],
     [
       'two lists of numbers, one counted',
       `${listing(1, '<number>1</number>')}${data('2')}`,
-      'invalid_xml',
+      'unexpected_shape',
       4,
     ],
-    ['two descriptions', `${listing(0, '')}${listing(0, '')}`, 'invalid_xml', 4],
+    ['two descriptions', `${listing(0, '')}${listing(0, '')}`, 'unexpected_shape', 4],
     [
       'numbers one level down',
       '<result/><data><numbers><number>1</number></numbers></data>',
-      'invalid_xml',
+      'unexpected_shape',
       4,
     ],
-    ['numbers outside of the data', `<result/>${data('1')}<number>2</number>`, 'invalid_xml', 4],
+    ['numbers outside of the data', `<result/>${data('1')}<number>2</number>`, 'unexpected_shape', 4],
     [
       'a number within a number',
       '<result/><data><number>1<number>2</number></number></data>',
-      'invalid_xml',
+      'unexpected_shape',
       4,
     ],
     [
       'a number in another case',
       '<result/><data><number>1</number><Number>2</Number></data>',
-      'invalid_xml',
+      'unexpected_shape',
       4,
     ],
-    ['a number in a namespace', '<result/><data><a:number>1</a:number></data>', 'invalid_xml', 4],
+    ['a number in a namespace', '<result/><data><a:number>1</a:number></data>', 'unexpected_shape', 4],
     [
       'a number whose digits are in an element',
       '<result/><data><number><value>1</value></number></data>',
-      'invalid_xml',
+      'unexpected_shape',
       4,
     ],
     [
       'a count without brackets that differs',
       `<result/><result_description>2 Number(s)</result_description>${data('1')}`,
-      'sms_count_mismatch',
+      'unexpected_shape',
       4,
     ],
     [
       'a reason with an empty list',
       '<result/><result_description>Invalid access key</result_description><data/>',
-      'sms_failed',
+      'error_body',
       1,
     ],
     [
       'a reason without a list',
       '<result_description>Invalid access key</result_description>',
-      'sms_failed',
+      'error_body',
       1,
     ],
   ] as const)('%s is an error', async (_, inner, code, attempts) => {
@@ -198,7 +198,7 @@ describe('listSmsNumbers', () => {
   ])('%s does no harm', async (_, head) => {
     const { client } = await serve({ fault: () => xml(listing(1, '<number>&d;</number>'), head) });
     const result = await client.listSmsNumbers().catch((error: unknown) => error);
-    if (result instanceof ResponseError) expect(result.code).toBe('invalid_xml');
+    if (result instanceof ResponseError) expect(result.code).toBe('unexpected_shape');
     else expect(JSON.stringify(result).length).toBeLessThan(2000);
   });
 
@@ -225,21 +225,21 @@ describe('listSmsNumbers', () => {
   ])('%s is refused', async (_, inner) => {
     const { client } = await serve({ fault: () => xml(`<result/><data>${inner}</data>`) });
     await expect(client.listSmsNumbers({ retry: { attempts: 1 } })).rejects.toMatchObject({
-      code: 'invalid_xml',
+      code: 'unexpected_shape',
     });
   });
 
   test.each([
-    ['a login page', faults.html(), 'html_page'],
-    ['JSON', faults.replace(200, '{"error":"no"}'), 'invalid_xml'],
-    ['CSV', faults.replace(200, 'number,url\n1,x', { 'content-type': 'text/csv' }), 'invalid_xml'],
-    ['no body', faults.replace(200), 'invalid_xml'],
+    ['a login page', faults.html(), 'wrong_content_type'],
+    ['JSON', faults.replace(200, '{"error":"no"}'), 'unexpected_shape'],
+    ['CSV', faults.replace(200, 'number,url\n1,x', { 'content-type': 'text/csv' }), 'unexpected_shape'],
+    ['no body', faults.replace(200), 'unexpected_shape'],
     [
       'another root',
       faults.replace(200, '<data><number>1</number></data>', { 'content-type': 'text/xml' }),
-      'invalid_xml',
+      'unexpected_shape',
     ],
-    ['broken UTF-8', faults.replace(200, '<response>', { 'content-type': 'text/xml' }), 'invalid_xml'],
+    ['broken UTF-8', faults.replace(200, '<response>', { 'content-type': 'text/xml' }), 'unexpected_shape'],
     ['401', faults.status(401), 'unauthorized'],
     ['a body over the cap', faults.bomb(90_000_000), 'body_too_large'],
   ])('%s is an error', async (_, fault, code) => {
@@ -265,13 +265,13 @@ describe('listSmsNumbers', () => {
 
   test('with a bearer token, it needs keys as well', async () => {
     const { client } = await serve({}, { auth: bearerToken('t') });
-    await expect(client.listSmsNumbers()).rejects.toMatchObject({ code: 'auth_mismatch' });
+    await expect(client.listSmsNumbers()).rejects.toMatchObject({ code: 'invalid_credentials' });
     const both = await serve({}, { auth: bearerToken('t'), legacyAuth: apiKeys('a', 'b'), version: 'v2' });
     expect(await both.client.listSmsNumbers()).toHaveLength(1);
   });
 
   test('without a legacy base URL, the error says which option is missing', async () => {
     const { client } = await serve({}, { legacyBaseUrl: undefined as never });
-    await expect(client.listSmsNumbers()).rejects.toMatchObject({ code: 'missing_legacy_url' });
+    await expect(client.listSmsNumbers()).rejects.toMatchObject({ code: 'invalid_option' });
   });
 });

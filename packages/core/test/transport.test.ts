@@ -116,7 +116,7 @@ describe('proxies of the environment', () => {
     expect(server.requests[0]?.headers).toMatchObject({ host: new URL(server.url).host, access_key: 'a' });
     const error = await failure(through('http://me:LEAK@').listCalls());
     expect(error).toMatchObject({
-      code: 'proxy_refused',
+      code: 'proxy_failed',
       status: 407,
       summary: 'A proxy does not accept its credentials (status 407).',
       hint: expect.stringContaining('http://user:password@host:port'),
@@ -361,7 +361,7 @@ test.each([
   });
   const error = await client.listCalls().then(null, (problem: unknown) => problem);
   expect(error).toMatchObject({
-    code: 'tls_failed',
+    code: 'connection_failed',
     isRetryable: false,
     hint: expect.stringMatching(advice),
   });

@@ -67,7 +67,7 @@ describe('retries with a manual clock', () => {
     const silent = failure(client.listCalls());
     await expect.poll(() => server.requests.length).toBe(1);
     await clock.advance(60);
-    expect(await silent).toMatchObject({ code: 'idle_timeout' });
+    expect(await silent).toMatchObject({ code: 'timeout', limit: 'idle' });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -245,7 +245,7 @@ describe('the limiter', () => {
     const limiter = createLimiter({ concurrency: 1 }, createManualClock());
     await limiter.acquire();
     const { server, client } = await serve({}, { limiter, timeout: { total: 30 } });
-    await expect(client.listCalls()).rejects.toMatchObject({ code: 'total_timeout' });
+    await expect(client.listCalls()).rejects.toMatchObject({ code: 'timeout', limit: 'total' });
     expect(server.requests).toEqual([]);
   });
 });

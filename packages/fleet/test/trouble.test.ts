@@ -34,11 +34,18 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     coded('25P03'),
   ],
   credential: [
-    ...ofHttp('unauthorized', 'forbidden'),
-    ...ofConfiguration('missing_auth', 'auth_mismatch', 'invalid_credentials'),
+    ...ofHttp('unauthorized'),
+    ...ofConfiguration('invalid_credentials'),
     ...ofFleet('credential_missing'),
   ],
   server: [
+<<<<<<< HEAD
+    ...ofHttp('rate_limited', 'server_error', 'not_found', 'redirect_refused'),
+    ...ofConnection('connection_failed', 'connection_lost', 'proxy_failed'),
+    ...ofDeadline('timeout'),
+    ...ofResponse('wrong_content_type', 'unexpected_shape', 'error_body'),
+    new StateError('state_locked', 'Another run.'),
+=======
     ...ofHttp(
       'rate_limited',
       'server_error',
@@ -57,6 +64,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ),
     ...ofDeadline('connect_timeout', 'idle_timeout', 'attempt_timeout', 'total_timeout'),
     ...ofResponse('html_page', 'wrong_content_type', 'unexpected_shape', 'error_body'),
+>>>>>>> sync
   ],
   account: [
     new StreamError('range_ignored'),
@@ -67,17 +75,12 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
       'bad_encoding',
       'body_too_large',
       'wrong_page',
-      'range_mismatch',
       'page_clamped',
-      'list_short',
       'list_moved',
       'count_unreadable',
-      'invalid_xml',
-      'sms_failed',
-      'sms_count_mismatch',
     ),
-    ...ofHttp('bad_request', 'request_rejected'),
-    ...ofConfiguration('invalid_option', 'invalid_argument', 'missing_legacy_url', 'invalid_settings'),
+    ...ofHttp('bad_request'),
+    ...ofConfiguration('invalid_option'),
     ...ofConfiguration('client_closed', 'missing_package'),
     ...ofStore('unfit_record', 'store_failed', 'short_page'),
     ...ofFleet('job_invalid', 'not_whole'),

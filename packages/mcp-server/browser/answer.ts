@@ -31,18 +31,11 @@ export function readAnswer(result: unknown): ShownAnswer | null {
   const cells = rows.map((row: unknown) => (Array.isArray(row) ? row.map(cellOf) : []));
   return {
     summary: String(data.summary ?? ''),
-    columns: names.map((name, i) =>
-      i < groups
-        ? { name, kind: 'group', unit: time.test(name) ? 'time' : 'value' }
-        : {
-            name,
-            kind: kindOf(name),
-            unit: unitOf(
-              name,
-              cells.map((row) => row[i] ?? null),
-            ),
-          },
-    ),
+    columns: names.map((name, i) => {
+      if (i < groups) return { name, kind: 'group', unit: time.test(name) ? 'time' : 'value' };
+      const values = cells.map((row) => row[i] ?? null);
+      return { name, kind: kindOf(name), unit: unitOf(name, values) };
+    }),
     rows: cells.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i] ?? null]))),
     notes: Array.isArray(data.notes) ? data.notes.map(String) : [],
     parts: isObject(data.partial) ? mapped(data.partial) : {},
@@ -52,8 +45,10 @@ export function readAnswer(result: unknown): ShownAnswer | null {
 const mapped = (texts: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, String(text)]));
 
-const kindOf = (name: string): ShownColumn['kind'] =>
-  name.endsWith('_change') ? 'change' : name.endsWith('_before') ? 'before' : 'measure';
+function kindOf(name: string): ShownColumn['kind'] {
+  if (name.endsWith('_change')) return 'change';
+  return name.endsWith('_before') ? 'before' : 'measure';
+}
 
 /** What a measure counts; of one that somebody has named, as its values look. */
 function unitOf(name: string, values: readonly Value[]): ShownColumn['unit'] {

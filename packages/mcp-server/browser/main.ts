@@ -114,7 +114,8 @@ function tableOf(
   const head = html('tr');
   const classOf = ({ kind }: ShownColumn) => (kind === 'group' ? {} : { class: 'number' });
   for (const column of answer.columns) {
-    const sorted = order?.column === column ? (order.falling ? 'descending' : 'ascending') : 'none';
+    const direction = order?.falling ? 'descending' : 'ascending';
+    const sorted = order?.column === column ? direction : 'none';
     const cell = html('th', { scope: 'col', 'aria-sort': sorted, ...classOf(column) });
     const button = html('button', { type: 'button' }, columnTitle(column.name));
     button.addEventListener('click', () => sort(column));

@@ -61,5 +61,3 @@ export {
   syncInto,
   type UpsertSink,
 } from './next/sync/index.ts';
-export type { BoundStyle } from './reader/span.ts';
-export type { Outlook, Pace } from './reader/state.ts';

@@ -3,15 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type Accumulator,
-  Count,
   Distinct,
-  First,
   Largest,
-  Last,
   MemoryLimit,
   Percentiles,
-  type Placed,
-  QuantileSketch,
   Smallest,
   Sum,
 } from '../src/accumulators/index.ts';
@@ -43,10 +38,6 @@ const number = fc
   )
   .map((value) => value + 0);
 const lists = <T>(value: fc.Arbitrary<T>) => fc.array(fc.array(value, { maxLength: 30 }), { maxLength: 4 });
-const placed: fc.Arbitrary<Placed> = fc.record({
-  value: fc.constantFrom('a', 'b', 'c'),
-  at: fc.integer({ min: 0, max: 3 }),
-});
 
 describe('an accumulator that is saved and merged gives the result of the whole', () => {
   const numeric: [string, () => Accumulator<number, unknown, never>][] = [
@@ -54,25 +45,11 @@ describe('an accumulator that is saved and merged gives the result of the whole'
     ['Smallest', () => new Smallest() as never],
     ['Largest', () => new Largest() as never],
     ['Percentiles', () => new Percentiles() as never],
-    ['QuantileSketch', () => new QuantileSketch() as never],
     ['Distinct', () => new Distinct() as never],
-    ['Count', () => new Count() as never],
   ];
   it.each(numeric)('%s', (_, make) => {
     fc.assert(
       fc.property(lists(number), (parts) => {
-        expect(inParts(make, parts)).toEqual(atOnce(make, parts));
-      }),
-      runs,
-    );
-  });
-
-  it.each([
-    ['First', () => new First()],
-    ['Last', () => new Last()],
-  ] as const)('%s', (_, make) => {
-    fc.assert(
-      fc.property(lists(placed), (parts) => {
         expect(inParts(make, parts)).toEqual(atOnce(make, parts));
       }),
       runs,
@@ -146,15 +123,11 @@ it('refuses to go on past the memory that accumulators share', () => {
 });
 
 it.each<[string, () => void]>([
-  ['a count', () => new Count().merge(-1)],
   ['a sum', () => new Sum().merge({ count: 1, parts: [Number.NaN], digits: 0 })],
   ['a smallest value', () => new Smallest().merge(JSON.parse('"x"'))],
   ['a largest value', () => new Largest().merge(JSON.parse('[]'))],
-  ['a first value', () => new First().merge(JSON.parse('{}'))],
-  ['a last value', () => new Last().merge(JSON.parse('{}'))],
   ['different values', () => new Distinct().merge(JSON.parse('[[{}, 1]]'))],
   ['percentiles', () => new Percentiles().merge(JSON.parse('[["1", 1]]'))],
-  ['a sketch', () => new QuantileSketch().merge(JSON.parse('{"error":0.01,"zeros":0,"positive":3}'))],
 ])('refuses a saved state that is not that of %s', (_, merge) => {
   expect(merge).toThrow(CallsError);
 });

@@ -1,22 +1,9 @@
 import { apiKeys, type Client, ConfigurationError, createClient } from '@call-attribution/core';
 import { where } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
-import { QuantileSketch } from '../src/accumulators/index.ts';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
 import { createCallByteStream, createCallStream, memoryState, syncCalls, syncInto } from '../src/index.ts';
-import {
-  aggregate,
-  batch,
-  count,
-  createGroupTable,
-  dedupe,
-  filterCalls,
-  join,
-  mapCalls,
-  mergeOrdered,
-  percentile,
-  tumbling,
-} from '../src/operators/index.ts';
+import { aggregate, count, dedupe, filterCalls, join, mapCalls, tumbling } from '../src/operators/index.ts';
 import { fileSink } from '../src/sinks/index.ts';
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:9', auth: apiKeys('a', 'b') });
@@ -49,8 +36,6 @@ describe('wrong options are refused when a read begins', () => {
     [{ rows: 0 }, 'rows must be'],
     [{ prefetch: { page: 2 } }, 'There is no option prefetch.page. Did you mean prefetch.pages?'],
     [{ prefetch: '4' }, 'prefetch must be'],
-    [{ window: { settle: 'soon' } }, "window.settle must be milliseconds or a string such as '30s'"],
-    [{ window: true }, 'window must be false, or an object'],
     [{ onError: 'ignore' }, "onError must be 'fail' or 'skip', or a function; got \"ignore\""],
     [{ onChange: 'replace' }, "onChange must be 'again' or 'keep'"],
     [{ signal: {} }, 'signal must be an AbortSignal'],
@@ -91,22 +76,11 @@ describe('operators, encoders and sinks refuse options they do not have, and wro
       'no option maxGroup. Did you mean maxGroups?',
     ],
     ['aggregate', () => aggregate(any({})), 'measures must be an object; got nothing.'],
-    [
-      'createGroupTable',
-      () => createGroupTable(any({ measures, by: 'city' })),
-      'by must be an array, or an object',
-    ],
-    ['batch', () => batch(any({ counts: 5 })), 'no option counts. Did you mean count?'],
-    ['batch', () => batch(any({ count: '5' })), 'count must be a number of at least 1; got "5".'],
     ['dedupe', () => dedupe(any({ capcity: 5 })), 'no option capcity. Did you mean capacity?'],
     ['filterCalls', () => filterCalls('', any({ asV2: true })), 'no option asV2. Did you mean asV3?'],
     ['join', () => join([], any({ one: 'sid' })), 'no option one. Did you mean on?'],
     ['join', () => join([], any({})), 'on must be the name of a field or a function; got nothing.'],
     ['mapCalls', () => mapCalls((call) => call, any({ concurency: 2 })), 'Did you mean concurrency?'],
-    ['mergeOrdered', () => mergeOrdered([], any({ latenes: '1h' })), 'Did you mean lateness?'],
-    ['mergeOrdered', () => mergeOrdered([], any({ lateness: 'mark' })), 'lateness must be milliseconds'],
-    ['percentile', () => percentile('talk_minutes', 90, any({ exactly: true })), 'no option exactly'],
-    ['QuantileSketch', () => new QuantileSketch(any({ bucket: 5 })), 'Did you mean buckets?'],
     ['tumbling', () => tumbling(any({ measures, size: '1d', orign: '' })), 'Did you mean origin?'],
     ['tumbling', () => tumbling(any({ measures, size: '1d', step: '1h' })), 'no option step'],
     ['toCsv', () => toCsv(any({ column: ['sid'] })), 'no option column. Did you mean columns?'],

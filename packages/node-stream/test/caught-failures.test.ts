@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+<<<<<<< HEAD
 import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
 import { createCallStream } from '../src/calls/call-stream.ts';
 import type { StreamPage } from '../src/calls/stream-page.ts';
@@ -9,12 +10,17 @@ import {
   syncCalls,
   syncInto,
 } from '../src/next/sync/index.ts';
+=======
+import { createCallByteStream, createCallStream } from '../src/next/read.ts';
+import { memoryState, type SyncOutcome, type SyncState, syncCalls, syncInto } from '../src/next/sync/index.ts';
+>>>>>>> reader
 import { FakeServer, fakeRecords } from './fake-server.ts';
 
 // A failure that the caller has caught must not come a second time as an unhandled rejection: Node ends the process for it.
 
 const now = () => Date.UTC(2026, 5, 1);
-const options = { clock: { now }, rows: 10, prefetch: 4 };
+const options = { rows: 10, prefetch: 4 };
+const sync = { ...options, clock: { now } };
 let unhandled: unknown[] = [];
 let others: NodeJS.UnhandledRejectionListener[] = [];
 const note = (reason: unknown) => unhandled.push(reason);
@@ -57,21 +63,15 @@ const readers: Record<string, (server: FakeServer, signal: AbortSignal) => Promi
   'for await over a stream': (server, signal) => drain(createCallStream(server, { ...options, signal })),
   'toArray()': (server, signal) => createCallStream(server, { ...options, signal }).toArray(),
   'pages()': async (server, signal) => {
-    for await (const page of createCallStream(server, { ...options, signal }).pages()) void page.records;
-  },
-  'toWeb()': (server, signal) =>
-    drain(createCallStream(server, { ...options, signal }).toWeb() as AsyncIterable<unknown>),
-  'toWeb({ by: "page" })': async (server, signal) => {
-    const pages = createCallStream(server, { ...options, signal }).toWeb({ by: 'page' });
-    for await (const page of pages as AsyncIterable<StreamPage>) void page.records;
+    for await (const page of createCallStream(server, { ...options, signal }).pages()) void page.items;
   },
   'a byte stream': (server, signal) => drain(createCallByteStream(server, { ...options, signal })),
-  syncCalls: (server, signal) => drain(syncCalls(server, { ...options, signal, state: memoryState() })),
+  syncCalls: (server, signal) => drain(syncCalls(server, { ...sync, signal, state: memoryState() })),
   syncInto: (server, signal) =>
     syncInto(
       server,
       sink(async () => ({ added: 0, changed: 0 })),
-      { ...options, signal },
+      { ...sync, signal },
     ),
 };
 
@@ -131,10 +131,10 @@ test.each(['pages', 'syncInto', 'syncCalls'])(
       throw disk;
     };
     const consume = async () => {
-      if (kind === 'syncInto') await syncInto(server, sink(full), options);
+      if (kind === 'syncInto') await syncInto(server, sink(full), sync);
       else if (kind === 'pages')
         for await (const _ of createCallStream(server, options).pages()) await full();
-      else for await (const _ of syncCalls(server, { ...options, state: memoryState() })) await full();
+      else for await (const _ of syncCalls(server, { ...sync, state: memoryState() })) await full();
     };
     await expect(consume()).rejects.toBe(disk);
     for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));

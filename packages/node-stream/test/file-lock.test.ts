@@ -19,7 +19,7 @@ import type { Call } from '@call-attribution/core';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { toNdjson } from '../src/encoders/index.ts';
 import { lockFile } from '../src/files/index.ts';
-import { createCallStream, fileState } from '../src/index.ts';
+import { createCallStream } from '../src/index.ts';
 import { mapCalls } from '../src/operators/index.ts';
 import { seal } from '../src/reader/seal.ts';
 import { fileSink } from '../src/sinks/index.ts';
@@ -125,16 +125,6 @@ describe('a lock', () => {
     await unlock();
     await next.check();
     await next();
-  });
-
-  test('it keeps a sync that lost it from saving its state', async () => {
-    const path = join(folder, 'state.json');
-    const state = fileState(path);
-    const unlock = await state.lock?.();
-    rmSync(`${path}.lock`);
-    await expect(state.save({} as never)).rejects.toMatchObject({ code: 'file_locked' });
-    await unlock?.();
-    expect(readdirSync(folder)).toEqual([]);
   });
 });
 

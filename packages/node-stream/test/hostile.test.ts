@@ -147,7 +147,7 @@ describe('a read that fails', () => {
       }
     };
     const error = await read().catch((failure) => failure);
-    expect(error).toMatchObject({ code: 'forbidden', isRetryable: false, status: 403 });
+    expect(error).toMatchObject({ code: 'unauthorized', isRetryable: false, status: 403 });
     expect(sids.length).toBeGreaterThan(50);
     await expect(stream.verdict).rejects.toBe(error);
 

@@ -93,7 +93,7 @@ describe('a reader that leaves while a request is in flight', () => {
         return silent(request, seen);
       },
     });
-    const reader = createCallStream(server, options).toWeb({ by: 'page' }).getReader();
+    const reader = createCallStream(server, options).toWeb().getReader();
     const read = reader.read();
     await asked;
     await Promise.allSettled([reader.cancel(), read]);

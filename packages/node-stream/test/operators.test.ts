@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { Duplex, PassThrough, Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createManualClock } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
-import { batch, dedupe, mapCalls, type Operator } from '../src/operators/index.ts';
+import { dedupe, mapCalls, type Operator } from '../src/operators/index.ts';
 import { all } from './calls-of.ts';
 
 const numbers = [1, 2, 2, 3, 4, 5];
@@ -40,11 +39,6 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What was written has come to an operator. */
-async function arrived(): Promise<void> {
-  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}
-
 describe('every operator', () => {
   const cases: [string, () => Operator<number, unknown>, unknown[]][] = [
     ['mapCalls', () => mapCalls((n: number) => n * 10), [10, 20, 20, 30, 40, 50]],
@@ -52,22 +46,6 @@ describe('every operator', () => {
     ['mapCalls async', () => mapCalls(async (n: number) => n + 1), [2, 3, 3, 4, 5, 6]],
     ['mapCalls concurrent', () => mapCalls(async (n: number) => n, { concurrency: 3 }), [1, 2, 2, 3, 4, 5]],
     ['dedupe', () => dedupe<number>({ key: String }), [1, 2, 3, 4, 5]],
-    [
-      'batch',
-      () => batch<number>({ count: 3 }),
-      [
-        [1, 2, 2],
-        [3, 4, 5],
-      ],
-    ],
-    [
-      'batch by time',
-      () => batch<number>({ count: 3, time: '1h' }),
-      [
-        [1, 2, 2],
-        [3, 4, 5],
-      ],
-    ],
   ];
   it.each(cases)('%s gives the same in a pipeline and as an iterable', async (_, make, expected) => {
     const { over, piped } = await bothForms(make, numbers);
@@ -206,59 +184,6 @@ describe('mapCalls', () => {
   });
 });
 
-describe('batch', () => {
-  it('ends a batch before it grows over `bytes`; a large item is a batch of its own', async () => {
-    const sizes = [4, 4, 4, 20, 4];
-    const batches = await all(batch<number>({ bytes: 10, sizeOf: (n) => n })(sizes));
-    expect(batches).toEqual([[4, 4], [4], [20], [4]]);
-  });
-
-  it('counts the bytes of the JSON by default', async () => {
-    // "öö" is six bytes with its quotes, "abc" five.
-    expect(await all(batch<string>({ bytes: 11 })(['abc', 'öö', 'abc']))).toEqual([['abc', 'öö'], ['abc']]);
-  });
-
-  it('emits a batch when its first item has waited for `time`, while the source is silent', async () => {
-    const clock = createManualClock();
-    const source = new PassThrough({ objectMode: true });
-    const seen: number[][] = [];
-    const done = (async () => {
-      for await (const items of batch<number>({ time: '5s', clock })(source)) seen.push(items);
-    })();
-    source.write(1);
-    await arrived();
-    await clock.advance(3000);
-    source.write(2);
-    await arrived();
-    await clock.advance(1999);
-    await arrived();
-    expect(seen).toEqual([]);
-    await clock.advance(1);
-    await until(() => seen.length === 1);
-    expect(seen).toEqual([[1, 2]]);
-    source.write(3);
-    await arrived();
-    await clock.advance(5000);
-    await until(() => seen.length === 2);
-    expect(seen).toEqual([[1, 2], [3]]);
-    source.end(4);
-    await done;
-    expect(seen).toEqual([[1, 2], [3], [4]]);
-    expect(clock.pending()).toBe(0);
-  });
-
-  it('leaves no timer when its chain is left', async () => {
-    const clock = createManualClock();
-    const source = new PassThrough({ objectMode: true });
-    const items = batch<number>({ time: '5s', clock })(source)[Symbol.asyncIterator]();
-    source.write(1);
-    void items.next();
-    while (clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
-    await items.return?.();
-    expect(clock.pending()).toBe(0);
-  });
-});
-
 describe('dedupe', () => {
   it('lets each key through once and reports the others', async () => {
     const doubled: string[] = [];
@@ -281,8 +206,6 @@ describe('settings out of range', () => {
       () => mapCalls((n) => n, { concurrency: 0 }),
       /concurrency must be a number of at least 1; got 0/,
     ],
-    ['batch count 0', () => batch({ count: 0 }), /count must be a number of at least 1; got 0/],
-    ['batch time in words', () => batch({ time: 'soon' as never }), /time must be milliseconds or a string/],
     ['dedupe capacity 0', () => dedupe({ key: 'ani', capacity: 0 }), /capacity must be a whole number/],
   ];
   it.each(cases)('%s is refused with what was expected', (_, make, message) => {

@@ -3,15 +3,13 @@ import { type Call, CallsError, type Client } from '@call-attribution/core';
 import { expectTypeOf, test } from 'vitest';
 import { toCsv } from '../src/encoders/index.ts';
 import {
-  type Chain,
   type Checkpoint,
   createCallByteStream,
   createCallStream,
   type ReadableOf,
-  type StreamPage,
   type Verdict,
 } from '../src/index.ts';
-import { batch, count, mapCalls, mergeOrdered, tee, tumbling } from '../src/operators/index.ts';
+import { count, mapCalls, tumbling } from '../src/operators/index.ts';
 
 declare const client: Client;
 
@@ -23,7 +21,6 @@ test('a stream is typed by its items', () => {
 
 test('a web stream is typed by what it carries', () => {
   expectTypeOf(createCallStream(client).toWeb()).toExtend<ReadableStream<Call>>();
-  expectTypeOf(createCallStream(client).toWeb({ by: 'page' })).toExtend<ReadableStream<StreamPage>>();
 });
 
 test('a chain has the type of what the operator emits', async () => {
@@ -39,10 +36,10 @@ test('a chain has the type of what the operator emits', async () => {
     string | number | boolean | null | undefined
   >();
   // The next operator takes what the one before it emits.
-  const batches = createCallStream(client)
+  const lengths = createCallStream(client)
     .through(mapCalls((call) => call.sid))
-    .through(batch());
-  expectTypeOf(await batches.toArray()).toEqualTypeOf<string[][]>();
+    .through(mapCalls((sid) => sid.length));
+  expectTypeOf(await lengths.toArray()).toEqualTypeOf<number[]>();
   const sids = createCallStream(client).through(mapCalls((call) => call.sid));
   // @ts-expect-error an item is a string here
   sids.through(mapCalls((item) => item.date_added));
@@ -64,14 +61,6 @@ test('the methods of Readable keep the type of the items', async () => {
   stream.map((call) => call.nonsense);
 });
 
-test('branches and merged streams know their items', () => {
-  const [file, report] = tee(createCallStream(client));
-  expectTypeOf(file).toEqualTypeOf<Chain<Call>>();
-  expectTypeOf(report).toEqualTypeOf<Chain<Call>>();
-  expectTypeOf(tee(createCallStream(client), 3)).toEqualTypeOf<Chain<Call>[]>();
-  expectTypeOf(mergeOrdered([createCallStream(client)])).toEqualTypeOf<Chain<Call>>();
-});
-
 test('a typed stream is accepted wherever a Readable is', () => {
   expectTypeOf(createCallStream(client)).toExtend<Readable>();
   expectTypeOf(createCallByteStream(client)).toExtend<NodeJS.ReadableStream>();
@@ -88,7 +77,6 @@ test('CallsError.is knows the errors of streams', () => {
 test('an option may be undefined, as a variable that may not be set', () => {
   const filter = undefined as string | undefined;
   const signal = undefined as AbortSignal | undefined;
-  createCallStream(client, { filter, signal, window: undefined, timeout: undefined });
+  createCallStream(client, { filter, signal, timeout: undefined });
   toCsv({ delimiter: undefined, columns: undefined });
-  batch({ count: undefined, time: '5s' });
 });

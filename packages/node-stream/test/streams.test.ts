@@ -42,8 +42,8 @@ describe('one source', () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  test.each([1, 10])('its pages can be kept and read later, with slices of %i pages', async (pages) => {
-    const stream = createCallStream(new FakeServer(records), { ...options, window: { pages } });
+  test('its pages can be kept and read later', async () => {
+    const stream = createCallStream(new FakeServer(records), options);
     const kept = [];
     for await (const page of stream.pages()) {
       page.ndjson().fill(0);
@@ -63,15 +63,10 @@ describe('one source', () => {
     expect(await stream.verdict).toMatchObject({ total: 500, delivered: 500, proof: 'whole' });
   });
 
-  test('it is a web stream of records or of pages', async () => {
+  test('it is a web stream', async () => {
     const sids: string[] = [];
     for await (const call of createCallStream(new FakeServer(records), options).toWeb()) sids.push(call.sid);
     expect(sids).toEqual(expected);
-    const pages: string[] = [];
-    for await (const page of createCallStream(new FakeServer(records), options).toWeb({ by: 'page' })) {
-      pages.push(...sidsOf(page.records));
-    }
-    expect(pages).toEqual(expected);
   });
 
   test('its lines come by pages, each with the checkpoint after it', async () => {
@@ -393,26 +388,6 @@ describe('tracing channels', () => {
     });
   });
 
-  test('a slice says why it was read again', async () => {
-    let moves = 1;
-    const server = new FakeServer(records);
-    const stream = createCallStream(server, { ...options, window: false });
-    const { ended } = await traced(server, async () => {
-      server.behaviour.before = (request, self) => {
-        if (request.page === 1 && moves-- > 0)
-          self.records.push({ sid: 'x', date_added: '2026-01-01 00:00:30' });
-      };
-      expect(await stream.toArray()).toHaveLength(501);
-    });
-    expect(ended[0]?.context).toMatchObject({
-      outcome: 'delivered',
-      records: 501,
-      passes: 2,
-      troubles: ['repeated_id'],
-    });
-    expect(await stream.verdict).toMatchObject({ rereads: 1, proof: 'whole' });
-  });
-
   test('slices end with a stream that fails or is left', async () => {
     const failing = new FakeServer(records, { delay: () => Promise.reject(new Error('broken')) });
     const failed = await traced(failing, () =>
@@ -450,9 +425,6 @@ describe('settings that make no sense', () => {
     ['rows', { rows: 0 }],
     ['prefetch', { prefetch: 1.5 }],
     ['prefetch.bytes', { prefetch: { bytes: -1 } }],
-    ['window.pages', { window: { pages: 0 } }],
-    ['window.sealedBefore', { window: { sealedBefore: 'yesterday' } }],
-    ['window.settle', { window: { settle: 'long' as unknown as number } }],
   ])('%s is refused by name', (name, wrong) => {
     expect(() => createCallStream(new FakeServer([]), wrong)).toThrow(name);
   });

@@ -1,16 +1,7 @@
 import { type Call, ConfigurationError } from '@call-attribution/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  aggregate,
-  count,
-  createGroupTable,
-  type Measure,
-  sessions,
-  sum,
-  topN,
-  tumbling,
-} from '../src/operators/index.ts';
+import { aggregate, count, type Measure, sessions, sum, topN, tumbling } from '../src/operators/index.ts';
 import { all, callOf } from './calls-of.ts';
 import { After, paged } from './paged.ts';
 
@@ -287,14 +278,6 @@ describe('aggregate', () => {
       { where: 'a', state: 'b,c', day: '2024-01-01', calls: 1 },
       { where: null, state: null, day: '2024-01-01', calls: 1 },
     ]);
-  });
-
-  it('has a table that groups items without a stream', () => {
-    const table = createGroupTable({ by: ['channel'], measures: { minutes: sum('talk_minutes') } });
-    expect(table.rows()).toEqual([]);
-    table.add(callOf({ sid: 'a', talk_minutes: '0.1' }));
-    table.add(callOf({ sid: 'b', talk_minutes: '0.2' }));
-    expect(table.rows()).toEqual([{ channel: 'Tracker', minutes: 0.3 }]);
   });
 
   it('makes one row of everything without a key, and no row of nothing', async () => {

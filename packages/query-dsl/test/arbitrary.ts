@@ -14,7 +14,10 @@ export const dateText = fc
 /** Decimal numbers in tenths, some below zero. */
 export const decimalText = fc.integer({ min: -30, max: 120 }).map((tenths) => String(tenths / 10));
 
-const byValue = (a: string, b: string): number => (a[4] === '-' ? (a < b ? -1 : 1) : Number(a) - Number(b));
+function byValue(a: string, b: string): number {
+  if (a[4] !== '-') return Number(a) - Number(b);
+  return a < b ? -1 : 1;
+}
 
 function range(field: string, text: fc.Arbitrary<string>): fc.Arbitrary<Clause> {
   return fc

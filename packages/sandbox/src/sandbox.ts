@@ -175,12 +175,6 @@ function serviceOptions(
     readonly accounts: readonly SandboxAccount[];
   },
 ): ServiceOptions {
-  const page = {
-    ...(service.page === false ? {} : service.page),
-    kind: 'sandbox',
-    live: live !== false,
-    accounts,
-  } as const;
   return {
     // Connections that a fault leaves open must not delay the end of a test.
     drainTimeout: '500ms',
@@ -188,7 +182,7 @@ function serviceOptions(
     ...own,
     accounts,
     routes: [...(service.routes ?? []), ...routes],
-    page: service.page === false ? false : page,
+    page: service.page !== false && { ...service.page, kind: 'sandbox', live: live !== false, accounts },
   };
 }
 

@@ -68,8 +68,8 @@ function shellLines(state: State, base: string, hasApi: boolean): Record<string,
       .join('');
   const filter = q.trim() === '' ? '' : ` --q ${quote(q.trim())}`;
   const where = hasApi ? `CALLS_BASE_URL=${quote(new URL('.', base).href.replace(/\/$/, ''))} ` : '';
-  let source = hasApi ? '' : ' --store duckdb:calls.duckdb';
-  if (hasApi && version === 'v2') source = ' --api-version v2';
+  const ofVersion = { v2: ' --api-version v2', v3: '' };
+  const source = hasApi ? ofVersion[version] : ' --store duckdb:calls.duckdb';
   const csv = `curl -G ${url('page/calls.csv')} ${headers}${data({ ...selection(state), fields: state.columns.join() })} \\\n  -o calls.csv`;
   const command = `${where}calls list${source}${filter} -n ${rows}`;
   if (!hasApi) return { csv, command };

@@ -49,5 +49,3 @@ export const limitOptions = defineOptions({
 
 /** Limits of time, number and size, as options. */
 export interface LimitOptions extends OptionsOf<typeof limitOptions> {}
-/** Limits of time, number and size. */
-export interface ServiceLimits extends ReadOf<typeof limitOptions> {}

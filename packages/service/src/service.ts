@@ -227,7 +227,7 @@ const closing = () => new Refusal('closing', 'The service is closing.', { header
 
 const listensAlready = () =>
   new ConfigurationError(
-    'invalid_argument',
+    'invalid_option',
     'The service is listening already. Create another one for another port.',
   );
 

@@ -366,7 +366,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     await store.putAccount({ id: '102', name: 'Two' });
     await expect(store.putCredential('102', keys)).rejects.toThrow(/another account/);
     await expect(store.putAccount({ id: 'my account', name: 'x' })).rejects.toMatchObject({
-      code: 'invalid_argument',
+      code: 'invalid_option',
       message: expect.stringMatching(/^An account id is 1 to 64 letters/),
     });
     const [info] = await store.credentials('101');

@@ -51,7 +51,7 @@ async function makeReport({ format, page, output }: ReportTarget, args: Args, io
     await writeRows(io.stdout, format, last.rows, names);
   } else if (shown !== null) {
     const style = styleFor(io.stdout, io.env);
-    // Whoever is passed a file has not seen what was said when it was written.
+    // A reader of the file has not seen what was said when it was written.
     const head = output === null || incomplete.length === 0 ? [] : [...incomplete, ''];
     await show(io, [...head, ...reportLines(shown, { width: widthOf(io.stdout, io.env), style })]);
   }
@@ -68,7 +68,7 @@ function remarks(answers: readonly Answer[], isData: boolean, extensionsOf = cou
   return [...new Set(sentences)].filter((sentence) => sentence !== '');
 }
 
-/** Whoever is passed a page has neither options nor the API. */
+/** A shared page must not mention options. */
 const saidToReaders = (extensions: Answer['extensions']): string =>
   extensionsSentence(extensions).replace(/; the API .*/, '.');
 

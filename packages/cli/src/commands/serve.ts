@@ -8,6 +8,7 @@ import { readFeedFile, refuseStrangeAccounts, sayFeeds } from '../serving/feeds.
 import { explainListening, hostOf, listenOptions, serviceOptions } from '../serving/options.ts';
 import { type Serving, serveStore } from '../serving/store.ts';
 import { sayReady, voiceOf } from '../serving/voice.ts';
+import { chooseStore } from '../stores/choose.ts';
 import { refusePassword, rowStoreUrl } from '../stores/url.ts';
 import { count } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
@@ -16,18 +17,19 @@ import { stopped } from '../term/waiting.ts';
 export const serve: Handler = async (args, io) => {
   const typed = args.text('store');
   if (typed !== null) refusePassword(typed);
-  const section = readServiceSection(readFileSettings(args, io));
-  const feeds = await readFeedFile(args.text('feeds'), io);
-  const isOwn = typed !== null || args.flag('every');
-  if (!isOwn || args.flag('sandbox')) {
+  const settings = readFileSettings(args, io);
+  const section = readServiceSection(settings);
+  const feeds = await readFeedFile(args.text('feeds'), settings.timeZone?.value ?? null, io);
+  const chosen = chooseStore(args, settings, io);
+  if (args.flag('sandbox') || (chosen === null && !args.flag('every'))) {
     refuseOptions(args, ofSync, 'goes with --every, which keeps a store up to date');
     if (args.flag('every'))
       throw new UsageError('--every is for your own store; remove --every or --sandbox');
     return serveSandbox({ args, io, section, feeds });
   }
-  refuseOptions(args, ofSandbox, 'is for the sandbox; remove it, or remove --store');
+  refuseOptions(args, ofSandbox, 'is for the sandbox, which --store none serves');
   if (!args.flag('every')) refuseOptions(args, ofSync, 'goes with --every, which keeps a store up to date');
-  return serveStore({ args, io, section, feeds });
+  return serveStore({ args, io, section, feeds }, chosen);
 };
 
 const ofSandbox = ['records', 'seed', 'sandbox-accounts', 'to', 'live'];
@@ -49,7 +51,7 @@ async function serveSandbox({ args, io, section, feeds }: Serving): Promise<numb
     accounts: args.integer('sandbox-accounts', { min: 1, max: 1000 }) ?? sandboxDefaults.accounts,
     live: args.flag('live'),
     ...endOfSandbox(args, io),
-    ...(store === null ? {} : { store: rowStoreUrl(store, io) }),
+    ...(store === null || store === 'none' ? {} : { store: rowStoreUrl(store, io) }),
     ...listenOptions(args, io),
     service: { ...serviceOptions(section, io, 'off'), feeds },
   };

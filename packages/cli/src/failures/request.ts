@@ -44,13 +44,9 @@ const isAboutCall = ({ url }: CallsError): boolean =>
 /** What to say when there is something else at the URL than the API; null when that is not sure. */
 function wrongAddress(error: CallsError): { message: string; hints: string[] } | null {
   const { code, url, status } = error;
-  if (url === undefined || (code === 'not_found' && isAboutCall(error))) return null;
-  const found = {
-    html_page: 'got an HTML page',
-    wrong_content_type: 'got something else',
-    not_found: `got status ${status}`,
-  }[code];
-  if (found === undefined) return null;
+  const isOther = code === 'wrong_content_type';
+  if (url === undefined || !(isOther || (code === 'not_found' && !isAboutCall(error)))) return null;
+  const found = isOther ? 'got something else' : `got status ${status}`;
   const address = url.replace(/\?.*$/, '');
   if (address.endsWith('/ibp_api.php')) {
     return {
@@ -62,7 +58,7 @@ function wrongAddress(error: CallsError): { message: string; hints: string[] } |
     message: `there is no JSON API here: looked for ${address} and ${found}`,
     hints: [
       '--base-url (CALLS_BASE_URL) must be the URL before /v2 and /v3',
-      ...(code === 'html_page' ? ['a login page or a proxy may have responded instead of the API'] : []),
+      ...(isOther ? ['a login page or a proxy may have responded instead of the API'] : []),
     ],
   };
 }
@@ -74,7 +70,6 @@ const leaveOut = 'calls export and calls sync leave such records out with --on-b
 const advice: Readonly<Record<string, string | ((error: CallsError, has: HasOption) => string | undefined)>> =
   {
     unauthorized: checkKeys,
-    forbidden: checkKeys,
     bad_request: optionAtFault,
     not_found: 'check the session ID, and that the keys are those of its account',
     rate_limited: ({ retryAfterMs }) =>
@@ -83,9 +78,7 @@ const advice: Readonly<Record<string, string | ((error: CallsError, has: HasOpti
       `the server or a proxy in front of it has a problem; try again ${
         retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`
       }`,
-    attempt_timeout: waitLonger,
-    idle_timeout: waitLonger,
-    total_timeout: waitLonger,
+    timeout: ({ limit, hint }) => (limit === 'connect' ? inOptions(hint ?? '') : waitLonger),
     body_too_large: (_, has) => (has('rows') ? 'ask for fewer calls at once: --rows 100' : undefined),
     page_clamped: (_, has) => (has('rows') ? '--rows sets how many calls a request asks for' : undefined),
     range_ignored:
@@ -97,9 +90,6 @@ const advice: Readonly<Record<string, string | ((error: CallsError, has: HasOpti
       `the server or a proxy may have restarted; try again${has('rows') ? ', or ask for fewer calls at once: --rows 100' : ''}`,
     invalid_record: leaveOut,
     count_unreadable: 'calls list --all counts the calls by reading them',
-    auth_mismatch: 'the SMS listing takes CALLS_ACCESS_KEY and CALLS_SECRET_KEY; a token does not work there',
-    missing_legacy_url: 'set CALLS_LEGACY_BASE_URL, or --legacy-base-url',
-    invalid_xml: 'check --legacy-base-url (CALLS_LEGACY_BASE_URL)',
   };
 
 function adviceFor(error: CallsError, has: HasOption): string[] {
@@ -134,6 +124,7 @@ const names: readonly (readonly [RegExp, string])[] = [
   [/\blegacyBaseUrl\b/g, '--legacy-base-url (CALLS_LEGACY_BASE_URL)'],
   [/\buse the option version\b/g, '--api-version chooses the version'],
   [/\btimeout\.\w+/g, 'CALLS_TIMEOUT'],
+  [/\blegacyAuth: apiKeys\(access, secret\)/g, 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY'],
   [/\bauth: apiKeys\(access, secret\)/g, 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY'],
 ];
 

@@ -21,14 +21,14 @@ export interface ScreenOptions {
   /** Null: nothing is cut. */
   readonly width: number | null;
   readonly style: Style;
-  /** All accounts, and not only those that do not get on. */
+  /** All accounts, and not only those that are stuck. */
   readonly all?: boolean;
 }
 
 /** Most accounts and workers that are listed, when not all are asked for. */
 const most = 10;
 
-/** The status of a job for people: how far it is, who works, what does not get on, why, and what helps. */
+/** The status of a job for people: how far it is, who works, what is stuck, why, and what helps. */
 export function statusScreen(status: FleetStatus, options: ScreenOptions): string[] {
   const { style, width, all = false } = options;
   const { job, accounts } = status;

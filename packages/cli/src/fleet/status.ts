@@ -11,7 +11,7 @@ import { hasTrouble } from './words.ts';
 
 /** Milliseconds between two looks with --watch: on a terminal, and elsewhere. */
 const [redraw, logged] = [1_000, 10_000];
-/** `calls fleet status`: what runs, what does not get on, why, and what helps. */
+/** `calls fleet status`: what runs, which accounts are stuck, why, and what helps. */
 export async function status(args: Args, io: Io): Promise<number> {
   const { name, engine } = await openShared(args, io);
   const read = async (): Promise<FleetStatus> => {
@@ -40,7 +40,7 @@ const screen = (status: FleetStatus, args: Args, io: Io): string[] =>
     all: args.flag('all'),
   });
 
-/** Without --all only those that do not get on, as on the screen. */
+/** Without --all only the stuck accounts, as on the screen. */
 function forPrograms(status: FleetStatus, args: Args): FleetStatus {
   if (args.flag('all')) return status;
   return { ...status, accounts: status.accounts.filter(hasTrouble) };

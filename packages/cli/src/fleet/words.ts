@@ -69,7 +69,7 @@ export function accountState({ state, troubleForMs }: AccountStatus): string {
   return state === 'aside' ? 'set aside' : state;
 }
 
-/** Why an account does not get on; empty when it does. */
+/** Why an account is stuck; empty when it is not. */
 export function whyText({ state, trouble, troubleForMs, whole, lacks }: AccountStatus): string {
   if (trouble !== null) {
     const reason = reasonText(trouble.code, trouble.message);

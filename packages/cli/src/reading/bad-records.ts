@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { type Call, CallsError } from '@call-attribution/core';
 import { scanField } from '@call-attribution/core/page';
 import { type DeadRecord, StreamError, type UpsertSink } from '@call-attribution/node-stream';
@@ -43,11 +42,12 @@ export function badRecords(args: Args, io: Io): BadRecords {
 
 const sidText = (sid: string): string => (/^[\w.-]+$/.test(sid) ? sid : JSON.stringify(sid));
 
-/** The sid of a record, where one can be read. */
-function nameOf({ bytes }: DeadRecord): string {
+/** The sid of a record, or its place where none can be read. */
+function nameOf({ bytes, slice, page, index }: DeadRecord): string {
   const sid = scanField(bytes, { start: 0, end: bytes.length }, 'sid');
-  // Two of them are two.
-  return sid ? sidText(sid) : `a record without a sid (${hash('sha256', bytes).slice(0, 8)})`;
+  if (sid) return sidText(sid);
+  const period = `from ${slice.from ?? 'the first'} to ${slice.to ?? 'the latest'}`;
+  return `record ${index + 1} of page ${page + 1} of the calls ${period}`;
 }
 
 /** A sentence without values of the record. The words of a stream begin with the place, which the next read may not share. */

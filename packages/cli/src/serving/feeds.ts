@@ -6,8 +6,8 @@ import { askHidden, canAsk } from '../config/prompt.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 
-/** The feeds of a file; none without one. */
-export async function readFeedFile(file: string | null, io: Io): Promise<Feed[]> {
+/** The feeds of a file; none without one. `timeZone` is that of the settings, for feeds that name none. */
+export async function readFeedFile(file: string | null, timeZone: string | null, io: Io): Promise<Feed[]> {
   if (file === null) return [];
   const path = resolve(io.cwd, file);
   let text: string;
@@ -16,7 +16,6 @@ export async function readFeedFile(file: string | null, io: Io): Promise<Feed[]>
   } catch (cause) {
     throw new UsageError(`--feeds: cannot read ${file} (${systemCode(cause)})`, { cause });
   }
-  const timeZone = io.env.CALLS_TIME_ZONE ?? null;
   return readFeeds(text, { source: file, folder: dirname(path), env: io.env, timeZone });
 }
 

@@ -11,8 +11,9 @@ import type { ServiceSection } from '../config/service-section.ts';
 import { readSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
+import type { ChosenStore } from '../stores/choose.ts';
 import { type Copy, openCopy } from '../stores/copy.ts';
-import { storeOptions } from '../stores/url.ts';
+import { needStore, storeOptions } from '../stores/url.ts';
 import type { Sync } from '../syncing/sync.ts';
 import { duration, plural } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
@@ -36,12 +37,12 @@ interface Served {
 }
 
 /** Serves a copy of the calls: a row store as the API, a warehouse as the page, and feeds of both. `--every` keeps it up to date. */
-export async function serveStore(serving: Serving): Promise<number> {
+export async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise<number> {
   const { args, io, section } = serving;
   const at = listenOptions(args, io);
   const everyMs = interval(args, 'every');
   const voice = voiceOf(section, 'json', io);
-  const served = await openServed(serving, everyMs, voice);
+  const served = await openServed(serving, chosen, everyMs, voice);
   try {
     const { options, token } = await pageOf(served.copy, args, io);
     const service = createService({
@@ -69,6 +70,7 @@ export async function serveStore(serving: Serving): Promise<number> {
 
 async function openServed(
   { args, io, section, feeds }: Serving,
+  chosen: ChosenStore | null,
   everyMs: number | null,
   voice: Voice,
 ): Promise<Served> {
@@ -80,8 +82,7 @@ async function openServed(
     const sync = await openServedSync(args, io, { everyMs, accounts, store, voice });
     return { copy: sync.copy, sync, close: () => sync.close() };
   }
-  const chosen = { url: args.text('store') ?? '', from: '--store', folder: io.cwd, isTyped: true };
-  const copy = await openCopy(chosen, io, { create: false, store });
+  const copy = await openCopy(needStore(chosen), io, { create: false, store });
   try {
     refuseStrangeAccounts(feeds, await copy.accounts());
   } catch (error) {

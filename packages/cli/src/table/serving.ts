@@ -19,8 +19,8 @@ export const servingCommands: readonly CommandSpec[] = [
     name: 'serve',
     summary: 'serve the API on this machine, over generated calls or your own store',
     about:
-      'Without --store it serves generated calls with test keys. With --store it serves your own calls, as calls ' +
-      'sync wrote them. With --every it also syncs: /readyz says whether the calls are fresh, /metrics ' +
+      'Without a store, which --store, CALLS_STORE or calls.config.json names, it serves generated calls with test keys. With one it serves ' +
+      'your own calls, as calls sync wrote them. With --every it also syncs: /readyz says whether the calls are fresh, /metrics ' +
       'when a sync last succeeded, how far it lags, rows and errors. The connection to the API is then set as for calls sync, ' +
       'in the environment or in calls.config.json. Limits, the log and the form of responses are set in the section "service" of ' +
       'calls.config.json. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
@@ -28,7 +28,8 @@ export const servingCommands: readonly CommandSpec[] = [
       {
         name: 'store',
         value: 'URL',
-        text: `serve this store: ${storeUrl}; a warehouse (duckdb:) has the page and feeds`,
+        text: `serve this store: ${storeUrl}; a warehouse (duckdb:) has the page and feeds; none serves generated calls`,
+        default: 'CALLS_STORE, else generated calls',
       },
       ...listeningOptions,
       {
@@ -40,7 +41,7 @@ export const servingCommands: readonly CommandSpec[] = [
       {
         name: 'every',
         value: 'DURATION',
-        text: 'keep the store up to date with a sync at this interval: 90s, 10m, 1h; the store is that of CALLS_STORE by default',
+        text: 'keep the store up to date with a sync at this interval: 90s, 10m, 1h',
       },
       ...inGroup('With --every', [
         { name: 'lookback', value: 'DURATION', text: 'read calls again that are younger than this: 24h, 7d' },

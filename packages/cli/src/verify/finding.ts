@@ -155,9 +155,9 @@ export function summaryOf({ writtenAt, verdict }: Receipt): NonNullable<Check['r
 /** Why a thing that is as its receipt says is not proved. */
 export function doubts({ verdict }: Receipt): Finding[] {
   if (verdict?.proof === 'whole') return [];
-  const why =
-    verdict === null
-      ? 'the receipt does not say whether all calls were read'
-      : `the receipt says that the read was ${verdict.proof}: ${[...new Set(verdict.gaps.map(({ why }) => why))].join(', ')}`;
-  return [{ code: 'not_whole', text: why }];
+  if (verdict === null)
+    return [{ code: 'not_whole', text: 'the receipt does not say whether all calls were read' }];
+  const why = [...new Set(verdict.gaps.map(({ why }) => why))].join(', ');
+  const text = `the receipt says that the read was ${verdict.proof}${why === '' ? '' : `: ${why}`}`;
+  return [{ code: 'not_whole', text }];
 }

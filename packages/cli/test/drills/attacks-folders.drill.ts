@@ -8,9 +8,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { portOf } from '@call-attribution/core/errors';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openStage, serverThat } from '../stage.ts';
@@ -38,7 +37,7 @@ const listener = createServer((socket) => {
   socket.on('error', () => {});
 }).listen(0, '127.0.0.1');
 await new Promise((resolve) => listener.once('listening', resolve));
-const evil = `127.0.0.1:${portOf(listener)}`;
+const evil = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
 afterAll(async () => {
   listener.close();
   await stage.close();

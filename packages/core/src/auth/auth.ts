@@ -68,7 +68,8 @@ export function checkAuth(auth: Auth, version: 'v2' | 'v3'): void {
   const isKeys = kind === 'keys' && isSecret('accessKey') && isSecret('secretKey');
   const isBearer = kind === 'bearer' && isSecret('token');
   if (!isKeys && !isBearer) throw new ConfigurationError('invalid_option', setupMessages.authInvalid());
-  if (isKeys && version === 'v2') throw new ConfigurationError('auth_mismatch', setupMessages.keysForV2());
+  if (isKeys && version === 'v2')
+    throw new ConfigurationError('invalid_credentials', setupMessages.keysForV2());
 }
 
 /** Header names and values, flat, as the transport takes them. */

@@ -130,9 +130,9 @@ function complete(
 
 /** Removes the credentials of a client from a text. */
 function cleaner({ auth, legacyAuth, headers }: Settings): (text: string) => string {
-  const keys = [auth, legacyAuth].flatMap((one) =>
-    one === undefined ? [] : one.kind === 'keys' ? [one.accessKey, one.secretKey] : [one.token],
-  );
+  const keys = [auth, legacyAuth]
+    .filter((one) => one !== undefined)
+    .flatMap((one) => (one.kind === 'keys' ? [one.accessKey, one.secretKey] : [one.token]));
   const secrets = [...keys.map(reveal), ...secretValues(headers)]
     .flatMap((secret) => [secret, encodeURIComponent(secret)])
     // A key of a few letters is hardly a real one, and removing it would make every message unreadable.

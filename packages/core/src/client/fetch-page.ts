@@ -48,7 +48,7 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
     const range = ranges[index];
     if (!range)
       throw new ConfigurationError(
-        'invalid_argument',
+        'invalid_option',
         `There is no record ${index} in a page of ${ranges.length}.`,
       );
     // The page is known to be UTF-8. Decoding in place is cheaper than a view for each record.

@@ -27,7 +27,7 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
   });
   const [first] = settings.problems;
   if (first?.code === 'unknown_log_setting')
-    throw new ConfigurationError('invalid_settings', setupMessages.logUnusable(first.message, first.hint));
+    throw new ConfigurationError('invalid_option', setupMessages.logUnusable(first.message, first.hint));
   const wrong = settings.problems.map(({ message, hint }) =>
     hint === undefined ? message : `${message} (${hint})`,
   );
@@ -38,7 +38,7 @@ export function withEnvironment(options: ClientOptions): ClientOptions {
     .filter((message) => !wrong.some((problem) => problem.includes(message.split(' ', 1)[0] ?? message)));
   const problems = [...wrong, ...missing];
   if (problems.length > 0)
-    throw new ConfigurationError('invalid_settings', setupMessages.settingsUnusable(problems));
+    throw new ConfigurationError('invalid_option', setupMessages.settingsUnusable(problems));
   const { legacyAuth, ...found } = connectionOf(settings);
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   // Keys of the environment may be those of another account than the credentials that were given.

@@ -32,7 +32,7 @@ function checkSid({ settings }: Context, sid: unknown): void {
   const isUsable = typeof sid === 'string' && sid.trim() !== '' && sid !== '.' && sid !== '..';
   const isCount = settings.version === 'v2' && sid === 'count';
   if (isUsable && !isCount) return;
-  throw new ConfigurationError('invalid_argument', setupMessages.sidInvalid(isCount));
+  throw new ConfigurationError('invalid_option', setupMessages.sidInvalid(isCount));
 }
 
 function readOne(context: Context, sid: string, response: HttpResponse): Call {

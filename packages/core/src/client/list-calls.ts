@@ -84,7 +84,7 @@ function pageOf(listing: Listing, { page, records, after, isLast }: Step): CallP
     meta: page.meta,
     hasNext: () => !isLast,
     async next() {
-      if (isLast) throw new ConfigurationError('invalid_argument', setupMessages.noNextPage());
+      if (isLast) throw new ConfigurationError('invalid_option', setupMessages.noNextPage());
       return pageOf(listing, await nextStep(listing, after));
     },
   };
@@ -138,7 +138,7 @@ function advance(context: Context, place: ListPosition, page: PageResult<Call[]>
     recent: [...place.recent.slice(-1), ids],
   };
   if (total !== null && after.position < total && page.count === 0)
-    throw new ResponseError('list_short', messages.listShort(after.position, total), { isRetryable: true });
+    throw new ResponseError('list_moved', messages.listShort(after.position, total), { isRetryable: true });
   return { page, records, after, isLast: total === null ? gained <= 0 : after.position >= total };
 }
 

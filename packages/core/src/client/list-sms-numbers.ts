@@ -34,8 +34,8 @@ export async function listSmsNumbers(
 
 function smsRequest(settings: Settings, method: 'GET' | 'POST'): HttpRequest {
   const { legacy, legacyAuth } = settings;
-  if (!legacy) throw new ConfigurationError('missing_legacy_url');
-  if (!legacyAuth) throw new ConfigurationError('auth_mismatch', setupMessages.legacyKeysMissing());
+  if (!legacy) throw new ConfigurationError('invalid_option', setupMessages.legacyUrlMissing());
+  if (!legacyAuth) throw new ConfigurationError('invalid_credentials', setupMessages.legacyKeysMissing());
   const keys = { access_key: reveal(legacyAuth.accessKey), secret_access_key: reveal(legacyAuth.secretKey) };
   const query = queryString({ action, ...keys });
   const path = `${legacy.prefix}/ibp_api.php`;

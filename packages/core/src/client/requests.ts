@@ -26,12 +26,13 @@ export interface Requests {
 export function createRequests(client: Client, settings: Settings): Requests {
   const { base, version, auth } = settings;
   const root = `${base.prefix}/${version}/user/bid-management`;
-  const authKind = version === 'v2' ? 'v2' : auth?.kind === 'bearer' ? 'v3 token' : 'v3 keys';
+  const v3Kind = auth?.kind === 'bearer' ? 'v3 token' : 'v3 keys';
+  const authKind = version === 'v2' ? 'v2' : v3Kind;
   let headers: string[] | undefined;
   return {
     make(operation, tail, options, shown = tail) {
       if (auth === undefined)
-        throw new ConfigurationError('missing_auth', setupMessages.authMissing(version));
+        throw new ConfigurationError('invalid_credentials', setupMessages.authMissing(version));
       headers ??= [
         ...commonHeaders(settings, 'application/json'),
         'content-type',

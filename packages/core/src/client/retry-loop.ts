@@ -38,8 +38,8 @@ export async function retryLoop<T>(sending: Sending<T>): Promise<ApiResponse<T>>
   }
 }
 
-function endsSilence({ retry }: Settings, { code }: CallsError): boolean {
-  return retry.afterSilence === false && (code === 'idle_timeout' || code === 'connect_timeout');
+function endsSilence({ retry }: Settings, { limit }: CallsError): boolean {
+  return retry.afterSilence === false && (limit === 'idle' || limit === 'connect');
 }
 
 /** A wait that does not fit into the total deadline is not begun: the caller learns at once when to try again. */
@@ -85,7 +85,10 @@ async function passLimiter(
   const cancel = clock.timer(
     () =>
       guard.abort(
-        new DeadlineError('total_timeout', messages.limiterTimeout(timeout.total), { isRetryable: false }),
+        new DeadlineError('timeout', messages.limiterTimeout(timeout.total), {
+          limit: 'total',
+          isRetryable: false,
+        }),
       ),
     leftMs,
   );

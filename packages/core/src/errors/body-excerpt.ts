@@ -39,19 +39,18 @@ export function serverReason(body: Uint8Array): string | undefined {
   const text = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 65_536))
     .toString('utf8')
     .trim();
-  const isPage = /^<(?:!doctype html|html|head|body)/i.test(text);
-  const found = /^[{[]/.test(text)
-    ? jsonReason(text)
-    : text[0] !== '<'
-      ? text
-      : isPage
-        ? undefined
-        : xmlReason(text);
+  const found = reasonOf(text);
   if (found === undefined) return undefined;
   const isProse = found !== text;
   const line = found.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
   const safe = beginning(isProse ? safeProse(line) : knownWords(line), 200).replace(/[.\s]+$/, '');
   return /[a-z]{2}/i.test(safe) ? safe : undefined;
+}
+
+function reasonOf(text: string): string | undefined {
+  if (/^[{[]/.test(text)) return jsonReason(text);
+  if (text[0] !== '<') return text;
+  return /^<(?:!doctype html|html|head|body)/i.test(text) ? undefined : xmlReason(text);
 }
 
 function jsonReason(text: string): string | undefined {

@@ -30,6 +30,8 @@ export interface ErrorDetails {
   readonly kind?: ErrorKind;
   /** Could the same request succeed when it is sent again? */
   readonly isRetryable?: boolean;
+  /** The deadline that passed, with `timeout`. */
+  readonly limit?: 'connect' | 'idle' | 'attempt' | 'total';
   /** HTTP status of the response, if there was one. */
   readonly status?: number;
   /** Request id from the server, for its support. */
@@ -76,6 +78,8 @@ export class CallsError<Code extends string = string> extends Error {
   readonly kind: ErrorKind;
   /** Could the same request succeed when it is sent again? */
   readonly isRetryable: boolean;
+  /** The deadline that passed, with `timeout`. */
+  declare readonly limit?: 'connect' | 'idle' | 'attempt' | 'total';
   /** HTTP status of the response, if there was one. */
   declare readonly status?: number;
   /** Request id from the server, for its support. */

@@ -6,23 +6,13 @@ import { codeTable } from './code-table.ts';
 export const configurationErrors = codeTable({
   usage: {
     invalid_option:
-      'An option has a wrong type or value, or a name that does not exist. The message names the option and what it may be; correct it.',
-    invalid_argument:
-      'An argument of a call cannot be used. The message says what was expected; nothing was sent.',
-    invalid_settings:
-      'Settings from the environment or a configuration file are missing or wrong. The message lists all of them; set them.',
-    missing_legacy_url:
-      'The SMS listing has a URL of its own, and none was given. Pass `legacyBaseUrl`, the URL before /ibp_api.php.',
+      'An option, an argument or a setting is missing, has a wrong type or value, or has a name that does not exist. The message names it and says what it may be; nothing was sent.',
     missing_package:
       'An optional package is needed and not installed. Install the package that the message names.',
   },
   keys: {
-    missing_auth:
-      'The client has no credentials. Pass `auth`, or set `CALLS_ACCESS_KEY` and `CALLS_SECRET_KEY`, or `CALLS_BEARER_TOKEN`.',
-    auth_mismatch:
-      'The kind of credentials does not fit the version or the request. Use a bearer token for v2, and keys for v3 and the SMS listing.',
     invalid_credentials:
-      'A key or token is empty or has characters that no key has. Copy it again, without quotes and line ends.',
+      'A key or token is missing, cannot be one, or is not of the kind that the version or the request takes. Pass `auth`, or set `CALLS_ACCESS_KEY` and `CALLS_SECRET_KEY`, or `CALLS_BEARER_TOKEN`.',
   },
   bug: {
     client_closed: 'The client or its dispatcher has been closed. Create a new client.',
@@ -55,9 +45,7 @@ export const httpErrors = codeTable({
   },
   keys: {
     unauthorized:
-      'The server does not accept the credentials (status 401). Check that they are right, not expired, and of the kind that the version expects.',
-    forbidden:
-      'The server does not allow this with these credentials (status 403). Ask whoever manages the account for access.',
+      'The server does not accept the credentials, or does not allow this with them (status 401 or 403). Check that they are right, not expired, and of the kind that the version expects.',
   },
   busy: {
     rate_limited:
@@ -65,16 +53,11 @@ export const httpErrors = codeTable({
   },
   away: {
     server_error:
-      'The server failed (status 500 to 599). Try again later; give the `requestId` to its support.',
-    request_timeout: 'The server gave up waiting for the request (status 408). Send it again.',
-    proxy_refused:
-      'A proxy refused: its credentials are wrong or missing (status 407), or it does not connect to the server. Check the URL in `HTTPS_PROXY` or `HTTP_PROXY`.',
+      'The server failed (status 408 or 500 to 599; 503 is of the kind busy). Try again later; give the `requestId` to its support.',
   },
   data: {
     bad_request:
-      "The server refused the request as malformed (status 400). Check the filter, `rows` and the page against the server's reason.",
-    request_rejected:
-      'The server rejected the request (another status from 400 to 499). Check the parameters of the request.',
+      "The server refused the request (another status from 400 to 499). Check the filter, `rows` and the page against the server's reason.",
   },
 });
 
@@ -84,16 +67,12 @@ export type HttpErrorCode = keyof typeof httpErrors;
 /** What the codes of `ConnectionError` mean. */
 export const connectionErrors = codeTable({
   away: {
-    dns_failed: 'The host name was not found. Check the spelling of the base URL, and the network.',
-    connection_failed: 'There was no response. Check that the server is running, and the base URL.',
+    connection_failed:
+      'There was no response: no such host, nobody there, no trusted TLS connection, or no HTTP. Check that the server is running, and the base URL.',
     connection_lost:
       'The connection ended in the middle of a response. Send the request again; fewer rows may help.',
-    protocol_error:
-      'The other side does not speak HTTP/1.1. Check the port, and whether the base URL should be https.',
-    tls_failed:
-      'No trusted TLS connection could be made. Check the certificate, and whether the base URL should be http.',
     proxy_failed:
-      'No connection to the proxy of the environment. Check that it runs, and its URL in `HTTPS_PROXY` or `HTTP_PROXY`; `NO_PROXY` names hosts that are reached without it.',
+      'The proxy of the environment cannot be reached, refuses its credentials (status 407), or does not connect to the server. Check that it runs, and its URL in `HTTPS_PROXY` or `HTTP_PROXY`; `NO_PROXY` names hosts that are reached without it.',
   },
 });
 
@@ -103,13 +82,8 @@ export type ConnectionErrorCode = keyof typeof connectionErrors;
 /** What the codes of `DeadlineError` mean. */
 export const deadlineErrors = codeTable({
   away: {
-    connect_timeout: 'No connection was made in time. Check that the server is running, and the base URL.',
-    idle_timeout:
-      'The server sent nothing for `timeout.idle`. The server or a proxy may be stuck; raise `timeout.idle` if the server is only slow.',
-    attempt_timeout:
-      'The response was not complete within `timeout.attempt`. Request fewer rows, or raise `timeout.attempt`.',
-    total_timeout:
-      'The call with all its attempts did not finish within `timeout.total`. Request fewer rows, or raise `timeout.total`.',
+    timeout:
+      'A deadline of `timeout` passed; `limit` says which. The server or a proxy may be stuck; if it is only slow, request fewer rows or raise that deadline.',
   },
 });
 
@@ -123,7 +97,6 @@ export const responseErrors = codeTable({
       'The account has no call with this sid. Check the sid, and that the credentials belong to its account.',
     invalid_json:
       'The body is cut, or is not JSON. A proxy may have cut it; send the request again, or request fewer rows.',
-    invalid_xml: 'The SMS listing is not the XML that was expected. Check `legacyBaseUrl`.',
     bad_encoding:
       'The content encoding is damaged or was not requested. Try `compress: false`, and check the proxies on the way.',
     body_too_large:
@@ -131,25 +104,17 @@ export const responseErrors = codeTable({
     invalid_record:
       "A record does not match the table of fields. Use `records: 'report'` to keep such records and have the problems reported.",
     wrong_page:
-      'The server sent another page than the one requested. A cache may have responded; the message says what differs.',
-    range_mismatch:
-      '`Content-Range` and the body do not agree. A proxy may have cut or cached the response; send the request again.',
+      'The server sent another page than the one requested, or `Content-Range` and the body do not agree. A cache or a proxy may have responded; the message says what differs.',
     page_clamped:
       'The server sends fewer rows than requested, so its page is another part of the list. Request the number of rows that the message names.',
-    list_short: 'The list ended before its total. It may have changed while it was read; read it again.',
     list_moved:
-      'The list changed too much while it was read. Read it again, or read it with `createCallStream` of node-stream.',
+      'The list changed while it was read, or ended before its total. Read it again, or read it with `createCallStream` of node-stream.',
     count_unreadable:
       'The server gave no total that can be read. Read the list and count its records instead.',
-    sms_failed:
-      "The SMS listing reported a failure. Read the server's reason in the message; check the keys.",
-    sms_count_mismatch: 'The SMS listing has another number of entries than it says. Send the request again.',
   },
   away: {
-    html_page:
-      'Got an HTML page where data was expected. A login page or a proxy may have responded; check the base URL.',
     wrong_content_type:
-      'The response is of another type than JSON. Check that the base URL points to the API.',
+      'Got an HTML page or another type where data was expected. A login page or a proxy may have responded; check the base URL.',
     unexpected_shape:
       'The response has another shape than the API describes. Check that the base URL points to the API.',
     error_body:

@@ -1,6 +1,6 @@
 // The one family of errors. Light: it loads nothing of the client.
 export * from './calls-error.ts';
-export { itemAt, portOf, propertyOf } from './checked-reads.ts';
+export { itemAt, propertyOf } from './checked-reads.ts';
 export { type CodeEntry, type CodesByKind, type CodeTable, codeTable } from './code-table.ts';
 export type {
   ConfigurationErrorCode,

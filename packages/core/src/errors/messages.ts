@@ -3,8 +3,9 @@
 // be a secret or a caller's data.
 import type { ErrorWords } from './calls-error.ts';
 import { type CodeEntry, wordsOf } from './code-table.ts';
-import { connectionErrors, deadlineErrors, type HttpErrorCode, httpErrors, responseErrors } from './codes.ts';
+import { connectionErrors, type HttpErrorCode, httpErrors, responseErrors } from './codes.ts';
 
+const checkServer = 'Check that the server is running, and the base URL.';
 const checkBaseUrl = 'Check that the base URL points to the call-attribution API.';
 const checkProxy =
   'HTTPS_PROXY and HTTP_PROXY name the proxy; NO_PROXY names hosts that are reached without it.';
@@ -52,7 +53,7 @@ export const messages = {
   // The connection.
   connectTimeout: (origin: string): ErrorWords => ({
     message: `No connection to ${origin} within the connect deadline.`,
-    hint: hintOf(deadlineErrors.connect_timeout),
+    hint: checkServer,
   }),
   lookupTimeout: (host: string): ErrorWords => ({
     message: `The address of ${host} was not found in time: DNS did not answer.`,
@@ -60,7 +61,7 @@ export const messages = {
   }),
   nameNotFound: (origin: string, code: string): ErrorWords => ({
     message: `The host name in ${origin} was not found (${code}).`,
-    hint: hintOf(connectionErrors.dns_failed),
+    hint: 'Check the spelling of the base URL, and the network.',
   }),
   tlsFailed: (origin: string, code: string): ErrorWords => ({
     message: `No trusted TLS connection to ${origin} (${code}).`,
@@ -68,7 +69,7 @@ export const messages = {
   }),
   notHttp: (origin: string, code: string): ErrorWords => ({
     message: `${origin} does not speak HTTP/1.1 (${code}).`,
-    hint: hintOf(connectionErrors.protocol_error),
+    hint: 'Check the port, and whether the base URL should be https.',
   }),
   proxyFailed: (proxy: string, code: string): ErrorWords => ({
     message: `No connection to the proxy ${proxy} (${code}).`,
@@ -98,7 +99,7 @@ export const messages = {
   }),
   noResponse: (origin: string, code: string): ErrorWords => ({
     message: `No response from ${origin} (${code}).`,
-    hint: hintOf(connectionErrors.connection_failed),
+    hint: checkServer,
   }),
   senderThrew: (origin: string, name: string): ErrorWords => ({
     message: `No response from ${origin}: what sends the requests threw ${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}.`,
@@ -108,15 +109,15 @@ export const messages = {
   // Deadlines.
   totalTimeout: (ms: number): ErrorWords => ({
     message: `The call did not finish within its total deadline of ${ms} ms.`,
-    hint: hintOf(deadlineErrors.total_timeout),
+    hint: 'Request fewer rows, or raise timeout.total.',
   }),
   attemptTimeout: (ms: number): ErrorWords => ({
     message: `The response was not complete within ${ms} ms.`,
-    hint: hintOf(deadlineErrors.attempt_timeout),
+    hint: 'Request fewer rows, or raise timeout.attempt.',
   }),
   idleTimeout: (ms: number): ErrorWords => ({
     message: `The server sent nothing for ${ms} ms.`,
-    hint: hintOf(deadlineErrors.idle_timeout),
+    hint: 'The server or a proxy may be stuck; raise timeout.idle if the server is only slow.',
   }),
   limiterTimeout: (ms: number): ErrorWords => ({
     message: `The limiter did not let the request start within the total deadline of ${ms} ms.`,
@@ -126,10 +127,15 @@ export const messages = {
     `The next attempt would be due in ${Math.ceil(waitMs / 1000)} s, after the total deadline; try again after ${when}.`,
 
   // A status that is not success.
-  status(code: HttpErrorCode, status: number, auth: AuthKind, reason: string | undefined): ErrorWords {
-    const { message: meaning, hint } = code === 'proxy_refused' ? proxyRefuses : wordsOf(httpErrors[code]);
+  status(
+    code: HttpErrorCode | 'proxy_failed',
+    status: number,
+    auth: AuthKind,
+    reason: string | undefined,
+  ): ErrorWords {
+    const { message: meaning, hint } = code === 'proxy_failed' ? proxyRefuses : wordsOf(httpErrors[code]);
     const message = `${meaning.replace(/(?: \([^)]*\))?\.$/, '')} (status ${status}).${quoted(reason)}`;
-    if (code === 'unauthorized' || code === 'forbidden') return { message, hint: authHints[auth] };
+    if (code === 'unauthorized') return { message, hint: authHints[auth] };
     if (status === 414 || status === 431)
       return { message, hint: 'The filter is too long for this server: split it into several.' };
     return { message, hint };

@@ -118,6 +118,10 @@ export const setupMessages = {
     message: 'v2 takes a bearer token only; an access key and a secret key were given.',
     hint: "Use auth: bearerToken(token), or version: 'v3' with these keys.",
   }),
+  legacyUrlMissing: (): ErrorWords => ({
+    message: 'The SMS listing has a URL of its own, and none was given.',
+    hint: 'Pass legacyBaseUrl, the URL before /ibp_api.php.',
+  }),
   legacyKeysMissing: (): ErrorWords => ({
     message: 'The SMS listing takes an access key and a secret key only.',
     hint: 'Pass legacyAuth: apiKeys(access, secret) in addition to the bearer token.',

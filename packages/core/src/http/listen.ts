@@ -59,7 +59,7 @@ export async function listen(
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const reason = reasons[cause.code ?? ''] ?? `${cause.code ?? cause.message}.`;
       const message = `The server cannot listen on ${host} port ${port}: ${reason}`;
-      fail(new ConfigurationError('invalid_argument', message, { cause }));
+      fail(new ConfigurationError('invalid_option', message, { cause }));
     });
     // The system queues connections that come faster than they are accepted; it drops those beyond this number.
     server.listen({ port, host, backlog: connections }, done);

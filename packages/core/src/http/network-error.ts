@@ -4,7 +4,6 @@ import {
   ConnectionError,
   codeOf,
   DeadlineError,
-  HttpError,
   ResponseError,
 } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
@@ -77,9 +76,12 @@ function codeError(code: string, error: unknown, origin: string, hasBegun: boole
   const syscall = error instanceof Error && 'syscall' in error ? `${error.syscall} ` : '';
   const cause = Object.assign(new Error(syscall + code), { code });
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
-    return new DeadlineError('connect_timeout', messages.connectTimeout(origin), { cause });
+    return new DeadlineError('timeout', messages.connectTimeout(origin), { cause, limit: 'connect' });
   if (code === lookupTimeout)
-    return new DeadlineError('connect_timeout', messages.lookupTimeout(new URL(origin).hostname), { cause });
+    return new DeadlineError('timeout', messages.lookupTimeout(new URL(origin).hostname), {
+      cause,
+      limit: 'connect',
+    });
   if (code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
     return new ConfigurationError('client_closed', undefined, { cause });
   if (code === 'UND_ERR_INVALID_ARG')
@@ -90,11 +92,14 @@ function codeError(code: string, error: unknown, origin: string, hasBegun: boole
       isRetryable: true,
     });
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return new ConnectionError('dns_failed', messages.nameNotFound(origin, code), { cause });
+    return new ConnectionError('connection_failed', messages.nameNotFound(origin, code), { cause });
   if (tls.test(code))
-    return new ConnectionError('tls_failed', messages.tlsFailed(origin, code), { cause, isRetryable: false });
+    return new ConnectionError('connection_failed', messages.tlsFailed(origin, code), {
+      cause,
+      isRetryable: false,
+    });
   if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')
-    return new ConnectionError('protocol_error', messages.notHttp(origin, code), { cause });
+    return new ConnectionError('connection_failed', messages.notHttp(origin, code), { cause });
   if (code.startsWith('UND_MOCK_'))
     return new ConnectionError('connection_failed', messages.noMock(origin), { cause, isRetryable: false });
   return hasBegun
@@ -103,9 +108,10 @@ function codeError(code: string, error: unknown, origin: string, hasBegun: boole
 }
 
 function proxyError({ origin: proxy, reason }: ProxyFailure, origin: string): CallsError {
-  if (reason === 'timeout') return new DeadlineError('connect_timeout', messages.proxyTimeout(proxy));
+  if (reason === 'timeout')
+    return new DeadlineError('timeout', messages.proxyTimeout(proxy), { limit: 'connect' });
   if (typeof reason === 'number')
-    return new HttpError('proxy_refused', messages.proxyRefused(proxy, origin, reason), {
+    return new ConnectionError('proxy_failed', messages.proxyRefused(proxy, origin, reason), {
       isRetryable: reason >= 500,
       status: reason,
     });

@@ -57,7 +57,7 @@ export function proxyFor(
  */
 export function readProxy(text: string, variable: string): ProxyServer {
   const fail = (problem: ProxyProblem): never => {
-    throw new ConfigurationError('invalid_settings', setupMessages.proxyInvalid(variable, problem));
+    throw new ConfigurationError('invalid_option', setupMessages.proxyInvalid(variable, problem));
   };
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(address)) return fail('not_a_url');

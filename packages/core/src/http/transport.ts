@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DeadlineError, type ErrorWords, ResponseError } from '../errors/calls-error.ts';
-import type { DeadlineErrorCode } from '../errors/codes.ts';
 import { messages } from '../errors/messages.ts';
 import type { Clock } from '../time/clock.ts';
 import { minute } from '../time/naive.ts';
@@ -160,13 +159,13 @@ function passed(
   { attemptMs, idleMs, leftMs, totalMs }: Limits,
   hostname: string,
 ): DeadlineError | undefined {
-  const end = (code: DeadlineErrorCode, words: ErrorWords, isRetryable: boolean) =>
+  const end = (limit: 'idle' | 'attempt' | 'total', words: ErrorWords, isRetryable: boolean) =>
     isLookingUp(hostname)
-      ? new DeadlineError('connect_timeout', messages.lookupTimeout(hostname), { isRetryable })
-      : new DeadlineError(code, words, { isRetryable });
-  if (spent >= leftMs) return end('total_timeout', messages.totalTimeout(totalMs), false);
-  if (spent >= attemptMs) return end('attempt_timeout', messages.attemptTimeout(attemptMs), true);
-  if (silent >= idleMs) return end('idle_timeout', messages.idleTimeout(idleMs), true);
+      ? new DeadlineError('timeout', messages.lookupTimeout(hostname), { limit: 'connect', isRetryable })
+      : new DeadlineError('timeout', words, { limit, isRetryable });
+  if (spent >= leftMs) return end('total', messages.totalTimeout(totalMs), false);
+  if (spent >= attemptMs) return end('attempt', messages.attemptTimeout(attemptMs), true);
+  if (silent >= idleMs) return end('idle', messages.idleTimeout(idleMs), true);
   return undefined;
 }
 

@@ -29,16 +29,15 @@ export function judgePage(request: PageRequest, range: PageRange | null, count: 
   if (range === null) return { clamped: false, shifted: false };
   const retry = { isRetryable: true };
   const inRange = countOf(range) ?? count;
-  if (inRange !== count)
-    throw new ResponseError('range_mismatch', messages.countDiffers(inRange, count), retry);
+  if (inRange !== count) throw new ResponseError('wrong_page', messages.countDiffers(inRange, count), retry);
   const { total } = range;
   if (count === 0) {
     if (total !== null && total >= expected)
-      throw new ResponseError('list_short', messages.pageMissing(expected, total), retry);
+      throw new ResponseError('list_moved', messages.pageMissing(expected, total), retry);
     return { clamped: false, shifted: false };
   }
   if (total !== null && range.last > total)
-    throw new ResponseError('range_mismatch', messages.rangePastTotal(range.last, total), retry);
+    throw new ResponseError('wrong_page', messages.rangePastTotal(range.last, total), retry);
   const clamped = count < rows && total !== null && range.last < total;
   if (range.first === expected) return { clamped, shifted: false };
   // Fewer rows than requested, in the right place for pages of that size: the server has a maximum of its own.

@@ -31,7 +31,7 @@ export function expectJson({ headers, body }: HttpResponse): void {
   const isHtml = type === 'text/html' || startsWith(body, '<');
   if (!isHtml && (json.test(type) || type === '')) return;
   const details = { body: bodyExcerpt(body) };
-  if (isHtml) throw new ResponseError('html_page', messages.htmlPage('JSON'), details);
+  if (isHtml) throw new ResponseError('wrong_content_type', messages.htmlPage('JSON'), details);
   throw new ResponseError(
     'wrong_content_type',
     messages.contentTypeWrong(usualTypes.has(type) ? type : undefined),

@@ -30,7 +30,7 @@ export function splitRecords(bytes: Uint8Array, expected?: number | null): ByteR
 
 function proved(ranges: ByteRange[], expected: number | null | undefined): ByteRange[] {
   if (expected == null || ranges.length === expected) return ranges;
-  throw new ResponseError('range_mismatch', messages.countDiffers(expected, ranges.length), {
+  throw new ResponseError('wrong_page', messages.countDiffers(expected, ranges.length), {
     isRetryable: true,
   });
 }

@@ -53,7 +53,8 @@ function withExtras(target: object, source: object, names: readonly string[]): o
 
 function asRow(record: unknown): Row {
   if (typeof record === 'object' && record !== null && !Array.isArray(record)) return record as Row;
-  const found = record === null ? 'null' : Array.isArray(record) ? 'an array' : `a ${typeof record}`;
+  let found = record === null ? 'null' : `a ${typeof record}`;
+  if (Array.isArray(record)) found = 'an array';
   throw new ResponseError('invalid_record', messages.notAnObject(found));
 }
 

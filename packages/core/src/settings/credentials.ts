@@ -71,7 +71,8 @@ export function connectionOf(settings: Settings, writeLog?: (line: string) => vo
   const keys = access && secret ? apiKeys(access.value, secret.value) : undefined;
   const version = settings.apiVersion.value;
   const limit = settings.timeout?.value;
-  const auth = version === 'v3' && keys ? keys : token ? bearerToken(token.value) : undefined;
+  const bearer = token ? bearerToken(token.value) : undefined;
+  const auth = version === 'v3' && keys ? keys : bearer;
   return {
     baseUrl: settings.baseUrl?.value ?? '',
     version,

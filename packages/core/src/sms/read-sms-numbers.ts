@@ -50,7 +50,7 @@ export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
     if (data === undefined) throw unreadable(body, 'it has neither numbers nor a count');
   }
   if (reported !== undefined && reported !== entries.length)
-    throw new ResponseError('sms_count_mismatch', messages.smsCountDiffers(reported, entries.length), {
+    throw new ResponseError('unexpected_shape', messages.smsCountDiffers(reported, entries.length), {
       isRetryable: true,
     });
   return entries.map(toNumber);
@@ -79,14 +79,16 @@ function toNumber({ attributes, text }: XmlElement): SmsNumber {
 
 function failed(result: string, description = ''): ResponseError {
   const safe = (text: string, most: number) => beginning(safeProse(text), most);
-  return new ResponseError('sms_failed', messages.smsFailed(safe(result, 60), safe(description, 200)));
+  return new ResponseError('error_body', messages.smsFailed(safe(result, 60), safe(description, 200)), {
+    isRetryable: false,
+  });
 }
 
 const htmlPage = (body: Buffer): ResponseError =>
-  new ResponseError('html_page', messages.htmlPage('XML'), { body: bodyExcerpt(body) });
+  new ResponseError('wrong_content_type', messages.htmlPage('XML'), { body: bodyExcerpt(body) });
 
 const unreadable = (body: Buffer, how: string): ResponseError =>
-  new ResponseError('invalid_xml', messages.smsUnreadable(how), {
+  new ResponseError('unexpected_shape', messages.smsUnreadable(how), {
     isRetryable: true,
     body: bodyExcerpt(body),
   });

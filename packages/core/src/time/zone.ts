@@ -26,7 +26,7 @@ export function isTimeZone(name: string): boolean {
 /** Throws a `ConfigurationError` unless the value is the IANA name of a time zone. */
 export function checkTimeZone(zone: unknown): asserts zone is string {
   if (typeof zone === 'string' && isTimeZone(zone)) return;
-  throw new ConfigurationError('invalid_argument', setupMessages.timeZoneInvalid());
+  throw new ConfigurationError('invalid_option', setupMessages.timeZoneInvalid());
 }
 
 function formatOf(zone: string): Intl.DateTimeFormat {

@@ -33,7 +33,7 @@ export interface FleetFacts {
 }
 
 /**
- * Hands out the tickets of a job: each to one worker at a time, the one that has waited longest first. It advises only: what is
+ * Hands out the tickets of a job: each to one worker at a time, the one that has waited longest first. The order is a hint: what is
  * written to a target is fenced there.
  */
 export interface Engine extends AsyncDisposable {

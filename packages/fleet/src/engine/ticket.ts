@@ -22,7 +22,7 @@ export interface NotedTrouble {
 
 /** What is known of an account from its turns. */
 export interface TicketNote {
-  /** `open`: there is work, now or later. `done`: all was read, and nothing more is to come. `aside`: it waits for somebody. */
+  /** `open`: there is work, now or later. `done`: all was read, and nothing more is to come. `aside`: it needs a person. */
   readonly state: 'open' | 'done' | 'aside';
   /** Calls in the target; null while nobody knows. */
   readonly calls: number | null;

@@ -5,7 +5,7 @@ export type WorkerEvent =
       readonly kind: 'turn';
       readonly account: string;
       /**
-       * `cut`: there is more to read; `round`: all was read; `later`: tried again; `aside`: waits for somebody; `lost`: another
+       * `cut`: there is more to read; `round`: all was read; `later`: tried again; `aside`: needs a person; `lost`: another
        * worker has it; `dropped`: given back.
        */
       readonly outcome: 'cut' | 'round' | 'later' | 'aside' | 'lost' | 'dropped';

@@ -26,13 +26,16 @@ export function readPeriod(
   }
 }
 
+const monthsOf: Readonly<Record<string, number>> = { m: 1, y: 12 };
+const daysOf: Readonly<Record<string, number>> = { d: 1, w: 7 };
+
 /** `-28d` is the day 28 days ago; `now` is today. */
 function relative(text: string, now: number): string {
   const words = text.trim().toLowerCase();
   if (words === 'now') return 'today';
   const [, count, unit = ''] = /^[-−](\d{1,4})\s*(d|w|m|y)[a-z]*$/.exec(words) ?? [];
   if (count === undefined) return text;
-  const months = unit === 'm' ? Number(count) : unit === 'y' ? 12 * Number(count) : 0;
-  const days = unit === 'd' ? Number(count) : unit === 'w' ? 7 * Number(count) : 0;
+  const months = Number(count) * (monthsOf[unit] ?? 0);
+  const days = Number(count) * (daysOf[unit] ?? 0);
   return formatNaive(addMonths(now, -months) - days * day).slice(0, 10);
 }

@@ -14,11 +14,11 @@ type CallKind = NonNullable<CallSelection['calls']>;
 /** Arguments that choose calls. */
 export const selectionShape = {
   period: z.string().max(80).optional().describe('last month, last 28 days, 2026-Q3, 2026-10'),
-  from: z.string().max(40).optional().describe('Or YYYY-MM-DD[ HH:MM:SS]'),
+  from: z.string().max(40).optional().describe('Or YYYY-MM-DD[ HH:MM:SS], today, -28d'),
   to: z.string().max(40).optional().describe('Day included, time excluded'),
   calls: z.enum(['website', 'extensions', 'all']).optional().describe('Default website: no call extensions'),
-  where: z.string().max(4000).optional(),
-  time_zone: z.string().max(60).optional().describe('IANA'),
+  where: z.string().max(4000).optional().describe('SQL-like condition on any field'),
+  time_zone: z.string().max(60).optional().describe('IANA name, default the zone of the account'),
 };
 
 /** The arguments of `selectionShape`, each optional. */

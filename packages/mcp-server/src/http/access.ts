@@ -61,16 +61,18 @@ export function createGate(auth: HttpAuth | undefined, log: (error: unknown) => 
   const { token, verify, metadata } = auth;
   if (token === undefined && verify === undefined && metadata === undefined) return null;
   checkToken(token);
-  const metadataUrl = metadata && getOAuthProtectedResourceMetadataUrl(new URL(metadata.resource));
-  const challenge = `Bearer realm="call-attribution"${metadataUrl === undefined ? '' : `, resource_metadata="${metadataUrl}"`}`;
-  const byServers =
-    metadata && verify === undefined
-      ? requireBearerAuth({
-          verifier: createTokenVerifier(metadata, log),
-          requiredScopes: [...(metadata.scopes ?? [])],
-          ...(metadataUrl === undefined ? {} : { resourceMetadataUrl: metadataUrl }),
-        })
-      : undefined;
+  let challenge = 'Bearer realm="call-attribution"';
+  let byServers: ReturnType<typeof requireBearerAuth> | undefined;
+  if (metadata) {
+    const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(new URL(metadata.resource));
+    challenge += `, resource_metadata="${resourceMetadataUrl}"`;
+    if (verify === undefined)
+      byServers = requireBearerAuth({
+        verifier: createTokenVerifier(metadata, log),
+        requiredScopes: [...(metadata.scopes ?? [])],
+        resourceMetadataUrl,
+      });
+  }
   return async (request) => {
     const given = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
     if (given !== undefined && isBearerToken(given)) {

@@ -18,6 +18,11 @@ export async function answerLegacy(
     enableJsonResponse: !wantsProgress(body),
   });
   await server.connect(transport);
+  // A client may have left while its body was read.
+  if (request.signal.aborted) {
+    await server.close();
+    return new Response(null, { status: 499 });
+  }
   const gone = new Promise<Response>((resolve) => {
     request.signal.addEventListener('abort', () => {
       void server.close();

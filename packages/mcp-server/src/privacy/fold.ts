@@ -172,7 +172,7 @@ function putBytes(run: string, index: number, put: (plain: string, from: number,
   );
   for (let i = 0; i < bytes.length; ) {
     const lead = itemAt(bytes, i);
-    const length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
+    const length = lengthBy(lead);
     const rest = bytes.slice(i + 1, i + Math.max(length, 1));
     const whole = length > 0 && rest.length === length - 1 && rest.every((byte) => (byte & 0xc0) === 0x80);
     const size = whole ? length : 1;
@@ -181,6 +181,14 @@ function putBytes(run: string, index: number, put: (plain: string, from: number,
     put(code > 0x10ffff ? '\uFFFD' : String.fromCodePoint(code), index + i * 3, index + (i + size) * 3);
     i += size;
   }
+}
+
+/** How many bytes a character of UTF-8 has, by its first one; 0 for one that begins none. */
+function lengthBy(lead: number): number {
+  if (lead < 0x80) return 1;
+  if (lead < 0xc2) return 0;
+  if (lead < 0xe0) return 2;
+  return lead < 0xf0 ? 3 : 4;
 }
 
 function decodeOne(written: string): string | undefined {

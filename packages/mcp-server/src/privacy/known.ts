@@ -20,12 +20,14 @@ const isDigit = (code: number): boolean => code >= zero && code <= nine;
 const isPlainLetter = (code: number): boolean => code >= 97 && code <= 122;
 const isWordCharacter = (character: string): boolean => /[\p{L}\p{N}]/u.test(character);
 
+const looksLike: Readonly<Record<string, string>> = { o: '0', l: '1', i: '1' };
+
 /** The digit that a character stands for: letters that look like one count next to a digit. */
 function digitAt(text: string, index: number, code: number): string {
   if (isDigit(code)) return text.charAt(index);
-  if (code !== 111 && code !== 108 && code !== 105) return '';
-  const isNextTo = isDigit(text.charCodeAt(index - 1)) && isDigit(text.charCodeAt(index + 1));
-  return isNextTo ? (code === 111 ? '0' : '1') : '';
+  const meant = looksLike[text.charAt(index)] ?? '';
+  if (meant === '') return '';
+  return isDigit(text.charCodeAt(index - 1)) && isDigit(text.charCodeAt(index + 1)) ? meant : '';
 }
 
 /** The digits of a string, with a space where they do not belong together, and into `at` where each stands. */
@@ -123,14 +125,12 @@ const streetKinds =
 /** The ways in which a name or an address may be written: as a whole, and the parts of a double name. */
 function wordForms(kind: string, value: string): readonly string[] {
   const spellings = plainSpellings(value);
-  const parts =
-    kind === 'name'
-      ? spellings.flatMap((each) => each.split(/[\s-]+/).filter(isLong))
-      : kind === 'street'
-        ? spellings
-            .map((each) => each.replace(streetKinds, ''))
-            .filter((each) => /\d/.test(each) && isLong(each))
-        : [];
+  let parts: readonly string[] = [];
+  if (kind === 'name') parts = spellings.flatMap((each) => each.split(/[\s-]+/)).filter(isLong);
+  if (kind === 'street') {
+    const short = spellings.map((each) => each.replace(streetKinds, ''));
+    parts = short.filter((each) => /\d/.test(each) && isLong(each));
+  }
   return [...new Set([...spellings, ...parts].map((each) => each.replace(/[^\p{L}\p{N}]+/gu, '')))].filter(
     (form) => form.length >= 2,
   );

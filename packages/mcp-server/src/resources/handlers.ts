@@ -73,9 +73,7 @@ function codeOf(problem: Problem): number {
     return problem.code === 'invalid_argument' ? rpcCodes.invalidParams : rpcCodes.serverError;
   const { code } = problem.error;
   if (code === 'not_found') return rpcCodes.resourceNotFound;
-  return code === 'bad_request' || code === 'invalid_argument'
-    ? rpcCodes.invalidParams
-    : rpcCodes.serverError;
+  return code === 'bad_request' || code === 'invalid_option' ? rpcCodes.invalidParams : rpcCodes.serverError;
 }
 
 function sidOf(uri: string): string | undefined {

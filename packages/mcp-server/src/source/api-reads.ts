@@ -68,20 +68,14 @@ interface Kept {
 
 /** The filter of a stretch. With `withExtensions` it includes calls through call extensions, as v3 of the API wants it said. */
 export function filterOf({ from, to, clauses }: Stretch, withExtensions: boolean): { clauses: Clause[] } {
-  const range: Clause[] =
-    from === null && to === null
-      ? []
-      : [
-          {
-            kind: 'range',
-            field: 'date_added',
-            lower: from === null ? null : { text: from, inclusive: true },
-            upper: to === null ? null : { text: to, inclusive: false },
-          },
-        ];
-  return {
-    clauses: [...range, ...clauses, ...(withExtensions ? [{ kind: 'flag', field: 'inc_gce' } as const] : [])],
-  };
+  const all: Clause[] = [...clauses];
+  if (from !== null || to !== null) {
+    const lower = from === null ? null : { text: from, inclusive: true };
+    const upper = to === null ? null : { text: to, inclusive: false };
+    all.unshift({ kind: 'range', field: 'date_added', lower, upper });
+  }
+  if (withExtensions) all.push({ kind: 'flag', field: 'inc_gce' });
+  return { clauses: all };
 }
 
 /**

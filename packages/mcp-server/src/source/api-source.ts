@@ -57,10 +57,11 @@ export class ApiSource implements CallSource {
     const now = this.#settings.clock.now();
     const plan = planQuestion(question, { now });
     const clauses = clausesOf(plan.conditions.map(({ condition }) => condition));
+    const periods = plan.compared === null ? [plan.period] : [plan.period, plan.compared];
     // Which call of a caller it is depends on all of them.
     const stretches = plan.needsSequence
       ? [{ from: null, to: null, clauses: [] }]
-      : stretchesOf([plan.period, ...(plan.compared === null ? [] : [plan.compared])], clauses);
+      : stretchesOf(periods, clauses);
     const { parts, failed } = await readAll(
       this.#accounts,
       this.#settings,

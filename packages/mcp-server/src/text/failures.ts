@@ -55,7 +55,8 @@ const failures = {
     hint,
     ...taken
   }: Taken & { path: string; what: string; hint?: string }) => {
-    const place = path === '' ? '' : `"${path}"${/^[a-z]/.test(what) ? ' ' : ': '}`;
+    const colon = /^[a-z]/.test(what) ? '' : ':';
+    const place = path === '' ? '' : `"${path}"${colon} `;
     const sentence = `${place}${quotable(what, 400).replace(/\.$/, '')}.`;
     const more = hint === undefined ? '' : ` ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
     return invalid(`${sentence}${more}`, accepts(taken));
@@ -69,8 +70,8 @@ const failures = {
   /** An account that may have the call cannot be read. */
   call_not_known: ({ sid, error, others }: { sid: string; error: ToolError; others: Names }) => {
     const { what, ...rest } = describe(error.problem);
-    const place =
-      others.length === 0 ? '' : ` ${others.join(', ')} ${others.length === 1 ? 'does' : 'do'} not have it.`;
+    const verb = others.length === 1 ? 'does' : 'do';
+    const place = others.length === 0 ? '' : ` ${others.join(', ')} ${verb} not have it.`;
     return {
       ...rest,
       what: `It is not known whether there is a call "${quotable(sid)}"`,
@@ -214,9 +215,10 @@ function accepts({ tool, accepted }: Taken): string {
 }
 
 function fieldHelp(groups: readonly string[]): string {
-  return groups.includes('summary')
-    ? `Use field names or the groups ${groups.join(', ')}; describe_data lists every field.`
-    : `Use a field${groups.length === 0 ? '' : ` or ${groups.join(', ')}`}; describe_data lists every field.`;
+  if (groups.includes('summary'))
+    return `Use field names or the groups ${groups.join(', ')}; describe_data lists every field.`;
+  const more = groups.length === 0 ? '' : ` or ${groups.join(', ')}`;
+  return `Use a field${more}; describe_data lists every field.`;
 }
 
 function invalid(why: string, next: string): Failure {
@@ -237,19 +239,19 @@ const slow =
   'Narrow from/to or ask for fewer rows. If that is as slow, tell the user that the API responds too slowly right now.';
 
 const nextByCode: Readonly<Record<string, string>> = {
-  missing_auth:
+  invalid_credentials:
     'Tell the user to set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) where this server is started.',
   unauthorized: 'Tell the user to check the API keys of this server; its option --check tests them.',
-  forbidden: 'Tell the user that the API keys of this server do not allow this.',
   bad_request: 'Use from, to and calls alone, to see which argument it was.',
-  idle_timeout: stuck,
-  connect_timeout: stuck,
-  attempt_timeout: slow,
-  total_timeout: slow,
   rate_limited: 'Wait, then repeat the call; a narrower from/to needs fewer requests.',
   page_clamped: 'Repeat the call with a smaller rows.',
-  missing_legacy_url: 'Tell the user to set CALLS_LEGACY_BASE_URL where this server is started.',
 };
+
+function nextOf({ code, limit, hint, status }: CallsError): string {
+  if (status === 403) return 'Tell the user that the API keys of this server do not allow this.';
+  if (code === 'timeout') return limit === 'idle' || limit === 'connect' ? stuck : slow;
+  return nextByCode[code] ?? hint ?? 'Tell the user what failed.';
+}
 
 function apiFailure(tool: string, error: CallsError): Failure {
   const status = error.status === undefined ? '' : ` (HTTP ${error.status})`;
@@ -257,10 +259,7 @@ function apiFailure(tool: string, error: CallsError): Failure {
   return {
     what: `${tool} failed${status}`,
     why: `${quotable(redactMessage(error.summary, error.url), 400)}${request}`,
-    next:
-      error.code === 'not_found' && tool === 'get_call'
-        ? noCall
-        : (nextByCode[error.code] ?? error.hint ?? 'Tell the user what failed.'),
+    next: error.code === 'not_found' && tool === 'get_call' ? noCall : nextOf(error),
     retry: retryText(error),
   };
 }

@@ -29,14 +29,15 @@ export interface Scope {
   readonly isNarrowed: boolean;
 }
 
+const adjectives = { website: 'website ', extensions: 'call-extension ', all: '' };
+
 /** The first sentence of every answer: how many calls of which kind and period, as of when, and what is left out. */
 export function scopeSentence(
   total: number,
   { from, to, kind, version, isNarrowed }: Scope,
   { extensionsLeftOut, asOf }: { readonly extensionsLeftOut: number | null; readonly asOf: string },
 ): string {
-  const plain = kind === 'website' ? 'website ' : kind === 'extensions' ? 'call-extension ' : '';
-  const noun = `${count(total)} ${plain}${total === 1 ? 'call' : 'calls'}`;
+  const noun = `${count(total)} ${adjectives[kind]}${total === 1 ? 'call' : 'calls'}`;
   const both = kind === 'all' && version === 'v3' ? ', call extensions included' : '';
   const left = kind !== 'website' || version === 'v2' ? '' : leftOut(extensionsLeftOut);
   return `${noun}${isNarrowed ? ' match' : ''} ${periodText(from, to)}${both}${left}${asOf === '' ? '' : `, as of ${minuteOf(asOf)}`}.`;
@@ -60,13 +61,10 @@ export function periodText(from: string | null, to: string | null): string {
     const last = formatNaive(parseNaive(to) - day).slice(0, 10);
     return last === from.slice(0, 10) ? `on ${last}` : `from ${from.slice(0, 10)} to ${last}`;
   }
-  const start = from === null ? '' : `from ${isDay(from) ? from.slice(0, 10) : from}`;
-  const end =
-    to === null
-      ? 'on'
-      : isDay(to)
-        ? `to ${formatNaive(parseNaive(to) - day).slice(0, 10)}`
-        : `until before ${to}`;
+  const start = from === null ? '' : `from ${from.replace(/ 00:00:00$/, '')}`;
+  let end = 'on';
+  if (to !== null)
+    end = isDay(to) ? `to ${formatNaive(parseNaive(to) - day).slice(0, 10)}` : `until before ${to}`;
   return `${start} ${end}`.trim();
 }
 
@@ -139,8 +137,9 @@ export function groupsSummary(facts: GroupFacts): string {
   const total = counted(groups, 'group', 'groups');
   if (shown === groups) return `${total}, all shown.`;
   const met = groups - having - topPer;
+  const meets = groups - having === 1 ? 'meets' : 'meet';
   const parts = [
-    ...(having > 0 ? [`${count(groups - having)} ${groups - having === 1 ? 'meets' : 'meet'} having`] : []),
+    ...(having > 0 ? [`${count(groups - having)} ${meets} having`] : []),
     ...(topPer > 0 ? [`top_per leaves out ${count(topPer)}`] : []),
     ...(shown < met ? [`the first ${count(shown)} are shown`] : []),
   ];
@@ -148,12 +147,9 @@ export function groupsSummary(facts: GroupFacts): string {
     otherCalls === null || all === 0
       ? ''
       : `, the others have ${calls(otherCalls)} (${Math.round((otherCalls / all) * 100)}%)`;
-  const more =
-    shown < allowed
-      ? ' More do not fit: narrow the question.'
-      : shown < met
-        ? ' A higher limit shows more.'
-        : '';
+  let more = '';
+  if (shown < allowed) more = ' More do not fit: narrow the question.';
+  else if (shown < met) more = ' A higher limit shows more.';
   return `${total}; ${parts.join(', ')}${share}.${more}`;
 }
 
@@ -162,7 +158,9 @@ export function smsSummary(
   { shown, first, total, enabled }: { shown: number; first: number; total: number; enabled: number },
   cursor: string | undefined,
 ): string {
-  const all = `${counted(total, 'number', 'numbers')}, ${enabled === total ? (total === 1 ? 'which takes' : 'all of which take') : `${count(enabled)} of which ${enabled === 1 ? 'takes' : 'take'}`} text messages`;
+  let which = `${count(enabled)} of which ${enabled === 1 ? 'takes' : 'take'}`;
+  if (enabled === total) which = total === 1 ? 'which takes' : 'all of which take';
+  const all = `${counted(total, 'number', 'numbers')}, ${which} text messages`;
   if (shown === total) return `${all}.`;
   const rows = `Rows ${count(first)}-${count(first + shown - 1)} of ${all}`;
   return cursor === undefined ? rows : `${rows}; more with cursor=${cursor}`;

@@ -37,6 +37,7 @@ export const analyzeCalls = defineTool({
     calls: z.number().int().optional(),
     groups: z.number().int().optional(),
     complete: z.boolean(),
+    go_on: z.string().optional(),
     notes: z.array(z.string()),
   }),
   meta: appMeta,
@@ -207,9 +208,10 @@ function cellOf(value: AnswerValue, spec?: FieldSpec): Cell {
 
 function summaryOf(answer: Answer, shown: number, incomplete: string, scope: string): string {
   const left = (code: string): number => answer.leftOut.find((each) => each.code === code)?.count ?? 0;
+  const { groups, calls, compared } = answer;
   const hasCalls = answer.columns.some((column) => column.name === 'calls');
   const counted = answer.rows.slice(0, shown).reduce((sum, row) => sum + Number(row.calls ?? 0), 0);
-  const { groups, calls, compared } = answer;
+  const otherCalls = hasCalls ? calls - counted : null;
   const isGrouped = answer.columns[0]?.kind === 'group';
   return [
     incomplete,
@@ -221,7 +223,7 @@ function summaryOf(answer: Answer, shown: number, incomplete: string, scope: str
           shown,
           allowed: answer.rows.length,
           calls,
-          otherCalls: hasCalls ? calls - counted : null,
+          otherCalls,
           having: left('having'),
           topPer: left('top_per'),
         })

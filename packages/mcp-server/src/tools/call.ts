@@ -106,11 +106,9 @@ export async function guarded<T>(
     if (error instanceof CallsError) throw new ToolError({ code: 'api_error', tool: name, error });
     if (signal.aborted) throw new ToolError({ code: 'cancelled', tool: name });
     log(`${name} failed: ${error instanceof Error ? error.stack : String(error)}`);
-    throw new ToolError(
-      isCustom
-        ? { code: 'custom_tool', tool: name, reason: error instanceof Error ? error.message : String(error) }
-        : { code: 'unexpected', tool: name },
-    );
+    if (!isCustom) throw new ToolError({ code: 'unexpected', tool: name });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ToolError({ code: 'custom_tool', tool: name, reason });
   }
 }
 

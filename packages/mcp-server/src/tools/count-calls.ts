@@ -23,6 +23,7 @@ export const countCalls = defineTool({
   output: z.object({
     summary: z.string(),
     total: z.number().int().optional(),
+    go_on: z.string().optional(),
     columns: z.array(z.string()).optional(),
     rows: z.array(z.array(z.any())).optional(),
     notes: z.array(z.string()),

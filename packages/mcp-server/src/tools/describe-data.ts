@@ -113,8 +113,9 @@ function askedFor(names: readonly string[], { fields, version }: ToolContext): A
     fieldGroups.includes(toName(given)) || findField(fields, given) !== undefined;
   const derived = names.flatMap((given) => (isOfCalls(given) ? [] : (findDerived(given) ?? [])));
   const others = names.filter((given) => isOfCalls(given) || findDerived(given) === undefined);
-  const specs =
-    others.length === 0 ? [] : selectFields(fields, version, others).slice(others.includes('sid') ? 0 : 1);
+  // A selection begins with the sid, also where nobody asked for it.
+  const unasked = others.includes('sid') ? 0 : 1;
+  const specs = others.length === 0 ? [] : selectFields(fields, version, others).slice(unasked);
   return {
     specs,
     derived: names.some((given) => toName(given) === 'all') ? derivedFields : [...new Set(derived)],

@@ -1,3 +1,4 @@
+import type { FieldSpec } from '@call-attribution/core';
 import type { AnswerValue, Question } from '@call-attribution/questions';
 import { findField } from '../fields/select.ts';
 import { type Cell, keyTextLimit, showValue } from '../fields/view.ts';
@@ -54,13 +55,8 @@ export async function explainChange(question: Question, context: ToolContext): P
     perDimension.set(by, seen + 1);
     return seen < 3;
   });
-  const [first] = rows;
-  const most =
-    first === undefined
-      ? 'No group changed.'
-      : `The largest change: ${first.by} ${first.value ?? '(none)'}, from ${count(first.before)} to ${count(first.calls)}${whole === 0 ? '' : ` (${Math.round(((first.calls - first.before) / whole) * 100)}% of the whole change)`}.`;
   return {
-    sentence: `${most} Groups of different fields overlap: do not add them up.`,
+    sentence: `${largestOf(rows[0], whole)} Groups of different fields overlap: do not add them up.`,
     columns: ['by', 'value', 'calls', 'calls_before', 'calls_change'],
     rows: rows
       .slice(0, mostRows)
@@ -68,19 +64,27 @@ export async function explainChange(question: Question, context: ToolContext): P
   };
 }
 
+function largestOf(first: Change | undefined, whole: number): string {
+  if (first === undefined) return 'No group changed.';
+  const { by, value, calls, before } = first;
+  const part = whole === 0 ? '' : ` (${Math.round(((calls - before) / whole) * 100)}% of the whole change)`;
+  return `The largest change: ${by} ${value ?? '(none)'}, from ${count(before)} to ${count(calls)}${part}.`;
+}
+
 const numberOf = (value: AnswerValue | undefined): number => (typeof value === 'number' ? value : 0);
+
+function shown(spec: FieldSpec | undefined, value: AnswerValue): Cell {
+  if (value === null) return null;
+  return spec === undefined || typeof value === 'boolean'
+    ? String(value)
+    : showValue(spec, value, keyTextLimit);
+}
 
 function changesOf(by: string, { answer }: Analysis, { fields }: ToolContext): Change[] {
   const spec = findField(fields, by);
   return answer.rows.flatMap((row) => {
     const [calls, before] = [numberOf(row.calls), numberOf(row.calls_before)];
-    const own = row[by] ?? null;
-    const value =
-      spec === undefined || typeof own === 'boolean'
-        ? own === null
-          ? null
-          : String(own)
-        : showValue(spec, own, keyTextLimit);
-    return calls === before ? [] : [{ by, value, calls, before }];
+    if (calls === before) return [];
+    return [{ by, value: shown(spec, row[by] ?? null), calls, before }];
   });
 }

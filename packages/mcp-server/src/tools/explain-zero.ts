@@ -102,14 +102,11 @@ async function emptyPeriod(
   const all = await source.count({ ...rest, ...ends(period), calls: 'all' }, withoutState(run));
   if (all.unfinished !== undefined) return [];
   const { total } = all;
-  if (total > 0)
-    return calls === 'all'
-      ? []
-      : [
-          calls === 'website'
-            ? extensionsOnly(total)
-            : `All ${count(total)} calls of the period came from a website.`,
-        ];
+  if (total > 0) {
+    if (calls === 'all') return [];
+    if (calls === 'website') return [extensionsOnly(total)];
+    return [`All ${count(total)} calls of the period came from a website.`];
+  }
   const { before, after, unfinished } = await source.around(period, run);
   if (unfinished !== undefined) return [];
   const said = [

@@ -50,6 +50,7 @@ export const listCalls = defineTool({
     last: z.number().int(),
     total: z.number().int().optional(),
     next_cursor: z.string().optional(),
+    go_on: z.string().optional(),
     notes: z.array(z.string()),
   }),
   annotations: readsApi,

@@ -23,7 +23,7 @@ export const input = z.object({
     .array(z.string().max(60))
     .optional()
     .describe(
-      'Up to 4: any field or campaign, keyword, source, caller, day, week, month, weekday, hour, missed, caller_type, caller_nth, hours_since_previous_call, lag_minutes',
+      'Up to 4: any field or campaign, keyword, source, caller, day, week, month, weekday, hour, missed, caller_type (first, returning), caller_nth, hours_since_previous_call, lag_minutes (visit to call)',
     ),
   measures: z
     .array(z.string().max(400))
@@ -31,15 +31,19 @@ export const input = z.object({
     .max(12)
     .optional()
     .describe(
-      'Default calls, share. missed, missed_rate, talk_sum, talk_mean, talk_median, talk_p90, callers, repeat_callers, first_time_callers, lag_median, first, last, distinct(field), without(field), count(condition), share(condition), called_back_within(hours)',
+      'Default calls, share. missed, missed_rate, talk_sum, talk_mean, talk_median, talk_p90, callers, repeat_callers, first_time_callers, lag_median, first, last, distinct(field), without(field), count(condition), share(condition) (of the calls where it is known), called_back_within(hours) (part of missed calls whose caller called again, answered or not)',
     ),
   having: z.string().max(400).optional().describe('calls >= 30'),
   order: z.string().max(200).optional().describe('missed_rate desc'),
   limit: z.number().int().min(1).max(rowsOfFile).optional().describe(`Groups, default ${usualLimit}`),
   top_per: z.number().int().min(1).max(500).optional().describe('Groups per value of the first'),
-  compare: z.string().max(60).optional().describe('previous, year, 2026-09-01..2026-09-30'),
+  compare: z.string().max(60).optional().describe('previous, year or 2026-09-01..2026-09-30'),
   explain: z.boolean().optional().describe('With compare: what changed most'),
-  spend: z.array(z.string().max(300)).max(500).optional().describe('Costs: "Brand=1200"'),
+  spend: z
+    .array(z.string().max(300))
+    .max(500)
+    .optional()
+    .describe('Costs of groups, named as in rows: "Brand=1200.50"'),
   cursor: z.string().max(80).optional().describe('Goes on; alone'),
   ...toFileShape,
 });

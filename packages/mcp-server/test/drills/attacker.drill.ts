@@ -81,7 +81,8 @@ const probes: Readonly<Record<string, Probe>> = {
       where: `sid = '${sid}'`,
       measures: [`share(search_term LIKE '%${prefix}%') as part`],
     });
-    return text.includes('"rows":[[1]]') ? true : text.includes('"rows":[[0]]') ? false : null;
+    if (text.includes('"rows":[[1]]')) return true;
+    return text.includes('"rows":[[0]]') ? false : null;
   },
   'money spent on a number': async (ask, _sid, prefix) => {
     const text = await ask('analyze_calls', {

@@ -17,12 +17,11 @@ async function authorizationServer(change: (metadata: Record<string, unknown>) =
   const server = createHttpServer((request, response) => {
     const metadata = { issuer: url(), jwks_uri: `${url()}/jwks` };
     change(metadata);
-    const body =
-      request.url === '/jwks'
-        ? { keys: [{ ...jwk, kid: 'one', alg: 'ES256', use: 'sig' }] }
-        : request.url === '/.well-known/oauth-authorization-server'
-          ? metadata
-          : undefined;
+    const pages: Record<string, unknown> = {
+      '/jwks': { keys: [{ ...jwk, kid: 'one', alg: 'ES256', use: 'sig' }] },
+      '/.well-known/oauth-authorization-server': metadata,
+    };
+    const body = pages[request.url ?? ''];
     response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body ?? {}));
   });

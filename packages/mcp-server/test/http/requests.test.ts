@@ -268,6 +268,19 @@ describe('a mounted endpoint', () => {
     expect(late.status).toBe(503);
   });
 
+  it('asks the API nothing for a client that has left already', async () => {
+    let asked = 0;
+    const before = () => {
+      asked += 1;
+    };
+    const mcp = mountHttp(createServer(fakeClient(fixtureCalls(30), { before })), { auth: false });
+    const body = JSON.stringify(rpc('tools/call', { name: 'list_calls', arguments: {} }));
+    for (const signal of [AbortSignal.abort(), new AbortController().signal])
+      await mcp.fetch(new Request('http://localhost/mcp', { method: 'POST', headers: plain, body, signal }));
+    expect(asked).toBe(1);
+    await mcp.close();
+  });
+
   it('takes a body that a parser of the application has read', async () => {
     const mcp = mountHttp(server(), { auth: false });
     const before = createHttpServer(async (request: IncomingMessage & { body?: unknown }, response) => {

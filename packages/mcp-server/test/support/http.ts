@@ -64,6 +64,8 @@ export function send(
         text += part;
       });
       response.on('end', () => {
+        // The rest of a refused body may still be on its way when the server ends the connection.
+        if (!request.writableFinished) request.socket?.on('error', () => undefined);
         const isJson = response.headers['content-type']?.startsWith('application/json');
         resolve({
           status: response.statusCode ?? 0,

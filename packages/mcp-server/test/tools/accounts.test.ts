@@ -15,7 +15,7 @@ function serverOver(options: CallsMcpOptions = {}, fails = false) {
       leavesExtensions: true,
       before: () => {
         asked.push(name);
-        if (fails && name === 'berlin') throw new HttpError('forbidden', 'Not allowed.', { status: 403 });
+        if (fails && name === 'berlin') throw new HttpError('unauthorized', 'Not allowed.', { status: 403 });
       },
     });
   const server = createServer(

@@ -11,13 +11,23 @@ const calls: readonly Call[] = fixtureCalls(400).map(
   (call, i): Call => ({
     ...call,
     channel: 'Tracker',
-    talk_minutes: i % 7 === 0 ? '-' : i % 5 === 0 ? '0.0' : call.talk_minutes,
+    talk_minutes: talkOf(i) ?? call.talk_minutes,
     referrer: i % 3 === 0 ? '' : 'www.example.com',
-    ...(i % 4 === 0 ? { search_term: '' } : i % 3 === 0 ? { search_term: null } : { search_term: 'dentist' }),
+    search_term: termOf(i),
     ppc_campaign: ['Harbor Dental | Brand', 'Harbor Dental | Generic', null][i % 3] ?? null,
     displayed_timestamp: call.date_added,
   }),
 );
+
+function talkOf(i: number): string | undefined {
+  if (i % 7 === 0) return '-';
+  return i % 5 === 0 ? '0.0' : undefined;
+}
+
+function termOf(i: number): string | null {
+  if (i % 4 === 0) return '';
+  return i % 3 === 0 ? null : 'dentist';
+}
 
 interface Answer {
   readonly summary: string;

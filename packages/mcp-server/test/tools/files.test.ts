@@ -13,7 +13,7 @@ const exportFolder = mkdtempSync(join(tmpdir(), 'mcp-files-'));
 afterAll(() => rmSync(exportFolder, { recursive: true }));
 
 const refused = () => {
-  throw new HttpError('forbidden', 'Not allowed.', { status: 403 });
+  throw new HttpError('unauthorized', 'Not allowed.', { status: 403 });
 };
 
 const twoAccounts = (options: CallsMcpOptions, berlin = fakeClient(fixtureCalls(40, 2))) =>
@@ -99,8 +99,11 @@ describe('a file of rows', () => {
     ['list_calls', { fields: ['sid'], calls: 'all', order: 'sid' }],
   ])('is written by the call that finishes, and none takes longer than others: %s', async (tool, args) => {
     let now = Date.parse('2026-11-22T15:00:00Z');
-    const before = () => {
-      now += 6000;
+    // Requests that run at once take the time of one.
+    const before = async () => {
+      const end = now + 6000;
+      await new Promise(setImmediate);
+      now = Math.max(now, end);
     };
     const client = fakeClient(calls, { maxRows: 50, before });
     const server = createServer(client, { exportFolder, clock: { now: () => now } });

@@ -73,7 +73,7 @@ class LineStream extends SessionStream {
     this.checkBegin();
     return this.walk((batch) =>
       this.wholly(() => ({
-        items: [ndjsonOf(batch, 'given')].filter(({ length }) => length > 0),
+        items: [ndjsonOf(batch)].filter(({ length }) => length > 0),
         checkpoint: this.session.read(),
         slice: timeSliceOf(batch.span),
         isLast: batch.isLast,
@@ -92,7 +92,7 @@ class LineStream extends SessionStream {
 
   protected override begin(batch: Batch<RawPage>): void {
     this.#batch = batch;
-    this.#lines = ndjsonOf(batch, 'given');
+    this.#lines = ndjsonOf(batch);
     this.session.ledger.measure(this.#lines.length, 'byte');
   }
 

@@ -43,12 +43,7 @@ export function queryHash(query: WindowQuery, version: string): string {
 }
 
 // Codes of the client's errors for pages that are not what their place in the list says.
-const misplaced: ReadonlySet<string> = new Set([
-  'wrong_page',
-  'range_mismatch',
-  'list_short',
-  'page_clamped',
-]);
+const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'list_moved', 'page_clamped']);
 
 /** What the error of a request means for the planning. */
 function failureOf(error: unknown): Failure {

@@ -54,10 +54,8 @@ export interface CallStream<T = Call> extends ReadableOf<T>, Through<T> {
   readonly hasTime: true;
   /** The signal that ends it. */
   readonly signal: AbortSignal | undefined;
-  /** A web stream of records, or of whole pages, which is many times cheaper. */
-  toWeb(options?: { by?: 'record' }): ReadableStream<T>;
-  /** A web stream of pages. */
-  toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
+  /** A web stream of records. */
+  toWeb(): ReadableStream<T>;
   /** Calls the listener with each record. */
   on(event: 'data', listener: (item: T) => void): this;
   /** Calls the listener after each slice. */
@@ -104,10 +102,7 @@ class RecordStream extends SessionStream {
     return through<Call>(this).into(sink);
   }
 
-  toWeb(options?: { by?: 'record' }): ReadableStream<Call>;
-  toWeb(options: { by: 'page' }): ReadableStream<StreamPage>;
-  toWeb(options?: { by?: 'record' | 'page' }): ReadableStream<Call> | ReadableStream<StreamPage> {
-    if (options?.by === 'page') return Readable.toWeb(Readable.from(this.pages(), { highWaterMark: 1 }));
+  toWeb(): ReadableStream<Call> {
     // Errors reach the reader through the web stream; a stream that was aborted before it was wrapped has no way there.
     this.on('error', () => {});
     if (this.destroyed) {
@@ -183,7 +178,7 @@ class RecordStream extends SessionStream {
     this.#readAs ??= as;
     if (this.#readAs === as) return;
     throw new ConfigurationError(
-      'invalid_argument',
+      'invalid_option',
       `This stream is already being read as ${this.#readAs}. Create another one to read it as ${as}.`,
     );
   }

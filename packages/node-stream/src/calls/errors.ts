@@ -23,7 +23,7 @@ export interface StreamPosition {
 const streamErrors = codeTable({
   data: {
     range_ignored:
-      'The server sends calls from outside the requested range: it does not filter by date_added. Read with `window: false`.',
+      'The server sends calls from outside the requested range: it does not filter by date_added. Only a query that fits in one page can be read from it.',
   },
   bug: {
     read_failed: 'A page could not be read for a reason that has no code. The `cause` is the error.',
@@ -140,7 +140,7 @@ export function errorOf(failure: PlanFailure, cause: unknown): unknown {
       return new StreamError(
         'range_ignored',
         `The server returned calls from outside the requested range, ${describeSlice(slice)}: it does not filter by date_added.`,
-        { slice, page: 0, hint: 'Read with window: false, which requests the query as one list.' },
+        { slice, page: 0, hint: 'Only a query that fits in one page can be read from this server.' },
       );
   }
 }

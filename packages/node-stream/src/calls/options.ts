@@ -6,34 +6,10 @@ import {
   option,
   type ReadOf,
 } from '@call-attribution/core/options';
-import { naiveTime } from '../option-kinds.ts';
 import type { Checkpoint } from '../reader/checkpoint.ts';
 import type { Progress } from '../reader/ledger.ts';
 import type { PageClient } from './call-source.ts';
 import type { TimeSlice } from './time-slice.ts';
-
-const windowOptions = defineOptions({
-  /**
-   * Pages a slice may have. Default 1: a slice that fits in one page comes in one response, so nothing can shift while it is
-   * read. More pages need fewer requests, but are checked by totals and distinct sids only.
-   */
-  pages: option.whole(1).default(1),
-  /** Age from which records count as settled: none is expected to appear or change, in any time zone. Default `14h`. */
-  settle: option.duration().default('14h'),
-  /** Naive time before which records count as settled, if you know the server's clock. Replaces `settle`. */
-  sealedBefore: naiveTime(),
-  /** Passes over one slice before the read fails as incomplete. Default 5. */
-  tries: option.whole(1).default(5),
-  /** How the upper end of a slice is written: `[a TO b}` or `[a TO b - 1 s]`. Default `auto`: one request finds out. */
-  bounds: option.oneOf('auto', 'half-open', 'closed').default('auto'),
-});
-
-/** How a query is cut into slices by `date_added`. */
-export interface WindowOptions extends OptionsOf<typeof windowOptions> {}
-/** How a list is read that is not cut, where that matters to it too. */
-export const windowDefaults = windowOptions.fill({});
-/** The same with the defaults. */
-export interface WindowSettings extends ReadOf<typeof windowOptions> {}
 
 const prefetchOptions = defineOptions({
   /** Most pages held ahead of the consumer. Default 4. */
@@ -73,11 +49,6 @@ export const streamOptions = defineOptions({
     .whole(1)
     .as((pages) => prefetchOptions.fill({ pages }))
     .or(option.table<PrefetchOptions, ReadOf<typeof prefetchOptions>>(prefetchOptions))
-    .default({}),
-  /** How the query is cut by `date_added`. `false` reads it as one list. */
-  window: option
-    .only(false)
-    .or(option.table<WindowOptions, ReadOf<typeof windowOptions>>(windowOptions))
     .default({}),
   /** Where to resume: the checkpoint of an earlier stream of the same query. */
   checkpoint: option.anything<Checkpoint | null>(),

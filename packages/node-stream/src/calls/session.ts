@@ -1,17 +1,19 @@
 import type { RawPage } from '@call-attribution/core';
-import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
+import { formatNaive, hour, second } from '@call-attribution/core/time';
 import { Reading, type ReadingOptions, type ReadStart } from '../reader/reading.ts';
 import type { Batch } from '../reader/run.ts';
 import type { Verdict } from '../reader/verdict.ts';
 import { callAxis } from './call-axis.ts';
 import { callSource, type PageClient, queryHash } from './call-source.ts';
 import { IncompleteError, StreamError } from './errors.ts';
-import { type StreamSettings, type WindowSettings, windowDefaults } from './options.ts';
+import type { StreamSettings } from './options.ts';
 import { ReadTrace } from './read-trace.ts';
 import { type WindowQuery, windowQuery } from './window-query.ts';
 
 // The time zone furthest east is 14 hours ahead of UTC; a day more covers clocks that are wrong.
 const ahead = 38 * hour;
+/** Age from which records are settled: in no time zone are any expected to appear. */
+const settled = 14 * hour;
 
 /** One read of calls. Each kind of stream is built on one. */
 export class Session extends Reading<RawPage> {
@@ -66,7 +68,7 @@ function readOf(
   options: StreamSettings,
   start: ReadStart | null,
 ): ReadingOptions {
-  const { clock, rows, window, prefetch, checkpoint, onProgress } = options;
+  const { clock, rows, prefetch, checkpoint, onProgress } = options;
   const { lower, upper, hasExclusiveBound } = query;
   return {
     ...{ checkpoint, clock, start, onProgress },
@@ -74,20 +76,15 @@ function readOf(
       if (error instanceof StreamError) error.checkpoint = at;
     },
     hash: queryHash(query, client.version),
-    style: window === false || window.bounds === 'auto' ? null : window.bounds,
+    style: null,
     settings: {
       ...{ axis: callAxis, rows, lower, upper, hasExclusiveBound },
-      slicePages: window === false ? 0 : window.pages,
-      tries: (window || windowDefaults).tries,
-      sealedBefore: sealedBefore(window, clock.now()),
+      slicePages: 1,
+      tries: 5,
+      sealedBefore: Math.floor((clock.now() - settled) / second) * second,
       horizon: Math.floor((clock.now() + ahead) / second) * second,
       lookahead: { ...prefetch, isCareful: start?.goesOn === true },
       keepsFirst: options.onChange === 'keep',
     },
   };
-}
-
-function sealedBefore(window: WindowSettings | false, now: number): number {
-  const { sealedBefore: given, settle } = window || windowDefaults;
-  return given === undefined ? Math.floor((now - settle) / second) * second : parseNaive(given);
 }

@@ -113,7 +113,7 @@ export function pageOf(
       if (typeof given === 'function') records ??= recordsOf(batch, given);
       return records ?? [];
     },
-    ndjson: () => ndjsonOf(batch, 'kept'),
+    ndjson: () => ndjsonOf(batch),
   };
 }
 
@@ -121,11 +121,8 @@ const newline = 0x0a;
 const return_ = 0x0d;
 const space = 0x20;
 
-/**
- * The records of a batch as lines of JSON. They are a copy, unless the page is `given`: then it is read by nobody else, and its
- * bytes may become the lines.
- */
-export function ndjsonOf({ page, keep }: Batch<RawPage>, use: 'kept' | 'given'): Buffer {
+/** The records of a batch as lines of JSON: a copy. */
+export function ndjsonOf({ page, keep }: Batch<RawPage>): Buffer {
   const borders = page.byteRanges();
   const [first, last] = [borders[0], borders.at(-1)];
   if (first === undefined || last === undefined) return Buffer.alloc(0);
@@ -137,8 +134,7 @@ export function ndjsonOf({ page, keep }: Batch<RawPage>, use: 'kept' | 'given'):
     borders.every(({ start }, i) => i === 0 || start === (borders[i - 1]?.end ?? 0) + 1);
   if (keep === null && !isPretty && isTight) {
     // Line ends take the place of the commas between the records.
-    const all = bytes.subarray(first.start, last.end + 1);
-    const lines = use === 'given' ? all : Buffer.from(all);
+    const lines = Buffer.from(bytes.subarray(first.start, last.end + 1));
     for (const { end } of borders) lines[end - first.start] = newline;
     return lines;
   }

@@ -8,8 +8,6 @@ export {
   type ErasedCallers,
   type Erasure,
   isNothing,
-  isRemovalsLine,
-  joinRemovals,
   newRemovalKey,
   nothingRemoved,
   openRemovals,

@@ -17,6 +17,5 @@ export {
   openOwnList,
   pathInside,
   strangeCompanion,
-  strangeFile,
 } from './own-file.ts';
 export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './whole-file.ts';

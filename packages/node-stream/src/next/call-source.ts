@@ -65,6 +65,8 @@ export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'):
 export interface RawRecord {
   readonly page: RawPage;
   readonly index: number;
+  /** The range that was asked for. */
+  readonly slice: Span;
 }
 
 /** Positions of calls, in milliseconds. */
@@ -98,7 +100,8 @@ export class CallSource implements Asked<RawRecord> {
   }
 
   async ask({ range, page, rows, signal }: Ask): Promise<Answer<RawRecord>> {
-    const answer = await this.#fetch(this.spanOf(range), page, rows, signal);
+    const slice = this.spanOf(range);
+    const answer = await this.#fetch(slice, page, rows, signal);
     this.retries += Math.max(0, answer.meta.attempts - 1);
     const ranges = answer.byteRanges();
     const bytes = Buffer.from(answer.bytes.buffer, answer.bytes.byteOffset, answer.bytes.byteLength);
@@ -114,7 +117,7 @@ export class CallSource implements Asked<RawRecord> {
       ),
       ats: scanRecords(bytes, ranges, 'date_added').map(parseNaive),
       total: answer.range?.total ?? null,
-      item: (index) => ({ page: answer, index }),
+      item: (index) => ({ page: answer, index, slice }),
     };
   }
 
@@ -147,12 +150,7 @@ export class CallSource implements Asked<RawRecord> {
 }
 
 // Codes of the client's errors for pages that are not what their place in the list says.
-const misplaced: ReadonlySet<string> = new Set([
-  'wrong_page',
-  'range_mismatch',
-  'list_short',
-  'page_clamped',
-]);
+const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'list_moved', 'page_clamped']);
 
 /** A time as a position. */
 export const numberOf = (time: string | null): number | null => (time === null ? null : parseNaive(time));

@@ -106,11 +106,13 @@ export interface ReadState<P extends Position = string> {
   readonly border: readonly string[];
   /** What the first answer counted in the whole query. */
   readonly first: number | null;
-  /** Of a range that is read page by page: how many were delivered, of how many rows, and what asks for the next one. */
+  /** Of a range that is read page by page: how many were delivered, of how many rows, and what asks for the next one; with how many calls, and how many could not be read. */
   readonly pages: {
     readonly done: number;
     readonly rows: number;
     readonly after: string | number | null;
+    readonly calls: number;
+    readonly left: number;
   } | null;
   /** The account of all calls so far. */
   readonly account: string | null;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { addAbortSignal, Readable } from 'node:stream';
 import {
   type Call,
@@ -25,7 +26,7 @@ import {
 import { through } from './operators/chain.ts';
 import type { Chain, Done, Operator, Sink, Through } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
-import type { Checkpoint, Page, ReadFacts, Source } from './page.ts';
+import type { Checkpoint, Page, Range, ReadFacts, Source } from './page.ts';
 import type { Verdict } from './proof.ts';
 import { type Place, type Portion, type Progress, pagesOf, Reading } from './reading.ts';
 
@@ -35,6 +36,12 @@ export interface DeadRecord {
   readonly bytes: Uint8Array;
   /** Why it could not be parsed. */
   readonly error: unknown;
+  /** The slice that it came with. */
+  readonly slice: Range;
+  /** Page within the slice, from 0. */
+  readonly page: number;
+  /** Record within the page, from 0. */
+  readonly index: number;
 }
 
 const byteStreamOptions = defineOptions({
@@ -263,6 +270,13 @@ class Stream<T> extends Readable {
     done(error);
   }
 
+  /** A stream that was left midway, or has failed, is closed: whoever read it got the error. */
+  override async [Symbol.asyncDispose](): Promise<void> {
+    this.on('error', () => {});
+    this.destroy();
+    if (!this.closed) await once(this, 'close');
+  }
+
   /** Pushes items until the reader has enough. */
   async #pull(portions: Portions<T>): Promise<void> {
     while (this.#isWanted) {
@@ -324,7 +338,7 @@ class Stream<T> extends Readable {
   #claim(as: 'items' | 'pages', from: Checkpoint | null): void {
     if (this.#readAs !== null)
       throw new ConfigurationError(
-        'invalid_argument',
+        'invalid_option',
         `This stream is already being read as ${this.#readAs}. Create another one.`,
       );
     if (from === null && this.startsAt !== null && this.startsAt.chain != null)
@@ -356,7 +370,8 @@ export function createCallStream(client: PageClient, options: CallStreamOptions 
       return parsed(record);
     } catch (error) {
       if (onError === 'fail') throw error;
-      if (onError !== 'skip') onError({ bytes: bytesOf(record), error });
+      const { page, index, slice } = record;
+      if (onError !== 'skip') onError({ bytes: bytesOf(record), error, slice, page: page.meta.page, index });
       return null;
     }
   });

@@ -11,6 +11,7 @@ import {
   recount,
   type Span,
   type Stretch,
+  type Stretches,
   type Verdict,
   verdictOf,
 } from './proof.ts';
@@ -196,17 +197,10 @@ export class Reading<R, T, P extends Position> {
       commit: () => {
         const before = this.#state;
         this.#slicesRead += 1;
-        const stretches = (slice.stretches ?? []).map((stretch): Stretch<P> => {
-          const one = { ...stretch, ...spanOf(stretch) };
-          if (left === 0) return one;
-          return {
-            ...one,
-            is: 'short',
-            why: 'unreadable',
-            missing: (one.missing ?? 0) + left,
-            calls: one.calls - left,
-          };
-        });
+        const all = left + (before.pages?.left ?? 0);
+        const stretches = withoutUnreadable(slice.stretches ?? [], all).map(
+          (stretch): Stretch<P> => ({ ...stretch, ...spanOf(stretch) }),
+        );
         this.#state = {
           stretches: bounded(
             stretches.reduce<readonly Stretch<P>[]>(add, before.stretches),
@@ -214,7 +208,7 @@ export class Reading<R, T, P extends Position> {
             (border) => border === this.options.until,
           ),
           border: slice.border,
-          pages: slice.pages,
+          pages: slice.pages === null ? null : { ...slice.pages, left: all },
           first: isNew ? slice.first : before.first,
           account: this.options.source.account ?? null,
           rereads: before.rereads + (slice.isReread ? 1 : 0),
@@ -264,6 +258,24 @@ export class Reading<R, T, P extends Position> {
       // What watches a read does not end it.
     }
   }
+}
+
+/** The stretches of a slice, as one where so many of its calls could not be read. */
+function withoutUnreadable(stretches: Stretches<number>, left: number): Stretches<number> {
+  const [first, second] = stretches;
+  if (first === undefined || left === 0) return stretches;
+  const counted = (first.counted ?? 0) + (second?.counted ?? 0);
+  return [
+    {
+      ...first,
+      to: (second ?? first).to,
+      is: 'short',
+      why: 'unreadable',
+      missing: (first.missing ?? 0) + left,
+      counted: first.counted === null ? null : counted,
+      calls: first.calls + (second?.calls ?? 0) - left,
+    },
+  ];
 }
 
 const startState: ReadState<never> = {

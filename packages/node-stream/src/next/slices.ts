@@ -521,7 +521,7 @@ class Slicer<T> {
     const cursors = new Set<string | number>();
     let total: number | null | undefined;
     let answer = given ?? null;
-    let [got, calls, after] = [0, 0, begun?.after ?? null];
+    let [got, calls, after] = [0, begun?.calls ?? 0, begun?.after ?? null];
     let isProvable = begun === null;
     const shared = new Set<string>();
     const atEnd = new Map<string, number>();
@@ -559,7 +559,7 @@ class Slicer<T> {
       const isDone = total !== null && total !== undefined && got >= total;
       const isSame = fresh.length === 0 && shared.size === before;
       if (isCursor || !(cursors.size > 0 || next.next === null || isSame || isDone)) {
-        const pages = { done: page + 1, rows, after };
+        const pages = { done: page + 1, rows, after, calls, left: 0 };
         yield { ...this.#sliceOf(piece, fresh), border: next.ids, isReread: false, stretches: null, pages };
         continue;
       }

@@ -71,7 +71,7 @@ class OperatorChain<T> implements Chain<T> {
   #open(checkpoint: ChainCheckpoint | null): Reading<T> {
     if (this.#reading !== null)
       throw new ConfigurationError(
-        'invalid_argument',
+        'invalid_option',
         'This chain is already being read. Make another one, with a source of its own.',
       );
     const begun = checkpoint ?? (isPaged(this.#source) ? this.#source.startsAt : null) ?? null;

@@ -70,22 +70,6 @@ export function aggregate<M extends Record<string, Measure<unknown, T>>, K exten
   });
 }
 
-/**
- * The groups of `aggregate` without a stream, for items that are at hand already.
- *
- * @example
- * const table = createGroupTable({ by: ['city'], measures: { calls: count() } });
- * for (const call of calls) table.add(call);
- * table.rows(); // [{ city: 'Boston', calls: 12 }, ...]
- */
-export function createGroupTable<
-  M extends Record<string, Measure<unknown, T>>,
-  K extends string = never,
-  T = Call,
->(grouping: Grouping<T, K, M>): GroupTable<T, GroupRow<K, M>> {
-  return groupTables<T, K, M>(groupingOptions<T, K, M>().read(grouping)).open();
-}
-
 /** Makes tables of one kind. */
 export interface GroupTables<T, Row> {
   /** What decides about the rows. */

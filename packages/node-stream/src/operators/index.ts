@@ -1,7 +1,6 @@
-// What comes between the source and the end of a read: filters, joins, batches, groups and windows with their measures. Each operator is a
+// What comes between the source and the end of a read: filters, joins, groups and windows with their measures. Each operator is a
 // function over iterables, which works as it is in `pipeline`; `through` chains them, saves what they keep, and resumes them.
 
-export { type BatchOptions, batch } from './batch.ts';
 export { through } from './chain.ts';
 export type { ChainCheckpoint, SavedChain } from './chain-checkpoint.ts';
 export { type DedupeOptions, dedupe } from './dedupe.ts';
@@ -20,10 +19,8 @@ export type {
 } from './forms.ts';
 export {
   aggregate,
-  createGroupTable,
   type Grouping,
   type GroupRow,
-  type GroupTable,
 } from './groups.ts';
 export { type JoinOptions, type JoinTable, join, type Lookup } from './join.ts';
 export { type MapItem, type MapOptions, type Mapped, mapCalls } from './map-calls.ts';
@@ -35,18 +32,15 @@ export {
   max,
   mean,
   min,
-  type PercentileOptions,
   percentile,
   type Reading,
   sum,
 } from './measures.ts';
-export { type MergeOptions, mergeOrdered } from './merge-ordered.ts';
 export { defineOperator, type OperatorShape } from './operator.ts';
 export type { ChainSource, PagedSource, ReadProof, SourcePage } from './packets.ts';
 export type { Left } from './run.ts';
 export { type SessionOptions, sessions } from './sessions.ts';
 export { each, type Output, Part, type Passed, type Step, Stopped } from './step.ts';
-export { tee } from './tee.ts';
 export { type TopOptions, topN } from './top-n.ts';
 export type { TimeOptions } from './window-clock.ts';
 export { type TumblingOptions, tumbling, type WindowRow } from './windows.ts';

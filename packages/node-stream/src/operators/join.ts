@@ -195,7 +195,7 @@ function shareRows<R>(
 
 const spentTable = (): ConfigurationError =>
   new ConfigurationError(
-    'invalid_argument',
+    'invalid_option',
     'join: an earlier run was left while it read the table, which can be read only once; pass an array of rows, or make another join with another table',
   );
 

@@ -1,14 +1,11 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { checkSaved } from '../accumulators/accumulator.ts';
 import { numberOf } from '../accumulators/decimal.ts';
 import {
-  Count,
   Distinct,
   Largest,
   Percentiles,
-  QuantileSketch,
-  relativeError,
   Smallest,
   Sum,
   type Accumulator as ValueAccumulator,
@@ -45,7 +42,20 @@ function measure<R, T>(of: string, make: () => Accumulator<R, T>): Measure<R, T>
 
 /** The number of items. */
 export function count<T = Call>(): Measure<number, T> {
-  return measure('count', () => new Count());
+  return measure('count', () => {
+    let counted = 0;
+    return {
+      add() {
+        counted += 1;
+      },
+      result: () => counted,
+      save: () => counted,
+      merge(saved) {
+        checkSaved(Number.isSafeInteger(saved) && (saved as number) >= 0, 'a count');
+        counted += saved as number;
+      },
+    };
+  });
 }
 
 /** The sum of a numeric field. Empty values are left out. Decimals add up as on paper: 0.1 + 0.2 is 0.3. */
@@ -88,43 +98,21 @@ export function max<T = Call>(of: Reading<T>): Measure<number | null, T> {
   );
 }
 
-const percentileOptions = defineOptions({
-  /** Keep every different value for an exact result. Default false: a sketch of a few kilobytes. */
-  exact: option.flag().default(false),
-  /** Relative error of the sketch. Default 0.01. */
-  error: relativeError().default(0.01),
-});
-
-/** Settings of `percentile`. */
-export interface PercentileOptions extends OptionsOf<typeof percentileOptions> {}
-
 /**
- * The value at rank `ceil(p / 100 * n)`, with `p` from 0 to 100. Null when there are no values. By default it is an
- * estimate within 1 % of the true value.
+ * The value at rank `ceil(p / 100 * n)`, with `p` from 0 to 100. Null when there are no values. Memory grows with the number of
+ * different values.
  *
  * @example
  * percentile('talk_minutes', 95);
  */
-export function percentile<T = Call>(
-  of: Reading<T>,
-  p: number,
-  options: PercentileOptions = {},
-): Measure<number | null, T> {
-  const { exact, error } = percentileOptions.read(options);
+export function percentile<T = Call>(of: Reading<T>, p: number): Measure<number | null, T> {
   if (!(p >= 0 && p <= 100))
     throw new ConfigurationError('invalid_option', `percentile ${p}; expected 0 to 100`);
-  if (exact)
-    return numeric(
-      `percentile ${p}`,
-      of,
-      () => new Percentiles(),
-      (values) => values.at(p, 100),
-    );
   return numeric(
-    `percentile ${p} within ${error}`,
+    `percentile ${p}`,
     of,
-    () => new QuantileSketch({ error }),
-    (sketch) => sketch.quantile(p / 100),
+    () => new Percentiles(),
+    (values) => values.at(p, 100),
   );
 }
 

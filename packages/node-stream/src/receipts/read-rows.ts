@@ -1,6 +1,5 @@
 import { cellTexts, recordTexts } from '../encoders/row-text.ts';
 import { createByteLineReader } from '../files/lines.ts';
-import { isRemovalsLine } from '../removals/removals.ts';
 import { CsvReader } from './csv-cells.ts';
 import type { ReceiptRows } from './receipt.ts';
 
@@ -42,9 +41,7 @@ export interface RowTaker {
 /** Makes the reader of a text format. It throws an `UnreadableRow`. */
 export function rowReader(form: TextForm, taker: RowTaker): RowReader {
   if (form.format === 'csv') return csvRows(form, taker);
-  return form.format === 'json'
-    ? jsonRows(taker)
-    : lineRows((line) => (isRemovalsLine(line) ? null : line), taker);
+  return form.format === 'json' ? jsonRows(taker) : lineRows((line) => line, taker);
 }
 
 /** A JSON array as `toJsonArray` writes it: brackets on lines of their own, and a record on each line between them. */

@@ -75,18 +75,6 @@ export function openRemovals(note: RemovalNote): Removals {
   };
 }
 
-/** Two notes as one. */
-export function joinRemovals(a: RemovalNote, b: RemovalNote): RemovalNote {
-  const byKey = new Map<string, Set<string>>();
-  for (const { key, callers } of [...a.erased, ...b.erased])
-    byKey.set(key, new Set([...(byKey.get(key) ?? []), ...callers]));
-  const borders = [a.purgedBefore, b.purgedBefore].filter((border) => border !== null).sort();
-  return {
-    erased: [...byKey].map(([key, callers]) => ({ key, callers: [...callers] })),
-    purgedBefore: borders.at(-1) ?? null,
-  };
-}
-
 /** Was nothing removed? Then there is nothing to take along. */
 export const isNothing = ({ erased, purgedBefore }: RemovalNote): boolean =>
   erased.length === 0 && purgedBefore === null;
@@ -101,14 +89,10 @@ export function purgeBorder(before: unknown): string | null {
 export const removalsFile = '_calls.removals.json';
 /** What the same file is called next to a single file, after its name. */
 export const removalsEnding = '.removals.json';
-const start = '{"removals":';
 
-/** Is this the line of NDJSON that says what was removed? It is the first of an export, and no call. */
-export const isRemovalsLine = (line: Buffer): boolean => line.toString('latin1', 0, start.length) === start;
-
-/** What was removed, by account, as JSON: a file next to Parquet files, or the first line of NDJSON. */
+/** What was removed, by account, as JSON, for a file next to Parquet files. */
 export function printRemovals(accounts: Readonly<Record<string, RemovalNote>>): string {
-  return `${start}1,"accounts":${JSON.stringify(accounts)}}`;
+  return JSON.stringify({ removals: 1, accounts });
 }
 
 /** Reads what `printRemovals` wrote; null for anything else. */

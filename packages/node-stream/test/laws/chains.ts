@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import {
   aggregate,
-  batch,
   type Chain,
   type ChainCheckpoint,
   count,
@@ -108,17 +107,6 @@ const links: Record<string, fc.Arbitrary<Link>> = {
       });
     },
   })),
-  batch: fc.integer({ min: 1, max: 7 }).map((size) => {
-    const joined = (items: readonly Item[]): Item => ({ ...(items[0] as Item), n: total(items) });
-    return {
-      name: `batch ${size}`,
-      operator: () => composed(batch<Item>({ count: size }), joined),
-      oracle: (items) =>
-        Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
-          joined(items.slice(i * size, (i + 1) * size)),
-        ),
-    };
-  }),
   tumbling: fc.integer({ min: 1, max: 40 }).map((size) => ({
     name: `tumbling ${size}`,
     operator: () =>

@@ -74,8 +74,10 @@ function timeAxis(plan: Plan, counted: Counted, most: number): Point[] | null {
 }
 
 /** About how many days share their keys. */
-const stepOf = (dates: readonly string[]): number =>
-  dates.includes('day') || dates.includes('weekday') ? 1 : dates.includes('week') ? 7 : 28;
+function stepOf(dates: readonly string[]): number {
+  if (dates.includes('day') || dates.includes('weekday')) return 1;
+  return dates.includes('week') ? 7 : 28;
+}
 
 /** The first and the last day that buckets are made up for. */
 function dayRange(

@@ -217,12 +217,11 @@ function asOf(statuses: readonly AccountStatus[]): string | null {
 
 function callsLeftOut({ calls, period }: Plan, { otherChannel, noTime }: Counted): LeftOut[] {
   const hasPeriod = period.from !== null || period.to !== null;
-  return [
-    ...(calls !== 'all' && otherChannel > 0
-      ? [explainLeftOut(calls === 'website' ? 'extensions' : 'website', otherChannel)]
-      : []),
-    ...(hasPeriod && noTime > 0 ? [explainLeftOut('no_time', noTime)] : []),
-  ];
+  const leftOut: LeftOut[] = [];
+  if (calls !== 'all' && otherChannel > 0)
+    leftOut.push(explainLeftOut(calls === 'website' ? 'extensions' : 'website', otherChannel));
+  if (hasPeriod && noTime > 0) leftOut.push(explainLeftOut('no_time', noTime));
+  return leftOut;
 }
 
 function measuresLeaveOut({ measures }: Plan, now: readonly PartValue[]): LeftOut[] {

@@ -158,7 +158,9 @@ function nearestOf(field: Term, wanted: Literal | undefined, known: ValueCounts)
     );
     return nearestValues(wanted.text, new Map(texts));
   }
-  const aim = wanted?.type === 'time' ? wanted.millis : wanted?.type === 'number' ? Number(wanted.text) : 0;
+  let aim = 0;
+  if (wanted?.type === 'time') aim = wanted.millis;
+  if (wanted?.type === 'number') aim = Number(wanted.text);
   return [...known]
     .flatMap(([value, calls]) =>
       typeof value === 'number' ? [{ value, calls, far: Math.abs(value - aim) }] : [],

@@ -56,7 +56,8 @@ export function spendOf(plan: Plan, groups: readonly CountedGroup[]): SpendFound
         .sort(compareText)
         .join(' and ');
       const near = group?.personal ? '' : nearestValues(name, calls);
-      const hint = found.length > 1 ? `means ${others}` : near === '' ? 'no group' : `nearest: ${near}`;
+      let hint = near === '' ? 'no group' : `nearest: ${near}`;
+      if (found.length > 1) hint = `means ${others}`;
       unmatched.push(`'${name.slice(0, 60)}' (${spent}; ${hint})`);
       continue;
     }

@@ -62,7 +62,8 @@ function inWords(picture: Picture): string {
     0,
   );
   const all = formatCount(values.reduce<number>((sum, value) => sum + (value ?? 0), 0));
-  const extent = kind === 'bars' ? '' : column.unit === 'calls' ? `: ${all} ${span}` : ` ${span}`;
+  const over = column.unit === 'calls' ? `: ${all} ${span}` : ` ${span}`;
+  const extent = kind === 'bars' ? '' : over;
   return `${title}${extent}; most in ${places[most]?.title ?? ''}, ${valueInWords(column, values[most] ?? null)}.`;
 }
 

@@ -42,9 +42,12 @@ export function formatValue({ kind, unit }: ShownColumn, value: AnswerValue | un
   if (value === null || value === undefined) return '';
   if (typeof value !== 'number') return String(value);
   const text = plainNumber(unit, Math.abs(value));
-  const sign = !/[1-9]/.test(text) ? '' : value < 0 ? '-' : kind === 'change' ? '+' : '';
+  const isZero = !/[1-9]/.test(text);
+  if (kind !== 'change') return value < 0 && !isZero ? `-${text}` : text;
   // A share that goes from 10% to 12% has grown by a fifth, and by two points.
-  return `${sign}${kind === 'change' && unit === 'share' ? text.replace('%', ' pts') : text}`;
+  const change = unit === 'share' ? text.replace('%', ' pts') : text;
+  if (isZero) return change;
+  return value < 0 ? `-${change}` : `+${change}`;
 }
 
 function plainNumber(unit: AnswerColumn['unit'], value: number): string {
@@ -78,7 +81,7 @@ const worse = /^(?:missed|missed_rate|cost_per_call)$/;
 /** Whether a change of a measure is good or bad: more calls are good, more missed ones bad. Null where nobody can say. */
 export function judgeChange(measure: string, change: number): 'better' | 'worse' | null {
   const name = measure.replace(/_change$/, '');
-  const isUpGood = better.test(name) ? true : worse.test(name) ? false : null;
-  if (isUpGood === null || change === 0) return null;
+  const isUpGood = better.test(name);
+  if ((!isUpGood && !worse.test(name)) || change === 0) return null;
   return change > 0 === isUpGood ? 'better' : 'worse';
 }

@@ -57,12 +57,9 @@ function checkTest(test: Condition, vocabulary: Vocabulary): Condition {
     throw invalid(`\`exact\` of a list of values for ${field} is not true or false.`);
   if (test.kind === 'compare' && !operators.has(test.operator))
     throw invalid(`${shown(test.operator)} is not an operator.`);
-  const values: readonly unknown[] =
-    test.kind === 'compare'
-      ? [test.value]
-      : test.kind === 'in' && Array.isArray(test.values)
-        ? test.values
-        : [];
+  let values: readonly unknown[] = [];
+  if (test.kind === 'compare') values = [test.value];
+  if (test.kind === 'in' && Array.isArray(test.values)) values = test.values;
   if (test.kind === 'in' && values.length === 0) throw invalid(`A list of values for ${field} is empty.`);
   if (!values.every((value) => fits(value as Literal, term)))
     throw invalid(`A value for ${field} is of another type.`);
@@ -116,6 +113,6 @@ const isTime = (millis: number): boolean =>
 
 /** What came where a name should be. */
 const shown = (value: unknown): string =>
-  typeof value === 'string' ? JSON.stringify(value) : value === null ? 'null' : typeof value;
+  typeof value === 'string' || value === null ? JSON.stringify(value) : typeof value;
 
 const invalid = (message: string): QuestionError => new QuestionError('invalid_condition', message);

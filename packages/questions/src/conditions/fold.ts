@@ -25,7 +25,7 @@ export function compareText(a: string, b: string): number {
     if (x === y) continue;
     // Halves of pairs stand for characters above all others.
     const [isPairX, isPairY] = [x >= 0xd800 && x < 0xe000, y >= 0xd800 && y < 0xe000];
-    return isPairX === isPairY ? x - y : isPairX ? 1 : -1;
+    return isPairX === isPairY ? x - y : Number(isPairX) - Number(isPairY);
   }
   return a.length - b.length;
 }

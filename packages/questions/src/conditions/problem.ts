@@ -101,7 +101,8 @@ const operatorsOf = ({ type }: Term): string =>
 
 /** What is wrong and what to write, in one line. */
 export function explain(fact: Fact, found: string): string {
-  const shown = found === '' ? 'the end' : /^['"]/.test(found) ? found : JSON.stringify(found);
+  let shown = /^['"]/.test(found) ? found : JSON.stringify(found);
+  if (found === '') shown = 'the end';
   switch (fact.code) {
     case 'limit':
       return `A condition may have at most ${fact.most.toLocaleString('en')} ${fact.what}.`;

@@ -34,9 +34,9 @@ export function tokenAt(text: string, offset: number): Token {
 
 function stringAt(text: string, start: number): Token | null {
   const quote = text[start];
-  const found =
-    quote === "'" ? match(single, text, start) : quote === '"' ? match(double, text, start) : null;
-  if (!found || quote === undefined) return null;
+  if (quote !== "'" && quote !== '"') return null;
+  const found = match(quote === "'" ? single : double, text, start);
+  if (!found) return null;
   const [written, inside = '', closing] = found;
   const token = {
     kind: 'text',

@@ -61,7 +61,10 @@ const touchIn =
 function derivedReads(settings: FieldSettings): Readonly<Record<Exclude<DerivedName, TouchName>, Read>> {
   return {
     missed: ({ talk }) => (talk === null ? null : talk === 0),
-    caller_type: ({ sequence }) => (sequence === null ? null : sequence.nth === 1 ? 'first' : 'returning'),
+    caller_type({ sequence }) {
+      if (sequence === null) return null;
+      return sequence.nth === 1 ? 'first' : 'returning';
+    },
     lag_minutes: ({ lag }) => (lag === null ? null : lag / minute),
     click_id: ({ record }) => clickOf(record)?.id ?? null,
     click_kind: ({ record }) => clickOf(record)?.kind ?? null,
@@ -112,10 +115,12 @@ function fieldTerm(spec: FieldSpec): QuestionField {
   const { name, type, meaning, personal, values, openValues } = spec;
   const isTime = type === 'datetime' || type === 'datetime-tenths';
   const number = numberKinds[type];
+  const valueType = number === undefined ? 'text' : 'number';
+  const fieldType = isTime ? 'time' : valueType;
   const read = readOf[name] ?? (isTime ? timeIn(name) : valueIn(name, type, number !== undefined));
   return {
     name,
-    type: isTime ? 'time' : number === undefined ? 'text' : 'number',
+    type: fieldType,
     ...(number === undefined ? {} : { number }),
     usualValues: number !== undefined || isTime || openValues ? undefined : values?.map(String),
     meaning,

@@ -80,7 +80,8 @@ export function keyReader(
   if (!isTime) return read;
   const move = days * 86_400_000;
   const keyAt = timeKey(name, settings);
-  const add = name === 'week' ? week : name === 'month' ? month : 0;
+  const moves: Readonly<Record<string, number>> = { week, month };
+  const add = moves[name] ?? 0;
   return ({ time }) => (time === null ? null : keyAt(time + move) + add);
 }
 

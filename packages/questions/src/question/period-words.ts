@@ -101,6 +101,9 @@ function stretchOf(words: string, now: number, settings: PeriodSettings): Stretc
   );
 }
 
+/** How many units on from now a word leads; all others lead to the one before. */
+const stepsOf: Readonly<Record<string, number>> = { this: 0, current: 0, next: 1 };
+
 /** A stretch that depends on what time it is. */
 function relative(words: string, now: number, settings: PeriodSettings): Stretch | null {
   if (words === 'today') return unitAt('day', now, 0, settings);
@@ -114,8 +117,7 @@ function relative(words: string, now: number, settings: PeriodSettings): Stretch
     /^(this|current|last|previous|past|next) (day|week|month|quarter|year)$/.exec(words) ?? [];
   if (isUnit(unit)) {
     if (unit === 'day' && /^(?:last|previous|past)$/.test(which ?? '')) return dayBefore(now, settings);
-    const step = which === 'this' || which === 'current' ? 0 : which === 'next' ? 1 : -1;
-    return unitAt(unit, now, step, settings);
+    return unitAt(unit, now, stepsOf[which ?? ''] ?? -1, settings);
   }
   const [, toDate] = /^(week|month|quarter|year) to date$/.exec(words) ?? [];
   if (isUnit(toDate))
@@ -159,6 +161,8 @@ function dayBefore(now: number, settings: PeriodSettings): Stretch {
 const isUnit = (word: string | undefined): word is Unit =>
   word !== undefined && ['hour', 'day', 'week', 'month', 'quarter', 'year'].includes(word);
 
+const monthsOf = { month: 1, quarter: 3, year: 12 } as const;
+
 /** The unit that holds a time, so many units later. */
 function unitAt(unit: Unit, now: number, step: number, settings: FieldSettings): Stretch {
   const today = dayNumber(now);
@@ -172,7 +176,7 @@ function unitAt(unit: Unit, now: number, step: number, settings: FieldSettings):
       return { from: start, to: start + 7 * day };
     }
     default: {
-      const length = unit === 'month' ? 1 : unit === 'quarter' ? 3 : 12;
+      const length = monthsOf[unit];
       const month = monthStartOf(now);
       const first = addMonths(month, -(new Date(month).getUTCMonth() % length) + step * length);
       return { from: first, to: addMonths(first, length) };

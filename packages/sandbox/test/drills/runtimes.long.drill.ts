@@ -205,18 +205,24 @@ describe('proxies', () => {
   });
 
   test.each([
-    ['wrong credentials', 'ok', 'me:wr%2Fong@', { code: 'proxy_refused', status: 407, attempts: 1 }, 1],
-    ['no credentials', 'ok', '', { code: 'proxy_refused', status: 407, attempts: 1 }, 1],
-    ['a rule against the server', 403, credentials, { code: 'proxy_refused', status: 403, attempts: 1 }, 1],
+    ['wrong credentials', 'ok', 'me:wr%2Fong@', { code: 'proxy_failed', status: 407, attempts: 1 }, 1],
+    ['no credentials', 'ok', '', { code: 'proxy_failed', status: 407, attempts: 1 }, 1],
+    ['a rule against the server', 403, credentials, { code: 'proxy_failed', status: 403, attempts: 1 }, 1],
     [
       'a server that the proxy cannot reach',
       502,
       credentials,
-      { code: 'proxy_refused', status: 502, attempts: 2 },
+      { code: 'proxy_failed', status: 502, attempts: 2 },
       2,
     ],
     ['a proxy that closes the connection', 'close', credentials, { code: 'proxy_failed', attempts: 2 }, 2],
-    ['a proxy that stays silent', 'silent', credentials, { code: 'connect_timeout', attempts: 2 }, 2],
+    [
+      'a proxy that stays silent',
+      'silent',
+      credentials,
+      { code: 'timeout', limit: 'connect', attempts: 2 },
+      2,
+    ],
   ] as const)(
     '%s is reported without the password, and the client closes at once',
     async (_, mode, given, error, connections) => {
@@ -242,7 +248,7 @@ describe('proxies', () => {
     const dead = (await list({ HTTPS_PROXY: through('localhost:9') })) as Record<string, unknown>;
     expect([dead.code, String(dead.shown).includes('p@ss')]).toEqual(['proxy_failed', false]);
     const env = { HTTPS_PROXY: through(proxy.host) };
-    expect(await list({ ...env, NODE_EXTRA_CA_CERTS: '' })).toMatchObject({ code: 'tls_failed' });
+    expect(await list({ ...env, NODE_EXTRA_CA_CERTS: '' })).toMatchObject({ code: 'connection_failed' });
     expect(await list(env, 'https://localhost:9')).toMatchObject({ attempts: 2 });
   });
 });

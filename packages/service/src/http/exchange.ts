@@ -93,13 +93,15 @@ function report({ metrics, log, clock }: FollowOptions, ended: Ended): void {
   const { request, exchange, isWhole, seconds, status } = ended;
   const { route, fault, account } = exchange;
   const { method } = request;
+  const outcome = isWhole ? 'completed' : 'abandoned';
   metrics.finished({ route, method, status, seconds });
-  let message = isWhole ? 'completed' : 'abandoned';
-  if (fault !== undefined) message = 'failed';
+  const how =
+    fault === undefined
+      ? ({ level: 'info', message: outcome } as const)
+      : ({ level: 'error', message: 'failed', error: nameOf(fault) } as const);
   log?.({
     time: new Date(clock.now()).toISOString(),
-    level: fault === undefined ? 'info' : 'error',
-    message,
+    ...how,
     requestId: exchange.requestId,
     method: method.slice(0, 10),
     route,
@@ -107,7 +109,6 @@ function report({ metrics, log, clock }: FollowOptions, ended: Ended): void {
     milliseconds: Math.round(seconds * 10_000) / 10,
     ...(account === undefined ? {} : { account }),
     ...exchange.audit,
-    ...(fault === undefined ? {} : { error: nameOf(fault) }),
   });
 }
 

@@ -2,9 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { portOf } from '@call-attribution/core/errors';
 
 /** Where Debian has them. */
 export const programs = { nginx: '/usr/sbin/nginx', caddy: '/usr/bin/caddy', promtool: '/usr/bin/promtool' };
@@ -20,7 +19,7 @@ export function hasProgram(name: keyof typeof programs, debianPackage: string): 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const free = portOf(server);
+  const free = (server.address() as AddressInfo).port;
   server.close();
   await once(server, 'close');
   return free;

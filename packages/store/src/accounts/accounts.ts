@@ -41,7 +41,7 @@ export async function putAccount(
   account: Omit<Account, 'disabled'> & { disabled?: boolean },
 ): Promise<void> {
   if (!isAccountName(account.id)) {
-    throw new ConfigurationError('invalid_argument', `An account id is ${accountNameWords}.`);
+    throw new ConfigurationError('invalid_option', `An account id is ${accountNameWords}.`);
   }
   const values = [account.id, account.name, account.disabled === true ? 1 : 0];
   await driver.write((session) =>
@@ -125,7 +125,7 @@ async function insert(
   const [owner] = await session.all('SELECT account FROM credentials WHERE id = $1', [id]);
   if (owner !== undefined && owner.account !== account) {
     throw new ConfigurationError(
-      'invalid_argument',
+      'invalid_option',
       `This credential already belongs to another account. Use a different one for account ${account}.`,
     );
   }

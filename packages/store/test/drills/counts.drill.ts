@@ -3,7 +3,7 @@ import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { describe, test } from 'vitest';
 import { agreesWithNaiveSql } from '../naive-sql.ts';
 
-const runs = rounds(25, 500);
+const runs = rounds(50, 500);
 
 describe.each(testStores())('a $kind store', ({ kind, newUrl }) => {
   const tally = openDrill({

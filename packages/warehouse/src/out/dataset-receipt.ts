@@ -91,6 +91,9 @@ async function factsOf(
     filter: q ?? null,
     ...(condition === undefined ? {} : { where: condition }),
     ...period,
-    verdict: verdictOfCopies(calls, copies),
+    verdict: verdictOfCopies(
+      calls,
+      copies.map(({ proof }) => ({ proof })),
+    ),
   };
 }

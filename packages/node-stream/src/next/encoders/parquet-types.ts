@@ -107,11 +107,10 @@ export function readBack(stored: unknown, { scale }: StoredType['element']): Cel
 function exactDecimal(type: string): StoredType | undefined {
   const [precision = 0, scale = 0] = /^decimal\((\d+),(\d+)\)$/.exec(type)?.slice(1).map(Number) ?? [];
   if (precision < 1 || precision > 38 || scale > precision) return undefined;
+  const number = precision > 9 ? 'INT64' : 'INT32';
   return {
     element: {
-      ...(precision > 18
-        ? { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16 }
-        : { type: precision > 9 ? 'INT64' : 'INT32' }),
+      ...(precision > 18 ? { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16 } : { type: number }),
       converted_type: 'DECIMAL',
       precision,
       scale,

@@ -46,7 +46,8 @@ export function cellTexts(titles: readonly string[]): (cells: readonly Cell[]) =
 
 function inOrder(names: readonly string[]): { readonly key: string; readonly at: number }[] {
   const keys = names.map((name, at) => ({ key: `${JSON.stringify(name)}:`, at }));
-  return keys.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.at - b.at));
+  // A stable sort: of two columns with one name, the first one comes first.
+  return keys.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key));
 }
 
 /** A column of an item has half of a surrogate pair, which would be another character in the file. */
@@ -83,14 +84,12 @@ function unfitColumn(item: unknown): [string, unknown] | null {
 
 function unfitJson(column: string | null, held: unknown, item: unknown, cause: unknown): ItemError {
   const place = column === null ? 'an item' : `column ${column}${inCall(item)}`;
-  const [what, help] =
-    typeof held === 'bigint'
-      ? [
-          'is a bigint, which JSON has no form for',
-          `turn it into a string first: mapCalls(${column === null ? 'String' : `(row) => ({ ...row, ${column}: String(row.${column}) })`})`,
-        ]
-      : cause instanceof TypeError && cause.message.includes('BigInt')
-        ? ['has a bigint in it, which JSON has no form for', 'turn it into a string first']
-        : ['refers to itself or is nested too deep for JSON', 'leave it out'];
-  return new ItemError('unfit_value', `${place} ${what}; ${help}`, { cause });
+  let what = 'refers to itself or is nested too deep for JSON; leave it out';
+  const form = 'which JSON has no form for; turn it into a string first';
+  if (typeof held === 'bigint') {
+    const whole = column === null ? 'String' : `(row) => ({ ...row, ${column}: String(row.${column}) })`;
+    what = `is a bigint, ${form}: mapCalls(${whole})`;
+  } else if (cause instanceof TypeError && cause.message.includes('BigInt'))
+    what = `has a bigint in it, ${form}`;
+  return new ItemError('unfit_value', `${place} ${what}`, { cause });
 }

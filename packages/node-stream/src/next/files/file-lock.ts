@@ -113,8 +113,8 @@ async function claimsOn(path: string): Promise<Claim[]> {
   const [folder, name] = [dirname(resolve(path)), basename(path)];
   const claims: Claim[] = [];
   for (const entry of await readdir(folder)) {
-    const turn =
-      entry === name ? 0 : Number(entry.startsWith(`${name}.`) ? entry.slice(name.length + 1) : '');
+    if (entry !== name && !entry.startsWith(`${name}.`)) continue;
+    const turn = entry === name ? 0 : Number(entry.slice(name.length + 1));
     if (!Number.isInteger(turn) || turn < 0 || (turn === 0 && entry !== name)) continue;
     const file = join(folder, entry);
     try {

@@ -82,13 +82,9 @@ export function strangeCompanion(path: string, endings: readonly string[]): stri
     const isRight = ending.endsWith('/') ? stats.isDirectory() : stats.isFile();
     const isOurs = process.geteuid === undefined || [process.geteuid(), owner].includes(stats.uid);
     if (isRight && isOurs) continue;
-    const kind = ending.endsWith('/') ? 'is not a folder' : 'is not a regular file';
-    const what = stats.isSymbolicLink()
-      ? 'is a link to another place'
-      : isRight
-        ? 'belongs to another user'
-        : kind;
-    return `${companion} ${what}`;
+    if (stats.isSymbolicLink()) return `${companion} is a link to another place`;
+    if (isRight) return `${companion} belongs to another user`;
+    return `${companion} is not a ${ending.endsWith('/') ? 'folder' : 'regular file'}`;
   }
   return null;
 }

@@ -67,7 +67,7 @@ class OperatorChain<T> implements Chain<T> {
   async into<W extends object>(sink: Sink<T, W>): Promise<Done<W>> {
     if (typeof sink !== 'function')
       throw new ConfigurationError(
-        'invalid_argument',
+        'invalid_option',
         `into() takes a sink, not a ${typeof sink}. For a file: into(fileSink('calls.csv')), with fileSink of @call-attribution/node-stream/sinks`,
       );
     const written = await sink(this);
@@ -131,7 +131,7 @@ class OperatorChain<T> implements Chain<T> {
   async *#walk(from: Checkpoint | null): AsyncGenerator<Page<T>, void, void> {
     if (this.#isBegun)
       throw new ConfigurationError(
-        'invalid_argument',
+        'invalid_option',
         'This chain is already being read. Make another one, with a source of its own.',
       );
     this.#isBegun = true;
@@ -267,10 +267,7 @@ class ChainPage<T> implements Page<T> {
   /** Made when it is asked for, since operators may keep much. */
   get checkpoint(): Checkpoint {
     if (this.#checkpoint === null && this.#save === null)
-      throw new ConfigurationError(
-        'invalid_argument',
-        'Ask for the checkpoint of a page before the next one.',
-      );
+      throw new ConfigurationError('invalid_option', 'Ask for the checkpoint of a page before the next one.');
     this.#checkpoint ??= this.#save?.() ?? null;
     return this.#checkpoint as Checkpoint;
   }

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { isRemovalsLine } from '../../removals/removals.ts';
 import { type Cell, cellTexts, recordTexts } from '../encoders/row-text.ts';
 import { createLineReader, type LineReader } from '../files/lines.ts';
 import { hasCode } from '../files/own-file.ts';
@@ -129,10 +128,8 @@ export async function readFileContents(
       hasCode(error, code),
     );
     if (signal?.aborted === true || isOfTheMachine) throw error;
-    fault =
-      error instanceof UnreadableRow
-        ? error.message
-        : `it cannot be read as ${form.format}${form.gzip ? ' in gzip' : ''}`;
+    const kind = form.gzip ? `${form.format} in gzip` : form.format;
+    fault = error instanceof UnreadableRow ? error.message : `it cannot be read as ${kind}`;
   }
   bytes ??= await readRest();
   return { bytes, rows: digest.result(), fields, hasMark, fault };
@@ -147,7 +144,7 @@ function jsonRows(format: 'ndjson' | 'json', { onRow }: RowTaker): LineReader {
   let count = 0;
   /** The record in a line; null when it has none. */
   const recordIn = (line: Buffer): string | null => {
-    if (!isArray) return isRemovalsLine(line) ? null : line.toString();
+    if (!isArray) return line.toString();
     const text = line.toString();
     if (isEnded) throw new Error('text after the array');
     if (!isBegun) {

@@ -222,7 +222,7 @@ function checkKind(item: unknown, takesBytes: boolean): void {
   const isBytes = item instanceof Uint8Array || (takesBytes && typeof item === 'string');
   if (isBytes === takesBytes) return;
   throw new ConfigurationError(
-    'invalid_argument',
+    'invalid_option',
     takesBytes
       ? `fileSink got a ${typeof item} where it was told to write bytes as they are; set encode, or leave it out`
       : 'fileSink got bytes, which it would encode again: remove the encoder before it, or set encode: [] to write them as they are',

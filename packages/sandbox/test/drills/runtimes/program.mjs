@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { pipeline } from 'node:stream/promises';
 import { apiKeys, CallsError, createClient } from '@call-attribution/core';
-import { createCallStream, fileState, syncCalls } from '@call-attribution/node-stream';
+import { createCallStream, memoryState, syncCalls } from '@call-attribution/node-stream';
 import { toCsv, toNdjson } from '@call-attribution/node-stream/encoders';
 import { count, tumbling } from '@call-attribution/node-stream/operators';
 import { fileSink } from '@call-attribution/node-stream/sinks';
@@ -152,10 +152,10 @@ await step('streams', async () => {
   assert.equal(counted, total);
 });
 await step('sync', async () => {
+  const state = memoryState();
   for (const expected of [total, 0]) {
     let changed = 0;
-    for await (const { kind } of syncCalls(client, { filter, state: fileState(join(folder, 'state.json')) }))
-      if (kind !== 'same') changed += 1;
+    for await (const { kind } of syncCalls(client, { filter, state })) if (kind !== 'same') changed += 1;
     assert.equal(changed, expected);
   }
 });

@@ -25,10 +25,8 @@ export const proxyPassword = 'p@ss/word';
 export async function startTestProxy({ withTls = false } = {}): Promise<TestProxy> {
   const expected = `Basic ${Buffer.from(`me:${proxyPassword}`).toString('base64')}`;
   const sockets = new Set<Duplex>();
-  const statusOf = ({ headers }: IncomingMessage, mode: ProxyMode): number => {
-    if (headers['proxy-authorization'] !== expected) return 407;
-    return typeof mode === 'number' ? mode : 200;
-  };
+  const statusOf = ({ headers }: IncomingMessage, mode: ProxyMode): number =>
+    headers['proxy-authorization'] === expected ? Number(mode) || 200 : 407;
   const server: Server = withTls ? createTlsServer(localhostTls) : createServer();
   server.on('connection', (socket) => sockets.add(socket));
   server.on('request', (incoming, response) => {
