@@ -168,30 +168,12 @@ describe('a warehouse of two accounts, of which one is short', () => {
       return { verdict, code, stdout };
     };
     const short = await exported('short');
-<<<<<<< HEAD
     expect(short.verdict).toMatchObject({
       proof: 'short',
       gaps: expect.arrayContaining([expect.objectContaining({ why: 'rose' })]),
     });
     expect([short.code, short.stdout]).toEqual([3, expect.stringContaining('the read was short: rose')]);
     expect(await exported('well')).toMatchObject({ code: 0, verdict: { proof: 'whole', gaps: [] } });
-=======
-<<<<<<< HEAD
-    expect(short.verdict).toMatchObject({
-      proof: 'short',
-      gaps: [{ is: 'short', why: 'rose', missing: 10 }],
-    });
-    expect([short.code, short.stdout]).toEqual([3, expect.stringContaining('the read was short: rose')]);
-    expect(await exported('well')).toMatchObject({ code: 0, verdict: { proof: 'whole', gaps: [] } });
-=======
-    expect(short.verdict).toMatchObject({ proof: 'short', gaps: expect.arrayContaining([expect.objectContaining({ why: 'rose' })]) });
-    expect([short.code, short.stdout]).toEqual([
-      3,
-      expect.stringContaining('the read was short: rose'),
-    ]);
-    expect(await exported('well')).toMatchObject({ code: 0, verdict: { proof: 'whole', reasons: [] } });
->>>>>>> sync
->>>>>>> reader
   });
 
   test('of all accounts, the one that is short is named', async () => {

@@ -39,32 +39,10 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ...ofFleet('credential_missing'),
   ],
   server: [
-<<<<<<< HEAD
     ...ofHttp('rate_limited', 'server_error', 'not_found', 'redirect_refused'),
     ...ofConnection('connection_failed', 'connection_lost', 'proxy_failed'),
     ...ofDeadline('timeout'),
     ...ofResponse('wrong_content_type', 'unexpected_shape', 'error_body'),
-    new StateError('state_locked', 'Another run.'),
-=======
-    ...ofHttp(
-      'rate_limited',
-      'server_error',
-      'request_timeout',
-      'not_found',
-      'redirect_refused',
-      'proxy_refused',
-    ),
-    ...ofConnection(
-      'dns_failed',
-      'connection_failed',
-      'connection_lost',
-      'protocol_error',
-      'tls_failed',
-      'proxy_failed',
-    ),
-    ...ofDeadline('connect_timeout', 'idle_timeout', 'attempt_timeout', 'total_timeout'),
-    ...ofResponse('html_page', 'wrong_content_type', 'unexpected_shape', 'error_body'),
->>>>>>> sync
   ],
   account: [
     new StreamError('range_ignored'),

@@ -42,7 +42,6 @@ export { StreamError, type StreamErrorCode } from './next/stream-error.ts';
 // Sync: a copy that is kept up to date.
 export {
   type FirstCount,
-  fileState,
   type MovingPeriod,
   memoryState,
   type SeenRecord,

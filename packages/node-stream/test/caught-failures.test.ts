@@ -1,8 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-<<<<<<< HEAD
-import { createCallByteStream } from '../src/calls/call-byte-stream.ts';
-import { createCallStream } from '../src/calls/call-stream.ts';
-import type { StreamPage } from '../src/calls/stream-page.ts';
+import { createCallByteStream, createCallStream } from '../src/next/read.ts';
 import {
   memoryState,
   type SyncOutcome,
@@ -10,10 +7,6 @@ import {
   syncCalls,
   syncInto,
 } from '../src/next/sync/index.ts';
-=======
-import { createCallByteStream, createCallStream } from '../src/next/read.ts';
-import { memoryState, type SyncOutcome, type SyncState, syncCalls, syncInto } from '../src/next/sync/index.ts';
->>>>>>> reader
 import { FakeServer, fakeRecords } from './fake-server.ts';
 
 // A failure that the caller has caught must not come a second time as an unhandled rejection: Node ends the process for it.

@@ -190,7 +190,7 @@ export function linesOf(records: readonly RawRecord[]): Buffer {
 }
 
 /** The bytes of a record on one line: line ends occur only between values, since strings escape them. */
-export function bytesOf({ page, index }: RawRecord): Buffer {
+export function bytesOf({ page, index }: Pick<RawRecord, 'page' | 'index'>): Buffer {
   const range = page.byteRanges()[index];
   const bytes = Buffer.from(page.bytes.subarray(range?.start ?? 0, range?.end ?? 0));
   for (const [i, byte] of bytes.entries()) if (byte === newline || byte === 0x0d) bytes[i] = 0x20;

@@ -1,15 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createCallStream } from '../../src/next/read.ts';
 import type { SyncOptions } from '../../src/next/sync/options.ts';
-import { fileState, memoryState } from '../../src/next/sync/state-stores.ts';
+import { memoryState, type StateStore } from '../../src/next/sync/state.ts';
 import { syncCalls, syncInto } from '../../src/next/sync/sync.ts';
 import { copyVerdict } from '../../src/next/sync/verdict.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
 import { memoryStore, syncsThroughCrashes } from '../laws/sync.ts';
-import { lockText } from '../lock-text.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 20);
 const now = () => Date.UTC(2026, 5, 1);
@@ -203,6 +199,19 @@ describe('syncInto', () => {
     }
   });
 
+  test.each([
+    ['{2026-01-01 01:00:00 TO 2026-01-01 02:00:00}', 59],
+    ['[2026-01-01 01:00:00 TO 2026-01-01 02:00:00]', 61],
+  ])('what lies at an end that %s leaves out is there once an end is part of it', async (range, count) => {
+    const server = new FakeServer(fakeRecords(200));
+    const sink = memoryStore();
+    await syncInto(server, sink, { ...options, filter: `date_added:${range}` });
+    expect(sink.rows.size).toBe(count);
+    const wider = { ...options, filter: 'date_added:[2026-01-01 01:00:00 TO 2026-01-01 02:00:00]' };
+    expect(await syncInto(server, sink, wider)).toMatchObject({ proof: 'whole' });
+    expect(sink.rows.size).toBe(61);
+  });
+
   test('in v2, where no call has a status, all are read again for 30 days', async () => {
     const server = Object.assign(new FakeServer(fakeRecords(300, () => 4 * 3600)), {
       version: 'v2' as const,
@@ -358,55 +367,32 @@ describe('syncInto', () => {
   });
 });
 
-describe('fileState', () => {
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'calls-state-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
-
-  test('it keeps the state between runs', async () => {
+describe('the state', () => {
+  test('it is plain JSON', async () => {
     const server = new FakeServer(fakeRecords(30));
-    const path = join(folder, 'state.json');
-    await kinds(server, fileState(path));
-    expect(only(await kinds(server, fileState(path)), 'same')).toHaveLength(30);
-    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({
+    let text = 'null';
+    const state: StateStore = {
+      load: async () => JSON.parse(text),
+      save: async (next) => {
+        text = JSON.stringify(next);
+      },
+    };
+    await kinds(server, state);
+    expect(only(await kinds(server, state), 'same')).toHaveLength(30);
+    expect(JSON.parse(text)).toMatchObject({
       version: 2,
       parts: [{ stretches: expect.arrayContaining([expect.objectContaining({ is: 'proved' })]) }],
     });
   });
 
-  test('it lets one run at a time use the state', async () => {
-    const state = fileState(join(folder, 'state.json'));
-    const unlock = await state.lock?.();
-    await expect(state.lock?.()).rejects.toMatchObject({ code: 'file_locked' });
-    await unlock?.();
-    await (await state.lock?.())?.();
-  });
-
-  test('it takes over the lock of a process that no longer runs', async () => {
-    const path = join(folder, 'state.json');
-    await writeFile(`${path}.lock`, lockText());
-    const unlock = await fileState(path).lock?.();
-    // The dead lock is not replaced: the next turn is taken, which only one run can get.
-    expect(JSON.parse(await readFile(`${path}.lock.1`, 'utf8'))).toMatchObject({ pid: process.pid });
-    await expect(fileState(path).lock?.()).rejects.toMatchObject({ code: 'file_locked' });
-    await unlock?.();
-  });
-
-  test('it takes over the lock of an earlier run with the same process id, as in a container', async () => {
-    const path = join(folder, 'state.json');
-    await writeFile(`${path}.lock`, lockText(process.pid));
-    const unlock = await fileState(path).lock?.();
-    await expect(fileState(path).lock?.()).rejects.toMatchObject({ code: 'file_locked' });
-    await unlock?.();
-  });
-
-  test('it refuses a file that is not a state', async () => {
-    const path = join(folder, 'state.json');
-    await writeFile(path, '{"version":1}');
-    await expect(kinds(new FakeServer([]), fileState(path))).rejects.toMatchObject({ code: 'state_invalid' });
-    await writeFile(path, '{"ver');
-    await expect(kinds(new FakeServer([]), fileState(path))).rejects.toMatchObject({ code: 'state_invalid' });
+  test.each([
+    { version: 1 },
+    { version: 2, parts: [null] },
+    { version: 2, parts: [{ asked: [], firsts: [], stretches: [{ from: 'soon', to: null }] }] },
+    'text',
+    7,
+  ])('what is none is refused: %j', async (given) => {
+    const state = memoryState(given as never);
+    await expect(kinds(new FakeServer([]), state)).rejects.toMatchObject({ code: 'state_invalid' });
   });
 });

@@ -91,9 +91,6 @@ async function factsOf(
     filter: q ?? null,
     ...(condition === undefined ? {} : { where: condition }),
     ...period,
-    verdict: verdictOfCopies(
-      calls,
-      copies.map(({ proof }) => ({ proof })),
-    ),
+    verdict: verdictOfCopies(calls, copies),
   };
 }
