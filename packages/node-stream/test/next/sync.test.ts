@@ -177,6 +177,23 @@ describe('syncInto', () => {
     expect(pending).toBeLessThan(288 + 100);
   });
 
+  test('what was read long before the run came to its end is read again by the next one', async () => {
+    const all = fakeRecords(400, () => 3600);
+    const server = new FakeServer(all.slice(0, 200));
+    const sink = memoryStore();
+    let at = Date.UTC(2026, 0, 9, 9);
+    const more = { ...options, order: 'newest', clock: { now: () => at } } as const;
+    await syncInto(server, sink, { ...more, maxPages: 3 });
+    const [last] = [...sink.rows.keys()].sort().slice(-1);
+    expect(last).toBe('s0000199');
+    // It changes while the rest is still to come, which takes some days.
+    server.records = all.map((record) => (record.sid === last ? { ...record, note: 'later' } : record));
+    at += 8 * 86_400_000;
+    await syncInto(server, sink, more);
+    await syncInto(server, sink, more);
+    expect(sink.rows.get('s0000199')).toMatchObject({ note: 'later' });
+  });
+
   test('a copy of an account without calls gets the first ones', async () => {
     const server = new FakeServer([]);
     const sink = memoryStore();
