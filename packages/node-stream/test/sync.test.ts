@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createCallStream } from '../src/read.ts';
 import type { SyncOptions } from '../src/sync/options.ts';
-import { memoryState } from '../src/sync/state-stores.ts';
+import { memoryState, type StateStore } from '../src/sync/state.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import { copyVerdict } from '../src/sync/verdict.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
@@ -177,6 +177,25 @@ describe('syncInto', () => {
     expect(pending).toBeLessThan(288 + 100);
   });
 
+  test('what was read long before the run came to its end is read again by the next one', async () => {
+    const all = fakeRecords(400, () => 3600);
+    const server = new FakeServer(all.slice(0, 200));
+    const sink = memoryStore();
+    let at = Date.UTC(2026, 0, 9, 9);
+    const more = { ...options, clock: { now: () => at } } as const;
+    await syncInto(server, sink, { ...more, maxPages: 11 });
+    const read = [...sink.rows.keys()].sort();
+    const changed = read.at(-3) ?? '';
+    expect(read.length).toBeGreaterThan(180);
+    expect(read.length).toBeLessThan(200);
+    // It changes while the rest is still to come, which takes some days.
+    server.records = all.map((record) => (record.sid === changed ? { ...record, note: 'later' } : record));
+    at += 200 * 3_600_000;
+    await syncInto(server, sink, more);
+    await syncInto(server, sink, more);
+    expect(sink.rows.get(changed)).toMatchObject({ note: 'later' });
+  });
+
   test('a copy of an account without calls gets the first ones', async () => {
     const server = new FakeServer([]);
     const sink = memoryStore();
@@ -197,6 +216,19 @@ describe('syncInto', () => {
       });
       expect(server.requests.map(({ rows }) => rows)).toEqual([1000, 1]);
     }
+  });
+
+  test.each([
+    ['{2026-01-01 01:00:00 TO 2026-01-01 02:00:00}', 59],
+    ['[2026-01-01 01:00:00 TO 2026-01-01 02:00:00]', 61],
+  ])('what lies at an end that %s leaves out is there once an end is part of it', async (range, count) => {
+    const server = new FakeServer(fakeRecords(200));
+    const sink = memoryStore();
+    await syncInto(server, sink, { ...options, filter: `date_added:${range}` });
+    expect(sink.rows.size).toBe(count);
+    const wider = { ...options, filter: 'date_added:[2026-01-01 01:00:00 TO 2026-01-01 02:00:00]' };
+    expect(await syncInto(server, sink, wider)).toMatchObject({ proof: 'whole' });
+    expect(sink.rows.size).toBe(61);
   });
 
   test('in v2, where no call has a status, all are read again for 30 days', async () => {
@@ -351,5 +383,35 @@ describe('syncInto', () => {
     expect((dates.at(-1) ?? '') > (server.records[first] as FakeRecord).date_added).toBe(true);
     server.requests.length = 0;
     expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', calls: 400 });
+  });
+});
+
+describe('the state', () => {
+  test('it is plain JSON', async () => {
+    const server = new FakeServer(fakeRecords(30));
+    let text = 'null';
+    const state: StateStore = {
+      load: async () => JSON.parse(text),
+      save: async (next) => {
+        text = JSON.stringify(next);
+      },
+    };
+    await kinds(server, state);
+    expect(only(await kinds(server, state), 'same')).toHaveLength(30);
+    expect(JSON.parse(text)).toMatchObject({
+      version: 2,
+      parts: [{ stretches: expect.arrayContaining([expect.objectContaining({ is: 'proved' })]) }],
+    });
+  });
+
+  test.each([
+    { version: 1 },
+    { version: 2, parts: [null] },
+    { version: 2, parts: [{ asked: [], firsts: [], stretches: [{ from: 'soon', to: null }] }] },
+    'text',
+    7,
+  ])('what is none is refused: %j', async (given) => {
+    const state = memoryState(given as never);
+    await expect(kinds(new FakeServer([]), state)).rejects.toMatchObject({ code: 'state_invalid' });
   });
 });

@@ -80,8 +80,8 @@ test('a v2 sync finds ad data that came weeks late, because it reads records aga
     const sink = { load: async () => state, commit };
     return { rows, sync: () => syncInto(client, sink, options) };
   };
-  const usual = mirror({});
-  const short = mirror({ settle: '5d' });
+  const usual = mirror({ rows: 20 });
+  const short = mirror({ rows: 20, settle: '5d' });
   expect([(await usual.sync()).new, (await short.sync()).new]).toEqual([300, 300]);
 
   const calls: Call[] = [];

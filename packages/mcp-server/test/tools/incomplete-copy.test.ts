@@ -40,7 +40,7 @@ describe('over a local copy that is not whole', () => {
       mirror: { file },
       log: (line) => void lines.push(line),
     });
-    await vi.waitFor(() => expect(lines.join('\n')).toContain('The copy is INCOMPLETE: short'), 600_000);
+    await vi.waitFor(() => expect(lines.join('\n')).toContain('The copy is INCOMPLETE: at the end'), 600_000);
   });
   afterAll(async () => {
     await server.close();

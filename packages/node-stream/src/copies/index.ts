@@ -1,5 +1,6 @@
 // What is kept next to the calls of a copy: what was proved of it, and what was removed from it on purpose. It loads neither the
 // reader nor the client.
+
 export {
   callerHash,
   type ErasedCallers,

@@ -90,13 +90,10 @@ export const periodOfFilter = (filter: string, version: 'v2' | 'v3'): Span =>
   callQuery(filter, version).asked;
 
 /** All that copies have was read: this is proved as far as the copies are. */
-export function verdictOfCopies(
-  read: number,
-  copies: readonly (Pick<Verdict, 'proof'> & Partial<Pick<Verdict, 'gaps'>>)[],
-): Verdict {
+export function verdictOfCopies(read: number, copies: readonly Pick<Verdict, 'proof' | 'gaps'>[]): Verdict {
   const worst = (['short', 'unproven'] as const).find((proof) => copies.some((copy) => copy.proof === proof));
-  // How many of the calls that were read lie in a gap of a copy is not known.
-  const gaps = copies.flatMap(({ gaps = [] }) => gaps.map((gap) => ({ ...gap, calls: 0 })));
+  // All that was read counts as proved, so the gaps have none of it.
+  const gaps = copies.flatMap((copy) => copy.gaps.map((gap) => ({ ...gap, calls: 0 })));
   return { proof: worst ?? 'whole', asked: { from: null, to: null }, proved: read, gaps, notes: [] };
 }
 

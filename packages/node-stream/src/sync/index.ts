@@ -1,13 +1,13 @@
 export type { MovingPeriod, SyncCallsOptions, SyncClient, SyncOptions } from './options.ts';
-export type {
-  FirstCount,
-  SeenRecord,
-  StateStore,
-  SyncBatch,
-  SyncOutcome,
-  SyncPart,
-  SyncState,
-  UpsertSink,
+export {
+  type FirstCount,
+  memoryState,
+  type SeenRecord,
+  type StateStore,
+  type SyncBatch,
+  type SyncOutcome,
+  type SyncPart,
+  type SyncState,
+  type UpsertSink,
 } from './state.ts';
-export { memoryState } from './state-stores.ts';
 export { type SyncChange, type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync.ts';

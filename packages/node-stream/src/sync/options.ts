@@ -1,4 +1,4 @@
-import { type Call, listOptions, type RequestOptions, requestOptions } from '@call-attribution/core';
+import type { Call, RequestOptions } from '@call-attribution/core';
 import {
   checkOption,
   defineOptions,
@@ -8,8 +8,7 @@ import {
 } from '@call-attribution/core/options';
 import type { PageClient } from '../call-source.ts';
 import { naiveTime } from '../option-kinds.ts';
-import type { DeadRecord } from '../read.ts';
-import type { Progress } from '../reading.ts';
+import { type CallStreamOptions, callStreamOptions, clientKind } from '../read.ts';
 import type { StateStore, UpsertSink } from './state.ts';
 
 /** The part of core's client that a sync uses. */
@@ -28,19 +27,11 @@ const periodOptions = defineOptions({
  */
 export interface MovingPeriod extends OptionsOf<typeof periodOptions> {}
 
+const { checkpoint: _, ...reading } = callStreamOptions.entries;
+
 /** The options of `syncInto`. */
 export const syncOptions = defineOptions({
-  ...requestOptions.entries,
-  /** Which calls, in the language of `q`. Default: all. */
-  filter: listOptions.entries.filter,
-  /** Calls asked for with one request. Default 1000. */
-  rows: option.whole(1).default(1000),
-  /** Slices that are asked for at the same time. Default 4. */
-  prefetch: option.whole(1).default(4),
-  /** Called after each page. An error it throws ends nothing. */
-  onProgress: option.callback<(progress: Progress) => void>(),
-  /** What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. */
-  onError: option.oneOf('fail', 'skip').or(option.callback<(dead: DeadRecord) => void>()).default('fail'),
+  ...reading,
   /** The clock. Default: that of the machine. */
   clock: option.clock(),
   /** Only calls of this period, whose ends move from run to run. Default: all calls. */
@@ -66,24 +57,23 @@ export const syncOptions = defineOptions({
   maxPages: option.whole(1),
 });
 
-/** Settings of `syncInto`. `timeout`, `retry`, `headers` and `signal` are those of every request. */
+/** Settings of `syncInto`, next to those of a stream. */
 export interface SyncOptions
-  extends Pick<RequestOptions, 'timeout' | 'retry' | 'headers' | 'signal'>,
-    Omit<OptionsOf<typeof syncOptions>, keyof RequestOptions> {}
+  extends Omit<CallStreamOptions, 'checkpoint'>,
+    Omit<OptionsOf<typeof syncOptions>, keyof CallStreamOptions | keyof RequestOptions> {}
 /** The same with the defaults. */
 export interface SyncSettings extends ReadOf<typeof syncOptions> {}
 
 /** The options of `syncCalls`. */
 export const syncCallsOptions = defineOptions({
   ...syncOptions.entries,
-  /** Keeps the state between runs. */
-  state: option.methods<StateStore>('a state such as memoryState()', 'load', 'save').required(),
+  /** Keeps the state between runs, such as `memoryState()`. */
+  state: option.methods<StateStore>('a state with load() and save()', 'load', 'save').required(),
 });
 
 /** Settings of `syncCalls`. */
 export interface SyncCallsOptions extends SyncOptions, Pick<OptionsOf<typeof syncCallsOptions>, 'state'> {}
 
-const clientKind = option.methods<SyncClient>('a client made by createClient()', 'fetchPage');
 const sinkKind = option.methods<UpsertSink>('a sink with load() and commit()', 'load', 'commit');
 
 /** Refuses what is not a client. */

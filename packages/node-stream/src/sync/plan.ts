@@ -1,6 +1,4 @@
 import { day, formatNaive, parseNaive, second } from '@call-attribution/core/time';
-import { type FilterInput, printFilter } from '@call-attribution/query-dsl';
-import { type CallQuery, callQuery } from '../call-source.ts';
 import { bounded, common, missing, type Span, type Stretch } from '../proof.ts';
 import type { SyncSettings } from './options.ts';
 import { merged, type SyncPart } from './state.ts';
@@ -15,34 +13,6 @@ export const earlier = (time: string | null, millis: number): string | null =>
  */
 export const lookbackOf = (version: 'v2' | 'v3', { lookback, settle, isFinal }: SyncSettings): number =>
   version === 'v2' && isFinal === undefined ? Math.max(lookback, settle) : lookback;
-
-/** A filter without its times, as text, and a query whose ends both belong to it, but are sent as they were written. */
-export function syncQuery(
-  input: FilterInput | undefined,
-  version: 'v2' | 'v3',
-): { readonly filter: string; readonly query: CallQuery } {
-  const written = callQuery(input, version);
-  const clauses = written.filter.clauses.filter(({ field }) => field !== 'date_added');
-  const own = written.filter.clauses.find(
-    (clause) => clause.kind === 'range' && clause.field === 'date_added',
-  );
-  const [lower, upper] = own?.kind === 'range' ? [own.lower, own.upper] : [null, null];
-  const end = (bound: typeof lower, step: number): string | null =>
-    earlier(bound?.text ?? null, bound?.inclusive === false ? step : 0);
-  const asked = { from: end(lower, -second), to: end(upper, second) };
-  return {
-    filter: printFilter({ clauses }),
-    query: {
-      ...written,
-      asked,
-      within: ({ from, to }) =>
-        written.within({
-          from: from === asked.from ? written.asked.from : from,
-          to: to === asked.to ? written.asked.to : to,
-        }),
-    },
-  };
-}
 
 /**
  * The range that a run asks for. A period that moves begins no later than the latest call seen, or than what earlier runs left unread, so

@@ -1,20 +1,20 @@
 import type { Call } from '@call-attribution/core';
 import { isFinalStatus } from '@call-attribution/core/record';
 import { formatNaive, hour, second } from '@call-attribution/core/time';
+import { printFilter } from '@call-attribution/query-dsl';
 import {
-  bytesOf,
   type CallQuery,
   CallSource,
   callQuery,
   callSteps,
   numberOf,
-  parsed,
   type RawRecord,
 } from '../call-source.ts';
 import { add, common, missing, recount, type Span, type Stretch } from '../proof.ts';
+import { parsedOr } from '../read.ts';
 import { type Slice, type SliceOptions, slices } from '../slices.ts';
 import type { SyncClient, SyncSettings } from './options.ts';
-import { askedOf, bounding, dueOf, inOrder, isFaulty, lookbackOf, mayChange, syncQuery } from './plan.ts';
+import { askedOf, bounding, dueOf, inOrder, isFaulty, lookbackOf, mayChange } from './plan.ts';
 import {
   checkState,
   type FirstCount,
@@ -82,7 +82,9 @@ export class SyncRun {
     signal?.addEventListener('abort', abort);
     try {
       signal?.throwIfAborted();
-      const { filter, query } = syncQuery(input, version);
+      const query = callQuery(input, version);
+      const clauses = query.filter.clauses.filter(({ field }) => field !== 'date_added');
+      const filter = printFilter({ clauses });
       const known = this.#parts.find((part) => part.filter === filter && part.version === version);
       const own: SyncPart = known ?? { ...emptyPart, version, filter };
       const others = this.#parts.filter((part) => part !== own);
@@ -201,20 +203,9 @@ export class SyncRun {
   /** Takes the calls of a slice, and what was read with it. */
   #take(source: CallSource, slice: Slice<RawRecord>, range: Span): ReadBatch {
     const { onError, isFinal = ({ ppc_status }) => isFinalStatus(ppc_status), clock } = this.#options;
-    const calls: Call[] = [];
-    let skipped = 0;
-    for (let i = 0; i < slice.size; i += 1) {
-      const record = slice.item(i);
-      try {
-        calls.push(parsed(record));
-      } catch (error) {
-        if (onError === 'fail') throw error;
-        const { page, index, slice: asked } = record;
-        if (onError !== 'skip')
-          onError({ bytes: bytesOf(record), error, slice: asked, page: page.meta.page, index });
-        skipped += 1;
-      }
-    }
+    const records = Array.from({ length: slice.size }, (_, i) => slice.item(i));
+    const calls = records.flatMap((record) => parsedOr(record, onError) ?? []);
+    const skipped = records.length - calls.length;
     const ceiling = formatNaive(clock.now() + zones);
     const times = calls.map(({ date_added }) => date_added).filter((at) => at < ceiling);
     const latest = [this.#part.latest ?? '', ...times].sort().at(-1) || null;

@@ -51,8 +51,22 @@ export interface StateStore {
   load(): Promise<SyncState | null>;
   /** Replaces the state. */
   save(state: SyncState): Promise<void>;
-  /** Keeps other runs out until the returned function is called. */
-  lock?(): Promise<() => Promise<void>>;
+}
+
+/**
+ * Keeps the state of a sync in memory, for tests and for programs that keep running.
+ *
+ * @example
+ * const state = memoryState();
+ */
+export function memoryState(initial: SyncState | null = null): StateStore {
+  let state = initial;
+  return {
+    load: async () => state,
+    async save(next) {
+      state = next;
+    },
+  };
 }
 
 /** Calls that were read together, with the state after them. */

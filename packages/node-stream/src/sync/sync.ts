@@ -124,7 +124,7 @@ function pendingOf({ parts }: SyncState, { settle }: SyncSettings): number {
  * finds that others have changed their number, calls near them may come as new once more.
  *
  * @example
- * for await (const { kind, call } of syncCalls(client, { state })) {
+ * for await (const { kind, call } of syncCalls(client, { state: memoryState() })) {
  *   if (kind !== 'same') await save(call);
  * }
  */
@@ -158,29 +158,22 @@ async function* changesOf(
   settings: SyncSettings,
   store: StateStore,
 ): AsyncGenerator<SyncChange, void, void> {
-  const unlock = await store.lock?.();
-  try {
-    const loaded = await store.load();
-    const ages = { lookback: lookbackOf(client.version, settings), settle: settings.settle };
-    let seen = new Map((loaded === null ? [] : (checkState(loaded).seen ?? [])).map((one) => [one[0], one]));
-    for await (const { calls, state } of new SyncRun(client, loaded, settings).batches()) {
-      for (const call of calls) {
-        const known = seen.get(call.sid);
-        const record: SeenRecord = [call.sid, call.date_added, contentHash(call)];
-        seen.set(call.sid, record);
-        if (known === undefined) yield { kind: 'new', call };
-        else yield { kind: known[2] === record[2] ? 'same' : 'changed', call };
-      }
-      const kept = keptSpans(state, ages);
-      seen = new Map(
-        [...seen].filter(([, [, date]]) =>
-          kept.some((span) => (span.from ?? '') <= date && (span.to === null || date <= span.to)),
-        ),
-      );
-      await store.save({ ...state, seen: [...seen.values()] });
+  const loaded = await store.load();
+  const ages = { lookback: lookbackOf(client.version, settings), settle: settings.settle };
+  let seen = new Map((loaded === null ? [] : (checkState(loaded).seen ?? [])).map((one) => [one[0], one]));
+  for await (const { calls, state } of new SyncRun(client, loaded, settings).batches()) {
+    for (const call of calls) {
+      const known = seen.get(call.sid);
+      const record: SeenRecord = [call.sid, call.date_added, contentHash(call)];
+      seen.set(call.sid, record);
+      if (known === undefined) yield { kind: 'new', call };
+      else yield { kind: known[2] === record[2] ? 'same' : 'changed', call };
     }
-  } finally {
-    await unlock?.();
+    const kept = keptSpans(state, ages);
+    const isKept = (date: string): boolean =>
+      kept.some(({ from, to }) => (from ?? '') <= date && (to === null || date <= to));
+    seen = new Map([...seen].filter(([, [, date]]) => isKept(date)));
+    await store.save({ ...state, seen: [...seen.values()] });
   }
 }
 

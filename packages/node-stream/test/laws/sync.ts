@@ -52,12 +52,17 @@ export async function syncsThroughCrashes(numRuns: number, tally = new Tally()):
       fc.integer({ min: 1, max: 200 }),
       fc.constantFrom(1, 3),
       fc.array(
-        fc.record({ dies: fc.integer({ min: 0, max: 8 }), late: fc.nat(86_000), touched: fc.nat(40) }),
+        fc.record({ dies: fc.integer({ min: 0, max: 8 }), late: fc.nat(86_000), touched: fc.nat(200) }),
         { maxLength: 6 },
       ),
       (count, stateEvery, rounds) =>
         tally.run(async () => {
-          const server = new FakeServer(fakeRecords(count, (i) => (i % 7) * 500));
+          const server = new FakeServer(
+            fakeRecords(count, (i) => (i % 7) * 500).map((record, i) => ({
+              ...record,
+              ppc_status: i % 5 === 0 ? 'Waiting For Keyword' : 'Processed',
+            })),
+          );
           const sink = memoryStore(stateEvery);
           for (const [i, { dies, late, touched }] of rounds.entries()) {
             sink.dieAfter = dies;
@@ -69,13 +74,13 @@ export async function syncsThroughCrashes(numRuns: number, tally = new Tally()):
               ...server.records.map(({ date_added }) => Date.parse(`${date_added.replace(' ', 'T')}Z`)),
             );
             const date_added = new Date(newest - late * 1000).toISOString().slice(0, 19).replace('T', ' ');
-            server.records.push({ sid: `x${i}`, date_added });
-            // Only what lies in the lookback may change without an open status.
+            server.records.push({ sid: `x${i}`, date_added, ppc_status: 'Processed' });
+            // What is open may change for ten days, the rest while it lies in the lookback.
             const at = server.records.length - 1 - (touched % server.records.length);
             const record = server.records[at] as FakeRecord;
-            if (newest - Date.parse(`${record.date_added.replace(' ', 'T')}Z`) < 86_400_000) {
-              server.records[at] = { ...record, note: `n${i}` };
-            }
+            const age = newest - Date.parse(`${record.date_added.replace(' ', 'T')}Z`);
+            const isOpen = record.ppc_status !== 'Processed';
+            if (age < (isOpen ? 10 : 1) * 86_400_000) server.records[at] = { ...record, note: `n${i}` };
           }
           sink.dieAfter = Number.POSITIVE_INFINITY;
           // The first of them ends what was interrupted; the second one reads again what may have changed since it was read.

@@ -82,7 +82,7 @@ async function factsOf(
     );
   const copies = [];
   for (const account of accounts)
-    copies.push((await readVerdict(session, account, period)) ?? { proof: 'whole' as const });
+    copies.push((await readVerdict(session, account, period)) ?? { proof: 'whole' as const, gaps: [] });
   const condition = typeof where === 'object' ? JSON.stringify(where) : where;
   return {
     source: `duckdb:${basename(origin.path)}`,
@@ -91,9 +91,6 @@ async function factsOf(
     filter: q ?? null,
     ...(condition === undefined ? {} : { where: condition }),
     ...period,
-    verdict: verdictOfCopies(
-      calls,
-      copies.map(({ proof }) => ({ proof })),
-    ),
+    verdict: verdictOfCopies(calls, copies),
   };
 }
