@@ -232,7 +232,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     // Not in the middle of a word.
     expect(await problem.textContent()).toBe('');
     await problem.locator('pre').waitFor();
-    expect(await problem.locator('pre').textContent()).toBe('talk_minutes:[2 to *]\n                ^^');
+    expect(await problem.locator('pre').textContent()).toBe('talk_minutes:[2 to *]\n               ^^^');
     expect(await filter(page).getAttribute('aria-invalid')).toBe('true');
     expect(await problem.getAttribute('aria-live')).toBe('polite');
     await filter(page).press('Escape');
