@@ -104,6 +104,6 @@ export { type ReadCallOptions, readCall } from './record/read-call.ts';
 export type { RecordMode, ToCallOptions } from './record/to-call.ts';
 export { toCall } from './record/to-call.ts';
 export type { SmsNumber } from './sms/read-sms-numbers.ts';
-export { type Clock, monotonicClock, sleep, systemClock } from './time/clock.ts';
+export { type Clock, sleep, systemClock } from './time/clock.ts';
 export type { Moment } from './time/moment.ts';
 export type { TraceContext } from './tracing/index.ts';

@@ -63,7 +63,9 @@ export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'):
 
 /** A part of a query: `from` is included, `to` is not. Null is the end of the query itself. */
 export interface TimeSlice {
+  /** The first time of it. */
   readonly from: string | null;
+  /** The first time after it. */
   readonly to: string | null;
 }
 
@@ -185,7 +187,7 @@ const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'list_moved', 'pag
 /** A time as a position. */
 export const numberOf = (time: string | null): number | null => (time === null ? null : parseNaive(time));
 /** A position as a time. */
-export const timeOf = (at: number | null): string | null => (at === null ? null : formatNaive(at));
+const timeOf = (at: number | null): string | null => (at === null ? null : formatNaive(at));
 
 /** A record, parsed and checked. */
 export const parsed = ({ page, index }: RawRecord): Call => page.record(index);

@@ -3,10 +3,6 @@ import { parseNaive } from '@call-attribution/core/time';
 
 // Kinds of options that several parts of this package take, next to those of core.
 
-/** A limit, which may be infinite. */
-export const atLeastOne = (): Option<number> =>
-  option.of('a number of at least 1', (value) => typeof value === 'number' && value >= 1, true);
-
 /** A field, or a function that reads an item. */
 export const reading = <V extends string | ((item: never) => unknown)>(): Option<V> =>
   option.of(

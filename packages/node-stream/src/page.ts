@@ -4,12 +4,15 @@ import type { Verdict } from './proof.ts';
 
 /** A period by `date_added`, `YYYY-MM-DD HH:MM:SS`; null is an open end. Both ends are part of it. */
 export interface Range {
+  /** Where it begins. */
   readonly from: string | null;
+  /** Where it ends. */
   readonly to: string | null;
 }
 
 /** Where to go on: plain JSON, sealed, so that one with a digit changed is refused. What it holds is the reader's and the operators' business. */
 export interface Checkpoint {
+  /** The form of the checkpoint. */
   readonly version: 1;
   /** What was read: version of the API and filter in one canonical form, or the name of a list. */
   readonly of: string;
@@ -23,6 +26,7 @@ export interface Checkpoint {
 
 /** Items that were proved together, and where to go on after them. */
 export interface Page<T> {
+  /** The items. */
   readonly items: readonly T[];
   /** The stretch of the read that they are; null behind operators and for lists without positions. */
   readonly range: Range | null;
@@ -34,11 +38,13 @@ export interface Page<T> {
 export interface ReadFacts {
   /** URL of the API, without credentials; null when the client does not tell. */
   readonly address: string | null;
+  /** The version of the API. */
   readonly version: 'v2' | 'v3';
   /** The filter, in the language of `q`. */
   readonly filter: string;
-  /** The range of `date_added` in the filter; null at an open end. */
+  /** Where the range of `date_added` in the filter begins; null when that is open. */
   readonly from: string | null;
+  /** Where it ends; null when that is open. */
   readonly to: string | null;
 }
 

@@ -6,7 +6,9 @@ export type Position = string | number;
 
 /** A range with both ends in it; null is an open end. */
 export interface Span<P extends Position = string> {
+  /** Where it begins. */
   readonly from: P | null;
+  /** Where it ends. */
   readonly to: P | null;
 }
 
@@ -80,7 +82,9 @@ export interface Note<P extends Position = string> {
    * to be asked for again.
    */
   readonly code: 'young' | 'reread';
+  /** How many; null where the code has no number. */
   readonly count: number | null;
+  /** Where it begins; null where the code has no place. */
   readonly from: P | null;
 }
 

@@ -98,7 +98,7 @@ export interface CallByteStream<T = Buffer> extends ReadStream<T> {}
 const settled = 14 * hour;
 
 /** What begins a read of calls: for streams, and for syncs. */
-export function callReading<T>(
+function callReading<T>(
   source: CallSource,
   settings: {
     readonly rows: number;

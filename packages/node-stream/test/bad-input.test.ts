@@ -68,7 +68,7 @@ describe('wrong options are refused when a read begins', () => {
       'clock must be a clock with now(); got 5.',
     );
     expect(await refused(() => syncCalls(client, {} as never).next())).toContain(
-      'state must be a state such as',
+      'state must be a state with load() and save()',
     );
     for (const none of [undefined, null, {}, 'https://api.example'])
       expect(await refused(() => createCallStream(none as unknown as Client))).toContain(

@@ -24,7 +24,7 @@ const plainNumber = /^[+-]?\d+(?:\.\d+)?$/;
 const special = { ',': /[",\r\n]/, ';': /[";\r\n]/, '\t': /["\t\r\n]/, '|': /["|\r\n]/ } as const;
 
 /** Makes the function that gives the text of a cell of an item before it is quoted; null for an empty one. */
-export function csvText(safe: boolean): (value: unknown, item: unknown, column: string) => string | null {
+function csvText(safe: boolean): (value: unknown, item: unknown, column: string) => string | null {
   return (value, item, column) => {
     if (value === null || value === undefined) return null;
     const text = typeof value === 'object' ? (jsonOf(value, item, column) ?? '') : String(value);
@@ -86,7 +86,7 @@ const mostPlans = 16;
  * of an object costs a third of looking seventy names up. So the column of each key is worked out once, from the first
  * record, and again when a record differs.
  */
-export function csvRow<T>(
+function csvRow<T>(
   columns: readonly ((keyof T & string) | CsvColumn<T>)[],
   form: Dialect,
 ): (item: T) => string {

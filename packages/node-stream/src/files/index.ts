@@ -19,6 +19,5 @@ export {
   openOwnFile,
   openOwnList,
   strangeCompanion,
-  strangeFile,
 } from './own-file.ts';
 export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './whole-file.ts';

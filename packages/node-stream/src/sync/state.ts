@@ -5,6 +5,7 @@ import { common, missing, type ReadState, type Span, type Stretch } from '../pro
 
 /** How many calls the first answer counted in a range. */
 export interface FirstCount extends Span {
+  /** What it counted. */
   readonly total: number;
   /** Calls of them that were not found by a run that has come to its end. */
   readonly lacks?: number;
