@@ -84,7 +84,8 @@ export function sliceFilter(
   version: 'v2' | 'v3',
 ): string {
   const query = callQuery(filter, version);
-  const last = to === null ? query.asked.to : timeOf(parseNaive(to) - (bounds === 'closed' ? second : 0));
+  const beforeEnd = bounds === 'closed' ? second : 0;
+  const last = to === null ? query.asked.to : timeOf(parseNaive(to) - beforeEnd);
   const whole = query.within({ from: from ?? query.asked.from, to: last });
   if (to === null || bounds === 'closed') return printFilter(whole);
   const [range, ...others] = whole.clauses;

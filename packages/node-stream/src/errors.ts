@@ -61,15 +61,12 @@ export class FileLockedError extends CallsError<FileLockedErrorCode> {
   }
 
   constructor(path: string, owner: { readonly pid: number; readonly host: string } | null, isLost = false) {
-    super(
-      'file_locked',
-      owner === null
-        ? isLost
-          ? `The lock ${path} was removed or taken by another run. Nothing more is written; run again.`
-          : `Another process is taking the lock ${path} at the same moment. Try again.`
-        : `Process ${owner.pid} holds the lock ${path} (on ${owner.host}). Wait until it ends; remove the file if that process has nothing to do with it.`,
-      { isRetryable: true },
-    );
+    let words = `Another process is taking the lock ${path} at the same moment. Try again.`;
+    if (isLost)
+      words = `The lock ${path} was removed or taken by another run. Nothing more is written; run again.`;
+    if (owner !== null)
+      words = `Process ${owner.pid} holds the lock ${path} (on ${owner.host}). Wait until it ends; remove the file if that process has nothing to do with it.`;
+    super('file_locked', words, { isRetryable: true });
     this.path = path;
     this.owner = owner?.pid ?? null;
     this.host = owner?.host ?? null;

@@ -156,10 +156,9 @@ export function add<P extends Position>(list: Stretches<P>, stretch: Stretch<P>)
     const calls = Math.max(0, one.calls - stretch.calls);
     const rest = { ...one, counted: null, shared: 0, calls };
     const hasRight = isBefore(stretch.to, one.to, 'end');
+    const onLeft = hasRight ? 0 : calls;
     return [
-      ...(isBefore(one.from, stretch.from, 'begin')
-        ? [{ ...rest, to: stretch.from, calls: hasRight ? 0 : calls }]
-        : []),
+      ...(isBefore(one.from, stretch.from, 'begin') ? [{ ...rest, to: stretch.from, calls: onLeft }] : []),
       ...(hasRight ? [{ ...rest, from: stretch.to }] : []),
     ];
   });

@@ -422,12 +422,11 @@ function statusError({ status, headers, body }: HttpResponse, now: number, authK
   if (status >= 500) code = 'server_error';
   const isRetryable = status === 408 || status === 429 || status >= 500;
   const retryAfterMs = isRetryable ? requestedDelay(headers, now) : undefined;
+  const credentials = authKind === 'v2' || authKind === 'v3 token' ? 'token' : 'keys';
   return new HttpError(code, messages.status(code, status, authKind, serverReason(body)), {
     isRetryable,
     status,
-    ...(code === 'unauthorized'
-      ? { credentials: authKind === 'v2' || authKind === 'v3 token' ? 'token' : 'keys' }
-      : {}),
+    ...(code === 'unauthorized' ? { credentials } : {}),
     // An overloaded server asks for the same as one that counts requests.
     ...(status === 503 ? { kind: 'busy' } : {}),
     ...(body.length > 0 ? { body: bodyExcerpt(body) } : {}),

@@ -336,7 +336,8 @@ const stretchOf = ({ from, to }: Span): Stretch => ({
 function knownIn(list: readonly Stretch[], range: Span): number {
   const inside = list.filter((one) => common(one, range) !== null);
   return inside.reduce((sum, { counted, calls, shared, why, missing = 0 }, i) => {
-    const own = counted === null ? calls : Math.max(calls, counted - (i === 0 ? 0 : shared));
+    const twice = i === 0 ? 0 : shared;
+    const own = counted === null ? calls : Math.max(calls, counted - twice);
     return sum + own + (why === 'rose' ? missing : 0);
   }, 0);
 }
