@@ -46,9 +46,11 @@ export interface Stretch<P extends Position = string> extends Span<P> {
   readonly missing?: number;
   /** The calls that the server gave twice. */
   readonly sids?: readonly string[];
-  /** Of a copy: when it was read, in milliseconds; how many of its calls were not final; and that it has to be read again. */
+  /** Of a copy: when it was read, in milliseconds. */
   readonly read?: number;
+  /** Of a copy: how many of its calls were not final. */
   readonly open?: number;
+  /** Of a copy: it has to be read again. */
   readonly again?: true;
 }
 

@@ -19,9 +19,6 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock that never goes back, for rates and durations. Its times are not dates. */
-export const monotonicClock: Clock = { now: () => performance.now(), timer: systemClock.timer };
-
 /** Waits, or rejects with the signal's reason as soon as it is aborted. The timer is removed then. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
