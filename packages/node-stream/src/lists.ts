@@ -151,7 +151,8 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     take: (item) => item,
     count: async (range, stop) => {
       const { total = null } = await fetch({ ...range, page: 0, size: 1, after: null, signal: stop });
-      return total;
+      // A total that is all that the list tells says nothing of a range that holds more.
+      return total !== null && total >= cap ? Number.POSITIVE_INFINITY : total;
     },
     ...{ checkpoint, signal, onProgress, now: Date.now },
   });

@@ -52,6 +52,8 @@ export interface Stretch<P extends Position = string> extends Span<P> {
   readonly open?: number;
   /** Of a copy: it has to be read again. */
   readonly again?: true;
+  /** Of a copy: calls at its first second, and at its last. */
+  readonly ends?: readonly [number, number];
 }
 
 /** Stretches in order, which may share their ends and nothing else. What lies between them was not read. */
@@ -202,6 +204,7 @@ function joined<P extends Position>(a: Stretch<P>, b: Stretch<P>): Stretch<P> {
     ...(a.read === undefined || b.read === undefined ? {} : { read: Math.min(a.read, b.read) }),
     ...(a.open === undefined || b.open === undefined ? {} : { open: a.open + b.open }),
     ...(a.again ? { again: a.again } : {}),
+    ...(a.ends && b.ends ? { ends: [a.ends[0], b.ends[1]] } : {}),
   };
 }
 
@@ -278,19 +281,23 @@ export async function recount<P extends Position>(
     if (group.length === 1 && found !== whole.counted) found = await count(range);
     if (found === whole.counted) return group.map((one) => ({ ...one, at: now }));
     if (found === null) return group.map((one) => ({ ...one, is: 'unproven', why: 'uncounted' }));
-    if (group.length > 1) {
-      const half = group.length >> 1;
-      return [...(await judge(group.slice(0, half))), ...(await judge(group.slice(half)))];
-    }
-    const more = found - (whole.counted ?? 0);
-    return more > 0
-      ? [{ ...whole, is: 'short', why: 'rose', missing: more }]
-      : [{ ...whole, is: 'unproven', why: 'fell' }];
+    if (group.length === 1) return [differing(whole, found - (whole.counted ?? 0))];
+    const half = group.length >> 1;
+    const [left, right] = [await judge(group.slice(0, half)), await judge(group.slice(half))];
+    const [border, ...rest] = right;
+    const agree = [...left, ...right].every(({ is }) => is === 'proved') && Number.isFinite(found);
+    if (!agree || border === undefined) return [...left, ...right];
+    // Each half agrees and their sum does not, so the calls that they share are others than before.
+    return [...left, differing(border, found - (whole.counted ?? 0)), ...rest];
   };
   const counted: Stretch<P>[] = [];
   for (const group of groups) counted.push(...(await judge(group)));
   return [...counted, ...others].sort((a, b) => (isBefore(a.from, b.from, 'begin') ? -1 : 1));
 }
+
+/** A stretch of which the server counts so many more calls, or fewer. */
+const differing = <P extends Position>(one: Stretch<P>, more: number): Stretch<P> =>
+  more > 0 ? { ...one, is: 'short', why: 'rose', missing: more } : { ...one, is: 'unproven', why: 'fell' };
 
 /** What a list proves of a period, and why not all of it. `first`: what the first answer counted in all of it. */
 export function verdictOf<P extends Position>(

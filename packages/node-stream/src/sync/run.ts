@@ -209,7 +209,7 @@ export class SyncRun {
     const ceiling = formatNaive(clock.now() + zones);
     const times = calls.map(({ date_added }) => date_added).filter((at) => at < ceiling);
     const latest = [this.#part.latest ?? '', ...times].sort().at(-1) || null;
-    const countAt = (border: string): number => times.filter((at) => at === border).length;
+    const countAt = (border: string | null): number => times.filter((at) => at === border).length;
     let list = this.#part.stretches;
     for (const [i, one] of (slice.stretches ?? []).entries()) {
       const span = source.spanOf(one);
@@ -220,16 +220,18 @@ export class SyncRun {
         ...one,
         ...span,
         read: clock.now(),
+        ends: [countAt(span.from) + one.shared, countAt(span.to)],
         open: open.filter((at) => !isTwo || at < this.#until === (i === 0)).length,
       };
       list = add(list, i === 0 ? withLost(stretch, skipped) : stretch);
       // What lies at the ends of the range was read with its neighbors, too.
       list = list.map((each, at) => {
-        const { from: border } = each;
+        const { from: border, ends } = each;
+        const before = list[at - 1];
         const isEnd =
           border === range.from ? border === span.from : border === range.to && border === span.to;
-        if (!isEnd || border === null || list[at - 1]?.to !== border) return each;
-        const shared = countAt(border);
+        if (!isEnd || border === null || before?.to !== border || !ends) return each;
+        const shared = Math.min(ends[0], before.ends?.[1] ?? ends[0]);
         return { ...each, shared, calls: each.calls + each.shared - shared };
       });
     }
@@ -276,6 +278,7 @@ export class SyncRun {
     const counted = await recount(stretches.filter(isCounted), { until: this.#until, rows, now }, (range) =>
       source.count(range, this.#stop.signal),
     );
+    const isLacking = firsts.some((one) => one.lacks === undefined && one.total > knownIn(counted, one));
     const again: Span[] = [];
     const judged = counted.map((one): Stretch => {
       const { why, again: _, ...rest } = one;
@@ -283,7 +286,9 @@ export class SyncRun {
       if (why === 'uncounted') return { ...rest, is: 'proved', ...(one.again ? { again: one.again } : {}) };
       const before = stretches.find(({ from, to }) => from === one.from && to === one.to);
       const isNew = before?.at === null;
-      if (why !== before?.why) again.push({ from: one.from, to: one.to });
+      // What is too young to be counted may lack calls that came since an earlier run has read it.
+      const isYoung = isNew && (one.to === null || one.to > this.#until) && (one.read ?? 0) < this.#startedAt;
+      if (why !== before?.why || (isLacking && isYoung)) again.push({ from: one.from, to: one.to });
       if (!isNew) return one;
       // What was read some time before the end of the run could see late calls for so much less long.
       const age = this.#ages.lookback + now - (one.read ?? now);
@@ -295,15 +300,13 @@ export class SyncRun {
     );
     this.#retries += source.retries;
     source.retries = 0;
-    const isEnd = pass === 2 || again.length === 0;
     this.#set({
       stretches: bounding(list, { latest, until: this.#until }, this.#ages),
       countedTo: this.#until,
       // What the first answer counted and nothing has brought since. The next run that comes to its end proves the contrary.
       firsts: firsts.flatMap(({ lacks, ...first }): FirstCount[] => {
-        if (!isEnd) return [{ ...first, ...(lacks === undefined ? {} : { lacks }) }];
         const left = first.total - knownIn(list, first);
-        return lacks === undefined && left > 0 ? [{ ...first, lacks: left }] : [];
+        return left > 0 && (lacks === undefined || pass === 2) ? [{ ...first, lacks: left }] : [];
       }),
     });
     return pass === 1 ? merged(again) : [];

@@ -143,10 +143,10 @@ export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
       parts
         .filter((other) => other !== part && hasAll(other))
         .flatMap(({ stretches }) => stretches)
-        .filter(({ is, at }) => is === 'proved' && at !== null && at >= since)
+        .filter(({ is, at }) => is === 'proved' && at !== null && at > since)
         .sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1));
     const stretches = part.stretches.filter(
-      (one) => one.is === 'proved' || missing(covering(one.read ?? 0), one).length > 0,
+      (one) => one.is === 'proved' || missing(covering(one.at ?? one.read ?? 0), one).length > 0,
     );
     const asked = part.asked.flatMap((span) => [
       ...stretches.flatMap((one) => common(one, span) ?? []),
