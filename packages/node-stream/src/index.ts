@@ -16,15 +16,19 @@ export {
 } from './errors.ts';
 export { through } from './operators/chain.ts';
 export type { Chain } from './operators/operator.ts';
-export type { Checkpoint, Page, ReadFacts, Source, Stage } from './page.ts';
+export type { Checkpoint, Page, Range, ReadFacts, Source, Stage } from './page.ts';
 export {
   describeVerdict,
   type Gap,
   type Note,
+  type Position,
   type Proof,
+  type ReadState,
   type Span,
   type Stretch,
+  type Stretches,
   type Verdict,
+  type Why,
 } from './proof.ts';
 export {
   type CallByteStream,
@@ -34,6 +38,7 @@ export {
   createCallByteStream,
   createCallStream,
   type DeadRecord,
+  type ReadStream,
 } from './read.ts';
 export type { Progress } from './reading.ts';
 export { StreamError, type StreamErrorCode } from './stream-error.ts';

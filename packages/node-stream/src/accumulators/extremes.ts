@@ -1,7 +1,7 @@
 import { type Accumulator, checkSaved } from './accumulator.ts';
 
 /** The number that comes first by an order. Null when there is none. */
-class Extreme implements Accumulator<number, number | null, number | null> {
+export class Extreme implements Accumulator<number, number | null, number | null> {
   readonly #isBetter: (a: number, b: number) => boolean;
   #best: number | null = null;
 

@@ -3,6 +3,6 @@
 
 export { type Accumulator, MemoryLimit } from './accumulator.ts';
 export { Distinct, type Plain } from './distinct.ts';
-export { Largest, Smallest } from './extremes.ts';
+export { type Extreme, Largest, Smallest } from './extremes.ts';
 export { Percentiles } from './percentiles.ts';
 export { type SavedSum, Sum } from './sum.ts';

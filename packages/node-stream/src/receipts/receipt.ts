@@ -21,8 +21,9 @@ export interface ReceiptFacts {
   readonly filter: string | null;
   /** A condition that only a store can evaluate, in its language. */
   readonly where?: string;
-  /** The range of `date_added` in the filter; null at an open end. */
+  /** Where the range of `date_added` in the filter begins; null when that is open. */
   readonly from: string | null;
+  /** Where it ends; null when that is open. */
   readonly to: string | null;
   /** What was proved of the read, with the stretches that are missing; null when nothing is known about it. */
   readonly verdict: Verdict<Position> | null;
