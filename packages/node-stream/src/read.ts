@@ -84,7 +84,9 @@ export interface ReadStream<T> extends Readable, Source<T>, Through<T> {
    * the stream.
    */
   readonly verdict: Promise<Verdict>;
+  /** What the read is about, for receipts. */
   readonly facts: ReadFacts;
+  /** As in its checkpoints. */
   readonly of: string;
 }
 
