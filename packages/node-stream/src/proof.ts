@@ -273,22 +273,29 @@ export async function recount<P extends Position>(
       size = fresh(stretch);
     }
   }
-  const judge = async (group: readonly Stretch<P>[]): Promise<readonly Stretch<P>[]> => {
+  /** `isStrict`: each stretch is counted by itself. */
+  const judge = async (group: readonly Stretch<P>[], isStrict = false): Promise<readonly Stretch<P>[]> => {
     const whole = group.reduce(joined);
     const range = { from: whole.from, to: whole.to };
+    const half = group.length >> 1;
+    const inHalves = async (strict: boolean): Promise<readonly Stretch<P>[]> => [
+      ...(await judge(group.slice(0, half), strict)),
+      ...(await judge(group.slice(half), strict)),
+    ];
+    if (isStrict && half > 0) return inHalves(true);
     let found = await count(range);
     // One stretch that differs is counted twice: the first time, the server may have been behind.
-    if (group.length === 1 && found !== whole.counted) found = await count(range);
+    if (half === 0 && found !== whole.counted) found = await count(range);
     if (found === whole.counted) return group.map((one) => ({ ...one, at: now }));
     if (found === null) return group.map((one) => ({ ...one, is: 'unproven', why: 'uncounted' }));
-    if (group.length === 1) return [differing(whole, found - (whole.counted ?? 0))];
-    const half = group.length >> 1;
-    const [left, right] = [await judge(group.slice(0, half)), await judge(group.slice(half))];
-    const [border, ...rest] = right;
-    const agree = [...left, ...right].every(({ is }) => is === 'proved') && Number.isFinite(found);
-    if (!agree || border === undefined) return [...left, ...right];
-    // Each half agrees and their sum does not, so the calls that they share are others than before.
-    return [...left, differing(border, found - (whole.counted ?? 0)), ...rest];
+    const more = found - (whole.counted ?? 0);
+    if (half === 0) return [differing(whole, more)];
+    const isAgreed = (list: readonly Stretch<P>[]) => list.every(({ is }) => is === 'proved');
+    let parts = await inHalves(false);
+    if (!isAgreed(parts) || !Number.isFinite(found)) return parts;
+    // Each half agrees and their sum does not: calls moved while they were counted, or those that both halves share are others than before.
+    parts = await inHalves(true);
+    return isAgreed(parts) ? parts.map((one, i) => (i === half ? differing(one, more) : one)) : parts;
   };
   const counted: Stretch<P>[] = [];
   for (const group of groups) counted.push(...(await judge(group)));

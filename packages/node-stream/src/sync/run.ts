@@ -289,7 +289,7 @@ export class SyncRun {
       // What is too young to be counted may lack calls that came since an earlier run has read it.
       const isYoung = isNew && (one.to === null || one.to > this.#until) && (one.read ?? 0) < this.#startedAt;
       if (why !== before?.why || (isLacking && isYoung)) again.push({ from: one.from, to: one.to });
-      if (!isNew) return one;
+      if (!isNew) return why === before?.why ? one : { ...one, at: now };
       // What was read some time before the end of the run could see late calls for so much less long.
       const age = this.#ages.lookback + now - (one.read ?? now);
       const isAgain = mayChange({ ...rest, open: 0 }, latest, { ...this.#ages, lookback: age });
@@ -338,9 +338,15 @@ const stretchOf = ({ from, to }: Span): Stretch => ({
 /** How many calls are known of a range, both ends included. */
 function knownIn(list: readonly Stretch[], range: Span): number {
   const inside = list.filter((one) => common(one, range) !== null);
+  // A call at an end of the range may be known from its neighbor alone.
+  const [before] = list.filter(({ to }) => to !== null && to === range.from);
+  const [after] = list.filter(({ from }) => from !== null && from === range.to);
+  const more = (theirs = 0, ours = 0): number => Math.max(0, theirs - ours);
+  const atEnds =
+    more(before?.ends?.[1], inside[0]?.ends?.[0]) + more(after?.ends?.[0], inside.at(-1)?.ends?.[1]);
   return inside.reduce((sum, { counted, calls, shared, why, missing = 0 }, i) => {
     const twice = i === 0 ? 0 : shared;
     const own = counted === null ? calls : Math.max(calls, counted - twice);
     return sum + own + (why === 'rose' ? missing : 0);
-  }, 0);
+  }, atEnds);
 }

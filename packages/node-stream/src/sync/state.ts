@@ -145,12 +145,14 @@ export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
         .flatMap(({ stretches }) => stretches)
         .filter(({ is, at }) => is === 'proved' && at !== null && at > since)
         .sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1));
+    const since = ({ at, read = 0 }: Stretch): number => at ?? read;
     const stretches = part.stretches.filter(
-      (one) => one.is === 'proved' || missing(covering(one.at ?? one.read ?? 0), one).length > 0,
+      (one) => one.is === 'proved' || missing(covering(since(one)), one).length > 0,
     );
+    const whole = covering(Math.max(0, ...part.stretches.map(since)));
     const asked = part.asked.flatMap((span) => [
       ...stretches.flatMap((one) => common(one, span) ?? []),
-      ...missing(part.stretches, span).flatMap((unread) => missing(covering(0), unread)),
+      ...missing(part.stretches, span).flatMap((unread) => missing(whole, unread)),
     ]);
     return asked.length === 0 ? [] : [{ ...part, stretches, asked: merged(asked) }];
   });
