@@ -273,32 +273,39 @@ export async function recount<P extends Position>(
       size = fresh(stretch);
     }
   }
-  /** `isStrict`: each stretch is counted by itself. */
-  const judge = async (group: readonly Stretch<P>[], isStrict = false): Promise<readonly Stretch<P>[]> => {
+  const each = async (group: Stretches<P>): Promise<Stretches<P>> => {
+    const list: Stretch<P>[] = [];
+    for (const one of group) list.push(...(await judge([one])).list);
+    return list;
+  };
+  const judge = async (group: Stretches<P>): Promise<{ found: number | null; list: Stretches<P> }> => {
     const whole = group.reduce(joined);
     const range = { from: whole.from, to: whole.to };
     const half = group.length >> 1;
-    const inHalves = async (strict: boolean): Promise<readonly Stretch<P>[]> => [
-      ...(await judge(group.slice(0, half), strict)),
-      ...(await judge(group.slice(half), strict)),
-    ];
-    if (isStrict && half > 0) return inHalves(true);
     let found = await count(range);
     // One stretch that differs is counted twice: the first time, the server may have been behind.
     if (half === 0 && found !== whole.counted) found = await count(range);
-    if (found === whole.counted) return group.map((one) => ({ ...one, at: now }));
-    if (found === null) return group.map((one) => ({ ...one, is: 'unproven', why: 'uncounted' }));
-    const more = found - (whole.counted ?? 0);
-    if (half === 0) return [differing(whole, more)];
-    const isAgreed = (list: readonly Stretch<P>[]) => list.every(({ is }) => is === 'proved');
-    let parts = await inHalves(false);
-    if (!isAgreed(parts) || !Number.isFinite(found)) return parts;
-    // Each half agrees and their sum does not: calls moved while they were counted, or those that both halves share are others than before.
-    parts = await inHalves(true);
-    return isAgreed(parts) ? parts.map((one, i) => (i === half ? differing(one, more) : one)) : parts;
+    if (found === whole.counted) return { found, list: group.map((one) => ({ ...one, at: now })) };
+    if (found === null)
+      return { found, list: group.map((one) => ({ ...one, is: 'unproven', why: 'uncounted' })) };
+    if (half === 0) return { found, list: [differing(whole, found - (whole.counted ?? 0))] };
+    const left = await judge(group.slice(0, half));
+    const right = await judge(group.slice(half));
+    const list = [...left.list, ...right.list];
+    const sum = (left.found ?? Number.NaN) + (right.found ?? Number.NaN) - (group[half]?.shared ?? 0);
+    if (!Number.isFinite(found - sum) || found <= sum || group[half]?.ends === undefined)
+      return { found, list };
+    // Together there are more than in both: calls moved while they were counted, or one that both had is gone and hid one in each.
+    const isProved = list.every(({ is }) => is === 'proved');
+    const alone = isProved ? await each(group) : list;
+    const isFound = isProved && alone.some(({ is }) => is !== 'proved');
+    const more = found - sum;
+    const mark = (one: Stretch<P>, i: number) =>
+      i === half && one.is === 'proved' && !isFound ? differing(one, more) : one;
+    return { found, list: alone.map(mark) };
   };
   const counted: Stretch<P>[] = [];
-  for (const group of groups) counted.push(...(await judge(group)));
+  for (const group of groups) counted.push(...(await judge(group)).list);
   return [...counted, ...others].sort((a, b) => (isBefore(a.from, b.from, 'begin') ? -1 : 1));
 }
 

@@ -142,8 +142,13 @@ export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
     const covering = (since: number): Stretch[] =>
       parts
         .filter((other) => other !== part && hasAll(other))
-        .flatMap(({ stretches }) => stretches)
-        .filter(({ is, at }) => is === 'proved' && at !== null && at > since)
+        .flatMap(({ stretches, countedTo }) =>
+          // What was too young to be counted is as it was when it was read.
+          stretches.filter(({ is, at, to, read = 0 }) => {
+            if (is !== 'proved' || at === null) return false;
+            return (to !== null && to <= (countedTo ?? '') ? at : read) > since;
+          }),
+        )
         .sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1));
     const since = ({ at, read = 0 }: Stretch): number => at ?? read;
     const stretches = part.stretches.filter(
