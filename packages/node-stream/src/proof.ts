@@ -273,11 +273,6 @@ export async function recount<P extends Position>(
       size = fresh(stretch);
     }
   }
-  const each = async (group: Stretches<P>): Promise<Stretches<P>> => {
-    const list: Stretch<P>[] = [];
-    for (const one of group) list.push(...(await judge([one])).list);
-    return list;
-  };
   const judge = async (group: Stretches<P>): Promise<{ found: number | null; list: Stretches<P> }> => {
     const whole = group.reduce(joined);
     const range = { from: whole.from, to: whole.to };
@@ -296,13 +291,12 @@ export async function recount<P extends Position>(
     if (!Number.isFinite(found - sum) || found <= sum || group[half]?.ends === undefined)
       return { found, list };
     // Together there are more than in both: calls moved while they were counted, or one that both had is gone and hid one in each.
-    const isProved = list.every(({ is }) => is === 'proved');
-    const alone = isProved ? await each(group) : list;
-    const isFound = isProved && alone.some(({ is }) => is !== 'proved');
+    const isProved = ({ is }: Stretch<P>): boolean => is === 'proved';
+    const alone: Stretch<P>[] = [];
+    if (list.every(isProved)) for (const one of group) alone.push(...(await judge([one])).list);
+    if (!alone.every(isProved)) return { found, list: alone };
     const more = found - sum;
-    const mark = (one: Stretch<P>, i: number) =>
-      i === half && one.is === 'proved' && !isFound ? differing(one, more) : one;
-    return { found, list: alone.map(mark) };
+    return { found, list: list.map((one, i) => (i === half && isProved(one) ? differing(one, more) : one)) };
   };
   const counted: Stretch<P>[] = [];
   for (const group of groups) counted.push(...(await judge(group)).list);
