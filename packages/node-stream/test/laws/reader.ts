@@ -75,15 +75,22 @@ const modes: Record<string, () => Promise<void>> = {
     const file = openSync(log, 'a');
     let length = place?.length ?? 0;
     ftruncateSync(file, length);
+    // A sink keeps one record for each sid: those at a border come again.
+    const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1);
+    const known = new Set(lines.map((line): string => JSON.parse(line).sid));
     process.stdout.write('ready\n');
     await syncInto(
       client,
       {
         load: async () => place?.state ?? null,
         async commit({ calls, state }) {
-          for (const call of calls) length += writeSync(file, `${JSON.stringify(call)}\n`);
+          const added = calls.filter(({ sid }) => !known.has(sid));
+          for (const call of added) {
+            known.add(call.sid);
+            length += writeSync(file, `${JSON.stringify(call)}\n`);
+          }
           save({ state, length });
-          return { added: calls.length, changed: 0 };
+          return { added: added.length, changed: 0 };
         },
       },
       { ...options, lookback: '1h', clock: { now: () => Date.UTC(2026, 5, 1) } },
