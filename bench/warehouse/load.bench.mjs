@@ -37,7 +37,7 @@ async function syncCost(sink) {
   return (cpu / records) * 1000;
 }
 
-const nothing = { load: async () => null, commit: async () => {} };
+const nothing = { load: async () => null, commit: async () => ({ added: 0, changed: 0 }) };
 const path = join(folder, 'calls.duckdb');
 const remove = (file) => rmSync(file, { recursive: true, force: true });
 
