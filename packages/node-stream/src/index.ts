@@ -13,6 +13,8 @@ export {
   type ItemErrorCode,
   StateError,
   type StateErrorCode,
+  StreamError,
+  type StreamErrorCode,
 } from './errors.ts';
 export { through } from './operators/chain.ts';
 export type { Chain } from './operators/operator.ts';
@@ -41,7 +43,6 @@ export {
   type ReadStream,
 } from './read.ts';
 export type { Progress } from './reading.ts';
-export { StreamError, type StreamErrorCode } from './stream-error.ts';
 // Sync: a copy that is kept up to date.
 export {
   type FirstCount,

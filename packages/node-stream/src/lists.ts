@@ -1,6 +1,7 @@
 // Any list, read whole: what can be asked for a range of an order. createListReader proves that it has everything, as far as the list can be
 // counted, and says what it cannot prove.
 import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { StreamError } from './errors.ts';
 import type { Answer } from './judge.ts';
 import { through } from './operators/chain.ts';
 import type { Done, Sink } from './operators/operator.ts';
@@ -9,12 +10,11 @@ import type { Checkpoint, Page, Source } from './page.ts';
 import type { Span, Verdict } from './proof.ts';
 import { type Progress, pagesOf, Reading } from './reading.ts';
 import type { Ask, Asked } from './slices.ts';
-import { StreamError } from './stream-error.ts';
 
+export { StreamError, type StreamErrorCode } from './errors.ts';
 export type { Checkpoint, Page } from './page.ts';
 export { describeVerdict, type Gap, type Note, type Proof, type Verdict } from './proof.ts';
 export type { Progress } from './reading.ts';
-export { StreamError, type StreamErrorCode } from './stream-error.ts';
 
 /** What a list is asked for: one page of a range. */
 export interface ListRequest {

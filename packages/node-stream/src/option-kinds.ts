@@ -10,9 +10,9 @@ export const reading = <V extends string | ((item: never) => unknown)>(): Option
     (value) => typeof value === 'string' || typeof value === 'function',
   );
 
-/** A time without a zone. `step`: of which it is a multiple, in milliseconds. */
-export const naiveTime = (step = 1): Option<string> =>
-  option.of("a time as 'YYYY-MM-DD HH:MM:SS'", (value) => parseNaive(value) % step === 0, true);
+/** A time without a zone. */
+export const naiveTime = (): Option<string> =>
+  option.of("a time as 'YYYY-MM-DD HH:MM:SS'", (value) => !Number.isNaN(parseNaive(value)), true);
 
 /** One operator that gives bytes, or several in a row. */
 export const encoding = <V extends object>(): Option<V> =>

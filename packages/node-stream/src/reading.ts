@@ -1,4 +1,5 @@
 import { checkCheckpoint, checkpointOf } from './checkpoint.ts';
+import { StreamError } from './errors.ts';
 import type { Checkpoint, Page, Range } from './page.ts';
 import {
   add,
@@ -16,7 +17,6 @@ import {
   verdictOf,
 } from './proof.ts';
 import { type Asked, type Slice, type SliceOptions, slices } from './slices.ts';
-import { StreamError } from './stream-error.ts';
 
 /** How far a read has come. */
 export interface Progress {

@@ -1,7 +1,7 @@
+import { StreamError } from './errors.ts';
 import { IdSet } from './ids.ts';
 import { type Answer, isRising, judge, type Limits, pagedStretch } from './judge.ts';
 import type { ReadState, Span, Stretch } from './proof.ts';
-import { StreamError } from './stream-error.ts';
 
 // A slice is one answer. It is delivered when it is proved: as many items as its total says, each once, all inside. Else it is asked for
 // again; a range that holds more than a page is cut where the answer shows. Ranges are closed and share their borders, so that nothing

@@ -51,6 +51,7 @@ test('a typed stream is accepted wherever a Readable is', () => {
 
 test('CallsError.is knows the errors of streams', () => {
   const error: unknown = null;
+  if (CallsError.is(error, 'range_ignored')) expectTypeOf(error.code).toEqualTypeOf<'range_ignored'>();
   if (CallsError.is(error, 'file_locked')) expectTypeOf(error.host).toEqualTypeOf<string | null>();
 });
 

@@ -194,7 +194,7 @@ async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiRespon
       const isLast = attempt >= retry.attempts || (isSilence && retry.afterSilence === false);
       if (!error.isRetryable || isLast) throw error;
       if (clock.now() + waitMs >= end) {
-        // What the server never answered is not told to wait.
+        // Silence says nothing about when to come back: its own advice is the better one.
         if (isSilence) throw error;
         // A wait that does not fit is not begun. A Date cannot hold a later time than this, but servers may request one.
         const when = new Date(Math.min(clock.now() + waitMs, 8.64e15)).toISOString();

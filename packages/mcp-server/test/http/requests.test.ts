@@ -13,18 +13,23 @@ import { meta, revision, rpc } from '../support/rpc.ts';
 
 const { start, stop } = useEndpoint();
 
+/** A question about all 30 calls is answered, and told how far it is on the way. */
+async function analyzesAll(client: Client): Promise<void> {
+  const progress: unknown[] = [];
+  const result = await client.callTool({ name: 'analyze_calls', arguments: { calls: 'all' } }, undefined, {
+    onprogress: (each) => progress.push(each.progress),
+  });
+  expect(result.structuredContent).toMatchObject({ calls: 30, complete: true });
+  expect(progress).toEqual([30]);
+}
+
 describe('the HTTP endpoint', () => {
   it('serves the client of the SDK', async () => {
     const url = await start();
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
     expect((await client.listTools()).tools).toHaveLength(tools.length);
-    const progress: unknown[] = [];
-    const result = await client.callTool({ name: 'analyze_calls', arguments: { calls: 'all' } }, undefined, {
-      onprogress: (each) => progress.push(each.progress),
-    });
-    expect(result.structuredContent).toMatchObject({ calls: 30, complete: true });
-    expect(progress).toEqual([30]);
+    await analyzesAll(client);
     await client.close();
   });
 
@@ -256,12 +261,7 @@ describe('a mounted endpoint', () => {
     });
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(transport as never);
-    const progress: unknown[] = [];
-    const result = await client.callTool({ name: 'analyze_calls', arguments: { calls: 'all' } }, undefined, {
-      onprogress: (each) => progress.push(each.progress),
-    });
-    expect(result.structuredContent).toMatchObject({ calls: 30, complete: true });
-    expect(progress).toEqual([30]);
+    await analyzesAll(client);
     await client.close();
     await mcp.close();
     const late = await mcp.fetch(new Request('https://calls.example/'));

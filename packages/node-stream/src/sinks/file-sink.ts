@@ -94,7 +94,7 @@ export function fileSink<T>(
 ): FileSink<T>;
 export function fileSink<T>(path: string, options: FileSinkOptions<T> = {}): FileSink<T> {
   sinkOptions.read(options as object as never);
-  const { resume = false, metadata = null } = options;
+  const { resume = false } = options;
   const given = options.encode as AnyOperator | readonly AnyOperator[] | undefined;
   const encoders = given === undefined ? encodersOf(path) : [given].flat();
   const unsaved = encoders.find((each) => each.unsaved != null)?.unsaved;
@@ -106,14 +106,11 @@ export function fileSink<T>(path: string, options: FileSinkOptions<T> = {}): Fil
       `${path} cannot have a receipt: its rows are counted as they are encoded, by toNdjson(), toCsv(), toJsonArray() or toParquet(). Use one of these, or remove receipt.`,
     );
   const state = resume ? readPartState(path) : null;
+  const metadata = state === null ? (options.metadata ?? null) : state.metadata;
   return Object.assign(
     (source: Parameters<Sink<T, FileWritten>>[0]) =>
-      writeFile<T>(path, { ...options, encoders, form, state }, through(source)),
-    {
-      path,
-      checkpoint: state?.checkpoint ?? null,
-      metadata: state === null ? metadata : state.metadata,
-    },
+      writeFile<T>(path, { ...options, metadata, encoders, form, state }, through(source)),
+    { path, checkpoint: state?.checkpoint ?? null, metadata },
   );
 }
 
@@ -150,11 +147,10 @@ interface Writing<T> extends Omit<FileSinkOptions<T>, 'encode'> {
 }
 
 async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>): Promise<FileWritten> {
-  const { encoders, state, resume = false, receipt = false, metadata = null, clock = systemClock } = writing;
+  const { encoders, state, resume = false, receipt = false, metadata, clock = systemClock } = writing;
   const rows = new FileRows<T>(writing.encoders.length === 0, receipt === false ? null : writing.form);
   const bytes = chain.through(rows.operator, ...encoders) as Chain<Uint8Array | string>;
   if (resume && bytes.unsaved !== null) throw notResumed(path, bytes.unsaved);
-  const kept = state === null ? metadata : state.metadata;
   const file = new PartFile(path, receipt !== false);
   const pace = new SavePace();
   try {
@@ -162,7 +158,7 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
     for await (const page of bytes.pages(state?.checkpoint ?? null)) {
       for (const chunk of page.items)
         await file.write(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-      if (bytes.unsaved === null && pace.isDue) await pace.save(() => file.save(page.checkpoint, kept));
+      if (bytes.unsaved === null && pace.isDue) await pace.save(() => file.save(page.checkpoint, metadata));
     }
     await file.finish(async (sums) => {
       const now = clock.now();

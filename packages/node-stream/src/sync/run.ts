@@ -210,12 +210,13 @@ export class SyncRun {
     const times = calls.map(({ date_added }) => date_added).filter((at) => at < ceiling);
     const latest = [this.#part.latest ?? '', ...times].sort().at(-1) || null;
     const countAt = (border: string | null): number => times.filter((at) => at === border).length;
+    // A slice that holds the time up to which calls are counted comes in two stretches, with no call at that time.
+    const stretches = slice.stretches ?? [];
+    const isTwo = stretches.length > 1;
+    const open = calls.filter((call) => !isFinal(call)).map(({ date_added }) => date_added);
     let list = this.#part.stretches;
-    for (const [i, one] of (slice.stretches ?? []).entries()) {
+    for (const [i, one] of stretches.entries()) {
       const span = source.spanOf(one);
-      // A slice that holds the time up to which calls are counted comes in two stretches, with no call at that time.
-      const isTwo = (slice.stretches?.length ?? 0) > 1;
-      const open = calls.filter((call) => !isFinal(call)).map(({ date_added }) => date_added);
       const stretch: Stretch = {
         ...one,
         ...span,

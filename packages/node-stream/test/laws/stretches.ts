@@ -211,13 +211,10 @@ export const wholeEvents = {
  * a swap: as many calls lost as gained inside what one count covers. Those are tallied.
  */
 export async function wholeIsWhole(numRuns: number, tally = new Tally(), seed?: number): Promise<void> {
+  const examples = knownHistories.map((one): [History] => [one]);
   await fc.assert(
     fc.asyncProperty(history, (given) => tally.run(() => liveThrough(given, tally))),
-    {
-      numRuns,
-      examples: knownHistories.map((one): [History] => [one]),
-      ...(seed === undefined ? {} : { seed }),
-    },
+    { numRuns, examples, ...(seed === undefined ? {} : { seed }) },
   );
 }
 
