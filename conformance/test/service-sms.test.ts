@@ -50,6 +50,26 @@ describe('the SMS listing', () => {
     expect([put.status, put.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
   });
 
+  test('[R87] reads a form in chunks or without any length, and refuses one that is too long', async () => {
+    const post = async (query: string, length: Record<string, string>, body = '') => {
+      const headers = { 'Content-Type': 'application/x-www-form-urlencoded', ...length };
+      return raw(legacyUrl, `/ibp_api.php${query}`, { method: 'POST', headers, body });
+    };
+    const chunked = { 'Transfer-Encoding': 'chunked' };
+    const inChunks = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
+    const { body: expected } = await sms(good);
+    expect((await post('', chunked, inChunks(good))).body).toBe(expected);
+    expect((await post(`?${good}`, {})).body).toBe(expected);
+    const long = `${good}&x=${'y'.repeat(9_000)}`;
+    for (const [length, body] of [
+      [chunked, inChunks(long)],
+      [{ 'Content-Length': String(long.length) }, long],
+    ] as const) {
+      const answer = await post('', length, body);
+      expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('longer than 8192 bytes')]);
+    }
+  });
+
   test('[R88] shows the listener url and sends nothing to it', async () => {
     const other = testKeys('103');
     const response = await sms(

@@ -1,5 +1,4 @@
 import type { SmsEntry, Store } from '@call-attribution/store';
-import { bodyLimit } from 'hono/body-limit';
 import { type AppContext, queryOf, wholeReply } from './context.ts';
 import type { Admit } from './gate.ts';
 import { readParameters } from './parameters.ts';
@@ -37,17 +36,17 @@ async function readAll(c: AppContext): Promise<Map<string, string>> {
   }
   if (c.env.incoming?.readableDidRead)
     throw new Refusal('form_lost', 'The form was read before it reached the service');
-  await limited(c, async () => {});
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of c.req.raw.body ?? []) {
+    size += chunk.length;
+    if (size > mostFormBytes)
+      throw new Refusal('form_too_long', `The form is longer than ${mostFormBytes} bytes`);
+    chunks.push(chunk);
+  }
   // A parameter in both places counts as given twice.
-  return readParameters([queryOf(c), await c.req.text()].join('&'), names);
+  return readParameters([queryOf(c), new TextDecoder().decode(Buffer.concat(chunks))].join('&'), names);
 }
-
-const limited = bodyLimit({
-  maxSize: mostFormBytes,
-  onError() {
-    throw new Refusal('form_too_long', `The form is longer than ${mostFormBytes} bytes`);
-  },
-});
 
 function required(parameters: ReadonlyMap<string, string>, name: string): string {
   const value = parameters.get(name);
