@@ -10,6 +10,7 @@ export type { StoreJournal } from './journal.ts';
 export { mirrorSink } from './mirror-sink.ts';
 export { openStore, storeName } from './open-store.ts';
 export type { StoreOptions } from './options.ts';
+export type { ColumnBatch } from './rows/columns.ts';
 export type { Part } from './rows/each-call.ts';
 export type { Page, PageQuery, PageStream } from './rows/pages.ts';
 export type { ScannedCalls, ScanPart, ScanStart, ScanTaker } from './rows/scan.ts';

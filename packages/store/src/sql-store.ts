@@ -16,6 +16,7 @@ import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { openJournal, type StoreJournal } from './journal.ts';
 import type { StoreSettings } from './options.ts';
+import { columnsOf } from './rows/columns.ts';
 import { type DocumentRow, document, documentIn, printed } from './rows/documents.ts';
 import { eachCall } from './rows/each-call.ts';
 import { readPage } from './rows/pages.ts';
@@ -164,6 +165,8 @@ function readMethods(driver: Driver, settings: StoreSettings) {
     },
     calls: (account, selection = everything, part = {}) =>
       eachCall(driver, account, selection, part, settings.walkBelow),
+    columns: (account, selection, fields, signal) =>
+      columnsOf(eachCall(driver, account, selection, {}, settings.walkBelow), fields, signal),
     scan: (account, parts, begin, { signal } = {}) => scanCalls(driver, account, parts, begin, signal),
     position: (account) => positionOf(driver, account),
   } satisfies Partial<Store>;

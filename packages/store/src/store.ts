@@ -5,6 +5,7 @@ import type { Account, AccountCredential, CredentialInfo, KeyVerdict } from './a
 import type { Claim, Note } from './accounts/claims.ts';
 import type { SmsEntry } from './accounts/sms.ts';
 import type { StoreJournal } from './journal.ts';
+import type { ColumnBatch } from './rows/columns.ts';
 import type { Part } from './rows/each-call.ts';
 import type { Page, PageQuery } from './rows/pages.ts';
 import type { ScanPart, ScanStart, ScanTaker } from './rows/scan.ts';
@@ -63,6 +64,14 @@ export interface Store extends AsyncDisposable {
   get(account: string, sid: string): Promise<Call | null>;
   /** The calls of a selection, or a part of them, in neutral form, in order. A call that changes while they are read is as it is when reached. */
   calls(account: string, selection?: NumericFilter, part?: Part): AsyncIterable<Call>;
+
+  /** Some fields of the calls of a selection, in the order of `calls`, in batches. */
+  columns(
+    account: string,
+    selection: NumericFilter,
+    fields: readonly string[],
+    signal?: AbortSignal,
+  ): AsyncIterable<ColumnBatch>;
 
   /**
    * Reads what can be counted of calls without their records, one part after the other and all from one snapshot. `begin` returns what

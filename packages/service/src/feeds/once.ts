@@ -1,5 +1,5 @@
 import type { Ledger, LedgerEntry } from '@call-attribution/conversions';
-import type { Feed } from './feed.ts';
+import type { Feed, Once } from './feed.ts';
 
 /** What the ledger calls a feed in the period of a time; null for a feed that repeats its window. */
 export function periodOf({ path, once }: Feed, now: number): string | null {
@@ -21,9 +21,7 @@ export function earlierIn({ path, once }: Feed, period: string | null): (orderId
 const noting = new WeakMap<Ledger, Promise<void>>();
 
 /** Notes that the calls of a period were sent whole. A ledger takes one note after the other. */
-export function noteSent({ once }: Feed, period: string, entries: readonly LedgerEntry[]): Promise<void> {
-  if (once === undefined) return Promise.resolve();
-  const { ledger } = once;
+export function noteSent({ ledger }: Once, period: string, entries: readonly LedgerEntry[]): Promise<void> {
   const note = async (): Promise<void> => {
     const unfinished = ledger.pending(period);
     if (unfinished) await ledger.abandon(unfinished);

@@ -83,7 +83,7 @@ async function* partsOf(
   yield* parts;
   signal.throwIfAborted();
   // All of it was taken. If this fails, so does the response, and the tool fetches again.
-  if (period !== null) await noteSent(feed, period, entries);
+  if (feed.once && period !== null) await noteSent(feed.once, period, entries);
 }
 
 /** Does the client have these bytes already? */
