@@ -18,5 +18,5 @@ export {
   removalsFile,
   withoutCalls,
 } from '../removals/removals.ts';
-export { withoutRecords } from '../sync/state.ts';
+export { withoutRecords, withUnread } from '../sync/state.ts';
 export { type CopyVerdict, copyVerdict, describeCopy } from '../sync/verdict.ts';

@@ -113,6 +113,19 @@ export function withoutRecords(state: SyncState, sids: ReadonlySet<string>): Syn
   return { ...state, parts, ...(state.seen ? { seen: state.seen.filter(([sid]) => isKept(sid)) } : {}) };
 }
 
+/** A state for which no calls of a period were read: the next run reads them, with those that were read together with them. */
+export function withUnread(state: SyncState, period: Span): SyncState {
+  const isOutside = ({ from, to }: Span): boolean =>
+    (to !== null && period.from !== null && to < period.from) ||
+    (from !== null && period.to !== null && from > period.to);
+  const unread = (one: Stretch): Stretch =>
+    isOutside(one) ? one : { ...one, is: 'unproven', why: 'unread' };
+  return {
+    ...state,
+    parts: state.parts.map((part) => ({ ...part, stretches: part.stretches.map(unread) })),
+  };
+}
+
 /** Returns the state of a sync. Throws for anything else. */
 export function checkState(state: unknown): SyncState {
   const { version, parts } = Object(state) as Partial<SyncState>;

@@ -1,0 +1,181 @@
+import { hostname } from 'node:os';
+import type { Call, Client } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
+import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
+import {
+  type SyncOptions,
+  type SyncState,
+  type SyncSummary,
+  syncInto,
+  type UpsertSink,
+} from '@call-attribution/node-stream';
+import { type Removals, withUnread } from '@call-attribution/node-stream/copies';
+import { type Filter, toFilter } from '@call-attribution/query-dsl';
+import type { AccountCredential } from './accounts/accounts.ts';
+import type { Claim } from './accounts/claims.ts';
+import { StoreError } from './database/errors.ts';
+import type { Store } from './store.ts';
+
+/** Who syncs, where nobody says it. */
+const thisProcess = `process ${process.pid} on ${hostname()}`;
+
+/**
+ * A sink by which `syncInto` writes into an account of a store: page by page, each in one transaction with the state of the sync after it.
+ *
+ * Of two syncs of one account only the one that started later goes on; the other one fails with `claim_lost`. The account must
+ * exist.
+ *
+ * @param holder who syncs, for that error. Default: the name of the machine and the id of the process.
+ * @example
+ * await syncInto(client, mirrorSink(store, '101'), { filter: 'inc_gce:1' });
+ */
+export function mirrorSink(store: Store, account: string, holder = thisProcess): UpsertSink {
+  let claim: Claim | undefined;
+  let removals: Removals | undefined;
+  const claimed = async () => {
+    claim ??= await store.claim(account, 'sync', holder);
+    return claim;
+  };
+  return {
+    async load() {
+      claim = undefined;
+      const { note } = await claimed();
+      removals = await store.removals(account);
+      return note as SyncState | null;
+    },
+    leavesOut: (call) => removals?.isRemoved(call) ?? false,
+    commit: async ({ calls, state }) => store.commitClaimed(await claimed(), { calls, note: state }),
+  };
+}
+
+/** The part of core's client that `syncAccount` uses. */
+export type AccountClient = Pick<Client, 'version' | 'fetchPage' | 'listCalls'>;
+
+/** Settings of `syncAccount`, next to those of `syncInto`. */
+export interface AccountSyncOptions extends SyncOptions {
+  /** The ID of the account in the store. Default: the one that the API gives with its calls. */
+  readonly account?: string | undefined;
+  /** The credentials of the account. They open the copy, too, until the API refuses them. Default: none. */
+  readonly keys?: readonly AccountCredential[] | undefined;
+  /** Who syncs, for the error of a sync that is overtaken. Default: the name of the machine and the id of the process. */
+  readonly holder?: string | undefined;
+  /** Reads all calls again, whatever the store has. Default false. */
+  readonly restart?: boolean | undefined;
+  /** Called with each call that the store cannot keep, when `onError` does not end the sync. */
+  readonly onRefused?: ((call: Call, error: unknown) => void) | undefined;
+}
+
+/** What a sync of an account did, and what it leaves. */
+export interface AccountSyncSummary extends SyncSummary {
+  /** The ID of the account in the store. */
+  readonly account: string;
+}
+
+/**
+ * Brings an account of a store up to date: adds it where it is not there, claims its sync, reads what is due and commits it page by page.
+ * Calls through call extensions are read whatever the filter says, since a service over the store answers for both versions of the API.
+ *
+ * Of two syncs of one account only the one that started later goes on; the other one fails with `claim_lost`.
+ *
+ * @example
+ * const summary = await syncAccount(client, store, { account: '101', signal });
+ * if (summary.proof !== 'whole') console.error(describeCopy(summary));
+ */
+export async function syncAccount(
+  client: AccountClient,
+  store: Store,
+  options: AccountSyncOptions = {},
+): Promise<AccountSyncSummary> {
+  const { account: given, keys = [], holder, restart = false, onRefused, ...reading } = options;
+  let account = given ?? null;
+  try {
+    account ??= await accountIn(client, reading.signal);
+    await prepare(store, account, keys);
+    // The counts of the store may be what was wrong.
+    if (restart) await store.rebuild(account);
+    const sink = mirrorSink(store, account, holder);
+    const filter = toFilter(reading.filter ?? '', { version: client.version });
+    const summary = await syncInto(client, sinkOf(sink, { restart, onRefused, onError: reading.onError }), {
+      ...reading,
+      filter: client.version === 'v3' ? withExtensions(filter) : filter,
+    });
+    await store.noteSyncKeys(account, keys, 'accepted');
+    return { account, ...summary };
+  } catch (error) {
+    if (CallsError.is(error, 'unauthorized')) await store.noteSyncKeys(account, keys, 'refused');
+    throw error;
+  }
+}
+
+/**
+ * Notes that calls of a period are not in the store any more, whatever its syncs have proved: the next sync reads them again. Without a
+ * sync there is nothing to note.
+ *
+ * @example
+ * await markUnread(store, '101', { from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00' });
+ */
+export async function markUnread(
+  store: Store,
+  account: string,
+  period: { readonly from: string | null; readonly to: string | null },
+): Promise<void> {
+  const claim = await store.claim(account, 'sync', thisProcess);
+  if (claim.note === null) return;
+  await store.commitClaimed(claim, { calls: [], note: withUnread(claim.note as SyncState, period) });
+}
+
+/** The ID of the account whose calls the API gives. */
+async function accountIn(client: AccountClient, signal: AbortSignal | undefined): Promise<string> {
+  const { records } = await client.listCalls({ rows: 1, signal });
+  const id = records[0]?.acct_id;
+  if (isAccountName(id)) return id;
+  throw new StoreError('unknown_account', {
+    message:
+      typeof id === 'string' && id !== ''
+        ? `The ID that the server gives the account cannot be used: it is not ${accountNameWords}.`
+        : 'The account has no calls yet, so its ID is unknown.',
+    hint: 'Name another one.',
+  });
+}
+
+/** Adds an account that is not there. Who reads the copy while it is filled may use the same keys. */
+async function prepare(store: Store, account: string, keys: readonly AccountCredential[]): Promise<void> {
+  const accounts = await store.accounts();
+  if (!accounts.some(({ id }) => id === account)) await store.putAccount({ id: account, name: account });
+  await store.noteSyncKeys(account, keys, 'unknown');
+}
+
+function withExtensions(filter: Filter): Filter {
+  if (filter.clauses.some(({ kind }) => kind === 'flag')) return filter;
+  return { clauses: [...filter.clauses, { kind: 'flag', field: 'inc_gce' }] };
+}
+
+/** A sink that forgets where the sync was, if it restarts, and goes on without calls that the store refuses, if it may. */
+function sinkOf(
+  sink: UpsertSink,
+  { restart, onError, onRefused }: Pick<AccountSyncOptions, 'restart' | 'onError' | 'onRefused'>,
+): UpsertSink {
+  return {
+    async load() {
+      // It also takes the account for this process.
+      const state = await sink.load();
+      return restart ? null : state;
+    },
+    leavesOut: (call) => sink.leavesOut?.(call) ?? false,
+    async commit(batch) {
+      try {
+        return await sink.commit(batch);
+      } catch (error) {
+        const mayGoOn = onError !== undefined && onError !== 'fail';
+        const refused = new Set(error instanceof StoreError ? error.refused : []);
+        if (!mayGoOn || refused.size === 0) throw error;
+        for (const at of refused) {
+          const call = batch.calls[at];
+          if (call !== undefined) onRefused?.(call, error);
+        }
+        const calls = batch.calls.filter((_, at) => !refused.has(at));
+        return { ...(await sink.commit({ ...batch, calls })), refused: refused.size };
+      }
+    },
+  };
+}

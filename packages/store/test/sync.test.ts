@@ -1,0 +1,69 @@
+import { apiKeys, createClient } from '@call-attribution/core';
+import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { describeCopy } from '@call-attribution/node-stream/copies';
+import { testStores } from '@call-attribution/test-tools';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { everything, markUnread, openStore, syncAccount } from '../src/index.ts';
+
+const calls = fixtureCalls(300).map((call) => ({ ...call, acct_id: '101' }));
+let server: Awaited<ReturnType<typeof startHostileServer>>;
+let client: ReturnType<typeof createClient>;
+beforeAll(async () => {
+  server = await startHostileServer({ calls });
+  client = createClient({ baseUrl: server.url, auth: apiKeys('key-one', 'key-two') });
+});
+afterAll(async () => {
+  await client.close();
+  await server.close();
+});
+
+describe.each(testStores())('the sync of an account into a $kind store', ({ newUrl }) => {
+  test('adds the account by the ID of its calls, and goes on where a limit of pages has ended it', async () => {
+    const store = await openStore(await newUrl());
+    const first = await syncAccount(client, store, { rows: 100, maxPages: 1 });
+    expect(first.account).toBe('101');
+    expect(describeCopy(first)).toMatch(/were not read$/);
+    const second = await syncAccount(client, store, { rows: 100 });
+    expect(second).toMatchObject({ account: '101', proof: 'whole' });
+    expect(first.new + second.new).toBe(300);
+    expect(await syncAccount(client, store, { restart: true })).toMatchObject({ new: 0, same: 300 });
+    await store.close();
+  });
+
+  test('of two at the same time the later one goes on, and the earlier one says so', async () => {
+    const store = await openStore(await newUrl());
+    let overtake = true;
+    const earlier = syncAccount(client, store, {
+      account: '101',
+      rows: 50,
+      holder: 'the earlier one',
+      onProgress: () => {
+        if (overtake) later = syncAccount(client, store, { account: '101', holder: 'the later one' });
+        overtake = false;
+      },
+    });
+    let later: Promise<unknown> = Promise.resolve();
+    await expect(earlier).rejects.toMatchObject({
+      code: 'claim_lost',
+      summary: expect.stringMatching(/the later one/),
+    });
+    expect(await later).toMatchObject({ proof: 'whole' });
+    expect(await store.count('101', everything)).toBe(300);
+    await store.close();
+  });
+
+  test('brings back calls that were lost, once their period is marked as unread', async () => {
+    const store = await openStore(await newUrl());
+    const options = { account: '101', rows: 50, lookback: '1s', settle: '1s' } as const;
+    await syncAccount(client, store, options);
+    const [lost] = calls;
+    if (lost === undefined) throw new Error('There is no such call.');
+    await store.remove('101', [lost.sid]);
+    expect(await syncAccount(client, store, options)).toMatchObject({ new: 0 });
+    await markUnread(store, '101', { from: lost.date_added, to: lost.date_added });
+    expect(describeCopy((await store.verdict('101')) ?? { gaps: [] })).toMatch(/were not read/);
+    expect(await syncAccount(client, store, options)).toMatchObject({ new: 1, proof: 'whole' });
+    expect(await store.get('101', lost.sid)).toMatchObject({ sid: lost.sid });
+    await store.close();
+  });
+});
