@@ -91,6 +91,20 @@ describe('calls serve', () => {
     expect(stderr).toMatch(reason);
   });
 
+  test('CALLS_PAGE_PASSWORD opens the page, and is refused where it would cross the network unencrypted', async () => {
+    const env = { CALLS_PAGE_PASSWORD: 'open sesame' };
+    const { ready: sandbox, live } = await ready(['--records', '5'], env);
+    const page = (headers = {}) => fetch(`${sandbox.url}/page/about.json`, { headers });
+    expect((await page()).status).toBe(401);
+    const authorization = `Basic ${Buffer.from('boss:open sesame').toString('base64')}`;
+    expect((await page({ authorization })).status).toBe(200);
+    await live.stop('SIGTERM');
+    const { code, stderr } = await calls(['serve', '--records', '5', '--host', '0.0.0.0'], { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('CALLS_PAGE_PASSWORD would cross the network unencrypted: 0.0.0.0 has no TLS');
+    expect(stderr).not.toContain('sesame');
+  });
+
   test('a port that is in use is refused with the option that names another', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

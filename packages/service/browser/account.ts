@@ -1,5 +1,5 @@
 import { formatCount } from '@call-attribution/questions/chart';
-import type { Credentials } from './api.ts';
+import { type Credentials, noKeys } from './api.ts';
 import { byId, copyButton, el } from './dom.ts';
 
 /** What the service says about itself. */
@@ -8,20 +8,23 @@ export interface About {
   readonly live: boolean;
   /** Whether it serves the API too; a warehouse has the page alone. */
   readonly hasApi: boolean;
-  /** Accounts with their test keys; empty in a mirror, whose keys are secret. */
+  /** Whether one password opened this page with all accounts: the browser sends it by itself. */
+  readonly hasPassword: boolean;
+  /** Accounts to choose from, those of a sandbox with their test keys; empty where keys are asked for. */
   readonly accounts: readonly Account[];
 }
 
-/** An account of the sandbox. */
+/** An account to choose. */
 interface Account extends Credentials {
   readonly id: string;
   readonly name: string;
-  readonly records: number;
+  /** The number of its calls; null where nobody has counted them. */
+  readonly records: number | null;
 }
 
-/** Shows the accounts of a sandbox to choose from; returns the keys of the one with an id, or of the first. */
+/** Shows the accounts to choose from; returns the way to the one with an id, or to the first. */
 export function chooseAccount(
-  { accounts }: About,
+  { accounts, hasPassword }: About,
   id: string,
   changed: (id: string) => void,
 ): Credentials | null {
@@ -31,13 +34,15 @@ export function chooseAccount(
     'select',
     { id: 'account-choice' },
     ...accounts.map((each) => {
-      const option = el('option', { value: each.id }, `${each.name} (${formatCount(each.records)} calls)`);
+      const size = each.records === null ? '' : ` (${formatCount(each.records)} calls)`;
+      const option = el('option', { value: each.id }, `${each.name}${size}`);
       option.selected = each === account;
       return option;
     }),
   );
   select.addEventListener('change', () => changed(select.value));
   byId('account').replaceChildren(el('label', { for: 'account-choice', class: 'hidden' }, 'Account'), select);
+  if (hasPassword) return { ...noKeys, account: account.id };
   byId('keys').replaceChildren(
     el('p', { class: 'muted small' }, 'Test keys of this account, which work in this sandbox only.'),
     ...(
@@ -55,7 +60,7 @@ export function chooseAccount(
       ),
     ),
   );
-  return account;
+  return { ...account, account: null };
 }
 
 /** Sets up the sign-in with keys; `enter` is called with what was typed. The keys stay in this page until it is closed. */
@@ -68,6 +73,7 @@ export function createSignIn(enter: (keys: Credentials) => void): {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     enter({
+      account: null,
       accessKey: value('access-key'),
       secretKey: value('secret-key'),
       bearerToken: value('bearer-token'),

@@ -7,12 +7,16 @@ export type {
   PageSummary as Summary,
 } from '../src/page/question.ts';
 
-/** The keys to send. */
+/** The keys to send, or the account to name where the browser sends the password of the page. */
 export interface Credentials {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly bearerToken: string;
+  readonly account: string | null;
 }
+
+/** No keys. */
+export const noKeys: Credentials = { accessKey: '', secretKey: '', bearerToken: '', account: null };
 
 /** A call record, or some of its fields. */
 export type CallRecord = Readonly<Record<string, string | number | null>>;
@@ -50,6 +54,7 @@ export function selection({
 
 /** The headers with the keys. */
 function authHeaders(keys: Credentials): Record<string, string> {
+  if (keys.account !== null) return {};
   if (keys.accessKey !== '') return { access_key: keys.accessKey, secret_key: keys.secretKey };
   return { authorization: `Bearer ${keys.bearerToken}` };
 }
@@ -102,7 +107,8 @@ async function send(
   keys: Credentials,
   signal: AbortSignal | null,
 ): Promise<Response> {
-  const query = new URLSearchParams(parameters).toString();
+  const { account } = keys;
+  const query = new URLSearchParams(account === null ? parameters : { ...parameters, account }).toString();
   const response = await fetch(query === '' ? path : `${path}?${query}`, {
     headers: authHeaders(keys),
     signal,

@@ -2,23 +2,26 @@
 import { type Credentials, getFile, selection } from './api.ts';
 import { rows } from './calls-table.ts';
 import { byId, copyButton, el } from './dom.ts';
-import { controlsOf, type State } from './state.ts';
+import { controlsOf, type Dimension, type State } from './state.ts';
 
-/** Saves the calls that are seen as CSV. */
+/** Saves what is seen as CSV: the calls, or the values of a field. */
 export async function download(
+  what: 'calls' | Dimension,
+  opener: HTMLButtonElement,
   state: State,
   keys: Credentials | null,
   fail: (error: unknown) => void,
 ): Promise<void> {
-  const opener = byId<HTMLButtonElement>('csv');
   if (keys === null || opener.disabled) return;
+  const label = opener.textContent;
   opener.disabled = true;
   opener.textContent = 'Preparing CSV';
   try {
-    const parameters = { ...selection(state), fields: state.columns.join() };
-    const file = await getFile('page/calls.csv', parameters, keys);
+    const path = what === 'calls' ? 'page/calls.csv' : 'page/groups.csv';
+    const of = what === 'calls' ? { fields: state.columns.join() } : { field: what };
+    const file = await getFile(path, { ...selection(state), ...of }, keys);
     const { days } = controlsOf(state.q, state.version);
-    const name = days === null ? 'calls.csv' : `calls-${days.first}-to-${days.last}.csv`;
+    const name = days === null ? `${what}.csv` : `${what}-${days.first}-to-${days.last}.csv`;
     const link = el('a', { href: URL.createObjectURL(file), download: name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
@@ -26,7 +29,7 @@ export async function download(
     fail(error);
   }
   opener.disabled = false;
-  opener.textContent = 'Download CSV';
+  opener.textContent = label;
 }
 
 const titles: Readonly<Record<string, string>> = {

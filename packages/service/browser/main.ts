@@ -8,6 +8,7 @@ import {
   getSummary,
   type Listed,
   messageOf,
+  noKeys,
   type Summary,
   selection,
 } from './api.ts';
@@ -153,7 +154,7 @@ function showNumbers(numbers: Summary): void {
   byId('nothing-reset').hidden = numbers.all === 0;
   drawNumbers(numbers, () => go({ q: withMinutes(state.q, 0, 0), page: 0 }));
   byId('by-text').textContent = `Calls by ${numbers.by}`;
-  drawBreakdowns(numbers, state, go);
+  drawBreakdowns(numbers, state, go, (name, opener) => void download(name, opener, state, keys, fail));
   drawTimes(numbers);
 }
 
@@ -214,7 +215,8 @@ function listen(): void {
       const { account, columns, version } = state;
       go({ ...initial, account, columns, version });
     });
-  byId('csv').addEventListener('click', () => void download(state, keys, fail));
+  const csv = byId<HTMLButtonElement>('csv');
+  csv.addEventListener('click', () => void download('calls', csv, state, keys, fail));
   byId('retry').addEventListener('click', () => void load());
   byId('record-close').addEventListener('click', () => byId<HTMLDialogElement>('record').close());
   createColumnChoice(
@@ -252,9 +254,12 @@ const isSandbox = about.kind === 'sandbox';
 let kind = about.hasApi ? 'Your own calls' : 'Your own calls, from a warehouse';
 if (isSandbox) kind = `Sandbox with generated calls${about.live ? ', new ones coming in' : ''}`;
 byId('kind').textContent = kind;
+const secrecy = about.hasPassword
+  ? 'This page sends requests to this service only.'
+  : 'This page sends requests to this service only. Your keys stay in it until you close it.';
 byId('foot').textContent = isSandbox
   ? 'Every name, number, address and domain on this page is generated or reserved for documentation.'
-  : 'This page sends requests to this service only. Your keys stay in it until you close it.';
+  : secrecy;
 byId('openapi').hidden = !about.hasApi;
 byId('versions').hidden = !about.hasApi;
 // A switch for screen readers; a region that scrolls must be reachable by keyboard.
@@ -265,7 +270,7 @@ if (about.live)
   offerFollowing(async () => {
     if (state.page === 0) await load({ quietly: true });
   });
-if (isSandbox) enterAccount();
-else if (token !== null) keys = { accessKey: '', secretKey: '', bearerToken: token };
+if (about.accounts.length > 0) enterAccount();
+else if (token !== null) keys = { ...noKeys, bearerToken: token };
 if (keys === null) signIn.ask(null);
 else await load();

@@ -94,7 +94,12 @@ const few = 6;
 const expanded = new Set<Dimension>();
 
 /** Draws where the calls come from: bars that narrow when they are pressed. */
-export function drawBreakdowns(summary: Summary, state: State, narrow: (next: Partial<State>) => void): void {
+export function drawBreakdowns(
+  summary: Summary,
+  state: State,
+  narrow: (next: Partial<State>) => void,
+  save: (name: Dimension, opener: HTMLButtonElement) => void,
+): void {
   byId('breakdowns').replaceChildren(
     ...dimensions.map((name) => {
       const groups = summary.groups[name];
@@ -129,11 +134,16 @@ export function drawBreakdowns(summary: Summary, state: State, narrow: (next: Pa
       const label = isOpen ? 'Show fewer' : `Show ${more} more`;
       const open = () => {
         if (!expanded.delete(name)) expanded.add(name);
-        drawBreakdowns(summary, state, narrow);
+        drawBreakdowns(summary, state, narrow, save);
         byId(`breakdown-${name}`).querySelector<HTMLElement>('.link')?.focus();
       };
       const toggle =
         more <= 0 ? null : button(label, { class: 'link', 'aria-expanded': String(isOpen) }, open);
+      const saver: HTMLButtonElement = button(
+        'Save as CSV',
+        { class: 'link', 'aria-label': `Save as CSV: ${columnTitle(name)}` },
+        () => save(name, saver),
+      );
       return el(
         'section',
         { class: 'card breakdown', id: `breakdown-${name}`, 'aria-labelledby': `breakdown-${name}-title` },
@@ -145,7 +155,7 @@ export function drawBreakdowns(summary: Summary, state: State, narrow: (next: Pa
           el('span', { class: 'muted small', 'aria-hidden': 'true' }, 'Missed'),
         ),
         rows.length === 0 ? el('p', { class: 'muted' }, 'No calls.') : el('ul', { class: 'groups' }, ...rows),
-        toggle,
+        el('div', { class: 'spread' }, toggle ?? '', saver),
       );
     }),
   );

@@ -17,6 +17,7 @@ import { createPlaces, type Places } from './http/places.ts';
 import type { Changes, Fetch } from './http/public-types.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { Refusal } from './http/refusal.ts';
+import { createTries } from './http/tries.ts';
 import { openApiRoute } from './openapi/route.ts';
 import {
   type AccountWithKeys,
@@ -27,6 +28,7 @@ import {
   serviceOptions,
 } from './options.ts';
 import { pageDataRoutes } from './page/data-routes.ts';
+import { keysGate, passwordGate } from './page/page-gate.ts';
 import type { PageOptions } from './page/page-options.ts';
 import { pageRoutes } from './page/page-routes.ts';
 import { rowsSource } from './page/rows-source.ts';
@@ -181,17 +183,21 @@ function ownRoutes(options: ServiceSettings, desk: FeedDesk, places: Places): Ap
   const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, clock) : null;
   const admitBy = (find: Store['findAccount']) => createAdmit(find, { limiter, clock, places });
   const admit = store === null ? null : admitBy((credential) => store.findAccount(credential));
-  /** The numbers and calls of the page, over its own source or the store. */
-  const pageData = ({ source }: PageOptions): AppRoute[] => {
+  const tryPassword = createTries(clientsBehind(options.proxies));
+  /** The page, over its own source or the store. */
+  const ofPage = (page: PageOptions): AppRoute[] => {
+    const { source, password } = page;
     const own = source?.findAccount === undefined ? admit : admitBy(source.findAccount);
     const from = source ?? (store === null ? null : rowsSource(store));
-    return from === null || own === null ? [] : pageDataRoutes(from, own);
+    if (from === null || own === null) return [];
+    const gate =
+      store !== null && password ? passwordGate(password, { store, places, tryPassword }) : keysGate(own);
+    return [...pageRoutes(page, store !== null, gate), ...pageDataRoutes(from, gate)];
   };
-  const clientOf = clientsBehind(options.proxies);
   return [
     ...options.routes.map(ownRoute),
-    ...(desk.states.length === 0 ? [] : feedRoutes(desk, { clock, places, clientOf })),
-    ...(page === false ? [] : [...pageRoutes(page, store !== null), ...pageData(page)]),
+    ...(desk.states.length === 0 ? [] : feedRoutes(desk, { clock, places, tryPassword })),
+    ...(page === false ? [] : ofPage(page)),
     ...(store === null || admit === null
       ? []
       : [openApiRoute({ ...options, serverUrl: `${options.prefix}/` }), ...apiRoutes(store, admit, options)]),

@@ -176,6 +176,24 @@ describe('the numbers of the page', () => {
     expect([refused.status, JSON.parse(refused.text).code]).toEqual([status, code]);
   });
 
+  test('the values of a field are a CSV with all of them, narrowed by the other fields', async () => {
+    const many = Array.from({ length: 150 }, (_, n) =>
+      callWith({ sid: `m${n}`, ppc_campaign: `Campaign ${n}`, landing_page: n < 120 ? '/' : '/contact' }),
+    );
+    await store.upsert('101', [
+      ...many,
+      callWith({ sid: 'm0b', ppc_campaign: 'Campaign 0', landing_page: '/' }),
+    ]);
+    const only = JSON.stringify({ landing_page: ['/'], ppc_campaign: ['Campaign 7'] });
+    const { text, headers } = await get('groups.csv', { field: 'ppc_campaign', only });
+    const lines = text.trimEnd().split('\r\n');
+    expect(headers.get('content-disposition')).toContain('ppc_campaign.csv');
+    expect(lines[0]).toBe('ppc_campaign,calls,missed');
+    expect(lines).toContain('Campaign 0,2,0');
+    expect(lines.filter((line) => line.startsWith('Campaign'))).toHaveLength(120);
+    await store.remove('101', [...many.map(({ sid }) => sid), 'm0b']);
+  });
+
   test('it counts in v2 as v2 does: calls of both channels', async () => {
     await store.upsert('101', [
       callWith({ sid: 'e1', date_added: '2028-01-01 10:00:00', channel: 'Call Extension' }),

@@ -5,7 +5,7 @@ import { readFileSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readFeedFile, refuseStrangeAccounts, sayFeeds } from '../serving/feeds.ts';
-import { explainListening, hostOf, listenOptions, serviceOptions } from '../serving/options.ts';
+import { explainListening, hostOf, listenOptions, pagePassword, serviceOptions } from '../serving/options.ts';
 import { type Serving, serveStore } from '../serving/store.ts';
 import { sayReady, voiceOf } from '../serving/voice.ts';
 import { chooseStore } from '../stores/choose.ts';
@@ -45,6 +45,7 @@ async function serveSandbox({ args, io, section, feeds }: Serving): Promise<numb
   const { endOfSandbox, startShown } = await import('../serving/sandbox.ts');
   const records = args.integer('records', { max: 1e9 }) ?? sandboxDefaults.records;
   const store = args.text('store');
+  const at = listenOptions(args, io);
   const options = {
     records,
     seed: args.integer('seed', { max: 0xffffffff }) ?? sandboxDefaults.seed,
@@ -52,8 +53,8 @@ async function serveSandbox({ args, io, section, feeds }: Serving): Promise<numb
     live: args.flag('live'),
     ...endOfSandbox(args, io),
     ...(store === null || store === 'none' ? {} : { store: rowStoreUrl(store, io) }),
-    ...listenOptions(args, io),
-    service: { ...serviceOptions(section, io, 'off'), feeds },
+    ...at,
+    service: { ...serviceOptions(section, io, 'off'), feeds, page: { password: pagePassword(at, io) } },
   };
   const { notify } = voiceOf(section, 'off', io);
   const sandbox = await startShown(options, io).catch(explainListening);

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readSmallFile } from '@call-attribution/core/settings';
+import { isLoopback, readSmallFile } from '@call-attribution/core/settings';
 import type { ListenOptions, LogEntry, ServiceOptions } from '@call-attribution/service';
 import { serviceDefaults } from '@call-attribution/service/defaults';
 import type { Args } from '../args/command.ts';
@@ -31,6 +31,19 @@ function pem(path: string, io: Io): string {
   } catch (cause) {
     throw new UsageError(`the file ${path} cannot be read (${systemCode(cause)})`, { cause });
   }
+}
+
+/** The password of the page, from the environment. It is sent with each request, so nobody may read along. */
+export function pagePassword({ host, tls }: ListenOptions, { env }: Io): string | null {
+  const password = env.CALLS_PAGE_PASSWORD ?? '';
+  if (password === '') return null;
+  if (tls || isLoopback(host ?? '')) return password;
+  throw new UsageError(`CALLS_PAGE_PASSWORD would cross the network unencrypted: ${host} has no TLS`, {
+    hints: [
+      'give --tls-cert and --tls-key, or stay on --host 127.0.0.1 behind a proxy with TLS',
+      'without the variable the page asks for keys',
+    ],
+  });
 }
 
 /** How the service works. `log` is what holds when the configuration file does not say it. */

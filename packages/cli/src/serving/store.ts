@@ -18,7 +18,7 @@ import type { Sync } from '../syncing/sync.ts';
 import { duration, plural } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
 import { refuseStrangeAccounts, sayFeeds } from './feeds.ts';
-import { explainListening, hostOf, listenOptions, serviceOptions } from './options.ts';
+import { explainListening, hostOf, listenOptions, pagePassword, serviceOptions } from './options.ts';
 import { sayReady, type Voice, voiceOf } from './voice.ts';
 
 /** What `calls serve` was told. */
@@ -40,6 +40,7 @@ interface Served {
 export async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise<number> {
   const { args, io, section } = serving;
   const at = listenOptions(args, io);
+  const password = pagePassword(at, io);
   const everyMs = interval(args, 'every');
   const voice = voiceOf(section, 'json', io);
   const served = await openServed(serving, chosen, everyMs, voice);
@@ -47,7 +48,7 @@ export async function serveStore(serving: Serving, chosen: ChosenStore | null): 
     const { options, token } = await pageOf(served.copy, args, io);
     const service = createService({
       ...serviceOptions(section, io, 'json'),
-      ...options,
+      page: { ...options.page, password },
       ...dataOf(served, serving),
     });
     try {

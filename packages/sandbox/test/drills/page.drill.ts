@@ -109,6 +109,34 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     expect(await page.locator('#extensions-note').textContent()).toBe(`${left.length} calls not included`);
   });
 
+  test('with a password the browser asks for it, and shows the calls of the account that is chosen', async () => {
+    const own = await startSandbox({
+      ...data,
+      accounts: 2,
+      service: { page: { assets, password: 'open sesame' } },
+    });
+    const context = await browser.newContext({
+      httpCredentials: { username: 'boss', password: 'open sesame' },
+    });
+    try {
+      const page = await context.newPage();
+      await page.goto(own.url);
+      await loaded(page);
+      expect(await page.locator('#sign-in').isVisible()).toBe(false);
+      expect(await page.locator('#keys').textContent()).toBe('');
+      const before = await range(page).textContent();
+      await page.getByRole('combobox', { name: 'Account' }).selectOption({ index: 1 });
+      await expect.poll(() => range(page).textContent(), { timeout: 10_000 }).not.toBe(before);
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Save as CSV: Campaign' }).click();
+      const file = readFileSync(await (await saved).path(), 'utf8');
+      expect(file).toMatch(/^ppc_campaign,calls,missed\r\n/);
+    } finally {
+      await context.close();
+      await own.close();
+    }
+  });
+
   test('it goes to the oldest page and back, also with the Back button of the browser', async () => {
     const page = await loaded(await open());
     const total = grouped(tracked.length);

@@ -1,8 +1,8 @@
 import type { Clock } from '@call-attribution/core';
-import type { ClientOf } from '../http/addresses.ts';
 import { type AppContext, type AppRoute, hasTag, streamReply, wholeReply } from '../http/context.ts';
 import { takePlace } from '../http/gate.ts';
 import type { Places } from '../http/places.ts';
+import type { Try } from '../http/tries.ts';
 import type { FeedDesk } from './desk.ts';
 import type { Edition } from './edition.ts';
 import type { Feed } from './feed.ts';
@@ -14,13 +14,12 @@ import { statusJson, statusPage } from './status-page.ts';
 interface FeedOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly places: Places;
-  /** The address by which wrong passwords are counted. */
-  readonly clientOf: ClientOf;
+  readonly tryPassword: Try;
 }
 
 /** The routes of feeds: one for each, and `/feeds` for people. */
-export function feedRoutes(desk: FeedDesk, { clock, places, clientOf }: FeedOptions): AppRoute[] {
-  const check = createPasswordCheck(clientOf);
+export function feedRoutes(desk: FeedDesk, { clock, places, tryPassword }: FeedOptions): AppRoute[] {
+  const check = createPasswordCheck(tryPassword);
   return [
     ...desk.states.map(
       (state): AppRoute => ({

@@ -2,29 +2,50 @@ import { propertyOf } from '@call-attribution/core/errors';
 import { type Call, fields, fromCall } from '@call-attribution/core/record';
 import { nearest } from '@call-attribution/query-dsl';
 import { parsedFilter, selectionFor } from '../http/calls.ts';
-import { type AppContext, type AppRoute, jsonReply, queryOf, streamReply } from '../http/context.ts';
-import { readCredential } from '../http/credentials.ts';
-import type { Admit } from '../http/gate.ts';
+import {
+  type AppContext,
+  type AppRoute,
+  jsonReply,
+  queryOf,
+  streamReply,
+  wholeReply,
+} from '../http/context.ts';
 import { integerOf, readParameters } from '../http/parameters.ts';
 import { Refusal } from '../http/refusal.ts';
-import { type PageCalls, type PageQuestion, type PageSource, pageDimensions } from './question.ts';
+import type { PageGate } from './page-gate.ts';
+import {
+  type PageCalls,
+  type PageQuestion,
+  type PageSource,
+  type PageSummary,
+  pageDimensions,
+} from './question.ts';
 
 const selecting = ['version', 'q', 'only'] as const;
 const mostRows = 500;
 const mostValues = 200;
+/** The most frequent values of a field that the page shows, and those that a file has. */
+const shownValues = 100;
+const mostGroups = 1_000_000;
 /** Lines of CSV that are sent together. */
 const linesAtOnce = 500;
 const names = fields.map(({ name }) => name);
 
-/** The numbers and calls that the page shows, as JSON and CSV, for the same credentials as the API. */
-export function pageDataRoutes(source: PageSource, admit: Admit): AppRoute[] {
+/** The numbers and calls that the page shows, as JSON and CSV. */
+export function pageDataRoutes(source: PageSource, gate: PageGate): AppRoute[] {
   const route = (path: string, allowed: readonly string[], answer: Responder): AppRoute => ({
     path,
-    handle: (c) => open(c, source, admit, allowed, answer),
+    async handle(c) {
+      const account = await gate.admit(c, new URLSearchParams(queryOf(c)).get('account'));
+      const choice = (await gate.accounts()) === null ? [] : ['account'];
+      const parameters = readParameters(queryOf(c), [...allowed, ...choice]);
+      return answer({ c, source, account, parameters });
+    },
   });
   return [
     route('/page/summary.json', [...selecting, 'by'], summary),
     route('/page/summary.ndjson', [...selecting, 'by'], summaryInParts),
+    route('/page/groups.csv', [...selecting, 'field'], groupsCsv),
     route('/page/calls.json', [...selecting, 'fields', 'rows', 'start', 'sid'], calls),
     route('/page/calls.csv', [...selecting, 'fields'], csv),
   ];
@@ -40,21 +61,8 @@ interface Asked {
 
 type Responder = (asked: Asked) => Promise<Response>;
 
-/** Accepts the credentials and reads what is asked for. */
-async function open(
-  c: AppContext,
-  source: PageSource,
-  admit: Admit,
-  allowed: readonly string[],
-  answer: Responder,
-): Promise<Response> {
-  const account = await admit(c, readCredential(c.req.raw, 'v3'));
-  const parameters = readParameters(queryOf(c), allowed);
-  return answer({ c, source, account, parameters });
-}
-
-function summaryParts({ c, source, account, parameters }: Asked): AsyncIterator<object> {
-  const question = readQuestion(parameters);
+function summaryParts({ c, source, account, parameters }: Asked, mostValues: number): AsyncIterator<object> {
+  const question = { ...readQuestion(parameters), mostValues };
   const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
   // A client that has left, as for another question, ends the work for it.
   const left = new AbortController();
@@ -63,17 +71,34 @@ function summaryParts({ c, source, account, parameters }: Asked): AsyncIterator<
   return source.summary(account, question, by, signal)[Symbol.asyncIterator]();
 }
 
-async function summary(asked: Asked): Promise<Response> {
-  const parts = summaryParts(asked);
+async function wholeSummary(asked: Asked, mostValues: number): Promise<PageSummary> {
+  const parts = summaryParts(asked, mostValues);
   let whole = {};
   for (let part = await parts.next(); !part.done; part = await parts.next())
     whole = { ...whole, ...part.value };
-  return jsonReply(asked.c, JSON.stringify(whole));
+  return whole as PageSummary;
+}
+
+const summary = async (asked: Asked): Promise<Response> =>
+  jsonReply(asked.c, JSON.stringify(await wholeSummary(asked, shownValues)));
+
+/** All values of a field with their calls, for people. */
+async function groupsCsv(asked: Asked): Promise<Response> {
+  const { csvLine } = await import('@call-attribution/node-stream/encoders');
+  const field = choiceOf(asked.parameters, 'field', pageDimensions);
+  const { groups } = await wholeSummary(asked, mostGroups);
+  const lines = groups[field].map(({ value, calls, missed }) =>
+    csvLine([value, calls, missed], { safe: true }),
+  );
+  return wholeReply(asked.c, [csvLine([field, 'calls', 'missed']), ...lines].join(''), {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="${field}.csv"`,
+  });
 }
 
 /** The same as lines of JSON, each with what has become known. */
 async function summaryInParts(asked: Asked): Promise<Response> {
-  const parts = summaryParts(asked);
+  const parts = summaryParts(asked, shownValues);
   // What fails before anything is known has a status of its own.
   const first = await parts.next();
   async function* lines() {
@@ -140,7 +165,15 @@ function readQuestion(parameters: ReadonlyMap<string, string>): PageQuestion {
   );
   const from = dated.some(({ lower }) => lower !== null) ? selection.from * 1000 : null;
   const to = dated.some(({ upper }) => upper !== null) ? selection.to * 1000 : null;
-  return { version, filter, selection, from, to, only: readOnly(parameters.get('only')) };
+  return {
+    version,
+    filter,
+    selection,
+    from,
+    to,
+    only: readOnly(parameters.get('only')),
+    mostValues: shownValues,
+  };
 }
 
 const onlyExample = 'only={"ppc_campaign":["Brand",null]}';

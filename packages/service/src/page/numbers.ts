@@ -11,9 +11,6 @@ import {
 
 // The page asks the same questions wherever its calls are, and makes its numbers of the answers.
 
-/** The most frequent values of a field that the page gets. */
-const mostGroups = 100;
-
 /** The condition that calls have one of the values to keep of each field but one. Null when nothing is narrowed. */
 export function keptValues(only: PageQuestion['only'], except?: PageDimension): Condition | null {
   const parts = [...only].flatMap(([field, values]): Condition[] => {
@@ -53,7 +50,7 @@ export function pageQuestions(question: PageQuestion, by: PageBucket): Question[
       ...callsOf(question),
       groupBy: [name],
       measures: ['calls', 'missed'],
-      limit: mostGroups,
+      limit: question.mostValues,
       ...whereOf(keptValues(question.only, name)),
     })),
   ];

@@ -25,6 +25,11 @@ export const pageOptions = defineOptions({
   live: option.flag(),
   /** The accounts of a sandbox. Default none. */
   accounts: option.list<PageAccount>(),
+  /**
+   * The password of the page: with it, browsers ask for it (HTTP Basic, any user name), whoever has it sees all accounts, and keys do
+   * not open the page any more. The API stays as it is. Default: the page asks for keys.
+   */
+  password: option.string().or(option.only(null)).default(null),
   /** Folder of the built page. Default: the one in this package. */
   assets: option.string(),
   /** Where the page reads numbers and calls. Default: the store. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { propertyOf } from '@call-attribution/core/errors';
 import { type AppContext, type AppRoute, jsonReply, wholeReply } from '../http/context.ts';
+import type { PageGate } from './page-gate.ts';
 import type { PageOptions } from './page-options.ts';
 
 const built = fileURLToPath(new URL('./assets/', import.meta.url));
@@ -26,15 +27,28 @@ const policy = [
 ].join('; ');
 
 /** The routes of the page for people. */
-export function pageRoutes(options: PageOptions, hasApi: boolean): AppRoute[] {
+export function pageRoutes(options: PageOptions, hasApi: boolean, gate: PageGate): AppRoute[] {
   const { kind = 'mirror', live = false, accounts = [], assets = built } = options;
-  const about = JSON.stringify({ kind, live, hasApi, accounts: kind === 'sandbox' ? accounts : [] });
   return [
     ...files.map(([path, file, type]) => ({
       path,
-      handle: (c: AppContext) => fileReply(c, join(assets, file), type),
+      async handle(c: AppContext) {
+        await gate.enter(c);
+        return fileReply(c, join(assets, file), type);
+      },
     })),
-    { path: '/page/about.json', handle: (c) => jsonReply(c, about) },
+    {
+      path: '/page/about.json',
+      async handle(c) {
+        await gate.enter(c);
+        const shared = await gate.accounts();
+        const keyed = kind === 'sandbox' ? accounts : [];
+        return jsonReply(
+          c,
+          JSON.stringify({ kind, live, hasApi, hasPassword: shared !== null, accounts: shared ?? keyed }),
+        );
+      },
+    },
   ];
 }
 

@@ -22,8 +22,8 @@ export function rowsSource(store: Store): PageSource {
   };
   return {
     async *summary(account, question, by, signal) {
-      const { version, filter, only } = question;
-      const key = JSON.stringify([account, version, printFilter(filter), [...only], by]);
+      const { version, filter, only, mostValues } = question;
+      const key = JSON.stringify([account, version, printFilter(filter), [...only], by, mostValues]);
       const position = await store.position(account);
       const known = kept.get(key);
       if (known?.position === position) return yield known.summary;
