@@ -441,18 +441,6 @@ describe('the log', () => {
     expect(written[0]).toContain('\\u001b]0;x\\u0007\\u009b2J\\u007f\\u202eb');
     if (format === 'json') expect(JSON.parse(written[0] ?? '')).toMatchObject({ message: code, code });
   });
-
-  test('something that is not a logger, and an unknown level, are refused', () => {
-    const make = (options: object) => () =>
-      createClient({ baseUrl: 'https://api.example.com', auth: apiKeys('a', 'b'), ...options });
-    expect(make({ logger: { info() {} } })).toThrow(
-      'logger must be a logger with debug, info, warn and error',
-    );
-    expect(make({ logLevel: 'verbose' })).toThrow(
-      `logLevel must be 'debug', 'info', 'warn', 'error' or 'off'`,
-    );
-    expect(make({ logger: console, logLevel: 'warn' })).not.toThrow();
-  });
 });
 
 describe('the response of a result', () => {

@@ -149,18 +149,12 @@ describe('proxies of the environment', () => {
     expect(() => clientOf({}, { proxy: 'socks5://LEAK' })).toThrow(
       'proxy must begin with http:// or https://.',
     );
-    expect(() => clientOf({}, { proxy: 'http://x', fetch })).toThrow(
-      'fetch and proxy cannot be used together.',
-    );
   });
 
   test('a dispatcher or a fetch of the program decides about proxies itself', () => {
     const dispatcher: RequestDispatcher = { dispatch() {} };
     expect(() => clientOf({ HTTPS_PROXY: 'wrong://' }, { dispatcher })).not.toThrow();
     expect(() => clientOf({ HTTPS_PROXY: 'wrong://' }, { fetch })).not.toThrow();
-    expect(() => clientOf({}, { dispatcher, fetch })).toThrow(
-      'dispatcher and fetch cannot be used together.',
-    );
   });
 });
 

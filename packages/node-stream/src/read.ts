@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { addAbortSignal, Readable } from 'node:stream';
-import { type Call, listOptions, type RequestOptions, requestOptions } from '@call-attribution/core';
+import type { Call, ListQuery, RequestOptions } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { checkNames, checkRequestNames, checkWhole } from '@call-attribution/core/options';
 import { formatNaive, hour, second } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import {
@@ -38,36 +38,47 @@ export interface DeadRecord {
   readonly index: number;
 }
 
-const byteStreamOptions = defineOptions({
-  ...requestOptions.entries,
-  /** Which calls, in the language of `q`. Default: all. */
-  filter: listOptions.entries.filter,
-  /** Calls asked for with one request. Default 1000. */
-  rows: option.whole(1).default(1000),
-  /** Slices that are asked for at the same time. Default 4. */
-  prefetch: option.whole(1).default(4),
-  /** Where to resume: the checkpoint of an earlier read of the same filter. */
-  checkpoint: option.anything<Checkpoint | null>(),
-  /** Called after each page. An error it throws ends nothing. */
-  onProgress: option.callback<(progress: Progress) => void>(),
-});
-
-/** The options of `createCallStream`, some of which a sync has too. */
-export const callStreamOptions = defineOptions({
-  ...byteStreamOptions.entries,
-  /** What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. */
-  onError: option.oneOf('fail', 'skip').or(option.callback<(dead: DeadRecord) => void>()).default('fail'),
-});
-
 /** Settings of `createCallByteStream`. `timeout`, `retry`, `headers` and `signal` are those of every request. */
 export interface CallByteStreamOptions
   extends Pick<RequestOptions, 'timeout' | 'retry' | 'headers' | 'signal'>,
-    Omit<OptionsOf<typeof byteStreamOptions>, keyof RequestOptions> {}
+    Pick<ListQuery, 'filter'> {
+  /** Calls asked for with one request. @default 1000 */
+  readonly rows?: number | undefined;
+  /** Slices that are asked for at the same time. @default 4 */
+  readonly prefetch?: number | undefined;
+  /** Where to resume: the checkpoint of an earlier read of the same filter. */
+  readonly checkpoint?: Checkpoint | null | undefined;
+  /** Called after each page. An error it throws ends nothing. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
 
 /** Settings of `createCallStream`. */
-export interface CallStreamOptions
-  extends CallByteStreamOptions,
-    Pick<OptionsOf<typeof callStreamOptions>, 'onError'> {}
+export interface CallStreamOptions extends CallByteStreamOptions {
+  /** What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. */
+  readonly onError?: 'fail' | 'skip' | ((dead: DeadRecord) => void) | undefined;
+}
+
+const optionNames = Object.keys({
+  timeout: 1,
+  retry: 1,
+  headers: 1,
+  signal: 1,
+  filter: 1,
+  rows: 1,
+  prefetch: 1,
+  checkpoint: 1,
+  onProgress: 1,
+  onError: 1,
+} satisfies Record<keyof CallStreamOptions, 1>);
+
+/** The options of a stream with their defaults. */
+export function streamSettings<O extends CallStreamOptions>(options: O) {
+  const { rows = 1000, prefetch = 4, onError = 'fail' } = options;
+  checkRequestNames(options);
+  checkWhole(rows, 'rows');
+  checkWhole(prefetch, 'prefetch');
+  return { ...options, rows, prefetch, onError };
+}
 
 /** What both kinds of streams have. Read one once: by items, by pages, or through a pipeline. */
 export interface ReadStream<T> extends Readable, Source<T>, Through<T> {
@@ -345,7 +356,6 @@ class Stream<T> extends Readable {
 type Portions<T> = AsyncGenerator<Portion<T, string>, void, void>;
 
 /** A client, as an option. */
-export const clientKind = option.methods<PageClient>('a client made by createClient()', 'fetchPage');
 
 /** A record, parsed; null when it cannot be and is left out. */
 export function parsedOr(
@@ -369,8 +379,8 @@ export function parsedOr(
  * for await (const call of createCallStream(client, { filter: 'talk_minutes:[2 TO *]' })) console.log(call.sid);
  */
 export function createCallStream(client: PageClient, options: CallStreamOptions = {}): CallStream {
-  checkOption('client', clientKind, client);
-  const settings = callStreamOptions.read(options);
+  checkNames(options, optionNames);
+  const settings = streamSettings(options);
   const source = new CallSource(client, callQuery(settings.filter, client.version), settings);
   const reading = callReading<Call>(source, settings, (record) => parsedOr(record, settings.onError));
   const stream = new Stream(client, source, reading, (from) => reading.portions(from), true);
@@ -387,8 +397,8 @@ export function createCallByteStream(
   client: PageClient,
   options: CallByteStreamOptions = {},
 ): CallByteStream {
-  checkOption('client', clientKind, client);
-  const settings = byteStreamOptions.read(options);
+  checkNames(options, optionNames);
+  const settings = streamSettings(options);
   const source = new CallSource(client, callQuery(settings.filter, client.version), settings);
   const reading = callReading<RawRecord>(source, settings, (record) => record);
   const open = async function* (from: Checkpoint | null): Portions<Buffer> {

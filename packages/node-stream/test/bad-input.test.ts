@@ -1,8 +1,8 @@
-import { apiKeys, type Client, ConfigurationError, createClient } from '@call-attribution/core';
+import { apiKeys, ConfigurationError, createClient } from '@call-attribution/core';
 import { where } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
 import { toCsv, toParquet } from '../src/encoders/index.ts';
-import { createCallByteStream, createCallStream, memoryState, syncCalls, syncInto } from '../src/index.ts';
+import { createCallByteStream, createCallStream } from '../src/index.ts';
 import {
   aggregate,
   count,
@@ -38,43 +38,15 @@ test.each([
   expect(byStream).toBe(byList);
 });
 
-describe('wrong options are refused when a read begins', () => {
-  test.each<[object, string]>([
-    [{ row: 10 }, 'There is no option row. Did you mean rows?'],
-    [{ rows: '10' }, 'rows must be a whole number of at least 1; got "10".'],
-    [{ rows: 0 }, 'rows must be'],
-    [{ prefetch: { pages: 2 } }, 'prefetch must be a whole number of at least 1; got an object.'],
-    [{ prefetch: '4' }, 'prefetch must be'],
-    [{ onError: 'ignore' }, "onError must be 'fail' or 'skip', or a function; got \"ignore\""],
-    [{ signal: {} }, 'signal must be an AbortSignal'],
-    [{ filter: 7 }, 'filter must be a string in the language of q'],
-    [{ headers: 'x-key: secret-value' }, 'headers must be an object; got a string.'],
-  ])('%j', async (options, message) => {
-    expect(await refused(() => createCallStream(client, options as never))).toContain(message);
-  });
-
-  test('the other ways to read refuse them, too', async () => {
-    const wrong = { rosw: 5 } as never;
-    const message = 'There is no option rosw. Did you mean rows?';
-    expect(await refused(() => createCallByteStream(client, wrong))).toContain(message);
-    expect(
-      await refused(() => syncCalls(client, { state: memoryState(), ...(wrong as object) }).next()),
-    ).toContain(message);
-    expect(await refused(() => syncInto(client, {} as never, {}))).toContain(
-      'sink must be a sink with load()',
-    );
-    const store = { load: async () => null, commit: async () => ({ added: 0, changed: 0 }) };
-    expect(await refused(() => syncInto(client, store, { clock: 5 } as never))).toContain(
-      'clock must be a clock with now(); got 5.',
-    );
-    expect(await refused(() => syncCalls(client, {} as never).next())).toContain(
-      'state must be a state with load() and save()',
-    );
-    for (const none of [undefined, null, {}, 'https://api.example'])
-      expect(await refused(() => createCallStream(none as unknown as Client))).toContain(
-        'client must be a client made by createClient()',
-      );
-  });
+test.each<[object, string]>([
+  [{ row: 10 }, 'There is no option row. Did you mean rows?'],
+  [{ rows: '10' }, 'rows must be a whole number of at least 1; got a string.'],
+  [{ prefetch: 0 }, 'prefetch must be'],
+  [{ timeout: { idel: 5 } }, 'There is no option timeout.idel. Did you mean timeout.idle?'],
+  [{ retry: false }, 'retry must be an object with attempts'],
+])('a stream refuses the options %j when it is made', async (options, message) => {
+  expect(await refused(() => createCallStream(client, options as never))).toContain(message);
+  expect(await refused(() => createCallByteStream(client, options as never))).toContain(message);
 });
 
 describe('operators, encoders and sinks refuse options they do not have, and wrong types, when they are made', () => {

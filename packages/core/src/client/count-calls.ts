@@ -6,8 +6,7 @@ import { parseContentRange } from '../page/content-range.ts';
 import { decodeText, expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { CallCount } from './client.ts';
 import type { Context } from './context.ts';
-import { countOptions, type ListQuery, type RequestOptions } from './options.ts';
-import { checkRequest } from './read-options.ts';
+import type { ListQuery, RequestOptions } from './options.ts';
 import { apiRequest, queryString } from './request.ts';
 import { type FilterText, filterText, recordReader, requestPage } from './request-page.ts';
 
@@ -19,7 +18,6 @@ export async function countCalls(
   context: Context,
   query: Omit<ListQuery, 'rows' | 'page'>,
 ): Promise<CallCount> {
-  checkRequest(query, countOptions);
   const { version } = context.settings;
   const filter = filterText(query.filter, version);
   if (version === 'v3') return countByList(context, filter, query);

@@ -5,14 +5,12 @@ import type { HttpResponse } from '../http/dispatch.ts';
 import { expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { Context } from './context.ts';
-import { type RequestOptions, requestOptions } from './options.ts';
-import { checkRequest } from './read-options.ts';
+import type { RequestOptions } from './options.ts';
 import { apiRequest, encode } from './request.ts';
 
 /** One call by its id. The API does not say how the record is wrapped, so every plausible form is understood. */
 export async function getCall(context: Context, sid: string, options: RequestOptions): Promise<Call> {
   checkSid(context, sid);
-  checkRequest(options, requestOptions);
   const { requests, settings } = context;
   const { value } = await requests.request({
     ...apiRequest(settings, 'get', `/${encode(sid)}`, options, `/${encode(shownSid(sid))}`),

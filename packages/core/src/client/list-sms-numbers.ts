@@ -4,8 +4,7 @@ import { setupMessages } from '../errors/setup-messages.ts';
 import type { HttpRequest } from '../http/dispatch.ts';
 import { readSmsNumbers, type SmsNumber } from '../sms/read-sms-numbers.ts';
 import type { Context } from './context.ts';
-import { type Settings, type SmsOptions, smsOptions } from './options.ts';
-import { checkRequest } from './read-options.ts';
+import type { Settings, SmsOptions } from './options.ts';
 import { commonHeaders, queryString } from './request.ts';
 
 const action = 'sms.get_numbers';
@@ -15,7 +14,6 @@ export async function listSmsNumbers(
   { requests, settings }: Context,
   options: SmsOptions,
 ): Promise<SmsNumber[]> {
-  checkRequest(options, smsOptions);
   const { method = 'GET' } = options;
   const { legacy } = settings;
   const { value } = await requests.request({

@@ -3,43 +3,47 @@ import type { Auth, KeyAuth } from '../auth/auth.ts';
 import type { CustomHeaders } from '../http/custom-headers.ts';
 import type { RequestDispatcher } from '../http/dispatch.ts';
 import type { Fetch } from '../http/fetch-dispatcher.ts';
-import { type Limiter, type LimiterOptions, limiterOptions } from '../http/limiter.ts';
+import type { Limiter, LimiterOptions } from '../http/limiter.ts';
 import type { ProxyServer } from '../http/proxy.ts';
-import { type RetryOptions, type RetryPolicy, retryOptions } from '../http/retry.ts';
-import { type Log, type Logger, logLevels } from '../log/logger.ts';
-import { defineOptions, type OptionsOf, type ReadOf } from '../options/define-options.ts';
-import { option } from '../options/option.ts';
+import type { RetryOptions, RetryPolicy } from '../http/retry.ts';
+import type { Log, Logger, LogLevel } from '../log/logger.ts';
 import type { RecordProblem } from '../record/check-record.ts';
+import type { Version } from '../record/fields.ts';
+import type { RecordMode } from '../record/to-call.ts';
 import type { Environment } from '../settings/environment.ts';
-import { type Clock, systemClock } from '../time/clock.ts';
-
-/** Version of this package, for the user agent. A test keeps it equal to the manifest. */
-const packageVersion = '0.1.0';
-
-/** Deadlines of a client. */
-const timeoutOptions = defineOptions({
-  /** Until a connection is made. A given dispatcher has a deadline of its own instead. @default '10s' */
-  connect: option.timeout().default('10s'),
-  /** Silence of the server, before or within a response. @default '15s' */
-  idle: option.timeout().default('15s'),
-  /** One attempt, including its whole body. @default '1m' */
-  attempt: option.timeout().default('1m'),
-  /** The whole call, with all attempts and the waits between them. A list of many pages has it for each page. @default '2m' */
-  total: option.timeout().default('2m'),
-});
+import type { Clock } from '../time/clock.ts';
+import type { Duration } from '../time/duration.ts';
 
 /** Deadlines that differ from the defaults: milliseconds, or a string such as '30s'; `Infinity` switches one off. */
-export interface TimeoutOptions extends OptionsOf<typeof timeoutOptions> {}
+export interface TimeoutOptions extends RequestTimeoutOptions {
+  /** Until a connection is made. A given dispatcher has a deadline of its own instead. @default '10s' */
+  readonly connect?: Duration | undefined;
+}
+
+/** Deadlines of a request: milliseconds, or a string such as '30s'; `Infinity` switches one off. */
+export interface RequestTimeoutOptions {
+  /** Silence of the server, before or within a response: milliseconds, or a string such as '30s'. @default '15s' */
+  readonly idle?: Duration | undefined;
+  /** One attempt, including its whole body: milliseconds, or a string such as '30s'. @default '1m' */
+  readonly attempt?: Duration | undefined;
+  /**
+   * The whole call, with all attempts and the waits between them: milliseconds, or a string such as '30s'. A list of many pages has it
+   * for each page. @default '2m'
+   */
+  readonly total?: Duration | undefined;
+}
 
 /** Deadlines in milliseconds. */
-export interface Timeouts extends ReadOf<typeof timeoutOptions> {}
-
-const { connect: _, ...requestTimeouts } = timeoutOptions.entries;
-/** The same of one request. */
-const requestTimeoutOptions = defineOptions(requestTimeouts).open();
-
-/** Deadlines of a request. */
-export interface RequestTimeoutOptions extends OptionsOf<typeof requestTimeoutOptions> {}
+export interface Timeouts {
+  /** Until a connection is made. */
+  readonly connect: number;
+  /** Silence of the server. */
+  readonly idle: number;
+  /** One attempt. */
+  readonly attempt: number;
+  /** The whole call. */
+  readonly total: number;
+}
 
 /** The response that a result was read from. */
 export interface ResponseInfo {
@@ -53,54 +57,38 @@ export interface ResponseInfo {
   readonly attempts: number;
 }
 
-/** The options of every request. */
-export const requestOptions = defineOptions({
-  /** Ends the request when it is aborted; the request rejects with the signal's reason. */
-  signal: option.signal(),
-  /** Deadlines of this request that differ from those of the client. A list has them for each of its pages. */
-  timeout: option.table<RequestTimeoutOptions, Partial<Timeouts>>(requestTimeoutOptions),
-  /** When this request is sent again, where that differs from the client. */
-  retry: option.table<RetryOptions, Partial<RetryPolicy>>(retryOptions.open()),
-  /** Headers of this request, in addition to those of the client or instead of them; `undefined` leaves one out. */
-  headers: option.object<CustomHeaders>(),
-  /** Called with the response that the result was read from. An error it throws ends nothing. */
-  onResponse: option.callback<(response: ResponseInfo) => void>(),
-});
-
 /** What every method takes. */
-export interface RequestOptions extends OptionsOf<typeof requestOptions> {}
-
-/** The options of a count. */
-export const countOptions = defineOptions({
-  ...requestOptions.entries,
-  /** Which calls. @default all calls */
-  filter: option.of<FilterInput>(
-    'a string in the language of q, a parsed filter or a builder',
-    (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
-  ),
-});
-
-/** The options of a list. */
-export const listOptions = defineOptions({
-  ...countOptions.entries,
-  /** Calls of a page: what the maker of the API suggests for its sibling. @default 250 */
-  rows: option.whole(1).default(250),
-  /** Number of the first page, counted from 0, in pages of `rows`. @default 0 */
-  page: option.whole(0).default(0),
-});
+export interface RequestOptions {
+  /** Ends the request when it is aborted; the request rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Deadlines of this request that differ from those of the client: milliseconds or a string such as '5s', after which it ends whatever it
+   * is doing, or one for each part, such as `{ idle: '5s', total: '30s' }`. A list has them for each of its pages.
+   */
+  readonly timeout?: RequestTimeoutOptions | Duration | undefined;
+  /** When this request is sent again, where that differs from the client. */
+  readonly retry?: RetryOptions | undefined;
+  /** Headers of this request, in addition to those of the client or instead of them; `undefined` leaves one out. */
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Called with the response that the result was read from. An error it throws ends nothing. */
+  readonly onResponse?: ((response: ResponseInfo) => void) | undefined;
+}
 
 /** Which calls to list. */
-export interface ListQuery extends OptionsOf<typeof listOptions> {}
-
-/** The options of `listSmsNumbers`. */
-export const smsOptions = defineOptions({
-  ...requestOptions.entries,
-  /** `POST` sends the keys in a form body, which access logs do not record. @default 'GET' */
-  method: option.oneOf('GET', 'POST').default('GET'),
-});
+export interface ListQuery extends RequestOptions {
+  /** Which calls. @default all calls */
+  readonly filter?: FilterInput | undefined;
+  /** Calls of a page, from 1 on: what the maker of the API suggests for its sibling. @default 250 */
+  readonly rows?: number | undefined;
+  /** Number of the first page, counted from 0, in pages of `rows`. @default 0 */
+  readonly page?: number | undefined;
+}
 
 /** How to list the SMS-enabled numbers. */
-export interface SmsOptions extends OptionsOf<typeof smsOptions> {}
+export interface SmsOptions extends RequestOptions {
+  /** `POST` sends the keys in a form body, which access logs do not record. @default 'GET' */
+  readonly method?: 'GET' | 'POST' | undefined;
+}
 
 /** Something that a client noticed: not an error, but somebody should know. */
 export type ClientReport =
@@ -110,92 +98,71 @@ export type ClientReport =
   | { readonly type: 'repeated_calls'; readonly count: number }
   | { readonly type: 'plain_http'; readonly origin: string };
 
-const made = <V>(expected: string) => option.of<V>(expected, (value) => value !== null);
-
-/** The options of a client. */
-export const clientOptions = defineOptions({
+/** How a client is set up. What names the server and the account is read from the environment when `baseUrl` is left out. */
+export interface ClientOptions {
   /**
-   * URL of the API, the part before `/v2` or `/v3`, without credentials. Leave it out to read `CALLS_BASE_URL`, and with it those
-   * of `legacyBaseUrl`, `version` and `auth` that are left out too. `undefined` is refused: a variable may not be set.
+   * URL of the API, without credentials. Leave it out to read `CALLS_BASE_URL`, and with it those of `legacyBaseUrl`, `version` and `auth`
+   * that are left out too. `undefined` is refused: a variable may not be set.
    */
-  baseUrl: option.string().expecting('a URL as a string'),
+  readonly baseUrl?: string | undefined;
   /** URL of the SMS listing, the part before `/ibp_api.php`. Only `listSmsNumbers` needs it. */
-  legacyBaseUrl: option.string().expecting('a URL as a string'),
-  /** Version of the API. @default 'v3' */
-  version: option.oneOf('v2', 'v3').default('v3'),
+  readonly legacyBaseUrl?: string | undefined;
+  /** Version of the API. @default the one that ends `baseUrl`, else 'v3' */
+  readonly version?: Version | undefined;
   /** Credentials, made by `apiKeys` or `bearerToken`. v2 takes a bearer token only. */
-  auth: made<Auth>('made by apiKeys(access, secret) or bearerToken(token)'),
+  readonly auth?: Auth | undefined;
   /** Keys of the SMS listing, if `auth` is a bearer token. */
-  legacyAuth: made<KeyAuth>('made by apiKeys(access, secret)'),
-  /** Deadlines. */
-  timeout: option.table<TimeoutOptions, Timeouts>(timeoutOptions).default({}),
-  /** When a failed request is sent again. */
-  retry: option.table<RetryOptions, RetryPolicy>(retryOptions).default({}),
-  /** Limits to keep to, or a limiter shared with other clients. @default none */
-  limiter: option
-    .methods<Limiter>('a limiter', 'acquire', 'release', 'pause')
-    .or(option.table<LimiterOptions, LimiterOptions>(limiterOptions))
-    .expecting('limits such as { concurrency: 4 }, or a limiter made by createLimiter'),
+  readonly legacyAuth?: KeyAuth | undefined;
+  /**
+   * Deadlines: milliseconds or a string such as '30s', after which a call ends whatever it is doing, or one for each part.
+   * @default { connect: '10s', idle: '15s', attempt: '1m', total: '2m' }
+   */
+  readonly timeout?: TimeoutOptions | Duration | undefined;
+  /** When a failed request is sent again. @default { attempts: 4, baseDelay: 250, maxDelay: '8s' } */
+  readonly retry?: RetryOptions | undefined;
+  /** Limits to keep to, such as `{ concurrency: 4 }`, or a limiter shared with other clients. @default none */
+  readonly limiter?: Limiter | LimiterOptions | undefined;
   /**
    * The URL of a proxy for every server, or `false` for none, whatever the environment says.
    * @default what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say
    */
-  proxy: option.string().or(option.only(false)).expecting('the URL of a proxy, or false'),
+  readonly proxy?: string | false | undefined;
   /**
    * A dispatcher of undici 7 or 8 (a mock, other TLS settings, another proxy) instead of the client's own. `close()` leaves it open.
    * @default an agent of undici 7, through `proxy`
    */
-  dispatcher: option.methods<RequestDispatcher>('a dispatcher of undici', 'dispatch'),
+  readonly dispatcher?: RequestDispatcher | undefined;
   /**
    * Sends requests with this function instead. It is passed a URL and `RequestInit`, and decodes bodies as the `fetch` of the platform
    * does; `timeout.connect` does not apply to it. @default the `fetch` of the platform where undici is not complete, as in Bun
    */
-  fetch: option.callback<Fetch>(),
-  /** Largest body that is accepted, compressed or decoded. @default 67108864 */
-  maxBodyBytes: option.whole(1).default(64 * 1024 * 1024),
+  readonly fetch?: Fetch | undefined;
+  /** Largest body that is accepted in bytes, compressed or decoded. @default 67108864 */
+  readonly maxBodyBytes?: number | undefined;
   /** Request gzip and br. @default true */
-  compress: option.flag().default(true),
+  readonly compress?: boolean | undefined;
   /** What happens to records that do not match the table of fields. @default 'report' */
-  records: option.oneOf('strict', 'report', 'off').default('report'),
+  readonly records?: RecordMode | undefined;
   /** Called once for each unknown or broken field, and for clamped pages and totals that change. An error it throws ends nothing. */
-  onReport: option.callback<(report: ClientReport) => void>(),
+  readonly onReport?: ((report: ClientReport) => void) | undefined;
   /**
    * What the client logs to, such as `console` or a pino logger. Lines have no keys and no data of callers.
    * @default none; stderr when `logLevel` or the variable CALLS_LOG is set
    */
-  logger: option.methods<Logger>(
-    'a logger with debug, info, warn and error, such as console or one of pino',
-    'debug',
-    'info',
-    'warn',
-    'error',
-  ),
+  readonly logger?: Logger | undefined;
   /** From which level on something is logged; a logger may leave out more. @default 'info' */
-  logLevel: option.oneOf(...logLevels),
+  readonly logLevel?: LogLevel | undefined;
   /** Where the client takes the time from. @default systemClock */
-  clock: option.methods<Clock>('a clock with now() and timer()', 'now', 'timer').default(systemClock),
+  readonly clock?: Clock | undefined;
   /** A number from 0 up to 1, for the jitter of waits. @default Math.random */
-  random: option.callback<() => number>().default(() => Math.random()),
+  readonly random?: (() => number) | undefined;
   /** Headers of every request, such as those that a gateway expects. The client sets its own and those of `auth`. */
-  headers: option.object<CustomHeaders>().default({}),
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** The User-Agent header. @default call-attribution-core and its version */
-  userAgent: option
-    .of<string>(
-      'up to 256 printable ASCII characters',
-      (value) => typeof value === 'string' && /^[\x20-\x7e]{1,256}$/.test(value),
-    )
-    .default(`call-attribution-core/${packageVersion}`),
-  /**
-   * Also reads a configuration file, as the `calls` command does: the file with this path, or, when `true`,
-   * the one in the user's configuration folder. @default only the file named by CALLS_CONFIG
-   */
-  config: option.string().or(option.flag()).expecting('a path or true'),
+  readonly userAgent?: string | undefined;
   /** Environment variables to read, such as those of `takeEnvironment()`. @default process.env */
-  env: option.object<Environment>().expecting('an object of environment variables'),
-});
-
-/** How a client is set up. What names the server and the account is read from the environment when `baseUrl` is left out. */
-export interface ClientOptions extends OptionsOf<typeof clientOptions> {}
+  readonly env?: Environment | undefined;
+}
 
 /** A base URL in the two parts that the transport needs. It holds no secret. */
 export interface Address {
@@ -204,18 +171,24 @@ export interface Address {
   readonly prefix: string;
 }
 
-/** Options as the client uses them: checked, with defaults. */
+/** Options as the client uses them: with defaults. */
 export interface Settings
-  extends Omit<
-    ReadOf<typeof clientOptions>,
-    'baseUrl' | 'legacyBaseUrl' | 'config' | 'env' | 'limiter' | 'proxy' | 'logger' | 'logLevel'
-  > {
+  extends Pick<ClientOptions, 'auth' | 'legacyAuth' | 'dispatcher' | 'fetch' | 'onReport'> {
   readonly base: Address;
   readonly legacy: Address | undefined;
+  readonly version: Version;
+  readonly timeout: Timeouts;
+  readonly retry: RetryPolicy;
   readonly limiter: Limiter | undefined;
   /** Proxies by the origins of the servers. */
   readonly proxies: ReadonlyMap<string, ProxyServer>;
+  readonly maxBodyBytes: number;
+  readonly compress: boolean;
+  readonly records: RecordMode;
   readonly log: Log;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly headers: CustomHeaders;
 }
 
 /** What a client uses unless an option says otherwise. */
@@ -224,4 +197,4 @@ export const clientDefaults: {
   readonly rows: number;
   /** Deadlines in milliseconds. */
   readonly timeout: Timeouts;
-} = { rows: listOptions.fill({}).rows, timeout: timeoutOptions.fill({}) };
+} = { rows: 250, timeout: { connect: 10_000, idle: 15_000, attempt: 60_000, total: 120_000 } };

@@ -4,68 +4,120 @@ import { setupMessages, type UrlProblem } from '../errors/setup-messages.ts';
 import { checkHeaders, mergeHeaders } from '../http/custom-headers.ts';
 import { createLimiter } from '../http/limiter.ts';
 import { type ProxyServer, proxyFor, readProxy } from '../http/proxy.ts';
+import { readRetry, retryDefaults } from '../http/retry.ts';
 import { createLog, lineLogger } from '../log/logger.ts';
+import { checkNames, checkRequestNames } from '../options/check-names.ts';
+import type { Version } from '../record/fields.ts';
 import { connectionOf, missingSettings } from '../settings/credentials.ts';
 import type { Environment } from '../settings/environment.ts';
 import { readSettings } from '../settings/read-settings.ts';
+import { systemClock } from '../time/clock.ts';
+import { type Duration, deadlineMillis } from '../time/duration.ts';
 import {
   type Address,
   type ClientOptions,
-  clientOptions,
+  clientDefaults,
   type RequestOptions,
-  requestOptions,
   type Settings,
+  type TimeoutOptions,
+  type Timeouts,
 } from './options.ts';
 
-/** Refuses options that a request does not have, before anything is sent. */
-export function checkRequest(options: RequestOptions, table: { check(given: unknown): void }): void {
-  table.check(options);
-  if (options.headers) checkHeaders(options.headers);
-}
+/** Version of this package, for the user agent. A test keeps it equal to the manifest. */
+const packageVersion = '0.1.0';
 
-/** Checks the options of a client when it is made, so that no request is sent with an incomplete configuration. */
+const optionNames = Object.keys({
+  baseUrl: 1,
+  legacyBaseUrl: 1,
+  version: 1,
+  auth: 1,
+  legacyAuth: 1,
+  timeout: 1,
+  retry: 1,
+  limiter: 1,
+  proxy: 1,
+  dispatcher: 1,
+  fetch: 1,
+  maxBodyBytes: 1,
+  compress: 1,
+  records: 1,
+  onReport: 1,
+  logger: 1,
+  logLevel: 1,
+  clock: 1,
+  random: 1,
+  headers: 1,
+  userAgent: 1,
+  env: 1,
+} satisfies Record<keyof ClientOptions, 1>);
+
+/** Reads the options of a client when it is made, so that no request is sent with an incomplete configuration. */
 export function readOptions(given: ClientOptions): Settings {
-  clientOptions.check(given);
-  const options = clientOptions.fill(withEnvironment(given));
-  const { version, auth, legacyAuth, limiter, clock, headers, logger, logLevel } = options;
-  if (auth !== undefined) checkAuth(auth, version);
-  if (legacyAuth !== undefined) checkAuth(legacyAuth, 'v3');
-  checkHeaders(headers);
-  const { dispatcher, fetch, proxy } = options;
-  const [sender, other] = Object.entries({ dispatcher, fetch, proxy }).flatMap(([name, value]) =>
-    value ? [name] : [],
-  );
-  if (sender !== undefined && other !== undefined)
-    throw new ConfigurationError('invalid_option', setupMessages.optionsExclude(sender, other));
-  const base = readAddress(options.baseUrl, 'baseUrl');
+  checkNames(given, optionNames);
+  checkRequestNames(given);
+  const options = withEnvironment(given);
+  const { auth, dispatcher, fetch, proxy, limiter, logger, logLevel, clock = systemClock } = options;
+  const { version: named, ...base } = readAddress(options.baseUrl, 'baseUrl');
+  const version = options.version ?? named ?? 'v3';
+  if (named !== undefined && named !== version)
+    throw new ConfigurationError('invalid_option', setupMessages.versionsDiffer(named, version));
   const legacy =
     options.legacyBaseUrl === undefined ? undefined : readAddress(options.legacyBaseUrl, 'legacyBaseUrl');
+  if (auth !== undefined) checkAuth(auth, version);
+  if (options.legacyAuth !== undefined) checkAuth(options.legacyAuth, 'v3');
+  const { userAgent = `call-attribution-core/${packageVersion}`, headers = {} } = options;
+  checkHeaders({ ...headers, 'user-agent': userAgent });
   return {
-    ...options,
     base,
     legacy,
-    legacyAuth: legacyAuth ?? (auth?.kind === 'keys' ? auth : undefined),
+    version,
+    auth,
+    legacyAuth: options.legacyAuth ?? (auth?.kind === 'keys' ? auth : undefined),
+    timeout: readTimeout(options.timeout, clientDefaults.timeout),
+    retry: readRetry(options.retry, retryDefaults),
     limiter: limiter === undefined || 'acquire' in limiter ? limiter : createLimiter(limiter, clock),
+    dispatcher,
+    fetch,
     proxies:
       dispatcher || fetch || proxy === false
         ? new Map()
         : proxiesFor([base, legacy], proxy ?? given.env ?? process.env),
+    maxBodyBytes: options.maxBodyBytes ?? 64 * 1024 * 1024,
+    compress: options.compress ?? true,
+    records: options.records ?? 'report',
+    onReport: options.onReport,
     log: createLog(logger ?? (logLevel && lineLogger()), logLevel ?? 'info'),
+    clock,
+    random: options.random ?? Math.random,
+    headers: mergeHeaders({ 'user-agent': userAgent }, headers),
   };
 }
 
 /** The settings of a client, as the options of one request change them. */
 export function settingsFor(settings: Settings, { timeout, retry, headers }: RequestOptions): Settings {
   if (timeout === undefined && retry === undefined && headers === undefined) return settings;
-  const changed = requestOptions.fill({ timeout, retry });
+  checkRequestNames({ timeout, retry });
+  checkHeaders(headers ?? {});
   return {
     ...settings,
-    timeout: { ...settings.timeout, ...changed.timeout },
-    retry: { ...settings.retry, ...changed.retry },
+    timeout: readTimeout(timeout, settings.timeout),
+    retry: readRetry(retry, settings.retry),
     headers: mergeHeaders(settings.headers, headers ?? {}),
   };
 }
 
+/** Deadlines in milliseconds. One length of time is for everything but the connection, which the others end too. */
+function readTimeout(given: TimeoutOptions | Duration | undefined, rest: Timeouts): Timeouts {
+  if (given === undefined) return rest;
+  if (typeof given === 'number' || typeof given === 'string') {
+    const ms = deadlineMillis(given, 'timeout');
+    return { ...rest, idle: ms, attempt: ms, total: ms };
+  }
+  const changed = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, deadlineMillis(value, `timeout.${name}`)]],
+  );
+  return { ...rest, ...Object.fromEntries(changed) };
+}
 /** The proxies for these servers. The environment is read with every `baseUrl`, since its proxies hold no key of the API. */
 function proxiesFor(
   servers: readonly (Address | undefined)[],
@@ -80,21 +132,21 @@ function proxiesFor(
   return proxies;
 }
 
-/** Takes a base URL apart, and refuses one that would send credentials to the wrong place. */
-function readAddress(text: unknown, option: string): Address {
+/** Takes a base URL apart, and refuses one that would send credentials to the wrong place. `/v3` at its end names the version. */
+function readAddress(text: string | undefined, option: string): Address & { readonly version?: Version } {
   const fail = (problem: UrlProblem): never => {
     throw new ConfigurationError('invalid_option', setupMessages.urlInvalid(option, problem));
   };
   if (text === undefined) return fail('undefined');
-  if (typeof text !== 'string' || text.trim() === '') return fail('missing');
-  if (!URL.canParse(text.trim())) return fail('not_absolute');
-  const url = new URL(text.trim());
+  if (!URL.canParse(text)) return fail('not_absolute');
+  const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') fail('not_http');
   if (url.username !== '' || url.password !== '') fail('credentials');
   if (url.search !== '' || url.hash !== '') fail('query');
-  const prefix = url.pathname.replace(/\/+$/, '');
-  if (/\/v[23](?:\/|$)/.test(prefix)) fail('version');
-  return { origin: url.origin, prefix: prefix.replace(/\/ibp_api\.php$/, '') };
+  const path = url.pathname.replace(/\/+$/, '').replace(/\/ibp_api\.php$/, '');
+  const [, prefix, version] = /^(.*)\/(v[23])(?:\/user\/bid-management)?$/.exec(path) ?? [];
+  if (prefix === undefined) return { origin: url.origin, prefix: path };
+  return { origin: url.origin, prefix, version: version === 'v2' ? 'v2' : 'v3' };
 }
 
 /**
@@ -102,21 +154,16 @@ function readAddress(text: unknown, option: string): Address {
  * environment go only to the URL that the environment or the program itself names for them.
  */
 function withEnvironment(options: ClientOptions): ClientOptions {
-  const { config, env, ...given } = options;
+  const { env, ...given } = options;
   if (Object.hasOwn(options, 'baseUrl')) {
-    if (config !== undefined || env !== undefined)
-      throw new ConfigurationError(
-        'invalid_option',
-        setupMessages.notRead(config === undefined ? 'env' : 'config'),
-      );
+    if (env !== undefined) throw new ConfigurationError('invalid_option', setupMessages.notRead('env'));
     return given;
   }
   const settings = readSettings({
     options: { legacyBaseUrl: given.legacyBaseUrl, apiVersion: given.version },
     nameOption: (name) => (name === 'apiVersion' ? 'version' : name),
-    config: typeof config === 'string' ? config : null,
-    searchHome: config === true,
-    ...(env === undefined ? {} : { env }),
+    searchHome: false,
+    env: { ...(env ?? process.env), CALLS_CONFIG: undefined },
   });
   const [first] = settings.problems;
   if (first?.code === 'unknown_log_setting')
@@ -126,9 +173,9 @@ function withEnvironment(options: ClientOptions): ClientOptions {
   );
   const missing = missingSettings(settings)
     .filter(({ code }) => code === 'no_base_url' || given.auth === undefined)
-    .map(({ message }) => message)
     // A variable that is set to something unusable is not missing.
-    .filter((message) => !wrong.some((problem) => problem.includes(message.split(' ', 1)[0] ?? message)));
+    .filter(({ of }) => !settings.problems.some((problem) => problem.of === of))
+    .map(({ message }) => message);
   const problems = [...wrong, ...missing];
   if (problems.length > 0)
     throw new ConfigurationError('invalid_option', setupMessages.settingsUnusable(problems));

@@ -10,6 +10,7 @@ import { ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { headerText } from '../http/headers.ts';
+import { checkWhole } from '../options/check-whole.ts';
 import { type PageRange, parseContentRange } from '../page/content-range.ts';
 import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-page.ts';
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
@@ -19,8 +20,7 @@ import type { ResponseMeta } from './client.ts';
 import type { Context } from './context.ts';
 import { pageTracing } from './events.ts';
 import { noteFailure } from './observe.ts';
-import { clientDefaults, type ListQuery, listOptions, type RequestOptions } from './options.ts';
-import { checkRequest } from './read-options.ts';
+import { clientDefaults, type ListQuery, type RequestOptions } from './options.ts';
 import { apiRequest, queryString, responseInfo } from './request.ts';
 
 /** A list query, checked. All pages of a list share its text. */
@@ -31,13 +31,10 @@ export interface PageQuery extends PageRequest {
 
 /** Checks a list query and prints its filter. */
 export function readQuery({ settings }: Context, query: ListQuery): PageQuery {
-  checkRequest(query, listOptions);
-  return {
-    filter: filterText(query.filter, settings.version),
-    rows: query.rows ?? clientDefaults.rows,
-    page: query.page ?? 0,
-    options: query,
-  };
+  const { filter, rows = clientDefaults.rows, page = 0 } = query;
+  checkWhole(rows, 'rows');
+  checkWhole(page, 'page', 0);
+  return { filter: filterText(filter, settings.version), rows, page, options: query };
 }
 
 /** What a request for a page returned: its content in some form, and how it compares with the request. */

@@ -503,8 +503,8 @@ export function apiRequest(
 }
 
 /** Headers of every request, besides those of the program. */
-export function commonHeaders({ compress, userAgent }: Settings, accept: string): string[] {
-  const headers = ['accept', accept, 'user-agent', userAgent];
+export function commonHeaders({ compress }: Settings, accept: string): string[] {
+  const headers = ['accept', accept];
   return compress ? [...headers, 'accept-encoding', 'gzip, br'] : headers;
 }
 

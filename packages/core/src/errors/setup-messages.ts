@@ -27,15 +27,10 @@ const urlProblems = {
     'is undefined',
     'Is the environment variable set, and is its name spelled correctly? Leave baseUrl out to read CALLS_BASE_URL.',
   ],
-  missing: ['is missing', exampleUrl],
   not_absolute: ['is not an absolute URL', exampleUrl],
   not_http: ['must begin with https:// or http://', 'Add the scheme.'],
   credentials: ['has credentials in it', 'Pass them as auth: apiKeys(...) or bearerToken(...).'],
   query: ['has a query or a fragment', 'Keep only the scheme, the host and the path.'],
-  version: [
-    'already names the version',
-    'Remove /v2 or /v3 and everything after it; use the option version.',
-  ],
 } as const;
 
 /** What can be wrong with a base URL. */
@@ -59,9 +54,12 @@ export const setupMessages = {
     message: 'headers has a name that an HTTP header cannot have.',
     hint: 'Names have letters, digits and hyphens, without a colon.',
   }),
-  headerReserved: (name: string, option: string | null): ErrorWords => ({
+  headerReserved: (name: string): ErrorWords => ({
     message: `headers must not set ${name}.`,
-    hint: option === null ? 'The client sets it.' : `Use the option ${option}.`,
+    hint: 'The client sets it itself; credentials are passed as auth.',
+  }),
+  headerValueInvalid: (name: string): ErrorWords => ({
+    message: `headers.${name} must be a string without line breaks and other control characters.`,
   }),
   optionUnknown: (name: string, near: string | undefined, known: readonly string[]): ErrorWords => ({
     message: `There is no option ${name}.`,
@@ -78,9 +76,9 @@ export const setupMessages = {
         ? 'Other kinds of proxies, such as SOCKS, need a dispatcher of undici.'
         : 'Expected http://host:port or http://user:password@host:port, with characters such as @ / # ? % of the password percent-encoded.',
   }),
-  optionsExclude: (one: string, other: string): ErrorWords => ({
-    message: `${one} and ${other} cannot be used together.`,
-    hint: 'Pass one of them: each decides how requests are sent.',
+  versionsDiffer: (named: string, version: string): ErrorWords => ({
+    message: `baseUrl ends in /${named}, and version is ${version}.`,
+    hint: 'Remove one of them.',
   }),
   notRead: (option: string): ErrorWords => ({
     message: `${option} is not read when baseUrl is given.`,
@@ -88,7 +86,7 @@ export const setupMessages = {
   }),
   settingsUnusable: (problems: readonly string[]): ErrorWords => ({
     message: `createClient() found no connection to use. ${problems.map((problem) => `${problem}.`).join(' ')}`,
-    hint: 'Set these variables (CALLS_ACCESS_KEY_FILE and so on name files instead), pass baseUrl and auth, or pass config: true to read calls.config.json.',
+    hint: 'Set these variables (CALLS_ACCESS_KEY_FILE and so on name files instead), or pass baseUrl and auth.',
   }),
   logUnusable: (problem: string, hint?: string): ErrorWords => ({
     message: `${problem}.`,

@@ -1,18 +1,14 @@
-import { defineOptions, type OptionsOf } from '../options/define-options.ts';
-import { option } from '../options/option.ts';
+import { checkWhole } from '../options/check-whole.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { minute } from '../time/naive.ts';
 
-/** The options of a limiter. */
-export const limiterOptions = defineOptions({
-  /** Requests that may start in any 60 seconds. @default no limit */
-  requestsPerMinute: option.whole(1),
-  /** Requests in progress at the same time. @default no limit */
-  concurrency: option.whole(1),
-});
-
 /** Limits that a client keeps to. */
-export interface LimiterOptions extends OptionsOf<typeof limiterOptions> {}
+export interface LimiterOptions {
+  /** Requests that may start in any 60 seconds. @default no limit */
+  readonly requestsPerMinute?: number | undefined;
+  /** Requests in progress at the same time. @default no limit */
+  readonly concurrency?: number | undefined;
+}
 
 /** Lets requests start one by one. Several clients of one account can share it. */
 export interface Limiter {
@@ -33,8 +29,9 @@ export interface Limiter {
  * const clients = accounts.map((auth) => createClient({ baseUrl, auth, limiter }));
  */
 export function createLimiter(options: LimiterOptions, clock: Clock = systemClock): Limiter {
-  const { concurrency = Number.POSITIVE_INFINITY, requestsPerMinute = Number.POSITIVE_INFINITY } =
-    limiterOptions.read(options);
+  const { concurrency = Number.POSITIVE_INFINITY, requestsPerMinute = Number.POSITIVE_INFINITY } = options;
+  if (options.concurrency !== undefined) checkWhole(concurrency, 'limiter.concurrency');
+  if (options.requestsPerMinute !== undefined) checkWhole(requestsPerMinute, 'limiter.requestsPerMinute');
   /** What lets each waiting request go, first come, first served. */
   const waiting = new Set<() => void>();
   /** Times of the starts in the last minute, where they are limited. */

@@ -1,27 +1,57 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { defineOptions, type OptionsOf, type ReadOf } from '../options/define-options.ts';
-import { option } from '../options/option.ts';
+import { checkWhole } from '../options/check-whole.ts';
+import { type Duration, durationMillis } from '../time/duration.ts';
 
-/** The options of retries. */
-export const retryOptions = defineOptions({
-  /** How many times a request is sent at most, including the first time. @default 4 */
-  attempts: option.whole(1).default(4),
-  /** Upper bound of the first wait; it doubles with each attempt. @default 250 milliseconds */
-  baseDelay: option.duration().default(250),
-  /** Upper bound of every wait that the client chooses itself. @default '8s' */
-  maxDelay: option.duration().default('8s'),
+/** When a failed request is sent again: what differs from the defaults. */
+export interface RetryOptions {
+  /** How many times a request is sent at most, including the first time; 1 switches retries off. @default 4 */
+  readonly attempts?: number | undefined;
+  /**
+   * Upper bound of the first wait, which doubles with each attempt: milliseconds, or a string such as '1s'.
+   * @default 250
+   */
+  readonly baseDelay?: Duration | undefined;
+  /** Upper bound of every wait that the client chooses itself: milliseconds, or a string such as '30s'. @default '8s' */
+  readonly maxDelay?: Duration | undefined;
   /**
    * Send a request again after the server was silent for `timeout.idle` or did not accept a connection in time. Where somebody waits,
    * `false` ends a call to a server that is stuck after one deadline. @default true
    */
-  afterSilence: option.flag(),
-});
+  readonly afterSilence?: boolean | undefined;
+}
 
-/** When a failed request is sent again: what differs from the defaults. */
-export interface RetryOptions extends OptionsOf<typeof retryOptions> {}
+/** When a failed request is sent again, in milliseconds. */
+export interface RetryPolicy {
+  /** How many times a request is sent at most. */
+  readonly attempts: number;
+  /** Upper bound of the first wait. */
+  readonly baseDelay: number;
+  /** Upper bound of every wait that the client chooses itself. */
+  readonly maxDelay: number;
+  /** Whether it is sent again after silence. */
+  readonly afterSilence?: boolean;
+}
 
-/** When a failed request is sent again. */
-export interface RetryPolicy extends ReadOf<typeof retryOptions> {}
+/** When a client sends requests again unless it is told otherwise. */
+export const retryDefaults: RetryPolicy = {
+  attempts: 4,
+  baseDelay: 250,
+  maxDelay: 8_000,
+  afterSilence: true,
+};
+
+/** What was given, and the rest. */
+export function readRetry(given: RetryOptions | undefined, rest: RetryPolicy): RetryPolicy {
+  if (given === undefined) return rest;
+  const { attempts = rest.attempts, baseDelay = rest.baseDelay, maxDelay = rest.maxDelay } = given;
+  checkWhole(attempts, 'retry.attempts');
+  return {
+    attempts,
+    baseDelay: durationMillis(baseDelay, 'retry.baseDelay'),
+    maxDelay: durationMillis(maxDelay, 'retry.maxDelay'),
+    afterSilence: given.afterSilence ?? rest.afterSilence ?? true,
+  };
+}
 
 /**
  * Milliseconds to wait after attempt number `attempt`: a random part of the doubled bound (full jitter), and never less

@@ -17,17 +17,19 @@ export function missingSettings({ account, apiVersion, baseUrl, secret }: Settin
   ) => {
     const variable = secretSettings[name];
     if (secret(name) !== null) return;
-    if (account !== null) missing.push(problems.missingCredentialOf(code, account.name, name, what));
+    const add = (problem: SettingProblem) => missing.push({ ...problem, of: name });
+    if (account !== null) add(problems.missingCredentialOf(code, account.name, name, what));
     else if (code === 'no_token')
-      missing.push(problems.missing(code, variable, 'v2 needs the bearer token of the account'));
-    else missing.push(problems.missing(code, variable, `the ${what} of the account`, legacyUsers));
+      add(problems.missing(code, variable, 'v2 needs the bearer token of the account'));
+    else add(problems.missing(code, variable, `the ${what} of the account`, legacyUsers));
   };
   if (baseUrl === null)
-    missing.push(
-      account === null
+    missing.push({
+      ...(account === null
         ? problems.missing('no_base_url', plainSettings.baseUrl.variable, 'the URL of the API')
-        : problems.missingUrlOf(account.name),
-    );
+        : problems.missingUrlOf(account.name)),
+      of: 'baseUrl',
+    });
   if (apiVersion.value === 'v2') credential('no_token', 'bearerToken', 'bearer token, which v2 needs');
   else if (secret('bearerToken') === null) {
     credential('no_access_key', 'accessKey', 'access key');

@@ -27,6 +27,8 @@ export interface SettingProblem {
   readonly message: string;
   /** What to do about it, when there is more to say. */
   readonly hint?: string;
+  /** The setting that it is about, such as `baseUrl`, where it is about one. */
+  readonly of?: string;
 }
 
 /** Where a name is written. */

@@ -104,9 +104,16 @@ export function readSettings(source: SettingsSource = {}): Settings {
   const profile =
     typeof source.account === 'string' ? profileOf(source.account, accounts, content, report) : null;
   const places: Places = { options, nameOption, env, cwd, content, profile, report };
-  const plain = Object.entries(plainSettings).map(([name, spec]) => [name, readPlain(name, spec, places)]);
+  const placesOf = (of: string): Places => ({ ...places, report: (problem) => report({ ...problem, of }) });
+  const plain = Object.entries(plainSettings).map(([name, spec]) => [
+    name,
+    readPlain(name, spec, placesOf(name)),
+  ]);
   const secrets = new Map(
-    Object.entries(secretSettings).map(([name, variable]) => [name, readSecret(name, variable, places)]),
+    Object.entries(secretSettings).map(([name, variable]) => [
+      name,
+      readSecret(name, variable, placesOf(name)),
+    ]),
   );
   return {
     ...(Object.fromEntries(plain) as PlainSettings),

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { portOf } from '../errors/checked-reads.ts';
-import { defineOptions, type OptionsOf, option } from '../options/index.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
 import { durationMillis } from '../time/duration.ts';
@@ -27,21 +26,19 @@ export interface SeenRequest {
   aborted: boolean;
 }
 
-const hostileOptions = defineOptions({
-  /** Served in this order; the list may be changed while the server runs. @default fixtureCalls(20) */
-  calls: option.of<Call[]>('a list of calls', Array.isArray),
-  /** Numbers of the SMS listing. @default one number */
-  smsNumbers: option
-    .list<Pick<SmsNumber, 'number' | 'url'>>()
-    .default([{ number: '0015555550100', url: 'https://listener.example.com/?a=1&b=2' }]),
-  /** The most rows of a page. A request for more gets this many, and pages are counted by it. @default no limit */
-  maxRows: option.whole(1).or(option.only(Number.POSITIVE_INFINITY)).default(Number.POSITIVE_INFINITY),
-  /** The fault for a request, when none is queued. `index` counts requests from 0. */
-  fault: option.callback<(request: SeenRequest, index: number) => HostileFault | undefined>(),
-});
-
 /** What the hostile server serves and when something goes wrong. */
-export interface HostileOptions extends OptionsOf<typeof hostileOptions> {}
+export interface HostileOptions {
+  /** Served in this order; the list may be changed while the server runs. @default fixtureCalls(20) */
+  readonly calls?: Call[] | undefined;
+  /** Numbers of the SMS listing. @default one number */
+  readonly smsNumbers?: readonly Pick<SmsNumber, 'number' | 'url'>[] | undefined;
+  /** The most rows of a page. A request for more gets this many, and pages are counted by it. @default no limit */
+  readonly maxRows?: number | undefined;
+  /** The fault for a request, when none is queued. `index` counts requests from 0. */
+  readonly fault?: ((request: SeenRequest, index: number) => HostileFault | undefined) | undefined;
+}
+
+const oneNumber = { number: '0015555550100', url: 'https://listener.example.com/?a=1&b=2' };
 
 /** A server on loopback that serves calls, with faults on request. */
 export interface HostileServer extends AsyncDisposable {
@@ -72,7 +69,8 @@ export interface HostileServer extends AsyncDisposable {
  * const client = createClient({ baseUrl: server.url, auth: apiKeys('a', 'b'), retry: fastRetry });
  */
 export async function startHostileServer(options: HostileOptions = {}): Promise<HostileServer> {
-  const { calls = fixtureCalls(20), smsNumbers, maxRows, fault: faultOf } = hostileOptions.read(options);
+  const { calls = fixtureCalls(20), smsNumbers = [oneNumber], fault: faultOf } = options;
+  const { maxRows = Number.POSITIVE_INFINITY } = options;
   const served = { calls, smsNumbers, maxRows };
   const requests: SeenRequest[] = [];
   const queue: HostileFault[] = [];

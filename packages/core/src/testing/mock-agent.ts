@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import type { MockAgent } from 'undici';
-import { defineOptions, type OptionsOf, option } from '../options/index.ts';
 import type { Call } from '../record/generated/calls.ts';
 import { fixtureCalls } from './fixture-calls.ts';
 import { planResponse } from './plan-response.ts';
@@ -8,15 +7,13 @@ import { planResponse } from './plan-response.ts';
 // The sandbox uses its neighbors in each start; undici takes a fifth of one.
 const load = createRequire(import.meta.url);
 
-const mockOptions = defineOptions({
-  /** The base URL of the client under test. */
-  baseUrl: option.string().expecting('a URL as a string').required(),
-  /** The calls it serves. @default fixtureCalls(20) */
-  calls: option.of<Call[]>('a list of calls', Array.isArray),
-});
-
 /** See `createMockAgent`. */
-export interface MockOptions extends OptionsOf<typeof mockOptions> {}
+export interface MockOptions {
+  /** The base URL of the client under test. */
+  readonly baseUrl: string;
+  /** The calls it serves. @default fixtureCalls(20) */
+  readonly calls?: Call[] | undefined;
+}
 
 /**
  * An undici MockAgent that responds as the API would, without a socket: pass it as `dispatcher`. Other origins are
@@ -27,7 +24,7 @@ export interface MockOptions extends OptionsOf<typeof mockOptions> {}
  * const client = createClient({ baseUrl, dispatcher, auth: apiKeys('a', 'b') });
  */
 export function createMockAgent(options: MockOptions): MockAgent {
-  const { baseUrl, calls = fixtureCalls(20) } = mockOptions.read(options);
+  const { baseUrl, calls = fixtureCalls(20) } = options;
   const undici: typeof import('undici') = load('undici');
   const agent = new undici.MockAgent();
   agent.disableNetConnect();

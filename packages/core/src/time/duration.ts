@@ -27,3 +27,13 @@ export function durationMillis(value: Duration, name: string): number {
     `${name} is ${JSON.stringify(value)}; expected milliseconds or a string such as '30s', '15m', '1h' or '7d'`,
   );
 }
+
+/** The same for a deadline: above 0, and `Infinity` is none. */
+export function deadlineMillis(value: Duration, name: string): number {
+  const millis = typeof value === 'string' ? parseDuration(value) : value;
+  if (typeof millis === 'number' && millis > 0) return millis;
+  throw new ConfigurationError(
+    'invalid_option',
+    `${name} is ${JSON.stringify(value)}; expected milliseconds above 0, a string such as '30s', or Infinity`,
+  );
+}

@@ -4,14 +4,11 @@ import { isTooDeep } from '@call-attribution/core/record';
 import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
 import type { Span } from '../proof.ts';
 import {
-  checkClient,
-  checkSink,
   type SyncCallsOptions,
   type SyncClient,
   type SyncOptions,
   type SyncSettings,
-  syncCallsOptions,
-  syncOptions,
+  syncSettings,
 } from './options.ts';
 import { earlier, lookbackOf, mayChange } from './plan.ts';
 import { nothingRead, SyncRun } from './run.ts';
@@ -65,9 +62,7 @@ export async function syncInto(
   sink: UpsertSink,
   options: SyncOptions = {},
 ): Promise<SyncSummary> {
-  checkClient(client);
-  checkSink(sink);
-  const settings = syncOptions.read(options);
+  const settings = syncSettings(options);
   return tracing.run(
     () => ({ client, function: 'syncInto' }),
     () => bringUpToDate(client, sink, settings),
@@ -132,8 +127,8 @@ export async function* syncCalls(
   client: SyncClient,
   options: SyncCallsOptions,
 ): AsyncGenerator<SyncChange, void, void> {
-  checkClient(client);
-  const { state, ...settings } = syncCallsOptions.read(options);
+  const { state } = options;
+  const settings = syncSettings(options);
   const changes = changesOf(client, settings, state);
   if (!tracing.isActive()) {
     yield* changes;

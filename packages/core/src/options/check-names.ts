@@ -1,0 +1,43 @@
+import { nearest } from '@call-attribution/query-dsl/nearest';
+import { ConfigurationError } from '../errors/calls-error.ts';
+
+const refused = (message: string, hint?: string): ConfigurationError =>
+  new ConfigurationError('invalid_option', hint === undefined ? { message } : { message, hint });
+
+/**
+ * Refuses names that an object of options does not have: a misspelled option would have no effect, and nobody would see it.
+ *
+ * @param at what the object is called, such as `timeout`; the options of a function have no name.
+ * @example
+ * checkNames({ rows: 5, filtre: '' }, ['rows', 'filter']); // There is no option filtre. Did you mean filter?
+ */
+export function checkNames(given: unknown, known: readonly string[], at = ''): asserts given is object {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw refused(`${at || 'options'} must be an object with ${known.join(', ')}.`);
+  const prefix = at === '' ? '' : `${at}.`;
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    const near = nearest(name, known);
+    throw refused(
+      `There is no option ${prefix}${name.slice(0, 40)}.`,
+      near === undefined
+        ? `Known options: ${known.map((each) => prefix + each).join(', ')}.`
+        : `Did you mean ${prefix}${near}?`,
+    );
+  }
+}
+
+/** The names of deadlines, and of what says when a request is sent again. */
+const requestNames = {
+  timeout: ['connect', 'idle', 'attempt', 'total'],
+  retry: ['attempts', 'baseDelay', 'maxDelay', 'afterSilence'],
+} as const;
+
+/** Refuses names that `timeout` and `retry` among these options do not have. */
+export function checkRequestNames(options: { readonly timeout?: unknown; readonly retry?: unknown }): void {
+  const { timeout, retry } = options;
+  // A length of time is for all deadlines.
+  if (timeout !== undefined && typeof timeout !== 'string' && typeof timeout !== 'number')
+    checkNames(timeout, requestNames.timeout, 'timeout');
+  if (retry !== undefined) checkNames(retry, requestNames.retry, 'retry');
+}
