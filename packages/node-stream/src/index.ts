@@ -16,6 +16,14 @@ export {
   StreamError,
   type StreamErrorCode,
 } from './errors.ts';
+export {
+  exportMonths,
+  type MonthFile,
+  type MonthSource,
+  type MonthsOptions,
+  type MonthsSummary,
+} from './months/export-months.ts';
+export { type MonthTarget, monthFolder } from './months/target.ts';
 export { through } from './operators/chain.ts';
 export type { Chain } from './operators/operator.ts';
 export type { Checkpoint, Page, Range, ReadFacts, Source, Stage } from './page.ts';

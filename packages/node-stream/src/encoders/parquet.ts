@@ -1,4 +1,4 @@
-import type { Call, FieldType } from '@call-attribution/core';
+import type { Call, FieldSpec, FieldType } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { defineOptions, option } from '@call-attribution/core/options';
 import { fields } from '@call-attribution/core/record';
@@ -7,13 +7,13 @@ import { ItemError } from '../errors.ts';
 import { defineOperator } from '../operators/chain.ts';
 import type { Operator } from '../operators/operator.ts';
 import { type ParquetType, readBack, type SchemaElement, storedType } from './parquet-types.ts';
-import { type Cell, cellTexts } from './row-text.ts';
+import { type Cell, cellTexts, jsonOf } from './row-text.ts';
 
 type Peer = typeof import('hyparquet-writer');
 
 /** Settings of `toParquet`. */
 export interface ParquetOptions<T = Call> {
-  /** Fields of calls by name, and columns of your own, in order. Default: all fields. */
+  /** Fields of calls by name, and columns of your own, in order. Default: all fields, and `odd`. */
   columns?: readonly ((keyof NoInfer<T> & string) | ParquetColumn<T>)[] | undefined;
   /** Records in a row group, which is held in memory and is the unit in which readers skip. Default 10,000. */
   rowGroupSize?: number;
@@ -22,7 +22,8 @@ export interface ParquetOptions<T = Call> {
 const parquetOptions = defineOptions({ columns: option.list(), rowGroupSize: option.anything() });
 
 /**
- * Writes Apache Parquet with typed columns: numbers as numbers, times as local timestamps without a zone, all nullable. It
+ * Writes Apache Parquet with typed columns: numbers as numbers, times as local timestamps without a zone, all nullable. Without `columns`
+ * nothing is lost: the column `odd` has, as JSON, what the others cannot give back as it was sent, and fields without a column. It
  * needs the package `hyparquet-writer`, installed next to this one. A Parquet file cannot be resumed in the middle: for
  * exports that may be interrupted, write lines, or a file for each month.
  *
@@ -163,7 +164,8 @@ function parquetColumns<T>(columns: readonly (string | ParquetColumn<T>)[] | und
       'invalid_option',
       'columns is empty; name at least one column, or leave columns out for all fields',
     );
-  return (columns ?? fields.map(({ name }) => name)).map((column) => {
+  if (columns === undefined) return [...fields.map((field) => fieldColumn<T>(field)), oddColumn];
+  return columns.map((column) => {
     if (typeof column !== 'string') return ready(column.name, column.type, column.value);
     const field = fields.find(({ name }) => name === column);
     if (field) return ready(column, typeOf[field.type], (item) => propertyOf(item, column));
@@ -194,6 +196,62 @@ function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown):
     cell: (item) => readBack(read(item), element),
   };
 }
+
+/** A column of a field that takes what fits, and leaves out the rest. */
+function fieldColumn<T>({ name, type }: FieldSpec): ReadyColumn<T> {
+  const { element } = storedType(typeOf[type], name);
+  const read = (item: T): unknown => fitting(propertyOf(item, name), type);
+  return {
+    name,
+    element: { name, repetition_type: 'OPTIONAL', ...element },
+    read,
+    cell: (item) => readBack(read(item), element),
+  };
+}
+
+/** A value of a field as its column has it; null for none, and for one that fits no column of this type. */
+function fitting(wire: unknown, type: FieldType): unknown {
+  if (wire === null || wire === undefined || typeof wire === 'object') return null;
+  try {
+    const stored = storedType(typeOf[type], '').store(wire, '', null) ?? null;
+    return typeof stored === 'number' && !Number.isFinite(stored) ? null : stored;
+  } catch (error) {
+    if (error instanceof ItemError) return null;
+    throw error;
+  }
+}
+
+/** Whether the column of a field gives back this value as it was sent. */
+function isExact(wire: unknown, type: FieldType): boolean {
+  if (wire === null || wire === undefined) return true;
+  const stored = fitting(wire, type);
+  if (stored === null || typeof wire !== (type === 'integer' ? 'number' : 'string')) return false;
+  if (type === 'integer-string') return String(stored) === wire;
+  if (type === 'decimal-string') return (stored as number).toFixed(1) === wire;
+  if (type === 'datetime') return (wire as string).length === 'YYYY-MM-DD HH:MM:SS'.length;
+  return type !== 'datetime-tenths' || (wire as string).length === 'YYYY-MM-DD HH:MM:SS.S'.length;
+}
+
+const typeOfField: ReadonlyMap<string, FieldType> = new Map(fields.map(({ name, type }) => [name, type]));
+
+/** What the columns of the fields cannot give back as it was sent, by name, as JSON. */
+function oddValues(item: unknown): string | null {
+  let odd: [string, unknown][] | null = null;
+  for (const [name, value] of Object.entries(item as object)) {
+    const type = typeOfField.get(name);
+    if (type === undefined ? value === undefined : isExact(value, type)) continue;
+    odd ??= [];
+    odd.push([name, value]);
+  }
+  return odd === null ? null : (jsonOf(Object.fromEntries(odd), item, 'odd') ?? null);
+}
+
+const oddColumn: ReadyColumn<unknown> = {
+  name: 'odd',
+  element: { name: 'odd', repetition_type: 'OPTIONAL', ...storedType('string', 'odd').element },
+  read: oddValues,
+  cell: oddValues,
+};
 
 /** A number that has more digits than a floating-point number keeps. */
 const isLong = (wire: unknown): boolean => /^-?(?=.{17})\d+(?:\.\d+)?$/.test(String(wire));

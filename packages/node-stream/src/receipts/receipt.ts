@@ -13,6 +13,10 @@ export interface ReceiptFacts {
   readonly source: string | null;
   /** IDs of the accounts of the records, where they are known. */
   readonly accounts: readonly string[];
+  /** The name of the account, where it has one. */
+  readonly name?: string;
+  /** Of a file of several, such as a month: the whole period that was asked for. */
+  readonly asked?: Span;
   /** The fields that were chosen, where the encoder does not tell; null or absent for all. */
   readonly fields?: readonly string[] | null;
   /** Version of the API; null when the records do not come from it. */
@@ -98,12 +102,13 @@ export function verdictOfCopies(read: number, copies: readonly Pick<Verdict, 'pr
   return { proof: worst ?? 'whole', asked: { from: null, to: null }, proved: read, gaps, notes: [] };
 }
 
-/** Writes a receipt next to its file. `seal` in it is the SHA-256 of the rest. */
+/** Writes a receipt next to its file. */
 export function writeReceipt(path: string, receipt: Receipt): Promise<void> {
   return writeWholeFile(receiptPath(path), sealed(receipt));
 }
 
-function sealed(receipt: Receipt): string {
+/** The text of a receipt. `seal` in it is the SHA-256 of the rest. */
+export function sealed(receipt: Receipt): string {
   const seal = hash('sha256', JSON.stringify(receipt), 'hex');
   return `${JSON.stringify({ ...receipt, seal }, null, 2)}\n`;
 }

@@ -1,0 +1,396 @@
+import { createHash } from 'node:crypto';
+import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
+import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
+import { printFilter } from '@call-attribution/query-dsl';
+import { type CallQuery, callQuery, type PageClient, sliceFilter } from '../call-source.ts';
+import { toParquet } from '../encoders/parquet.ts';
+import { CheckpointError } from '../errors.ts';
+import { receiptPath } from '../files/whole-file.ts';
+import { defineOperator, through } from '../operators/chain.ts';
+import type { RowForm } from '../operators/operator.ts';
+import { type Input, sourceOf } from '../operators/sources.ts';
+import { type Position, proofOf, type Span, type Verdict } from '../proof.ts';
+import { type CallStreamOptions, callStreamOptions, createCallStream } from '../read.ts';
+import { parseReceipt, type Receipt, RowDigest, receiptOf, sealed } from '../receipts/receipt.ts';
+import { isNothing, printRemovals, type RemovalNote, removalsFile } from '../removals/removals.ts';
+import type { MonthTarget } from './target.ts';
+
+/** What has the calls of one account, and can be asked for those of a period: the copy in a store, for instance. */
+export interface MonthSource {
+  /** The form of its filters. */
+  readonly version: 'v2' | 'v3';
+  /** What receipts say of where the calls come from, such as `sqlite:calls.db`. */
+  readonly address: string | null;
+  /** A condition that the calls fulfil besides the filter, for receipts. */
+  readonly where?: string;
+  /** Its calls come in the order of their time: the first one is the earliest. */
+  readonly isInOrder?: boolean;
+  /** What was erased and purged from it. It goes into the folder of the account before the calls, and all months are written again. */
+  readonly removals?: RemovalNote;
+  /** The calls of a period, both ends included, and what is proved of them, which is asked when all were read. */
+  read(
+    period: Span,
+    signal: AbortSignal | undefined,
+  ): {
+    readonly calls: Input<Call>;
+    readonly verdict: () => Promise<Verdict<Position> | null> | Verdict<Position> | null;
+  };
+}
+
+/** A month of calls in its file. */
+export interface MonthFile {
+  /** `2026-10`. */
+  readonly month: string;
+  /** The name of the file, such as `account=101/month=2026-10.parquet`. Its receipt lies next to it. */
+  readonly name: string;
+  /** How many calls it has. */
+  readonly calls: number;
+  /** Its length. */
+  readonly bytes: number;
+  /** It was there, and was not written again. */
+  readonly isKept: boolean;
+  /** What is proved of it. */
+  readonly verdict: Verdict<Position> | null;
+}
+
+const { filter, onError, signal } = callStreamOptions.entries;
+
+const monthsOptions = defineOptions({
+  /** Which calls. Default: all. Its range of `date_added` is the period. */
+  filter,
+  /** The ID of the account, which names its folder. Default: that of the first call. */
+  account: option.string(),
+  /** The name of the account, for receipts. */
+  name: option.string(),
+  onError,
+  signal,
+  /** From this age on, months of the API are not read again. Default `30d`. */
+  settle: option.duration().default('30d'),
+  /** Months that were written since then are kept, in milliseconds since 1970: when a run began that this one goes on with. */
+  since: option.whole(0).default(Number.MAX_SAFE_INTEGER),
+  /** Ends after the month in which so many pages have been read. */
+  maxPages: option.whole(1).default(Number.MAX_SAFE_INTEGER),
+  /** Called for each month. */
+  onFile: option.callback<(file: MonthFile) => void>(),
+  /** The clock. Default: that of the machine. */
+  clock: option.clock(),
+});
+
+/** Settings of `exportMonths`. */
+export interface MonthsOptions
+  extends Pick<CallStreamOptions, 'filter' | 'onError' | 'signal'>,
+    Omit<OptionsOf<typeof monthsOptions>, 'filter' | 'onError' | 'signal'> {}
+
+/** What an export by month has written, and what is proved of all of it. */
+export interface MonthsSummary {
+  /** The ID of the account; null when it has no calls and was not given. */
+  readonly account: string | null;
+  /** Every month of the period. */
+  readonly files: readonly MonthFile[];
+  /** Calls in all of them. */
+  readonly calls: number;
+  /** Months are left: it ended by `maxPages`. */
+  readonly isCut: boolean;
+  /** What is proved of the period. */
+  readonly verdict: Verdict<Position>;
+}
+
+/** What was found where the files go. */
+interface Held {
+  readonly receipt: Receipt | null;
+  readonly isComplete: boolean;
+}
+
+/**
+ * Writes the calls of an account as Parquet, a file a month with its receipt: `account=101/month=2026-10.parquet`. Each file appears whole
+ * or not at all, and is proved by itself. A later run into the same place reads the months that are missing, not whole, or young
+ * enough to have changed. A month that is there never gets a shorter period than it had.
+ *
+ * @example
+ * const { verdict } = await exportMonths(client, monthFolder('calls'), { filter: 'inc_gce:1' });
+ */
+export async function exportMonths(
+  source: PageClient | MonthSource,
+  target: MonthTarget,
+  options: MonthsOptions = {},
+): Promise<MonthsSummary> {
+  const settings = monthsOptions.read(options);
+  const { clock, signal, settle, since, maxPages, onFile, name } = settings;
+  const query = callQuery(settings.filter, source.version);
+  const from = 'fetchPage' in source ? sourceOfClient(source, query, settings) : source;
+  const first = await firstCall(from, query.asked, signal);
+  const account = settings.account ?? first.call?.acct_id ?? null;
+  if (account === null) return { account, files: [], calls: 0, isCut: false, verdict: first.verdict };
+  if (!isAccountName(account))
+    throw new ConfigurationError(
+      'invalid_option',
+      `The ID of the account names a folder. It must be ${accountNameWords}.`,
+    );
+
+  const folder = `account=${account}`;
+  const fileOf = (month: string): string => `${folder}/month=${month}.parquet`;
+  const unlock = await target.lock?.(folder);
+  try {
+    const held = await heldIn(target, folder, from, query);
+    if (from.removals !== undefined && !isNothing(from.removals))
+      await putText(target, `${folder}/${removalsFile}`, printRemovals({ [account]: from.removals }));
+
+    const months = new Set([...held.keys()].filter((month) => overlaps(month, query.asked)));
+    // On this side of all zones, so that no month is written before it has begun. What is later is found with the last one.
+    const present = formatNaive(clock.now() - 14 * hour);
+    const end = query.asked.to;
+    const last = monthOf(end === null ? present : formatNaive(parseNaive(end) - second));
+    if (first.call !== null)
+      for (let month = monthOf(first.call.date_added); ; month = after(month)) {
+        months.add(month);
+        if (month >= last) break;
+      }
+
+    const files = new Map<string, MonthFile>();
+    let pages = 0;
+    for (let month = nextOf(months, files); month !== null; month = nextOf(months, files)) {
+      if (pages >= maxPages) break;
+      signal?.throwIfAborted();
+      const { receipt = null, isComplete = false } = held.get(month) ?? {};
+      const period = periodOf(month, months, query.asked, receipt);
+      // An end that was asked for is written as it was.
+      const slice = { from: period.from, to: period.to === query.asked.to ? null : period.to };
+      const filter = sliceFilter(settings.filter, slice, 'half-open', from.version);
+      const writtenAt = receipt === null ? Number.NaN : Date.parse(receipt.writtenAt);
+      const isSettled =
+        from.removals === undefined &&
+        receipt?.verdict?.proof === 'whole' &&
+        writtenAt >= parseNaive(beginOf(after(month))) + settle;
+      const isKept = isComplete && receipt?.filter === filter && (isSettled || writtenAt >= since);
+      if (isKept && receipt !== null) {
+        files.set(month, fileIn(month, fileOf(month), receipt, true));
+      } else {
+        const written = await writeMonth(from, target, fileOf(month), {
+          ...{ month, period, signal },
+          about: { accounts: [account], ...(name === undefined ? {} : { name }), filter, asked: query.asked },
+          now: () => clock.now(),
+        });
+        pages += written.pages;
+        for (const other of written.others) months.add(other);
+        files.set(month, fileIn(month, fileOf(month), written.receipt, false));
+      }
+      onFile?.(files.get(month) as MonthFile);
+    }
+
+    const left = nextOf(months, files);
+    const all = [...files.values()].sort((a, b) => (a.month < b.month ? -1 : 1));
+    const calls = all.reduce((sum, file) => sum + file.calls, 0);
+    const verdict = verdictOfAll(all, query.asked, left === null ? null : beginOf(left));
+    return { account, files: all, calls, isCut: left !== null, verdict };
+  } finally {
+    await unlock?.();
+  }
+}
+
+/** The calls of a client as a source. */
+function sourceOfClient(
+  client: PageClient,
+  query: CallQuery,
+  { onError }: Pick<MonthsOptions, 'onError'>,
+): MonthSource {
+  return {
+    version: client.version,
+    address: 'baseUrl' in client && typeof client.baseUrl === 'string' ? client.baseUrl : null,
+    read(period, signal) {
+      const calls = createCallStream(client, {
+        filter: query.within(period),
+        ...(onError === undefined ? {} : { onError }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return { calls, verdict: () => calls.verdict };
+    },
+  };
+}
+
+/** The earliest call, whatever the order of the list: slices of time come in order, calls within one need not. */
+async function firstCall(
+  source: MonthSource,
+  period: Span,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly call: Call | null; readonly verdict: Verdict<Position> }> {
+  const { calls, verdict } = source.read(period, signal);
+  let first: Call | null = null;
+  let begin: string | null | undefined;
+  for await (const { items, range } of sourceOf(calls).pages()) {
+    begin ??= range?.from;
+    if (first !== null && range !== null && range.from !== begin) break;
+    for (const call of items)
+      if (isTimed(call) && (first === null || call.date_added < first.date_added)) first = call;
+    if (first !== null && source.isInOrder === true) break;
+  }
+  const proved = first === null ? await verdict() : null;
+  const nothing = { proof: 'unproven', asked: period, proved: 0, gaps: [], notes: [] } as const;
+  return { call: first, verdict: proved ?? nothing };
+}
+
+const isTimed = ({ date_added }: Call): boolean => !Number.isNaN(parseNaive(date_added));
+
+/** The months of an account that are there. Throws when they are of other calls: a folder would hold some of both. */
+async function heldIn(
+  target: MonthTarget,
+  folder: string,
+  { version, where }: MonthSource,
+  query: CallQuery,
+): Promise<Map<string, Held>> {
+  const held = new Map<string, Held>();
+  for (const { name, size } of await target.list(folder)) {
+    const [, month] = /\/month=(\d{4}-\d\d)\.parquet$/.exec(name) ?? [];
+    if (month === undefined) continue;
+    const text = await target.read(receiptPath(name));
+    const receipt = text === null ? null : parseReceipt(text).receipt;
+    const isOther =
+      receipt !== null &&
+      (receipt.version !== version ||
+        receipt.where !== where ||
+        othersOf(callQuery(receipt.filter ?? '', version)) !== othersOf(query));
+    if (isOther)
+      throw new CheckpointError(
+        'checkpoint_invalid',
+        `${folder} has an export of other calls: those of ${name} are chosen by ${receipt?.filter || 'no filter'}. Export into another folder.`,
+      );
+    held.set(month, { receipt, isComplete: receipt?.bytes?.length === size });
+  }
+  return held;
+}
+
+/** A filter without its range of time. */
+const othersOf = ({ filter }: CallQuery): string =>
+  printFilter({ clauses: filter.clauses.filter(({ field }) => field !== 'date_added') });
+
+interface MonthWork {
+  readonly month: string;
+  readonly period: Span;
+  readonly signal: AbortSignal | undefined;
+  readonly about: Pick<Receipt, 'accounts' | 'filter' | 'asked' | 'name'>;
+  now(): number;
+}
+
+/** Reads a month and writes it, then its receipt. `others` are months of calls that came with it. */
+async function writeMonth(
+  source: MonthSource,
+  target: MonthTarget,
+  file: string,
+  { month, period, signal, about, now }: MonthWork,
+): Promise<{ readonly receipt: Receipt; readonly pages: number; readonly others: ReadonlySet<string> }> {
+  const encoder = toParquet<Call>();
+  const form = encoder.rows as RowForm<Call>;
+  const digest = new RowDigest();
+  const others = new Set<string>();
+  let [pages, elsewhere, length] = [0, 0, 0];
+  const ofMonth = defineOperator<Call, Call>({
+    name: 'month',
+    begin: () => ({
+      page(calls) {
+        pages += 1;
+        const own = calls.filter((call) => !isTimed(call) || monthOf(call.date_added) === month);
+        elsewhere += calls.length - own.length;
+        if (own.length < calls.length)
+          for (const call of calls) if (isTimed(call)) others.add(monthOf(call.date_added));
+        for (const call of own) digest.add(form.text(call));
+        return own;
+      },
+    }),
+  });
+  const read = source.read(period, signal);
+  const hash = createHash('sha256');
+  let verdict: Verdict<Position> | null = null;
+  const bytes = async function* (): AsyncGenerator<Uint8Array, void, void> {
+    for await (const { items } of through(read.calls, ofMonth, encoder).pages())
+      for (const chunk of items) {
+        hash.update(chunk);
+        length += chunk.length;
+        yield chunk;
+      }
+    verdict = await read.verdict();
+  };
+  await target.put(file, bytes());
+  const found = verdict as Verdict<Position> | null;
+  const { version, address, where } = source;
+  const facts = {
+    ...{ source: address, version, ...(where === undefined ? {} : { where }), ...period, ...about },
+    // Calls at the border belong to the file of their own month.
+    verdict: found === null ? null : { ...found, proved: Math.max(0, found.proved - elsewhere) },
+  };
+  const receipt = receiptOf(file, facts, {
+    rows: { ...digest.result(), format: form.format, fields: form.fields, delimiter: null },
+    bytes: { length, sha256: hash.digest('hex') },
+    writtenAt: new Date(now()).toISOString(),
+  });
+  await putText(target, receiptPath(file), sealed(receipt));
+  return { receipt, pages, others };
+}
+
+const putText = (target: MonthTarget, name: string, text: string): Promise<void> =>
+  target.put(
+    name,
+    (async function* () {
+      yield Buffer.from(text);
+    })(),
+  );
+
+const fileIn = (month: string, name: string, receipt: Receipt, isKept: boolean): MonthFile => ({
+  ...{ month, name, isKept },
+  calls: receipt.rows.count,
+  bytes: receipt.bytes?.length ?? 0,
+  verdict: receipt.verdict,
+});
+
+/** What is proved of all months together. */
+function verdictOfAll(files: readonly MonthFile[], asked: Span, left: string | null): Verdict<Position> {
+  const unread = { from: left, to: asked.to, is: 'unread', why: 'unread', calls: 0, missing: null } as const;
+  const gaps = [
+    ...files.flatMap(({ verdict }) => verdict?.gaps ?? []),
+    ...(left === null ? [] : [{ ...unread, sids: [] }]),
+  ];
+  return {
+    proof: files.some(({ verdict }) => verdict === null) ? 'unproven' : proofOf(gaps),
+    asked,
+    proved: files.reduce((sum, { verdict }) => sum + (verdict?.proved ?? 0), 0),
+    gaps,
+    notes: files.at(-1)?.verdict?.notes ?? [],
+  };
+}
+
+const monthOf = (time: string): string => time.slice(0, 7);
+const beginOf = (month: string): string => `${month}-01 00:00:00`;
+
+function after(month: string): string {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  const next = number === 12 ? `${year + 1}-01` : `${year}-${number + 1}`;
+  const [yearText = '', monthText = ''] = next.split('-');
+  return `${yearText.padStart(4, '0')}-${monthText.padStart(2, '0')}`;
+}
+
+/** The first of the months that is not done. */
+const nextOf = (months: ReadonlySet<string>, done: ReadonlyMap<string, unknown>): string | null =>
+  [...months].filter((month) => !done.has(month)).sort()[0] ?? null;
+
+/** Whether a period has something of a month. */
+const overlaps = (month: string, { from, to }: Span): boolean =>
+  (from === null || from < beginOf(after(month))) && (to === null || to >= beginOf(month));
+
+/**
+ * What is read of a month: up to where the next one of the list begins, so that nothing lies between two of them. Where there is a file of
+ * more of the month, it is read as far as that one went.
+ */
+function periodOf(month: string, months: ReadonlySet<string>, asked: Span, receipt: Receipt | null): Span {
+  const sorted = [...months].sort();
+  const next = sorted[sorted.indexOf(month) + 1];
+  const [begin, end] = [beginOf(month), beginOf(after(month))];
+  let from = month === sorted[0] ? asked.from : begin;
+  let to = next === undefined ? asked.to : beginOf(next);
+  if (receipt === null) return { from, to };
+  if (from !== null && from > begin) from = [from, max(receipt.from ?? begin, begin)].sort()[0] ?? from;
+  if (to !== null && to < end) to = max(to, [receipt.to ?? end, end].sort()[0] ?? to);
+  return { from, to };
+}
+
+const max = (a: string, b: string): string => (a > b ? a : b);
