@@ -390,7 +390,9 @@ describe('toParquet', () => {
     'names column and call when %s does not fit its type, and not the value',
     async (name, value, message) => {
       const odd = { ...callOf({ sid: 'odd' }), [name]: value };
-      await expect(parquetOf(toParquet({ columns: [name as 'date_added', 'sid'] }), [odd])).rejects.toThrow(message);
+      await expect(parquetOf(toParquet({ columns: [name as 'date_added', 'sid'] }), [odd])).rejects.toThrow(
+        message,
+      );
     },
   );
 

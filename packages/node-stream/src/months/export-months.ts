@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { Call } from '@call-attribution/core';
+import { type Call, type Clock, systemClock } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
+import {
+  type Duration,
+  durationMillis,
+  formatNaive,
+  hour,
+  parseNaive,
+  second,
+} from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { type CallQuery, callQuery, type PageClient, sliceFilter } from '../call-source.ts';
 import { toParquet } from '../encoders/parquet.ts';
@@ -13,7 +19,7 @@ import { defineOperator, through } from '../operators/chain.ts';
 import type { RowForm } from '../operators/operator.ts';
 import { type Input, sourceOf } from '../operators/sources.ts';
 import { type Position, proofOf, type Span, type Verdict } from '../proof.ts';
-import { type CallStreamOptions, callStreamOptions, createCallStream } from '../read.ts';
+import { type CallStreamOptions, createCallStream } from '../read.ts';
 import { parseReceipt, type Receipt, RowDigest, receiptOf, sealed } from '../receipts/receipt.ts';
 import { isNothing, printRemovals, type RemovalNote, removalsFile } from '../removals/removals.ts';
 import type { MonthTarget } from './target.ts';
@@ -56,33 +62,23 @@ export interface MonthFile {
   readonly verdict: Verdict<Position> | null;
 }
 
-const { filter, onError, signal } = callStreamOptions.entries;
-
-const monthsOptions = defineOptions({
-  /** Which calls. Default: all. Its range of `date_added` is the period. */
-  filter,
+/** Settings of `exportMonths`. The range of `date_added` in the filter is the period. */
+export interface MonthsOptions extends Pick<CallStreamOptions, 'filter' | 'onError' | 'signal'> {
   /** The ID of the account, which names its folder. Default: that of the first call. */
-  account: option.string(),
+  readonly account?: string | undefined;
   /** The name of the account, for receipts. */
-  name: option.string(),
-  onError,
-  signal,
+  readonly name?: string | undefined;
   /** From this age on, months of the API are not read again. Default `30d`. */
-  settle: option.duration().default('30d'),
+  readonly settle?: Duration | undefined;
   /** Months that were written since then are kept, in milliseconds since 1970: when a run began that this one goes on with. */
-  since: option.whole(0).default(Number.MAX_SAFE_INTEGER),
+  readonly since?: number | undefined;
   /** Ends after the month in which so many pages have been read. */
-  maxPages: option.whole(1).default(Number.MAX_SAFE_INTEGER),
+  readonly maxPages?: number | undefined;
   /** Called for each month. */
-  onFile: option.callback<(file: MonthFile) => void>(),
+  readonly onFile?: ((file: MonthFile) => void) | undefined;
   /** The clock. Default: that of the machine. */
-  clock: option.clock(),
-});
-
-/** Settings of `exportMonths`. */
-export interface MonthsOptions
-  extends Pick<CallStreamOptions, 'filter' | 'onError' | 'signal'>,
-    Omit<OptionsOf<typeof monthsOptions>, 'filter' | 'onError' | 'signal'> {}
+  readonly clock?: Pick<Clock, 'now'> | undefined;
+}
 
 /** What an export by month has written, and what is proved of all of it. */
 export interface MonthsSummary {
@@ -117,12 +113,13 @@ export async function exportMonths(
   target: MonthTarget,
   options: MonthsOptions = {},
 ): Promise<MonthsSummary> {
-  const settings = monthsOptions.read(options);
-  const { clock, signal, settle, since, maxPages, onFile, name } = settings;
-  const query = callQuery(settings.filter, source.version);
-  const from = 'fetchPage' in source ? sourceOfClient(source, query, settings) : source;
+  const { signal, onFile, name, since = Number.POSITIVE_INFINITY, clock = systemClock } = options;
+  const { maxPages = Number.POSITIVE_INFINITY } = options;
+  const settle = durationMillis(options.settle ?? '30d', 'settle');
+  const query = callQuery(options.filter, source.version);
+  const from = 'fetchPage' in source ? sourceOfClient(source, query, options) : source;
   const first = await firstCall(from, query.asked, signal);
-  const account = settings.account ?? first.call?.acct_id ?? null;
+  const account = options.account ?? first.call?.acct_id ?? null;
   if (account === null) return { account, files: [], calls: 0, isCut: false, verdict: first.verdict };
   if (!isAccountName(account))
     throw new ConfigurationError(
@@ -158,7 +155,7 @@ export async function exportMonths(
       const period = periodOf(month, months, query.asked, receipt);
       // An end that was asked for is written as it was.
       const slice = { from: period.from, to: period.to === query.asked.to ? null : period.to };
-      const filter = sliceFilter(settings.filter, slice, 'half-open', from.version);
+      const filter = sliceFilter(options.filter, slice, 'half-open', from.version);
       const writtenAt = receipt === null ? Number.NaN : Date.parse(receipt.writtenAt);
       const isSettled =
         from.removals === undefined &&
