@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,7 +8,7 @@ import { openStore } from '@call-attribution/store';
 import { openWarehouse } from '@call-attribution/warehouse';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Live, startLive } from './live.ts';
-import { openStage } from './stage.ts';
+import { nobody, openStage } from './stage.ts';
 
 const stage = openStage();
 const folder = stage.folder();
@@ -40,14 +41,7 @@ const keysOf = (account: Record<string, string> | undefined) => ({
 
 describe('calls serve', () => {
   test('it serves a sandbox, prints one JSON line about it, and stops at SIGTERM', async () => {
-    const { ready: sandbox, live } = await ready([
-      '--records',
-      '50',
-      '--seed',
-      '7',
-      '--sandbox-accounts',
-      '2',
-    ]);
+    const { ready: sandbox, live } = await ready(['--records', '50', '--seed', '7', '--accounts', '2']);
     expect(live.said().stdout.trim().split('\n')).toHaveLength(1);
     expect(Object.keys(sandbox)).toEqual(['url', 'legacyUrl', 'accounts']);
     expect(sandbox.accounts.map((account) => Object.keys(account).sort())).toEqual([
@@ -90,6 +84,43 @@ describe('calls serve', () => {
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(reason);
   });
+
+  test.skipIf(process.platform === 'win32')(
+    'what it prints for three accounts, pasted into a shell, lets calls choose each',
+    async () => {
+      const live = startLive(
+        stage,
+        ['serve', '--records', '90', '--accounts', '3', '--port', '0'],
+        {},
+        folder,
+      );
+      const [, block = ''] = await live.until(
+        /Paste into another terminal:\n\n([\s\S]*?)\n\S+ list --account/,
+      );
+      const here = stage.folder();
+      const shell = (script: string) =>
+        execFileSync('sh', ['-c', `${block}\n${script}`], { cwd: here, encoding: 'utf8' });
+      const env = Object.fromEntries(
+        shell('env')
+          .split('\n')
+          .filter((line) => line.startsWith('CALLS_'))
+          .map((line) => line.split(/=(.*)/s)),
+      );
+      const counts = await Promise.all(
+        ['harbor-dental', 'clinique-veterinaire-mont-royal', 'all'].map(async (name) => {
+          const which = name === 'all' ? ['--all-accounts'] : ['--account', name];
+          const { stdout } = await stage.quick(['count', '--include-extensions', ...which], {
+            cwd: here,
+            env: { ...nobody, ...env },
+          });
+          return stdout.trim();
+        }),
+      );
+      expect(counts).toEqual(['51', '13', expect.stringMatching(/^harbor-dental\t51\n.*\t26\n.*\t13$/)]);
+      expect(shell('true')).toContain('calls.config.json is there already');
+      await live.stop('SIGTERM');
+    },
+  );
 
   test('CALLS_PAGE_PASSWORD opens the page, and is refused where it would cross the network unencrypted', async () => {
     const env = { CALLS_PAGE_PASSWORD: 'open sesame' };

@@ -67,9 +67,9 @@ export const servingCommands: readonly CommandSpec[] = [
         group: sandbox,
       },
       {
-        name: 'sandbox-accounts',
+        name: 'accounts',
         value: 'N',
-        text: 'how many accounts share the calls',
+        text: 'how many accounts share the calls; with several, a block to paste makes a calls.config.json of them',
         default: sandboxDefaults.accounts,
         group: sandbox,
       },
@@ -86,7 +86,7 @@ export const servingCommands: readonly CommandSpec[] = [
         text: 'upload sheets that Google Ads and other tools fetch by themselves, always up to date',
       },
       {
-        line: 'calls serve --records 60000 --seed 4711 --sandbox-accounts 2 --port 0 --ready-json',
+        line: 'calls serve --records 60000 --seed 4711 --accounts 2 --port 0 --ready-json',
         text: 'for scripts: one JSON line with URLs and keys once it listens',
       },
     ],
