@@ -1,6 +1,6 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 import { day, durationMillis, hour, isTimeZone } from '@call-attribution/core/time';
-import { type ConversionRules, ruleOptions } from './conversion.ts';
+import type { ConversionRules } from './conversion.ts';
 import type { Tool } from './sheet-format.ts';
 
 const rulesErrors = codeTable({
@@ -36,7 +36,6 @@ const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
  * checkRules(rules, sheetFormats['google-ads-clicks']);
  */
 export function checkRules(rules: ConversionRules, tool: Tool): void {
-  ruleOptions.check(rules);
   const { accepts, needsName = false, title = 'the tool' } = tool;
   const { timeZone, conversionName, currency, from } = rules;
   if (timeZone === null)
@@ -66,6 +65,7 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
       'clickWindow',
       `a click window of ${window / day} days is too long: ${title} accepts clicks of at most ${most / day} days`,
     );
+  durationMillis(rules.minTalk ?? 0, 'minTalk');
   const age = durationMillis(rules.minAge ?? accepts.minAge, 'minAge');
   if (window !== null && age >= window)
     throw new RulesError(

@@ -1,4 +1,3 @@
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core/record';
 import {
   type Duration,
@@ -14,55 +13,48 @@ import { toE164 } from './phone.ts';
 import type { LeftOutReason } from './reasons.ts';
 import type { CallerFacts } from './value-rules.ts';
 
-const consentOptions = defineOptions({
-  /** Data about the person may be sent to the tool for advertising. */
-  adUserData: option.oneOf('granted', 'denied').required(),
-  /** The data may be used for personalized advertising. */
-  adPersonalization: option.oneOf('granted', 'denied').required(),
-});
-
 /** Whether the person agreed to the use of their data for ads, as Google asks for it. */
-export interface Consent extends OptionsOf<typeof consentOptions> {}
+export interface Consent {
+  /** Data about the person may be sent to the tool for advertising. */
+  readonly adUserData: 'granted' | 'denied';
+  /** The data may be used for personalized advertising. */
+  readonly adPersonalization: 'granted' | 'denied';
+}
 
-/** The rules of conversions; `checkRules` says which of them make sense for a tool. */
-export const ruleOptions = defineOptions({
+/** What the user decides for all conversions of a run. */
+export interface ConversionRules {
   /** Time zone the API writes its times in. Null leaves every call out as `zone_missing`. */
-  timeZone: option.string().or(option.only(null)).required(),
+  readonly timeZone: string | null;
   /** Conversion action, goal or type, spelled as in the tool. Empty for tools that have none. */
-  conversionName: option.string().required(),
+  readonly conversionName: string;
   /** Value of a call, or null when no rule applies. Without it, conversions carry no value. */
-  value: option.callback<(call: Call, caller: CallerFacts) => number | null>(),
+  readonly value?: ((call: Call, caller: CallerFacts) => number | null) | undefined;
   /** Currency of the values, such as `USD`. */
-  currency: option.string(),
+  readonly currency?: string | undefined;
   /** The present, in milliseconds since 1970: when the conversions are uploaded. */
-  now: option.of<number>('milliseconds since 1970', Number.isFinite, true).required(),
+  readonly now: number;
   /** Calls younger than this are left out. Default: what the tool asks for. */
-  minAge: option.duration(),
+  readonly minAge?: Duration | undefined;
   /** Which instant a time means that the clocks showed twice. Default: the call is left out. */
-  repeatedHour: option.oneOf('leave-out', 'first', 'second'),
+  readonly repeatedHour?: 'leave-out' | 'first' | 'second' | undefined;
   /** Calls that nobody answered count too, whatever the minimum talk time. Default false. */
-  unanswered: option.flag(),
+  readonly unanswered?: boolean | undefined;
   /** Minimum talk time, such as `60s`; shorter calls are left out. Default: `minTalk` of the tool. */
-  minTalk: option.duration(),
+  readonly minTalk?: Duration | undefined;
   /** Age of the oldest click at the time of the upload, such as `30d`. Default, and at most: what the tool accepts. */
-  clickWindow: option.timeout(),
+  readonly clickWindow?: Duration | undefined;
   /** Only the first call of a caller counts. Default false. */
-  firstCallOnly: option.flag(),
+  readonly firstCallOnly?: boolean | undefined;
   /** A caller counts once in this time, such as `30d`. Default: every call counts. */
-  oncePerCaller: option.timeout(),
+  readonly oncePerCaller?: Duration | undefined;
   /**
    * Calls before this time (`YYYY-MM-DD HH:MM:SS`, as the API writes it) are only read for the rules about callers: they
    * are neither conversions nor left out. Default: all calls are judged.
    */
-  from: option.string(),
+  readonly from?: string | undefined;
   /** What callers agreed to, for all calls or for each. Default: nothing is said about consent. */
-  consent: option
-    .table<Consent, Consent>(consentOptions)
-    .or(option.callback<(call: Call) => Consent | null>()),
-});
-
-/** What the user decides for all conversions of a run. */
-export interface ConversionRules extends OptionsOf<typeof ruleOptions> {}
+  readonly consent?: Consent | ((call: Call) => Consent | null) | undefined;
+}
 
 /** Which calls a tool takes. */
 export interface Acceptance {

@@ -197,8 +197,8 @@ const bad: [string, Partial<ConversionRules>, RegExp][] = [
   ['no name', { conversionName: '' }, /needs a conversion name/],
   ['a currency that does not exist', { currency: 'XXQ' }, /no currency "XXQ"/],
   ['a window that is too long', { clickWindow: '120d' }, /120 days is too long: .* at most 90 days/],
-  ['a window of nothing', { clickWindow: 0 }, /clickWindow must be milliseconds above 0/],
-  ['a negative talk time', { minTalk: -1 }, /minTalk must be milliseconds or a string such as/],
+  ['a window of nothing', { clickWindow: 0 }, /no call can count/],
+  ['a negative talk time', { minTalk: -1 }, /minTalk is -1; expected milliseconds/],
   ['an age that leaves no call', { minAge: '48h', clickWindow: '2d' }, /no call can count/],
   ['a start that is not a time', { from: 'yesterday' }, /from must be a time/],
 ];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { type Clock, systemClock } from '@call-attribution/core/time';
 import type { LedgerEntry } from '../entry.ts';
 import { DeliveryError, LedgerDamagedError } from './errors.ts';
 import { fileJournal, type Journal } from './journal.ts';
@@ -62,15 +62,13 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-const ledgerOptions = defineOptions({
-  /** The clock. Default: that of the machine. */
-  clock: option.clock(),
-  /** Name of this machine, for deliveries with files. Default: the host name. */
-  host: option.string(),
-});
-
 /** Settings of `openLedger`. */
-export interface LedgerOptions extends OptionsOf<typeof ledgerOptions> {}
+export interface LedgerOptions {
+  /** The clock. Default: that of the machine. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
+  /** Name of this machine, for deliveries with files. Default: the host name. */
+  readonly host?: string | undefined;
+}
 
 type Line =
   | ({ readonly type: 'prepared' } & Delivery)
@@ -94,7 +92,7 @@ type Line =
  * await ledger.close();
  */
 export async function openLedger(where: string | Journal, options: LedgerOptions = {}): Promise<Ledger> {
-  const { clock, host = hostname() } = ledgerOptions.read(options);
+  const { clock = systemClock, host = hostname() } = options;
   const journal = typeof where === 'string' ? await fileJournal(where) : where;
   const delivered = new Map<string, Map<string, LedgerEntry>>();
   const open = new Map<string, Delivery>();

@@ -1,5 +1,4 @@
 import { redact } from '@call-attribution/core';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { createTokenSource, type GoogleCredentials } from './google-credentials.ts';
 import { dataManagerEvent } from './google-events.ts';
 import {
@@ -8,11 +7,10 @@ import {
   type JsonRequest,
   type JsonResponse,
   refused,
-  type Sending,
   type SendingOptions,
   type SignedResponse,
   safeUrl,
-  sendingOptions,
+  sendingOf,
   sendSigned,
 } from './http.ts';
 import { PushError } from './problems.ts';
@@ -44,20 +42,15 @@ export interface DataManager extends PushTarget {
   diagnose(requestId: string): Promise<RequestDiagnostics>;
 }
 
-const managerOptions = defineOptions({
-  ...sendingOptions.entries,
-  /** Whose requests they are. */
-  credentials: option
-    .methods<GoogleCredentials>('credentials found with findGoogleCredentials()', 'key')
-    .required(),
-  /** Where the events go. */
-  destination: option.object<DataManagerDestination>().required(),
-  /** Another server with the same API, for tests. Default `https://datamanager.googleapis.com`. */
-  endpoint: option.string().default('https://datamanager.googleapis.com'),
-});
-
 /** Settings of `createDataManager`. */
-export interface DataManagerOptions extends SendingOptions, OptionsOf<typeof managerOptions> {}
+export interface DataManagerOptions extends SendingOptions {
+  /** Whose requests they are. */
+  readonly credentials: GoogleCredentials;
+  /** Where the events go. */
+  readonly destination: DataManagerDestination;
+  /** Another server with the same API, for tests. Default `https://datamanager.googleapis.com`. */
+  readonly endpoint?: string | undefined;
+}
 
 /**
  * Opens the Data Manager API for a conversion action. Nothing is sent before the first event.
@@ -67,8 +60,8 @@ export interface DataManagerOptions extends SendingOptions, OptionsOf<typeof man
  * const api = createDataManager({ credentials, destination: { account: '123-456-7890', conversionAction: '987654321' } });
  */
 export function createDataManager(options: DataManagerOptions): DataManager {
-  const { credentials, endpoint, destination: given, ...rest } = managerOptions.read(options);
-  const sending: Sending = { ...rest, fetch: rest.fetch ?? fetch };
+  const { credentials, endpoint = 'https://datamanager.googleapis.com', destination: given } = options;
+  const sending = sendingOf(options);
   const base = safeUrl(endpoint);
   if (base === null)
     throw new PushError({

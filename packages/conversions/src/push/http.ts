@@ -7,22 +7,18 @@ import {
   sleep,
   systemClock,
 } from '@call-attribution/core';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { isLoopback } from '@call-attribution/core/settings';
 import { PushError } from './problems.ts';
 
-/** What the targets of a push can be given for their requests. */
-export const sendingOptions = defineOptions({
-  /** Sends a request. Default: `fetch` of Node.js. */
-  fetch: option.callback<typeof fetch>(),
-  /** Where the time comes from. Default: the machine's clock. */
-  clock: option.methods<Clock>('a clock with now() and timer()', 'now', 'timer').default(systemClock),
-  /** Ends the requests when it is aborted. */
-  signal: option.signal(),
-});
-
 /** The options of every target. */
-export interface SendingOptions extends OptionsOf<typeof sendingOptions> {}
+export interface SendingOptions {
+  /** Sends a request. Default: `fetch` of Node.js. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Where the time comes from. Default: the machine's clock. */
+  readonly clock?: Clock | undefined;
+  /** Ends the requests when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** What every request needs. */
 export interface Sending {
@@ -33,6 +29,13 @@ export interface Sending {
   /** Ends the requests when it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** The same with the defaults. */
+export const sendingOf = ({ clock = systemClock, signal, fetch: send = fetch }: SendingOptions): Sending => ({
+  fetch: send,
+  clock,
+  signal,
+});
 
 /** A response that was read whole. */
 export interface JsonResponse {

@@ -1,5 +1,4 @@
 import { redact } from '@call-attribution/core';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { readJsonInput } from '@call-attribution/core/settings';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
 import type { ZodType } from 'zod';
@@ -11,7 +10,7 @@ import {
   type SendingOptions,
   type SignedResponse,
   safeUrl,
-  sendingOptions,
+  sendingOf,
   sendJson,
   sendSigned,
 } from './http.ts';
@@ -76,20 +75,15 @@ async function keySchema(): Promise<ZodType<MicrosoftKey>> {
   });
 }
 
-const microsoftOptions = defineOptions({
-  ...sendingOptions.entries,
-  /** Whose requests they are, and for which account. */
-  credentials: option
-    .methods<MicrosoftCredentials>('credentials read with readMicrosoftCredentials()', 'key', 'keep')
-    .required(),
-  /** Another server with the same API, for tests. Default `https://campaign.api.bingads.microsoft.com`. */
-  endpoint: option.string().default('https://campaign.api.bingads.microsoft.com'),
-  /** Another token server, for tests. Default `https://login.microsoftonline.com`. */
-  tokenEndpoint: option.string().default('https://login.microsoftonline.com'),
-});
-
 /** Settings of `createMicrosoftAds`. */
-export interface MicrosoftAdsOptions extends SendingOptions, OptionsOf<typeof microsoftOptions> {}
+export interface MicrosoftAdsOptions extends SendingOptions {
+  /** Whose requests they are, and for which account. */
+  readonly credentials: MicrosoftCredentials;
+  /** Another server with the same API, for tests. Default `https://campaign.api.bingads.microsoft.com`. */
+  readonly endpoint?: string | undefined;
+  /** Another token server, for tests. Default `https://login.microsoftonline.com`. */
+  readonly tokenEndpoint?: string | undefined;
+}
 
 const scope = 'https://ads.microsoft.com/msads.manage offline_access';
 const service = '/CampaignManagement/v13';
@@ -103,8 +97,9 @@ const service = '/CampaignManagement/v13';
  * await pushConversions(target, changes, { ledger, destination: 'microsoft' });
  */
 export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
-  const { credentials, endpoint, tokenEndpoint, ...given } = microsoftOptions.read(options);
-  const sending: Sending = { ...given, fetch: given.fetch ?? fetch };
+  const { credentials, endpoint = 'https://campaign.api.bingads.microsoft.com' } = options;
+  const { tokenEndpoint = 'https://login.microsoftonline.com' } = options;
+  const sending = sendingOf(options);
   const base = urlOf(endpoint);
   const tokens = urlOf(tokenEndpoint);
   const token = keepToken(sending.clock, () => exchange(tokens, credentials, sending));

@@ -1,4 +1,4 @@
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { type Clock, systemClock } from '@call-attribution/core/time';
 import type { LedgerEntry } from '../entry.ts';
 import type { Delivery, Ledger } from '../ledger/ledger.ts';
 import { PushError } from './problems.ts';
@@ -14,23 +14,21 @@ export interface RefusedCall {
   readonly reason: string;
 }
 
-const pushOptions = defineOptions({
-  /** Where it is noted what was sent. Without it, everything is sent. */
-  ledger: option.methods<Ledger>('a ledger opened with openLedger()', 'prepare', 'commit', 'pending'),
-  /** What the ledger calls the destination. Needed with a ledger. */
-  destination: option.string().default('push'),
-  /** Numbers of callers, as `changesToPush` found them: what was sent with one is only sent again with it. */
-  numbers: option.methods<ReadonlyMap<string, string>>('the numbers of changesToPush()', 'get'),
-  /** Only check: the tool stores nothing, and the ledger stays as it is. Default false. */
-  validateOnly: option.flag().default(false),
-  /** Changes in one request. Default, and at most: what the tool takes. */
-  batch: option.whole(1),
-  /** The clock. Default: that of the machine. */
-  clock: option.clock(),
-});
-
 /** Settings of `pushConversions`. */
-export interface PushOptions extends OptionsOf<typeof pushOptions> {}
+export interface PushOptions {
+  /** Where it is noted what was sent. Without it, everything is sent. */
+  readonly ledger?: Ledger | undefined;
+  /** What the ledger calls the destination. Needed with a ledger. */
+  readonly destination?: string | undefined;
+  /** Numbers of callers, as `changesToPush` found them: what was sent with one is only sent again with it. */
+  readonly numbers?: ReadonlyMap<string, string> | undefined;
+  /** Only check: the tool stores nothing, and the ledger stays as it is. Default false. */
+  readonly validateOnly?: boolean | undefined;
+  /** Changes in one request. Default, and at most: what the tool takes. */
+  readonly batch?: number | undefined;
+  /** The clock. Default: that of the machine. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
+}
 
 /** What a push did. */
 export interface PushSummary {
@@ -61,10 +59,15 @@ export async function pushConversions(
   changes: readonly ConversionChange[],
   options: PushOptions = {},
 ): Promise<PushSummary> {
-  const { validateOnly, clock, destination, batch: most = target.most, ...given } = pushOptions.read(options);
-  const { numbers } = given;
-  const ledger = validateOnly ? undefined : given.ledger;
-  const size = Math.min(most, target.most);
+  const {
+    validateOnly = false,
+    clock = systemClock,
+    destination = 'push',
+    batch = target.most,
+    numbers,
+  } = options;
+  const ledger = validateOnly ? undefined : options.ledger;
+  const size = Math.min(batch, target.most);
   const sent = { add: 0, restate: 0, retract: 0 };
   const refused: RefusedCall[] = [];
   const uncertain: LedgerEntry[] = [];
