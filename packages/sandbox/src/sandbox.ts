@@ -1,16 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
 import type { Fault } from '@call-attribution/core/testing';
-import { type Duration, durationMillis } from '@call-attribution/core/time';
+import { type Clock, type Duration, durationMillis, systemClock } from '@call-attribution/core/time';
 import type { LogEntry, PageAccount } from '@call-attribution/service';
-import {
-  createService,
-  type ListenOptions,
-  listenOptions,
-  type ServiceOptions,
-} from '@call-attribution/service';
+import { createService, type ListenOptions, type ServiceOptions } from '@call-attribution/service';
 import type { Store } from '@call-attribution/store';
 import { openStore, StoreError } from '@call-attribution/store';
 import { sandboxDefaults } from './defaults.ts';
@@ -19,38 +13,34 @@ import { createFaultBook, type FaultBook } from './faults/fault-book.ts';
 import { createIntercept } from './faults/intercept.ts';
 import { createJournal, type Journal } from './faults/journal.ts';
 import type { GeneratedAccount } from './generate/account.ts';
-import {
-  type GeneratedCalls,
-  type GenerateOptions,
-  generatedAccounts,
-  generateOptions,
-} from './generate/generate.ts';
-import { createLiveClock, type LiveOptions, liveOptions } from './live/live-clock.ts';
+import { type GeneratedCalls, type GenerateOptions, generatedAccounts } from './generate/generate.ts';
+import { createLiveClock, type LiveOptions } from './live/live-clock.ts';
 import { createSchedule, type Schedule } from './live/schedule.ts';
 
-const sandboxOptions = defineOptions({
-  ...generateOptions.entries,
-  ...listenOptions.entries,
-  /** Where the calls are kept, in the form of `openStore`. Default `sqlite::memory:`. */
-  store: option.string().default('sqlite::memory:'),
-  /** Do new calls arrive and ad data change as time passes? Default false. */
-  live: option.flag().or(option.table<LiveOptions, ReadOf<typeof liveOptions>>(liveOptions)).default(false),
-  /** Faults by access key or bearer token; the key `*` is for all requests. Default none. */
-  faults: option.object<Readonly<Record<string, string | readonly Fault[]>>>().default({}),
-  /** The number of requests that the journal keeps. Default 1,000. */
-  journal: option.whole(0).default(sandboxDefaults.journal),
-  /** Called now and then while the calls are made and stored, which takes seconds for many. An error that it throws ends the start. */
-  onProgress: option.callback<(made: number, total: number) => void>(),
-  /** The clock of a sandbox and of its journal. Default: that of the machine. */
-  clock: option.clock(),
-  /** Further options of `createService`, such as shapes and limits. */
-  service: option.object<Omit<ServiceOptions, 'store' | 'accounts' | 'intercept' | 'clock'>>().default({}),
-});
-
 /** What a sandbox serves, and how. Without options: 2,000 calls of one account up to now on a free port; the same calls all day. */
-export interface SandboxOptions extends GenerateOptions, ListenOptions, OptionsOf<typeof sandboxOptions> {}
-/** The same with the defaults. */
-interface SandboxSettings extends ReadOf<typeof sandboxOptions> {}
+export interface SandboxOptions extends GenerateOptions, ListenOptions {
+  /** Where the calls are kept, in the form of `openStore`. Default `sqlite::memory:`. */
+  readonly store?: string | undefined;
+  /** Do new calls arrive and ad data change as time passes? Default false. */
+  readonly live?: boolean | LiveOptions | undefined;
+  /** Faults by access key or bearer token; the key `*` is for all requests. Default none. */
+  readonly faults?: Readonly<Record<string, string | readonly Fault[]>> | undefined;
+  /** The number of requests that the journal keeps. Default 1,000. */
+  readonly journal?: number | undefined;
+  /** Called now and then while the calls are made and stored, which takes seconds for many. An error that it throws ends the start. */
+  readonly onProgress?: ((made: number, total: number) => void) | undefined;
+  /** The clock of a sandbox and of its journal. Default: that of the machine. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
+  /** Further options of `createService`, such as shapes and limits. */
+  readonly service?: Omit<ServiceOptions, 'store' | 'accounts' | 'intercept' | 'clock'> | undefined;
+}
+
+/** Options that several steps of the start need. */
+interface Given {
+  readonly live: boolean | LiveOptions;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly service: NonNullable<SandboxOptions['service']>;
+}
 
 /** An account of a sandbox with its test keys. */
 export type SandboxAccount = PageAccount;
@@ -93,19 +83,21 @@ export function testKeys(accountId: string): Pick<PageAccount, 'accessKey' | 'se
  * await sandbox.close();
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const settings = sandboxOptions.read(options);
-  const { live, clock, port, host, adminPort, tls } = settings;
-  const sources = generatedAccounts(settings, Math.floor(clock.now() / 1000));
-  const store = await openFor(sources, settings.store);
+  const { live = false, clock = systemClock, service: more = {}, journal, onProgress } = options;
+  const { port, host, adminPort, tls } = options;
+  const sources = generatedAccounts(options, Math.floor(clock.now() / 1000));
+  const store = await openFor(sources, options.store ?? 'sqlite::memory:');
   const accounts = sources.map(accountOf);
   const keys = accounts.flatMap(({ accessKey, bearerToken }) => [accessKey, bearerToken]);
-  const faults = createFaultBook(settings.seed, keys);
-  for (const [key, value] of Object.entries(settings.faults)) faults.set(key, value);
-  const requests = createJournal(settings.journal);
-  const { schedules, time } = createPassingTime(sources, store, settings);
+  const faults = createFaultBook(options.seed, keys);
+  for (const [key, value] of Object.entries(options.faults ?? {})) faults.set(key, value);
+  const requests = createJournal(journal);
+  const { schedules, time } = createPassingTime(sources, store, { live, clock, service: more });
   const routes = controlRoutes({ book: faults, journal: requests, advance: time.advance });
   const intercept = createIntercept(faults, requests, clock);
-  const service = createService(serviceOptions(settings, { store, accounts, clock, intercept, routes }));
+  const service = createService(
+    serviceOptions({ live, service: more }, { store, accounts, clock, intercept, routes }),
+  );
   let closed: Promise<void> | undefined;
   const closeAll = async () => {
     await time.close();
@@ -114,7 +106,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const close = () => (closed ??= closeAll());
   try {
-    await fill(store, sources, schedules, settings.onProgress);
+    await fill(store, sources, schedules, onProgress);
     const { url, legacyUrl } = await service.listen({ port, host, adminPort, tls });
     if (live) time.start();
     const advance = (span: Duration) => time.advance(durationMillis(span, 'span') / 1000);
@@ -149,10 +141,11 @@ const accountOf = ({ account: { id, name }, records }: GeneratedCalls): SandboxA
 function createPassingTime(
   sources: readonly GeneratedCalls[],
   store: Store,
-  { live, clock, service }: SandboxSettings,
+  { live, clock, service }: Given,
 ) {
-  const pace = typeof live === 'object' ? live : liveOptions.fill({});
-  const schedules = sources.map((source) => createSchedule(source, pace.callsPerMinute));
+  const pace = typeof live === 'object' ? live : {};
+  const { callsPerMinute = sandboxDefaults.callsPerMinute } = pace;
+  const schedules = sources.map((source) => createSchedule(source, callsPerMinute));
   const time = createLiveClock(
     schedules,
     sources[0]?.to ?? 0,
@@ -165,7 +158,7 @@ function createPassingTime(
 }
 
 function serviceOptions(
-  { service, live }: SandboxSettings,
+  { service, live }: Pick<Given, 'live' | 'service'>,
   {
     routes,
     accounts,

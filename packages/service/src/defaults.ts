@@ -1,51 +1,98 @@
 // Shapes and limits of a service with their defaults, once for createService, openApiDocument and programs that read them from a file.
-// Start with shapeOptions and limitOptions.
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+// Start with shapeDefaults and limitDefaults.
+import { type Duration, durationMillis } from '@call-attribution/core/time';
 
 /** The port that programs listen on unless another one is named (`listen()` itself takes a free one), and the address. */
 export const serviceDefaults = { port: 8_675, host: '127.0.0.1' } as const;
 
-/** The points that the text of the API leaves open. */
-export const shapeOptions = defineOptions({
+/** The points that the text of the API leaves open, as options. */
+export interface ShapeOptions {
   /** A single record as an object, or in an array of one. Default `object`. */
-  singleAs: option.oneOf('object', 'array').default('object'),
+  readonly singleAs?: 'object' | 'array' | undefined;
   /**
    * The v2 count: `object` `{"count":18}`, `number` `18`, `text` `"18"`, `array` `[{"count":18}]`, or `header`: `[]`, with the
    * total in the header only. Default `object`.
    */
-  countAs: option.oneOf('object', 'number', 'text', 'array', 'header').default('object'),
+  readonly countAs?: 'object' | 'number' | 'text' | 'array' | 'header' | undefined;
   /** Rows of a page when the request names none. Default 100. */
-  defaultRows: option.whole(1).default(100),
+  readonly defaultRows?: number | undefined;
   /** Most rows of one page. Default 1,000. */
-  maxRows: option.whole(1).default(1_000),
+  readonly maxRows?: number | undefined;
   /** A request for more rows is refused with 400 (`reject`) or gets `maxRows` rows (`clamp`). Default `reject`. */
-  rowsOver: option.oneOf('reject', 'clamp').default('reject'),
-});
+  readonly rowsOver?: 'reject' | 'clamp' | undefined;
+}
 
-/** The points that the text of the API leaves open, as options. */
-export interface ShapeOptions extends OptionsOf<typeof shapeOptions> {}
 /** The points that the text of the API leaves open. */
-export interface Shape extends ReadOf<typeof shapeOptions> {}
+export type Shape = { readonly [N in keyof ShapeOptions]-?: NonNullable<ShapeOptions[N]> };
 
-/** Limits of time, number and size. */
-export const limitOptions = defineOptions({
-  /** Most connections at a time. Default 5,000. */
-  connections: option.whole(1).default(5_000),
-  /** Requests of one account that are handled at a time; further ones of it wait. Default 4. */
-  atOnce: option.whole(1).default(4),
-  /** Time for a request to arrive, and for a TLS handshake. Default `10s`. */
-  headTimeout: option.duration().default('10s'),
-  /** Longest request head, including the URL, in bytes. Default 32,768. */
-  headerBytes: option.whole(1).default(32_768),
-  /** Longest URL, in bytes. Default 8,192. */
-  urlBytes: option.whole(1).default(8_192),
-  /** A response of which the client takes nothing for this time is ended, after twice the time at the latest. Default `30s`. */
-  sendTimeout: option.duration().default('30s'),
-  /** Time without a byte after which a connection is closed. Default `1m`. */
-  idleTimeout: option.duration().default('1m'),
-  /** Time for responses in progress to finish when the service is closed. Default `10s`. */
-  drainTimeout: option.duration().default('10s'),
-});
+/** Their defaults. */
+export const shapeDefaults: Shape = {
+  singleAs: 'object',
+  countAs: 'object',
+  defaultRows: 100,
+  maxRows: 1_000,
+  rowsOver: 'reject',
+};
+
+/** The points that the text of the API leaves open, with their defaults. */
+export function shapeOf(options: ShapeOptions): Shape {
+  const { singleAs, countAs, defaultRows, maxRows, rowsOver } = options;
+  return {
+    singleAs: singleAs ?? shapeDefaults.singleAs,
+    countAs: countAs ?? shapeDefaults.countAs,
+    defaultRows: defaultRows ?? shapeDefaults.defaultRows,
+    maxRows: maxRows ?? shapeDefaults.maxRows,
+    rowsOver: rowsOver ?? shapeDefaults.rowsOver,
+  };
+}
 
 /** Limits of time, number and size, as options. */
-export interface LimitOptions extends OptionsOf<typeof limitOptions> {}
+export interface LimitOptions {
+  /** Most connections at a time. Default 5,000. */
+  readonly connections?: number | undefined;
+  /** Requests of one account that are handled at a time; further ones of it wait. Default 4. */
+  readonly atOnce?: number | undefined;
+  /** Time for a request to arrive, and for a TLS handshake. Default `10s`. */
+  readonly headTimeout?: Duration | undefined;
+  /** Longest request head, including the URL, in bytes. Default 32,768. */
+  readonly headerBytes?: number | undefined;
+  /** Longest URL, in bytes. Default 8,192. */
+  readonly urlBytes?: number | undefined;
+  /** A response of which the client takes nothing for this time is ended, after twice the time at the latest. Default `30s`. */
+  readonly sendTimeout?: Duration | undefined;
+  /** Time without a byte after which a connection is closed. Default `1m`. */
+  readonly idleTimeout?: Duration | undefined;
+  /** Time for responses in progress to finish when the service is closed. Default `10s`. */
+  readonly drainTimeout?: Duration | undefined;
+}
+
+/** Limits of time in milliseconds, of number and of size. */
+export type Limits = { readonly [N in keyof LimitOptions]-?: number };
+
+/** Their defaults. */
+export const limitDefaults: Limits = {
+  connections: 5_000,
+  atOnce: 4,
+  headTimeout: 10_000,
+  headerBytes: 32_768,
+  urlBytes: 8_192,
+  sendTimeout: 30_000,
+  idleTimeout: 60_000,
+  drainTimeout: 10_000,
+};
+
+/** Limits of time in milliseconds, of number and of size, with their defaults. */
+export function limitsOf(options: LimitOptions): Limits {
+  const given = { ...limitDefaults, ...options };
+  const limit = (name: keyof Limits) => durationMillis(given[name] ?? limitDefaults[name], name);
+  return {
+    connections: limit('connections'),
+    atOnce: limit('atOnce'),
+    headTimeout: limit('headTimeout'),
+    headerBytes: limit('headerBytes'),
+    urlBytes: limit('urlBytes'),
+    sendTimeout: limit('sendTimeout'),
+    idleTimeout: limit('idleTimeout'),
+    drainTimeout: limit('drainTimeout'),
+  };
+}

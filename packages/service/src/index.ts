@@ -17,12 +17,11 @@ export type { Fetch, Intercept, LogEntry, NodeExchange, ReplyChanges, Route } fr
 export type { RateLimit } from './http/rate-limit.ts';
 export { Refusal, type RefusalDetails } from './http/refusal.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
-export {
-  type AccountWithKeys,
-  type Certificate,
-  type ListenOptions,
-  listenOptions,
-  type ServiceOptions,
+export type {
+  AccountWithKeys,
+  Certificate,
+  ListenOptions,
+  ServiceOptions,
 } from './options.ts';
 export {
   keptValues,

@@ -1,16 +1,10 @@
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+import { type Clock, systemClock } from '@call-attribution/core/time';
 import type { Store } from '@call-attribution/store';
-import {
-  type LimitOptions,
-  limitOptions,
-  type ShapeOptions,
-  serviceDefaults,
-  shapeOptions,
-} from './defaults.ts';
+import { type LimitOptions, limitsOf, type ShapeOptions, serviceDefaults, shapeOf } from './defaults.ts';
 import type { Feed, FeedSource } from './feeds/feed.ts';
 import type { Intercept, LogEntry, Route } from './http/public-types.ts';
-import { type RateLimit, type RateSettings, rateLimitOptions } from './http/rate-limit.ts';
-import { type PageOptions, pageOptions } from './page/page-options.ts';
+import type { RateLimit } from './http/rate-limit.ts';
+import type { PageOptions } from './page/page-options.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
 export interface AccountWithKeys {
@@ -26,61 +20,65 @@ export interface AccountWithKeys {
   readonly bearerToken: string;
 }
 
-const none = option.only(null);
-
-/** The options of `createService`. */
-export const serviceOptions = defineOptions({
+/** What a service serves, and how. */
+export interface ServiceOptions extends ShapeOptions, LimitOptions {
   /** Where calls and accounts are. The caller opens and closes it. Null for a service of feeds alone, without the API. */
-  store: option.methods<Store>('a store opened with openStore()', 'page', 'count').or(none).required(),
+  readonly store: Store | /*?*/ null;
   /** Accounts that `listen` adds to the store. Default none. */
-  accounts: option.list<AccountWithKeys>().default([]),
+  readonly accounts?: readonly AccountWithKeys[] | undefined;
   /** Requests that each key may make; others get status 429. Default no limit. */
-  rateLimit: option.table<RateLimit, RateSettings>(rateLimitOptions).or(none).default(null),
+  readonly rateLimit?: RateLimit | /*?*/ null | undefined;
   /** Sees each API request first and may delay, change or replace the response. Default none. */
-  intercept: option.callback<Intercept>().or(none).default(null),
+  readonly intercept?: Intercept | /*?*/ null | undefined;
   /** Further paths, served without credentials. Default none. */
-  routes: option.list<Route>().default([]),
+  readonly routes?: readonly Route[] | undefined;
   /** The page for people at `/`, or false for none. Default: a page with input fields for keys. */
-  page: option.only(false).or(option.table<PageOptions, PageOptions>(pageOptions)),
+  readonly page?: false | PageOptions | undefined;
   /** Upload sheets at fixed addresses, with their status for people at `/feeds`. Default none. */
-  feeds: option.list<Feed>().default([]),
+  readonly feeds?: readonly Feed[] | undefined;
   /** Where feeds read calls. Default: the store. */
-  feedSource: option.anything<FeedSource>(),
+  readonly feedSource?: FeedSource | undefined;
   /** What keeps the service from being ready, in a few words, or null. Default: nothing but the store does. */
-  ready: option.callback<() => string | null>().default(() => null),
+  readonly ready?: (() => string | null) | undefined;
   /** Further metrics in the text format of Prometheus. Default none. */
-  metrics: option.callback<() => string>().default(() => ''),
+  readonly metrics?: (() => string) | undefined;
   /** Receives one entry per request. Default none. */
-  log: option.callback<(entry: LogEntry) => void>().or(none).default(null),
+  readonly log?: ((entry: LogEntry) => void) | /*?*/ null | undefined;
   /**
    * Addresses or networks of your own proxies, such as `127.0.0.1` or `10.0.0.0/8`: wrong passwords of feeds count for the
    * clients that they name last in `x-forwarded-for`. Default none.
    */
-  proxies: option.list<string>().default([]),
+  readonly proxies?: readonly string[] | undefined;
   /** Path under which an application mounts the service, such as `/calls`. Not needed where the application cuts it off. Default none. */
-  prefix: option
-    .string()
-    .as((path) => path.replace(/\/+$/, ''))
-    .default(''),
+  readonly prefix?: string | undefined;
   /** The clock. Default: that of the machine. */
-  clock: option.clock(),
-  ...shapeOptions.entries,
-  ...limitOptions.entries,
-});
+  readonly clock?: Pick<Clock, 'now'> | undefined;
+}
 
-/** What a service serves, and how. */
-export interface ServiceOptions extends ShapeOptions, LimitOptions, OptionsOf<typeof serviceOptions> {}
 /** The same with the defaults. */
-export interface ServiceSettings extends ReadOf<typeof serviceOptions> {}
+export type ServiceSettings = ReturnType<typeof serviceSettings>;
 
-const port = () =>
-  option.of<number>(
-    'a port from 0 to 65535',
-    (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= 65_535,
-    true,
-  );
-
-const isPem = (value: unknown): boolean => typeof value === 'string' || value instanceof Uint8Array;
+/** What a service serves, and how, with the defaults. */
+export function serviceSettings(options: ServiceOptions) {
+  return {
+    store: options.store,
+    accounts: options.accounts ?? [],
+    rateLimit: options.rateLimit ?? null,
+    intercept: options.intercept ?? null,
+    routes: options.routes ?? [],
+    page: options.page,
+    feeds: options.feeds ?? [],
+    feedSource: options.feedSource,
+    ready: options.ready ?? (() => null),
+    metrics: options.metrics ?? (() => ''),
+    log: options.log ?? null,
+    proxies: options.proxies ?? [],
+    prefix: (options.prefix ?? '').replace(/\/+$/, ''),
+    clock: options.clock ?? systemClock,
+    ...shapeOf(options),
+    ...limitsOf(options),
+  };
+}
 
 /** A certificate and its key, in PEM form. */
 export interface Certificate {
@@ -90,28 +88,24 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** The options of `listen`. */
-export const listenOptions = defineOptions({
-  /** Port of the API. Default 0: a free port. */
-  port: port().default(0),
-  /** Address to listen on. Default `127.0.0.1`. */
-  host: option.string().default(serviceDefaults.host),
-  /** Another port for `/healthz`, `/readyz` and `/metrics`. Default: the port of the API. */
-  adminPort: port().or(none).default(null),
-  /** Certificate and private key in PEM form. Default plain HTTP. */
-  tls: option
-    // Further names are left to node:tls, which has many.
-    .of<Certificate>(
-      'an object with cert and key in PEM form',
-      (value) =>
-        typeof value === 'object' &&
-        value !== null &&
-        isPem(Reflect.get(value, 'cert')) &&
-        isPem(Reflect.get(value, 'key')),
-    )
-    .or(none)
-    .default(null),
-});
-
 /** Where to listen. */
-export interface ListenOptions extends OptionsOf<typeof listenOptions> {}
+export interface ListenOptions {
+  /** Port of the API. Default 0: a free port. */
+  readonly port?: number | undefined;
+  /** Address to listen on. Default `127.0.0.1`. */
+  readonly host?: string | undefined;
+  /** Another port for `/healthz`, `/readyz` and `/metrics`. Default: the port of the API. */
+  readonly adminPort?: number | null | undefined;
+  /** Certificate and private key in PEM form. Default plain HTTP. */
+  readonly tls?: Certificate | null | undefined;
+}
+
+/** Where to listen, with the defaults. */
+export function listenPlace({
+  port = 0,
+  host = serviceDefaults.host,
+  adminPort = null,
+  tls = null,
+}: ListenOptions) {
+  return { port, host, adminPort, tls };
+}

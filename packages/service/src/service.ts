@@ -22,10 +22,10 @@ import { openApiRoute } from './openapi/route.ts';
 import {
   type AccountWithKeys,
   type ListenOptions,
-  listenOptions,
+  listenPlace,
   type ServiceOptions,
   type ServiceSettings,
-  serviceOptions,
+  serviceSettings,
 } from './options.ts';
 import { pageDataRoutes } from './page/data-routes.ts';
 import { keysGate, passwordGate } from './page/page-gate.ts';
@@ -64,7 +64,7 @@ export interface Service extends AsyncDisposable {
  * const { url } = await service.listen({ port: 8675 });
  */
 export function createService(given: ServiceOptions): Service {
-  const options = serviceOptions.read(given);
+  const options = serviceSettings(given);
   const { store, clock } = options;
   const state: State = { isStopping: false, servers: [] };
   const metrics = createMetrics();
@@ -96,7 +96,7 @@ export function createService(given: ServiceOptions): Service {
       handler(request, response);
     },
     async listen(at = {}) {
-      const place = listenOptions.read(at);
+      const place = listenPlace(at);
       if (state.servers.length > 0) throw listensAlready();
       refuseOpenFeeds(options, place.host);
       await prepare();

@@ -1,6 +1,5 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { formatNaive, parseNaive, periodEnd } from '@call-attribution/core/time';
 import { sandboxDefaults } from '../defaults.ts';
 import { type GeneratedAccount, makeAccount, peopleOf } from './account.ts';
@@ -8,38 +7,38 @@ import { callMaker, type GeneratedCall } from './make-call.ts';
 import { mix } from './random.ts';
 import { day, Rhythm } from './rhythm.ts';
 
-const within = (least: number, most: number) =>
-  option.anything<number>().checking((value, name) => whole(name, value, least, most));
-
-/** The options of `generate`. */
-export const generateOptions = defineOptions({
+/** What to generate. The same options give the same calls, byte for byte, on every machine. */
+export interface GenerateOptions {
   /** The number of calls over all accounts. Default 2,000. */
-  records: within(0, 1e8).default(sandboxDefaults.records),
+  readonly records?: number | undefined;
   /** The seed of all randomness. Default 1. */
-  seed: within(0, 0xffffffff).default(sandboxDefaults.seed),
+  readonly seed?: number | undefined;
   /** The number of accounts that share the calls; the first has the most. Default 1. */
-  accounts: within(1, 1000).default(sandboxDefaults.accounts),
+  readonly accounts?: number | undefined;
   /** The number of days over which the calls are spread. Default 90. */
-  days: within(1, 36_500).default(sandboxDefaults.days),
+  readonly days?: number | undefined;
   /**
    * The end of these days: a date, which includes its day, or `YYYY-MM-DD HH:MM:SS`. Ad data is as it would be at this time. Default: for `startSandbox` now in
    * UTC, for `generate`, which has no clock, `2026-11-01 00:00:00`.
    */
-  to: option
-    .string()
-    .checking(checkTime)
-    .as((to) => periodEnd(to) ?? to),
-});
+  readonly to?: string | undefined;
+}
 
-/** What to generate. The same options give the same calls, byte for byte, on every machine. */
-export interface GenerateOptions extends OptionsOf<typeof generateOptions> {}
-
-function checkTime(to: string): void {
-  if (periodEnd(to) !== null) return;
-  throw new ConfigurationError(
-    'invalid_option',
-    `to is "${to}": expected a date or a time, such as 2026-11-01 or ${sandboxDefaults.to}`,
-  );
+/** The options with their defaults. `to` is where the days end. */
+export function generateSettings({ to: given, ...options }: GenerateOptions) {
+  const { records = sandboxDefaults.records, seed = sandboxDefaults.seed } = options;
+  const { accounts = sandboxDefaults.accounts, days = sandboxDefaults.days } = options;
+  whole('records', records, 0, 1e8);
+  whole('seed', seed, 0, 0xffffffff);
+  whole('accounts', accounts, 1, 1000);
+  whole('days', days, 1, 36_500);
+  const to = given === undefined ? undefined : periodEnd(given);
+  if (to === null)
+    throw new ConfigurationError(
+      'invalid_option',
+      `to is "${given}": expected a date or a time, such as 2026-11-01 or ${sandboxDefaults.to}`,
+    );
+  return { records, seed, accounts, days, to };
 }
 
 /** The generated calls of one account. */
@@ -60,7 +59,7 @@ export interface GeneratedCalls {
  * those of the same day are the same: a later `present` has further calls, and as many of the first ones fewer.
  */
 export function generatedAccounts(options: GenerateOptions, present?: number): readonly GeneratedCalls[] {
-  const settings = generateOptions.fill(options);
+  const settings = generateSettings(options);
   const { records, seed, accounts, days } = settings;
   const to = settings.to ?? (present === undefined ? sandboxDefaults.to : formatNaive(present * 1000));
   const end = parseNaive(to) / 1000;
@@ -76,7 +75,7 @@ export function generatedAccounts(options: GenerateOptions, present?: number): r
  * for (const call of generate({ records: 1000, seed: 7 })) console.log(call.sid, call.talk_minutes);
  */
 export function* generate(options: GenerateOptions = {}): Generator<Call, void, undefined> {
-  for (const account of generatedAccounts(generateOptions.read(options))) yield* account.calls();
+  for (const account of generatedAccounts(options)) yield* account.calls();
 }
 
 /** The numbers of an account's calls from `first` on, and the time of each. */

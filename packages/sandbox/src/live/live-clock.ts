@@ -1,20 +1,16 @@
 import type { Clock } from '@call-attribution/core';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
-import { sandboxDefaults } from '../defaults.ts';
+import { type Duration, durationMillis } from '@call-attribution/core/time';
 import type { Happening, Schedule } from './schedule.ts';
 
-/** The options of a live sandbox. */
-export const liveOptions = defineOptions({
-  /** New calls per minute and account. Default 12. */
-  callsPerMinute: option.number(0).default(sandboxDefaults.callsPerMinute),
-  /** How much faster than real time it passes; with 60, an hour passes in a minute. Default 1. */
-  speed: option.number(0).default(1),
-  /** Time between two updates. Default `1s`. */
-  tick: option.timeout().default('1s'),
-});
-
 /** How time passes in a live sandbox. */
-export interface LiveOptions extends OptionsOf<typeof liveOptions> {}
+export interface LiveOptions {
+  /** New calls per minute and account. Default 12. */
+  readonly callsPerMinute?: number | undefined;
+  /** How much faster than real time it passes; with 60, an hour passes in a minute. Default 1. */
+  readonly speed?: number | undefined;
+  /** Time between two updates. Default `1s`. */
+  readonly tick?: Duration | undefined;
+}
 
 /** Advances schedules: by the real clock, or by hand in tests. */
 export interface LiveClock {
@@ -34,7 +30,8 @@ export function createLiveClock(
   options: LiveOptions & { readonly clock: Pick<Clock, 'now'>; readonly onError?: (error: unknown) => void },
 ): LiveClock {
   const { clock, onError } = options;
-  const { speed, tick } = liveOptions.fill(options);
+  const { speed = 1, tick: every = '1s' } = options;
+  const tick = durationMillis(every, 'tick');
   let time = from;
   let timer: NodeJS.Timeout | undefined;
   let step: Promise<unknown> = Promise.resolve();

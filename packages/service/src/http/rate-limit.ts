@@ -1,19 +1,14 @@
 import type { Clock } from '@call-attribution/core';
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+import { type Duration, durationMillis } from '@call-attribution/core/time';
 import { Refusal } from './refusal.ts';
 
-/** The options of a rate limit. */
-export const rateLimitOptions = defineOptions({
-  /** Requests in each span. */
-  requests: option.whole(1).required(),
-  /** Length of a span. */
-  per: option.duration().required(),
-});
-
 /** How many requests one key may make in a span of time. */
-export interface RateLimit extends OptionsOf<typeof rateLimitOptions> {}
-/** The same, as it is read. */
-export interface RateSettings extends ReadOf<typeof rateLimitOptions> {}
+export interface RateLimit {
+  /** Requests in each span. */
+  readonly requests: number;
+  /** Length of a span. */
+  readonly per: Duration;
+}
 
 /** Counts the requests of each key. */
 export interface RateLimiter {
@@ -22,20 +17,24 @@ export interface RateLimiter {
 }
 
 /** A limiter of this process; several instances count separately. */
-export function createRateLimiter({ requests, per }: RateSettings, clock: Pick<Clock, 'now'>): RateLimiter {
+export function createRateLimiter(
+  { requests, per: span }: RateLimit,
+  clock: Pick<Clock, 'now'>,
+): RateLimiter {
+  const per = durationMillis(span, 'rateLimit.per');
   let spans = new Map<string, { used: number; ends: number }>();
   return {
     take(key) {
       const time = clock.now();
-      let span = spans.get(key);
-      if (span === undefined || span.ends <= time) {
+      let current = spans.get(key);
+      if (current === undefined || current.ends <= time) {
         // Only accepted keys get here, so the map is no larger than the number of keys in use.
         if (spans.size > 10_000) spans = new Map([...spans].filter(([, { ends }]) => ends > time));
-        span = { used: 0, ends: time + per };
-        spans.set(key, span);
+        current = { used: 0, ends: time + per };
+        spans.set(key, current);
       }
-      const wait = Math.ceil((span.ends - time) / 1000);
-      const left = Math.max(0, requests - span.used - 1);
+      const wait = Math.ceil((current.ends - time) / 1000);
+      const left = Math.max(0, requests - current.used - 1);
       const headers = {
         'ratelimit-policy': `"key";q=${requests};w=${per / 1000}`,
         ratelimit: `"key";r=${left};t=${wait}`,
@@ -43,7 +42,7 @@ export function createRateLimiter({ requests, per }: RateSettings, clock: Pick<C
         'ratelimit-remaining': String(left),
         'ratelimit-reset': String(wait),
       };
-      if (span.used >= requests) {
+      if (current.used >= requests) {
         throw new Refusal(
           'too_many_requests',
           `This key may make ${requests} requests in ${per / 1000} s. Wait ${wait} s.`,
@@ -52,7 +51,7 @@ export function createRateLimiter({ requests, per }: RateSettings, clock: Pick<C
           },
         );
       }
-      span.used += 1;
+      current.used += 1;
       return headers;
     },
   };

@@ -1,19 +1,13 @@
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-import { type ShapeOptions, shapeOptions } from '../defaults.ts';
+import { type ShapeOptions, shapeOf } from '../defaults.ts';
 import { paths } from './paths.ts';
 import { recordSchema } from './record-schema.ts';
 import { refusalResponses, replySchemas } from './schemas.ts';
 
-const { entries: shapes } = shapeOptions;
-const documentOptions = defineOptions({
-  ...{ singleAs: shapes.singleAs, countAs: shapes.countAs },
-  ...{ defaultRows: shapes.defaultRows, maxRows: shapes.maxRows },
-  /** URL of the service. Default `/`: the one the document was loaded from. */
-  serverUrl: option.string().default('/'),
-});
-
 /** The shapes and limits of the service that the document describes. */
-export interface OpenApiOptions extends Omit<ShapeOptions, 'rowsOver'>, OptionsOf<typeof documentOptions> {}
+export interface OpenApiOptions extends Omit<ShapeOptions, 'rowsOver'> {
+  /** URL of the service. Default `/`: the one the document was loaded from. */
+  readonly serverUrl?: string | undefined;
+}
 
 /**
  * The OpenAPI 3.1 document of the API, made from the field table and the given options.
@@ -22,12 +16,8 @@ export interface OpenApiOptions extends Omit<ShapeOptions, 'rowsOver'>, OptionsO
  * writeFileSync('openapi.json', JSON.stringify(openApiDocument({ maxRows: 500 })));
  */
 export function openApiDocument(options: OpenApiOptions = {}): { readonly [keyword: string]: unknown } {
-  return documentOf(documentOptions.read(options));
-}
-
-/** The same for options that were read. */
-export function documentOf(options: ReadOf<typeof documentOptions>): { readonly [keyword: string]: unknown } {
-  const { serverUrl, singleAs, countAs, defaultRows, maxRows } = options;
+  const { serverUrl = '/' } = options;
+  const { singleAs, countAs, defaultRows, maxRows } = shapeOf(options);
   return {
     openapi: '3.1.0',
     info: {

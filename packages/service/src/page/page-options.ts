@@ -1,4 +1,3 @@
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { PageSource } from './question.ts';
 
 /** An account with its test keys, as the page of a sandbox shows it. */
@@ -17,24 +16,21 @@ export interface PageAccount {
   readonly bearerToken: string;
 }
 
-/** The options of the page at `/`. */
-export const pageOptions = defineOptions({
+/** What the page at `/` shows. */
+export interface PageOptions {
   /** A sandbox shows its test keys, a mirror has input fields for keys. Default `mirror`. */
-  kind: option.oneOf('sandbox', 'mirror'),
+  readonly kind?: 'sandbox' | 'mirror' | undefined;
   /** Are new calls coming in? Default false. */
-  live: option.flag(),
+  readonly live?: boolean | undefined;
   /** The accounts of a sandbox. Default none. */
-  accounts: option.list<PageAccount>(),
+  readonly accounts?: readonly PageAccount[] | undefined;
   /**
    * The password of the page: with it, browsers ask for it (HTTP Basic, any user name), whoever has it sees all accounts, and keys do
    * not open the page any more. The API stays as it is. Default: the page asks for keys.
    */
-  password: option.string().or(option.only(null)).default(null),
+  readonly password?: string | null | undefined;
   /** Folder of the built page. Default: the one in this package. */
-  assets: option.string(),
+  readonly assets?: string | undefined;
   /** Where the page reads numbers and calls. Default: the store. */
-  source: option.object<PageSource>(),
-});
-
-/** What the page at `/` shows. */
-export interface PageOptions extends OptionsOf<typeof pageOptions> {}
+  readonly source?: PageSource | undefined;
+}
