@@ -40,7 +40,7 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     ['export', '-o', '-', '--format', 'ndjson', '--period', '2026-10'],
     ['export', '-o', '-', '--format', 'csv', '--fields', 'sid,ani,talk_minutes'],
     ['report', '--by', 'campaign', '--json'],
-    ['report', '--by', 'day,channel', '--last', '20d', '--format', 'csv'],
+    ['report', '--by', 'day,channel', '--from', '20d', '--format', 'csv'],
     ['report', '--by', 'hour', '--where', 'talk_minutes >= 1'],
     [
       ...['report', '--by', 'campaign', '--measures', 'calls,missed_rate,callers', '--period', 'last month'],
@@ -50,7 +50,7 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     ['report', '--by', 'landing page', '--measures', "count(state in ('TX', 'CA')) as south,first", '--json'],
     ['report', '--by', 'week', '--period', '2026-Q3', '--compare', 'year', '--format', 'csv'],
     ['report', '--by', 'campaign,day', '--order', 'calls desc, day', '-n', '5', '--include-extensions'],
-    ['report', '--by', 'caller_nth', '--where', "caller_nth > 1 and channel <> 'x'", '--last', '30d'],
+    ['report', '--by', 'caller_nth', '--where', "caller_nth > 1 and channel <> 'x'", '--from', '30d'],
     ['sheet', 'google-ads-clicks', '--conversion-name', 'Call', '--period', '2026-10', '-o', '-'],
   ])('it answers as the API does: %s %s %s %s', async (...args) => {
     const [own, wanted] = [await ask(...args), await api(...args)];

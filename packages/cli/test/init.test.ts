@@ -28,7 +28,7 @@ describe('calls init without a terminal', () => {
     const made = await run(['init'], given);
     expect(made).toMatchObject({ code: 0 });
     expect(made.stdout).toMatch(
-      /^kept in .*calls\.config\.json, which only you can read\nnext: calls doctor, calls list --last 7d\n$/,
+      /^kept in .*calls\.config\.json, which only you can read\nnext: calls doctor, calls list --from 7d\n$/,
     );
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       baseUrl: stage.url,
@@ -37,7 +37,7 @@ describe('calls init without a terminal', () => {
       secretKeyFile: 'secret-key',
     });
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
-    expect((await run(['list', '--last', '7d'])).code).toBe(0);
+    expect((await run(['list', '--from', '7d'])).code).toBe(0);
     expect(made.stdout + made.stderr).not.toContain(given.CALLS_SECRET_KEY);
   });
 

@@ -251,6 +251,6 @@ test('--output writes the rows of a command to a file, in the format of its name
   const nowhere = await run('list', '-o', 'nowhere/calls.csv');
   expect(nowhere.code).toBe(7);
   expect(nowhere.stderr).toContain('the folder does not exist');
-  expect(await run('count', '--last', '99999d', '--json')).toMatchObject({ code: 0 });
+  expect(await run('count', '--from', '99999d', '--json')).toMatchObject({ code: 0 });
   expect((await run('list', '-n', '2', '--format', 'csv')).stdout.trimEnd().split('\n')).toHaveLength(3);
 });

@@ -61,7 +61,7 @@ describe('configuration', () => {
     const env = { CALLS_BASE_URL: '', CALLS_TIME_ZONE: '', CALLS_CONFIG: 'calls.config.json' };
     expect((await stage.quick(['count'], { cwd, env })).code).toBe(5);
     expect((await stage.quick(['count'], { cwd, env: { ...env, CALLS_BASE_URL: stage.url } })).code).toBe(0);
-    const byOption = await stage.quick(['count', '--base-url', stage.url, '--last', '99999d', '--debug'], {
+    const byOption = await stage.quick(['count', '--base-url', stage.url, '--from', '99999d', '--debug'], {
       cwd,
       env: { ...env, CALLS_BASE_URL: wrong },
     });
@@ -321,7 +321,7 @@ describe('several accounts', () => {
     expect((await report('--by', 'weekday')).stdout).toMatch(
       new RegExp(`^Weekday[^]*\\nAll calls +${all} +100\\.0%`),
     );
-    const last = total((await run('count', '--all-accounts', '--last', '30d')).stdout);
+    const last = total((await run('count', '--all-accounts', '--from', '30d')).stdout);
     expect(last).toBeLessThan(all);
     expect((await run('sync', '--all-accounts', '--store', 'sqlite:both.db')).code).toBe(0);
     expect((await run('sync', '--all-accounts', '--store', 'duckdb:both.duckdb')).code).toBe(0);
@@ -341,7 +341,7 @@ describe('several accounts', () => {
       ['--by', 'account,campaign', '--order', 'calls desc', '--limit', '3', '--json'],
       ['--by', 'account,month', '--where', "channel = 'Tracker'"],
       ['--by', 'account', '--where', `account = '${id}' and talk_minutes > 1`],
-      ['--by', 'account', '--last', '30d', '--measures', 'calls,callers', '--format', 'csv'],
+      ['--by', 'account', '--from', '30d', '--measures', 'calls,callers', '--format', 'csv'],
     ]) {
       const api = await report(...asked);
       expect(api.code).toBe(0);

@@ -64,13 +64,13 @@ describe('a sync of a period that moves', () => {
     const cwd = stage.folder();
     const sync = (day: number, ...args: string[]) =>
       stage.quick(['sync', ...store, ...args], { cwd, now: new Date(Date.UTC(2026, 9, day, 12)) });
-    const first = await sync(20, '--last', '10d');
-    const second = await sync(25, '--last', '10d');
+    const first = await sync(20, '--from', '10d');
+    const second = await sync(25, '--from', '10d');
     expect([first.code, second.code]).toEqual([0, 0]);
     expect(summaryOf(second)).toMatchObject({ new: 0 });
     expect(summaryOf(second).same).toBeGreaterThan(0);
     for (const args of [
-      ['--last', '12d'],
+      ['--from', '12d'],
       ['--from', '2026-10-10'],
       ['--period', '2026-10'],
       ['--q', 'talk_minutes:[2 TO *]'],

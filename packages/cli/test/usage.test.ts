@@ -44,7 +44,7 @@ const typed: [string, string[], RegExp[]][] = [
   ['TO in lower case', ['count', '--q', 'talk_minutes:[1 to 2]'], [/try --q 'talk_minutes:\[1 TO 2\]'/]],
   [
     'a relative time without a time zone',
-    ['list', '--last', '7d'],
+    ['list', '--from', '7d'],
     [/needs a time zone/, /--time-zone America\/New_York/],
   ],
   [
@@ -54,15 +54,12 @@ const typed: [string, string[], RegExp[]][] = [
   ],
   [
     'two periods',
-    ['list', '--time-zone', 'UTC', '--last', '7d', '--from', '2026-10-01'],
-    [/--last is a period that ends now; remove --from, --to and --period/],
+    ['list', '--time-zone', 'UTC', '--period', 'yesterday', '--from', '2026-10-01'],
+    [/has both ends: leave out/],
   ],
-  [
-    'a relative time as a start',
-    ['list', '--from', '7d'],
-    [/"7d" is a length of time, not a time/, /--last 7d/],
-  ],
-  ['an unknown time zone', ['list', '--time-zone', 'EST5', '--last', '1d'], [/no time zone "EST5"/]],
+  ['hours as a start', ['list', '--from', '12h'], [/or 28d for 28 days ago/, /'last 12 hours'/]],
+  ['another word for the time up to now', ['list', '--last', '7d'], [/use --from TIME: .*28d/]],
+  ['an unknown time zone', ['list', '--time-zone', 'EST5', '--from', '1d'], [/no time zone "EST5"/]],
   [
     'what people call a field',
     ['list', '--fields', 'campaign'],
@@ -108,7 +105,6 @@ const typed: [string, string[], RegExp[]][] = [
   ['a setting', ['count', '--log-format=json'], [/it is a setting: CALLS_LOG_FORMAT in the environment\n/]],
   ['an option of other commands', ['get', '1', '--since', '7d'], [/it is an option of calls list --from, /]],
   ['the former name of -n', ['report', '--top', '3'], [/use --limit N/]],
-  ['a number in the place of a period', ['count', '--last', '20'], [/20 what\? write 20d for days/, /-n 20/]],
   ['another word for the start', ['list', '--since', '2026-10-01'], [/no option --since/, /use --from TIME/]],
   [
     '--format and another format',

@@ -59,12 +59,16 @@ export type { KnownField, RowOf } from './question/names.ts';
 export {
   type ClosedPeriod,
   checkZone,
+  machineZone,
   type Period,
+  type PeriodClock,
+  partOver,
+  periodNotes,
+  type ReadPeriod,
   readPeriod,
   type SaidPeriod,
   type Zones,
 } from './question/period.ts';
-export { type PeriodSettings, sayPeriod } from './question/period-words.ts';
 export {
   type Plan,
   type PlannedCondition,

@@ -8,6 +8,12 @@ export interface About {
   readonly live: boolean;
   /** Whether it serves the API too; a warehouse has the page alone. */
   readonly hasApi: boolean;
+  /** The instant at which it was asked, in milliseconds. */
+  readonly now: number;
+  /** Whose days words such as `yesterday` are about. */
+  readonly timeZone: string;
+  /** Whether that is the zone of the calls; else it is that of the machine of the service. */
+  readonly isZoneKnown: boolean;
   /** Whether one password opened this page with all accounts: the browser sends it by itself. */
   readonly hasPassword: boolean;
   /** Accounts to choose from, those of a sandbox with their test keys; empty where keys are asked for. */

@@ -1,13 +1,13 @@
 import { formatNaive } from '@call-attribution/core/time';
-import { QuestionError, readPeriod, sayPeriod } from '@call-attribution/questions';
+import { QuestionError, readPeriod } from '@call-attribution/questions';
 import {
   columnTitle,
   formatCount,
   formatCounted,
-  formatDate,
   formatDays,
   formatPeriod,
 } from '@call-attribution/questions/chart';
+import type { About } from './account.ts';
 import type { Group, Summary } from './api.ts';
 import { button, byId, el, panelOf } from './dom.ts';
 import {
@@ -33,10 +33,14 @@ export interface FilterControls {
 }
 
 /** Sets up the controls. `change` is called with what is different. */
-export function createControls(current: () => State, change: (next: Partial<State>) => void): FilterControls {
+export function createControls(
+  current: () => State,
+  clock: () => About,
+  change: (next: Partial<State>) => void,
+): FilterControls {
   let summary: Summary | null = null;
   const narrow = (next: Partial<State>) => change({ page: 0, ...next });
-  const period = periodPicker(current, () => summary, narrow);
+  const period = periodPicker(current, () => summary, clock, narrow);
   const minutes = minutesSlider(current, narrow);
   const pickers = dimensions.map((name) => valuePicker(name, current, () => summary, narrow));
   const extensions = byId<HTMLInputElement>('extensions');
@@ -61,6 +65,7 @@ export function createControls(current: () => State, change: (next: Partial<Stat
 function periodPicker(
   current: () => State,
   summary: () => Summary | null,
+  clock: () => About,
   change: (next: Partial<State>) => void,
 ): (state: State) => void {
   const opener = byId<HTMLButtonElement>('period');
@@ -70,8 +75,7 @@ function periodPicker(
     panel.hidePopover();
     change({ period, q });
   };
-  const chooseWords = (words: string, latest: string) =>
-    choose(words, latest === '' ? current().q : withPeriod(current().q, periodAt(words, latest)));
+  const chooseWords = (words: string) => choose(words, withPeriod(current().q, periodAt(words, clock())));
   panelOf(opener, panel, () => {
     const { period, q, version } = current();
     const [latest, earliest] = [summary()?.latest ?? '', summary()?.earliest ?? ''];
@@ -81,9 +85,9 @@ function periodPicker(
         const item = button(
           el('span', {}, periodTitle(words)),
           { class: 'choice', 'aria-pressed': String(period === words) },
-          () => chooseWords(words, latest),
+          () => chooseWords(words),
         );
-        const { from, to } = latest === '' ? allTime : periodAt(words, latest);
+        const { from, to } = periodAt(words, clock());
         if (from !== null && to !== null)
           item.append(el('small', {}, formatPeriod({ from: formatNaive(from), to: formatNaive(to) })));
         return item;
@@ -97,8 +101,10 @@ function periodPicker(
       input(id).value = value;
       input(id).setCustomValidity('');
     }
-    byId('period-note').textContent =
-      latest === '' ? '' : `Words count back from the latest call, on ${formatDate(latest, true)}.`;
+    const { timeZone, isZoneKnown } = clock();
+    byId('period-note').textContent = isZoneKnown
+      ? `Days are those of ${timeZone}.`
+      : `Days are those of ${timeZone}, where this service runs: it was not told the time zone of the calls.`;
   });
   /** Does what a form is for, or says at a field why not. */
   const onSubmit = (form: string, field: string, act: () => void) => {
@@ -114,14 +120,11 @@ function periodPicker(
     });
     input(field).addEventListener('input', () => input(field).setCustomValidity(''));
   };
-  onSubmit('words-form', 'words', () => {
-    const words = input('words').value.trim();
-    chooseWords(words, summary()?.latest ?? '');
-  });
+  onSubmit('words-form', 'words', () => chooseWords(input('words').value.trim()));
   onSubmit('period-form', 'to', () => {
     const [first, last] = [input('from').value, input('to').value];
     // The words of a mistake are those of the terminal.
-    readPeriod({ from: first, to: last }, (text) => sayPeriod(text, 0));
+    readPeriod({ from: first, to: last }, { now: 0 });
     choose(null, withDays(current().q, { first, last }));
   });
   return ({ period, q, version }) => {
@@ -133,8 +136,6 @@ function periodPicker(
     byId('period-dates').textContent = label === null ? '' : dates;
   };
 }
-
-const allTime = { from: null, to: null };
 
 /** Where the slider can stop, in minutes. Its right end does not limit. */
 const stops = [0, 0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 60];

@@ -1,5 +1,5 @@
 // The page at `/`. It sends requests to its own service only.
-import { formatCount, formatCounted, formatDays } from '@call-attribution/questions/chart';
+import { formatCount, formatCounted, formatDate, formatDays } from '@call-attribution/questions/chart';
 import { type About, chooseAccount, createSignIn, takeToken } from './account.ts';
 import {
   ApiError,
@@ -37,7 +37,9 @@ let keys: Credentials | null = null;
 let summary: Summary | null = null;
 let running = new AbortController();
 
-const controls = createControls(() => state, go);
+/** The clock of the service, whose days words such as `yesterday` are about. */
+const clock = () => ({ ...about, now: about.now + performance.now() - askedAt });
+const controls = createControls(() => state, clock, go);
 const filter = new FilterBox(
   () => state.version,
   () => go({ q: filter.value, period: null, page: 0 }),
@@ -65,7 +67,7 @@ async function load({ quietly = false } = {}): Promise<void> {
   const { signal } = running;
   showBusy(!quietly);
   try {
-    await resolvePeriod(keys, signal);
+    if (state.period !== null) state = { ...state, q: withPeriod(state.q, periodAt(state.period, clock())) };
     if (!quietly) showState();
     const parameters = selection(state);
     // Each part of the page is drawn when it is there; the table mostly is first.
@@ -102,20 +104,6 @@ function pageParameters(parameters: Record<string, string>): Record<string, stri
   return { ...parameters, fields: columns.join(), rows: String(rows), start: String(state.page) };
 }
 
-/** Words count back from the latest call, which has to be known. */
-async function resolvePeriod(own: Credentials, signal: AbortSignal): Promise<void> {
-  if (state.period === null) return;
-  const parameters = {
-    q: state.version === 'v2' ? '' : 'inc_gce:1',
-    version: state.version,
-    rows: '1',
-    fields: 'date_added',
-  };
-  const { calls } = await getJson<Listed>('page/calls.json', parameters, own, { signal });
-  const latest = String(calls[0]?.date_added ?? '');
-  if (latest !== '') state = { ...state, q: withPeriod(state.q, periodAt(state.period, latest)) };
-}
-
 function showState(): void {
   if (document.activeElement !== byId('q')) filter.set(state.q);
   controls.show(state, null);
@@ -150,7 +138,7 @@ function showNumbers(numbers: Summary): void {
   byId('nothing-text').textContent =
     numbers.all === 0
       ? 'This account has no calls yet.'
-      : 'Calls there are, but none in this time with these choices. Choose a longer time, or take choices back.';
+      : `There are calls, the latest of ${formatDate(String(numbers.latest), true)}, but none in this time with these choices. Choose a longer time, or take choices back.`;
   byId('nothing-reset').hidden = numbers.all === 0;
   drawNumbers(numbers, () => go({ q: withMinutes(state.q, 0, 0), page: 0 }));
   byId('by-text').textContent = `Calls by ${numbers.by}`;
@@ -249,6 +237,7 @@ const signIn = createSignIn((entered) => {
   keys = entered;
   void load();
 });
+const askedAt = performance.now();
 const about = (await (await fetch('page/about.json')).json()) as About;
 const isSandbox = about.kind === 'sandbox';
 let kind = about.hasApi ? 'Your own calls' : 'Your own calls, from a warehouse';

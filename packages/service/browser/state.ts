@@ -1,6 +1,6 @@
-import { addDays, formatNaive, parseNaive, second } from '@call-attribution/core/time';
+import { addDays, formatNaive, parseNaive } from '@call-attribution/core/time';
 import { type Clause, type Filter, printFilter, safeParse } from '@call-attribution/query-dsl';
-import { type Period, readPeriod, sayPeriod } from '@call-attribution/questions';
+import { type Period, type PeriodClock, readPeriod } from '@call-attribution/questions';
 import { type PageDimension, pageDimensions } from '../src/page/question.ts';
 
 /** A version of the API. */
@@ -70,8 +70,14 @@ export function readAddress(hash: string): State {
 }
 
 /** Words that are no period would be all time, under another name. */
-const readWords = (words: string | null): string | null =>
-  words === null || sayPeriod(words, 0) !== null ? words : initial.period;
+function readWords(words: string | null): string | null {
+  try {
+    if (words !== null) periodAt(words, { now: 0 });
+    return words;
+  } catch {
+    return initial.period;
+  }
+}
 
 /** The address of a state. With a period in words it has no dates, so that a bookmark of the last 28 days stays one. */
 export function addressOf(state: State): string {
@@ -116,19 +122,14 @@ export const usualPeriods = [
   'all time',
 ];
 
-/** A period as a title. Nobody says which day it is at the API: today is the day of the latest call. */
+/** A period as a title. */
 export function periodTitle(words: string): string {
   const text = words.trim();
-  return text.toLowerCase() === 'today' ? 'Latest day' : text.charAt(0).toUpperCase() + text.slice(1);
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What words mean at the time of the latest call. Throws a `QuestionError` with the fix for what is no period. */
-export function periodAt(words: string, latest: string): Period {
-  const endOfDay = parseNaive(`${addDays(latest.slice(0, 10), 1)} 00:00:00`) - second;
-  // `last 2 hours` end after the latest call.
-  const now = Math.min(parseNaive(latest.slice(0, 19)) + second, endOfDay);
-  return readPeriod({ period: words }, (text) => sayPeriod(text, now));
-}
+/** What words mean, as everywhere. Throws a `QuestionError` with the fix for what is no period. */
+export const periodAt = (words: string, clock: PeriodClock): Period => readPeriod({ period: words }, clock);
 
 /** What the controls show of a filter. */
 export interface Controls {

@@ -192,7 +192,7 @@ function ownRoutes(options: ServiceSettings, desk: FeedDesk, places: Places): Ap
     if (from === null || own === null) return [];
     const gate =
       store !== null && password ? passwordGate(password, { store, places, tryPassword }) : keysGate(own);
-    return [...pageRoutes(page, store !== null, gate), ...pageDataRoutes(from, gate)];
+    return [...pageRoutes(page, store !== null, gate, clock), ...pageDataRoutes(from, gate)];
   };
   return [
     ...options.routes.map(ownRoute),

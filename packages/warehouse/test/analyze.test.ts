@@ -350,7 +350,7 @@ const wrong: readonly (readonly [Question, string, string])[] = [
   [
     { compare: 'soon', from: '2026-10-01', to: '2026-10-01' },
     'invalid_question',
-    `compare is "soon", which is not a period. Write 'previous', 'year', or a period such as 'yesterday', 'last month', 'this week', 'last 30 days', '2026-Q3', '2026-10', '2026-10-01 to 2026-10-15', 'since 2026-10-01'.`,
+    `compare is "soon", which is not a period. Write 'previous', 'year', or a period such as 'yesterday', 'last month', 'last 28 days', 'this week', '2026-Q3', '2026-10-01 to 2026-10-15'.`,
   ],
   [
     { groupBy: ['state'], order: 'cals' },

@@ -87,8 +87,8 @@ export const filterOptions: readonly OptionSpec[] = [
   {
     name: 'from',
     value: 'TIME',
-    text: 'calls at or after this time: 2026-11-20, "2026-11-20 14:30:00", yesterday',
-    otherNames: ['since', 'after', 'start', 'begin'],
+    text: '2026-11-20, "2026-11-20 14:30:00" or yesterday; 28d is from the midnight 28 days ago up to now',
+    otherNames: ['since', 'after', 'start', 'begin', 'last', 'past', 'recent'],
     group: 'Which calls',
   },
   {
@@ -99,16 +99,9 @@ export const filterOptions: readonly OptionSpec[] = [
     group: 'Which calls',
   },
   {
-    name: 'last',
-    value: 'DURATION',
-    text: 'calls of the time up to now: 90m, 12h, 7d, 2w, 3mo',
-    otherNames: ['past', 'recent'],
-    group: 'Which calls',
-  },
-  {
     name: 'period',
     value: 'PERIOD',
-    text: 'calls of a period: yesterday, "last month", 2026-11, 2026-Q3, 2026-11-20, "since 2026-11-01"',
+    text: 'yesterday, "last 28 days" (whole days before today), "last 12 hours", "last month", 2026-11, 2026-Q3',
     otherNames: ['on', 'day', 'date', 'month', 'during'],
     group: 'Which calls',
   },

@@ -48,7 +48,7 @@ export const init: Handler = async (args, io) => {
   const chosen = place.account === null ? '' : ` --account ${place.account}`;
   await show(io, [
     `kept in ${place.path}, which only you can read`,
-    `next: calls doctor${chosen}, calls list --last 7d${chosen}`,
+    `next: calls doctor${chosen}, calls list --from 7d${chosen}`,
   ]);
   return exitCodes.ok;
 };

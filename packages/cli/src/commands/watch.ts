@@ -2,7 +2,7 @@ import type { Call, FieldSpec } from '@call-attribution/core';
 import { memoryState, syncCalls } from '@call-attribution/node-stream';
 import type { Args, Handler } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
-import { readLast } from '../args/time.ts';
+import { readRange } from '../args/time.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say, show, write } from '../io.ts';
 import { accountsOfApi, onlyOf } from '../reading/accounts.ts';
@@ -25,7 +25,7 @@ export const watchCalls: Handler = async (args, io) => {
   const context = contextOf(settings, io);
   const typed = filterOf(args, context);
   const start = rangeOf(args, context).from;
-  const from = start ?? readLast('1h', context);
+  const from = start ?? readRange({ period: 'last 1 hour' }, context).from;
   const filter = start === null ? withinRange(typed, { from, to: null }) : typed;
   const client = await openClient(settings, args, io);
   say(io, `calls from ${from} on, looked for every ${duration(every)}; Ctrl-C ends`);

@@ -57,13 +57,13 @@ function sourceOf(settings: Settings): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
-// The options that decide what is in the file, as typed: `--last 7d` means the same seven days when it is resumed.
+// The options that decide what is in the file, as typed: `--from 7d` means the same seven days when it is resumed.
 function typedOptions(
   args: Args,
   settings: Settings,
   { format, gzip, isForSpreadsheet }: TargetForm,
 ): string {
-  const values = ['q', 'from', 'to', 'last', 'period', 'min-talk'].flatMap((name) => {
+  const values = ['q', 'from', 'to', 'period', 'min-talk'].flatMap((name) => {
     const value = args.text(name);
     return value === null ? [] : [`--${name} ${value}`];
   });

@@ -4,7 +4,7 @@ import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attr
 import { type Answer, extensionsSentence, type SaidPeriod } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
-import { movesWithClock, type NaiveRange, type Present, readLast, readRange } from '../args/time.ts';
+import { type NaiveRange, type Present, type ReadRange, readRange } from '../args/time.ts';
 import { filterMistake, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 
@@ -79,17 +79,16 @@ export function withinRange(filter: Filter, { from, to }: NaiveRange): Filter {
 /** The filter of a sync: as `filterOf`, but without a period that moves. */
 export function steadyFilterOf(args: Args, context: FilterContext): Filter {
   const range = rangeOf(args, context);
-  return filterWithin(args, context, periodOf(args, context) === null ? range : { from: null, to: null });
+  return filterWithin(args, context, range.moves ? { from: null, to: null } : range);
 }
 
-/** The period that the options describe, if an end of it moves with the clock. */
+/** The period that the options describe, if an end of it moves with the clock. One that ends now has no end: a sync goes on. */
 export function periodOf(args: Args, context: FilterContext): MovingPeriod | null {
-  const typed = Object.values(typedPeriod(args));
-  const isMoving = lastOf(args) !== null || typed.some((text) => text !== undefined && movesWithClock(text));
-  return isMoving ? rangeOf(args, context) : null;
+  const { from, to, moves } = rangeOf(args, context);
+  const { period, to: end } = typedPeriod(args);
+  if (!moves) return null;
+  return { from, to: period === undefined && end === undefined ? null : to };
 }
-
-const lastOf = (args: Args): string | null => (args.has('last') ? args.text('last') : null);
 
 /** What was typed of the options for a period. */
 function typedPeriod(args: Args): SaidPeriod {
@@ -101,13 +100,7 @@ function typedPeriod(args: Args): SaidPeriod {
 }
 
 /** The range of time that the options describe. */
-export function rangeOf(args: Args, present: Present): NaiveRange {
-  const last = lastOf(args);
-  const typed = typedPeriod(args);
-  if (last === null) return readRange(typed, present);
-  if (Object.keys(typed).length === 0) return { from: readLast(last, present), to: null };
-  throw new UsageError('--last is a period that ends now; remove --from, --to and --period');
-}
+export const rangeOf = (args: Args, present: Present): ReadRange => readRange(typedPeriod(args), present);
 
 /** The filter, with calls through call extensions included. v3 leaves them out by default. */
 export function withExtensions(filter: Filter): Filter {

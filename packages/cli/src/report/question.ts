@@ -2,7 +2,7 @@ import { formatNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, splitList } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
-import { movesWithClock, needZone } from '../args/time.ts';
+import { readRange } from '../args/time.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { contextOf } from '../reading/connect.ts';
@@ -34,11 +34,12 @@ export async function questionOf(args: Args, accounts: readonly AskedAccount[], 
     personal: 'show',
   };
   if (compare === null) return question;
-  if (movesWithClock(compare)) needZone({ timeZone: question.timeZone ?? null }, JSON.stringify(compare));
-  const plan = planQuestion({ ...question, compare: compare.trim().toLowerCase() }, { now: io.clock.now() });
+  const present = { now: io.clock.now(), timeZone: question.timeZone ?? null };
+  const plan = planQuestion({ ...question, compare: compare.trim().toLowerCase() }, { now: present.now });
   if (plan.compared === null) return question;
+  if (!/^\s*(?:previous|year)\s*$/i.test(compare)) readRange({ period: compare }, present);
   const compared = { from: formatNaive(plan.compared.from), to: formatNaive(plan.compared.to) };
-  say(io, `compared with ${periodText(compared, plan.zones.timeZone)}`);
+  say(io, `compared with ${periodText(compared, present)}`);
   return { ...question, compare: compared };
 }
 

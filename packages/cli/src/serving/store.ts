@@ -2,13 +2,13 @@ import {
   createService,
   type Feed,
   type Listening,
-  type PageSource,
+  type PageOptions,
   type ServiceOptions,
 } from '@call-attribution/service';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
 import type { ServiceSection } from '../config/service-section.ts';
-import { readSettings } from '../config/settings.ts';
+import { readFileSettings, readSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import type { ChosenStore } from '../stores/choose.ts';
@@ -109,11 +109,13 @@ async function pageOf(
   copy: Copy,
   args: Args,
   io: Io,
-): Promise<{ readonly options: { page?: { source: PageSource } }; readonly token: string | null }> {
-  if (copy.warehouse === null) return { options: {}, token: null };
+): Promise<{ readonly options: { page: PageOptions }; readonly token: string | null }> {
+  const { timeZone } = readFileSettings(args, io);
+  const zone = timeZone === null ? {} : { timeZone: timeZone.value };
+  if (copy.warehouse === null) return { options: { page: zone }, token: null };
   const { pageAccess, warehousePage } = await import('./page-source.ts');
   const { findAccount, token } = pageAccess(readSettings(args, io));
-  return { options: { page: { source: warehousePage(copy.warehouse, findAccount) } }, token };
+  return { options: { page: { ...zone, source: warehousePage(copy.warehouse, findAccount) } }, token };
 }
 
 /** Says where it listens, which keys it accepts, and which feeds there are. */

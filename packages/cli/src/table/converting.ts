@@ -75,11 +75,11 @@ export const pushGroup: CommandGroup = {
     'ledger keeps what was sent: after a failure the same command is run again. The exit status is 1 when calls were refused.',
   examples: [
     {
-      line: 'calls push google-data-manager --customer 123-456-7890 --conversion-action 987654321 --ledger uploads.ledger --last 90d --value 25USD',
+      line: 'calls push google-data-manager --customer 123-456-7890 --conversion-action 987654321 --ledger uploads.ledger --from 90d --value 25USD',
       text: 'every day: what Google does not know yet',
     },
     {
-      line: "calls push microsoft-ads --credentials microsoft.json --ledger uploads.ledger --conversion-name 'Phone lead' --last 90d",
+      line: "calls push microsoft-ads --credentials microsoft.json --ledger uploads.ledger --conversion-name 'Phone lead' --from 90d",
       text: 'the same for Microsoft Advertising',
     },
   ],
@@ -128,11 +128,11 @@ export const convertingCommands: readonly CommandSpec[] = [
     ],
     examples: [
       {
-        line: "calls sheet google-ads-clicks -o clicks.csv --conversion-name 'Phone lead' --value 25USD --last 7d --time-zone America/New_York",
+        line: "calls sheet google-ads-clicks -o clicks.csv --conversion-name 'Phone lead' --value 25USD --from 7d --time-zone America/New_York",
         text: 'a sheet for Google Ads, and how many calls are left out for which reason',
       },
       {
-        line: "calls sheet microsoft-ads -o clicks-{date}.csv --ledger uploads.ledger --conversion-name 'Phone lead' --last 90d --time-zone America/New_York",
+        line: "calls sheet microsoft-ads -o clicks-{date}.csv --ledger uploads.ledger --conversion-name 'Phone lead' --from 90d --time-zone America/New_York",
         text: 'every day: only what was not uploaded before, and adjustments of what has changed',
       },
     ],
@@ -174,7 +174,7 @@ export const convertingCommands: readonly CommandSpec[] = [
     ],
     examples: [
       {
-        line: 'calls push google-data-manager --customer 123-456-7890 --conversion-action 987654321 --ledger uploads.ledger --last 90d --value 25USD',
+        line: 'calls push google-data-manager --customer 123-456-7890 --conversion-action 987654321 --ledger uploads.ledger --from 90d --value 25USD',
         text: 'every day: what Google does not know yet',
       },
     ],
@@ -197,7 +197,7 @@ export const convertingCommands: readonly CommandSpec[] = [
     ],
     examples: [
       {
-        line: "calls push microsoft-ads --credentials microsoft.json --ledger uploads.ledger --conversion-name 'Phone lead' --last 90d",
+        line: "calls push microsoft-ads --credentials microsoft.json --ledger uploads.ledger --conversion-name 'Phone lead' --from 90d",
         text: 'every day: what Microsoft does not know yet',
       },
     ],

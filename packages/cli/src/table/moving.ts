@@ -59,7 +59,7 @@ export const movingCommands: readonly CommandSpec[] = [
     ],
     examples: [
       {
-        line: 'calls export -o calls.parquet --last 3mo --time-zone America/New_York',
+        line: 'calls export -o calls.parquet --period "last 3 months" --time-zone America/New_York',
         text: 'three months, typed columns',
       },
       {
@@ -96,7 +96,7 @@ export const movingCommands: readonly CommandSpec[] = [
         name: 'write-receipt',
         text: 'of a store in a file: write FILE.receipt.json about what it holds now',
       },
-      ...filterOptions.filter(({ name }) => ['from', 'to', 'last'].includes(name)),
+      ...filterOptions.filter(({ name }) => ['from', 'to'].includes(name)),
       { ...jsonOption, text: 'the result as one JSON value, with each difference' },
       ...accountOptions.filter(({ name }) => name === 'account'),
       {
@@ -110,7 +110,7 @@ export const movingCommands: readonly CommandSpec[] = [
       { line: 'calls verify exports/ --json', text: 'every file in a folder' },
       { line: 'calls verify job.json', text: 'what calls fleet has written, account by account' },
       {
-        line: 'calls verify sqlite:calls.db --against-api --last 30d',
+        line: 'calls verify sqlite:calls.db --against-api --from 30d',
         text: 'a store and the API, call by call',
       },
     ],
@@ -178,7 +178,7 @@ export const movingCommands: readonly CommandSpec[] = [
     ],
     examples: [
       {
-        line: 'calls report --by campaign,day --last 30d --time-zone America/New_York',
+        line: 'calls report --by campaign,day --from 30d --time-zone America/New_York',
         text: 'campaigns, each with its days as a line of bars',
       },
       {
@@ -228,7 +228,7 @@ export const movingCommands: readonly CommandSpec[] = [
       },
       { line: 'calls sync --store postgres://calls@db/calls --every 10m', text: 'until Ctrl-C' },
       {
-        line: 'calls sync --store sqlite:calls.db --last 60d --time-zone America/New_York',
+        line: 'calls sync --store sqlite:calls.db --from 60d --time-zone America/New_York',
         text: 'for cron: the last 60 days, and no gap when it was not run for a while',
       },
       {

@@ -49,7 +49,7 @@ export const readingCommands: readonly CommandSpec[] = [
     ],
     examples: [
       {
-        line: 'calls list --last 7d --min-talk 2m --time-zone America/New_York',
+        line: 'calls list --from 7d --min-talk 2m --time-zone America/New_York',
         text: 'the latest calls of seven days, of two minutes or more',
       },
       { line: 'calls list --period 2026-11 --all -o november.csv', text: 'a whole month as a file' },

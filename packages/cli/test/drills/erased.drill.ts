@@ -168,7 +168,7 @@ async function heldBy(cwd: string, url: string): Promise<{ sids: string[]; earli
 }
 
 const before = '2026-11-05 00:00:00';
-const everySync = [[], ['--lookback', '9999d'], ['--restart'], ['--last', '60d']];
+const everySync = [[], ['--lookback', '9999d'], ['--restart'], ['--from', '60d']];
 
 test.each(kinds)(
   'nothing of an erased caller is left in $kind, and nothing comes back',

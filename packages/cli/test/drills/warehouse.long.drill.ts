@@ -82,7 +82,7 @@ describe('questions to a warehouse', () => {
     ['list', '--q', 'talk_minutes:[5 TO *]', '--fields', 'sid,date_added', '--format', 'ndjson'],
     ['list', '--from', '2027-01-01'],
     ['count'],
-    ['count', '--last', '20d', '--include-extensions'],
+    ['count', '--from', '20d', '--include-extensions'],
     ['count', '--api-version', 'v2', '--period', '2026-10'],
   ])('calls %s %s %s gives the same as the API', async (...args) => {
     const [api, warehouse] = await both(...args);

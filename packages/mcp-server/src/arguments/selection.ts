@@ -14,7 +14,7 @@ type CallKind = NonNullable<CallSelection['calls']>;
 /** Arguments that choose calls. */
 export const selectionShape = {
   period: z.string().max(80).optional().describe('last month, last 28 days, 2026-Q3, 2026-10'),
-  from: z.string().max(40).optional().describe('Or YYYY-MM-DD[ HH:MM:SS], today, -28d'),
+  from: z.string().max(40).optional().describe('Or YYYY-MM-DD[ HH:MM:SS], today, 28d (28 days ago)'),
   to: z.string().max(40).optional().describe('Day included, time excluded'),
   calls: z.enum(['website', 'extensions', 'all']).optional().describe('Default website: no call extensions'),
   where: z.string().max(4000).optional().describe('SQL-like condition on any field'),
@@ -76,8 +76,8 @@ export function choose(args: SelectionArguments, context: SelectionContext): Cho
     selection,
     period,
     text: JSON.stringify([period.from, period.to, kind, where, caller, inZone]),
-    scope: { ...period, kind, version, isNarrowed: conditions.length > 0 },
-    notes: extensionNotes(version, kind),
+    scope: { from: period.from, to: period.to, kind, version, isNarrowed: conditions.length > 0 },
+    notes: [...period.notes, ...extensionNotes(version, kind)],
   };
 }
 

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type Clock, fields } from '@call-attribution/core';
 import { naiveAt } from '@call-attribution/core/time';
+import { machineZone } from '@call-attribution/questions';
 import { showRecord } from '../fields/view.ts';
 import type { Reveal } from '../privacy/masking.ts';
 import { ApiSource } from '../source/api-source.ts';
@@ -50,7 +51,7 @@ export function createSettings(
       budget,
       exportFolder,
       clock,
-      now: (zone = timeZone ?? 'UTC') => naiveAt(clock.now(), zone),
+      now: (zone = timeZone ?? machineZone()) => naiveAt(clock.now(), zone),
       ...(timeZone === undefined ? {} : { timeZone }),
     };
   };

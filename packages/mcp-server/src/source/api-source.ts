@@ -22,6 +22,7 @@ import {
   namedPeriod,
   originOf,
   readAll,
+  sentPeriod,
   stretchesOf,
   wholeOf,
   withoutFailed,
@@ -57,7 +58,8 @@ export class ApiSource implements CallSource {
     const now = this.#settings.clock.now();
     const plan = planQuestion(question, { now });
     const clauses = clausesOf(plan.conditions.map(({ condition }) => condition));
-    const periods = plan.compared === null ? [plan.period] : [plan.period, plan.compared];
+    const asked = plan.compared === null ? [plan.period] : [plan.period, plan.compared];
+    const periods = asked.map((period) => sentPeriod(period, plan.zones));
     // Which call of a caller it is depends on all of them.
     const stretches = plan.needsSequence
       ? [{ from: null, to: null, clauses: [] }]
@@ -161,7 +163,7 @@ export class ApiSource implements CallSource {
       );
       if (page !== null) return page;
     }
-    const stretches = stretchesOf([period], clausesOf(all));
+    const stretches = stretchesOf([sentPeriod(period, zones)], clausesOf(all));
     const make = () => new ListTally(selection, part, now);
     const { parts, failed } = await readAll(this.#accounts, this.#settings, stretches, make, run);
     const whole = wholeOf(parts, make);

@@ -1,7 +1,8 @@
 import type { Client, Clock, Version } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
-import { formatNaive } from '@call-attribution/core/time';
+import { day, formatNaive, hour } from '@call-attribution/core/time';
 import type { Checkpoint } from '@call-attribution/node-stream';
+import type { Period, Zones } from '@call-attribution/questions';
 import type { RecordMask } from '../privacy/mask-record.ts';
 import { isObject } from '../protocol/messages.ts';
 import { failureText, ToolError } from '../text/failures.ts';
@@ -129,6 +130,16 @@ export const namedPeriod = ({ from, to }: { readonly from: number | null; readon
   from: from === null ? null : formatNaive(from),
   to: to === null ? null : formatNaive(to),
 });
+
+/**
+ * A period of another time zone as the API is asked for it. Clocks of two zones are at most a day and two hours apart, and what is read
+ * too much is not counted.
+ */
+export function sentPeriod({ from, to }: Period, { timeZone, inZone }: Zones): Period {
+  if (inZone === null || inZone === timeZone) return { from, to };
+  const margin = day + 2 * hour;
+  return { from: from === null ? null : from - margin, to: to === null ? null : to + margin };
+}
 
 /** A part that this tool call has no time for. */
 const leftOver = <T extends Tally>(tally: T, before: SavedPart | undefined, now: number): PartRead<T> => ({

@@ -35,7 +35,7 @@ export function instructions({
           `The accounts are ${accounts.join(', ')}. account chooses some; without it a tool answers for all, each row saying whose it is.`,
         ]
       : []),
-    'A whole month is from=2026-11-01, to=2026-11-30: the last day is included. today, yesterday and -28d work too.',
+    'A whole month is from=2026-11-01, to=2026-11-30: the last day is included. today, yesterday and 28d work too.',
     'A call extension is a call dialed from the ad itself, without a website visit. Such calls are left out unless calls is all or extensions; each answer says how many.',
     hasMirror
       ? 'Answers come from a local copy that is kept up to date; each says as of when.'
@@ -99,7 +99,8 @@ export function tableNotes(table: ShownColumns, specs: readonly FieldSpec[], con
 }
 
 /** Has a note of an answer its place in another sentence? */
-export const isSaidElsewhere = ({ code }: Note): boolean => code === 'no_time_zone' || code === 'not_synced';
+export const isSaidElsewhere = ({ code }: Note): boolean =>
+  ['no_time_zone', 'not_synced', 'local_clock', 'unfinished'].includes(code);
 
 /** Does a note say that the calls begin after a period, or end before its end? */
 export const isOnEnds = ({ code }: Note): boolean => code === 'first_call' || code === 'last_call';

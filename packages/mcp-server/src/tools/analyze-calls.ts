@@ -129,7 +129,13 @@ async function notesOf(
     unfinished === undefined &&
     (total.calls_before === 0 || total.calls_before === null);
   const before = isEmptyBefore ? await explainEmptyBefore(chosen.selection, compared, source, context) : [];
-  return [...zero, ...before, ...saidOf(answer), ...notes, ...bucketNotes(question.groupBy ?? [], context)];
+  return [
+    ...zero,
+    ...before,
+    ...saidOf(answer),
+    ...notes,
+    ...bucketNotes(question.groupBy ?? [], answer.period),
+  ];
 }
 
 /** Sentences on zones, extensions and groups have their place in the summary. */
@@ -233,10 +239,10 @@ function summaryOf(answer: Answer, shown: number, incomplete: string, scope: str
     .join(' ');
 }
 
-function bucketNotes(groupBy: readonly string[], { timeZone }: ToolContext): string[] {
+function bucketNotes(groupBy: readonly string[], { timeZone }: Answer['period']): string[] {
   if (!groupBy.some((group) => isTimeGroup(group))) return [];
   return [
-    timeZone === undefined
+    timeZone === null
       ? 'Days and hours are as sent; the API names no time zone.'
       : `Days and hours are in ${timeZone}.`,
   ];

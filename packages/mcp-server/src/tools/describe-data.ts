@@ -1,6 +1,6 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { formatNaive } from '@call-attribution/core/time';
-import type { QuestionField } from '@call-attribution/questions';
+import { machineZone, type QuestionField } from '@call-attribution/questions';
 import * as z from 'zod';
 import { derivedFields, findDerived } from '../fields/derived.ts';
 import { fieldGroups, fieldsOf, findField, selectFields, toName } from '../fields/select.ts';
@@ -126,7 +126,7 @@ function todayText(context: ToolContext): string {
   const { timeZone } = context;
   const today = formatNaive(context.now()).slice(0, 10);
   return timeZone === undefined
-    ? `Today is ${today} in UTC; the time zone of the calls is unknown.`
+    ? `Today is ${today} in ${machineZone()}; the time zone of the calls is unknown.`
     : `Today is ${today} in ${timeZone}, the time zone of the calls.`;
 }
 

@@ -1,4 +1,5 @@
 import { naiveAt } from '@call-attribution/core/time';
+import { machineZone } from '@call-attribution/questions';
 import type { Origin } from '../source/source.ts';
 import { type Begun, isBegun } from '../source/unfinished.ts';
 import { ToolError } from '../text/failures.ts';
@@ -18,7 +19,7 @@ export function resumed<Args extends { readonly cursor?: string | undefined }>(
   args: Args,
   context: ToolContext,
 ): Resumed<Args> {
-  const { unfinished, timeZone = 'UTC' } = context;
+  const { unfinished, timeZone = machineZone() } = context;
   // The cursors of a list are also places in it.
   if (args.cursor === undefined || (tool === 'list_calls' && !isBegun(args.cursor)))
     return { args, saved: undefined, context };

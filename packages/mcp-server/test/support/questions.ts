@@ -169,7 +169,7 @@ const totals: readonly Question[] = [
   },
   {
     ask: 'last 7 days?',
-    calls: [count({ from: '-7d', to: 'yesterday' })],
+    calls: [count({ from: '7d', to: 'yesterday' })],
     answer: total,
     truth: (calls) => sites(calls, on('2026-10-25', '2026-10-31')).length,
   },
@@ -346,7 +346,7 @@ const talk: readonly Question[] = [
     calls: [
       [
         'list_calls',
-        { from: '-28d', to: 'yesterday', order: 'talk_minutes desc', rows: 1, fields: 'talk_minutes' },
+        { from: '28d', to: 'yesterday', order: 'talk_minutes desc', rows: 1, fields: 'talk_minutes' },
       ],
     ],
     answer: (content) => column('talk_minutes')(content),
@@ -354,7 +354,7 @@ const talk: readonly Question[] = [
   },
   {
     ask: 'Show the three latest calls',
-    calls: [['list_calls', { order: 'date_added desc', rows: 3, from: '-2d', fields: 'date_added' }]],
+    calls: [['list_calls', { order: 'date_added desc', rows: 3, from: '2d', fields: 'date_added' }]],
     answer: column('date_added'),
     truth: (calls) =>
       sites(calls)
@@ -686,12 +686,12 @@ const people: readonly Question[] = [
   {
     ask: 'Show me everything that caller did in the last week',
     calls: [
-      analyze({ group_by: 'caller', limit: 1, from: '-7d', to: 'yesterday' }),
+      analyze({ group_by: 'caller', limit: 1, from: '7d', to: 'yesterday' }),
       ([first]) => [
         'list_calls',
         {
           caller: first?.rows[0][0],
-          from: '-7d',
+          from: '7d',
           to: 'yesterday',
           fields: 'date_added,landing_page',
           rows: 5,

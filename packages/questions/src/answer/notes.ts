@@ -59,9 +59,7 @@ export function notesOf(
       'no_time_zone',
       'Days and hours are as the API wrote the times; it does not say which time zone they are in.',
     );
-  if (plan.usesLocalClock) say('local_clock', 'The period was counted back from the clock of this machine.');
-  if (plan.comparesUnlike)
-    say('unlike_periods', 'The period is not over: what it has so far is compared with a whole period.');
+  notes.push(...plan.periodNotes);
   say('no_match', ...explainNothing(plan, counted.total.now, counted.values));
   if (plan.zones.inZone !== null && namedFields(plan).includes('displayed_timestamp'))
     say(

@@ -43,7 +43,7 @@ export interface Note {
     | 'where'
     | 'no_time_zone'
     | 'local_clock'
-    | 'unlike_periods'
+    | 'unfinished'
     | 'no_match'
     | 'as_sent'
     | 'missing_field'

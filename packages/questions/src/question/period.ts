@@ -12,10 +12,10 @@ import {
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { QuestionError } from '../errors.ts';
-import type { FieldSettings } from '../fields/calendar.ts';
-import { nearestTime } from '../nearest-time.ts';
-import { periodForms, periodWords, sayPeriod } from './period-words.ts';
+import { type FieldSettings, monthStartOf } from '../fields/calendar.ts';
 import type { CallSelection, Question } from './question.ts';
+
+// The one home of periods: every surface reads its words here, so that they mean the same everywhere.
 
 /** A period of naive time, half-open. An open end is null. */
 export interface Period {
@@ -33,58 +33,278 @@ export interface ClosedPeriod {
   readonly to: number;
 }
 
+/** A period that was read. */
+export interface ReadPeriod extends Period {
+  /** Whether it is another one at another time, as `yesterday` is. */
+  readonly moves: boolean;
+}
+
 /** A period as it was typed. */
 export type SaidPeriod = Pick<CallSelection, 'period' | 'from' | 'to'>;
 
-/** Reads the words of a stretch of time, as `sayPeriod` does; null for what is none. */
-type Say = (words: string) => Period | null;
-
-/**
- * The period of a selection. `now` is an instant, in milliseconds. What depends on it, such as `today`, is taken in the zone of the
- * answer; when nobody has said which zone that is, in the one of this machine.
- */
-export const readSaid = (selection: CallSelection, now: number): Period =>
-  readPeriod(selection, wordsOf(selection, now));
-
-function wordsOf({ inZone, timeZone, weekStart }: CallSelection, now: number): Say {
-  return (words) => {
-    const zone = inZone ?? timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-    return sayPeriod(words, naiveAt(now, zone), { weekStart, timeZone: zone });
-  };
+/** The clock that words such as `yesterday` are counted from. */
+export interface PeriodClock extends FieldSettings {
+  /** The instant, in milliseconds. */
+  readonly now: number;
+  /** The zone whose days are meant, as an IANA name. Default: `machineZone()`, which an answer then has to say. */
+  readonly timeZone?: string | null | undefined;
 }
 
-/** Reads a period, or its two ends: a stretch of time as an end includes all of it, as a bare date includes its day. */
-export function readPeriod({ period, from, to }: SaidPeriod, say: (words: string) => Period | null): Period {
-  if (period === undefined) return readEnds({ from, to }, say);
-  if (from === undefined && to === undefined) return readWords('period', period, say);
-  throw new QuestionError('invalid_question', '`period` has both ends: leave out `from` and `to`.');
+/** The zone of this machine, whose days words mean when nobody has said which zone the calls are in. */
+export const machineZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The naive time of now, in the zone whose days are meant; each reading is noted. */
+interface Now extends FieldSettings {
+  readonly naive: () => number;
+  /** Hours are real time, also where clocks are set forward or back. */
+  readonly hoursAgo: (count: number) => number;
+}
+
+/** One way to say a period. */
+interface PeriodWords {
+  readonly example: string;
+  readonly meaning: string;
+  /** Reads words in lower case; null for what is said in another way. */
+  readonly read: (words: string, now: Now) => Period | null;
+}
+
+const months = 'january february march april may june july august september october november december';
+
+/** The place of a month in its year by its name, -1 for what is none. */
+const monthNamed = (word = ''): number =>
+  word.length < 3 ? -1 : months.split(' ').findIndex((month) => month === word || month.slice(0, 3) === word);
+
+/** The whole day, week, month, quarter or year that holds a time, and so many units later. */
+function unitAt(unit: string, now: Now, step: number, count = 1): ClosedPeriod {
+  const time = now.naive();
+  if (unit === 'day' || unit === 'week') {
+    const length = unit === 'day' ? day : 7 * day;
+    const start = unit === 'day' ? Math.floor(time / day) * day : startOfWeek(time, now.weekStart);
+    return { from: start + step * length, to: start + (step + count) * length };
+  }
+  const length = { month: 1, quarter: 3 }[unit] ?? 12;
+  const month = monthStartOf(time);
+  const first = addMonths(month, -(new Date(month).getUTCMonth() % length) + step * length);
+  return { from: first, to: addMonths(first, count * length) };
+}
+
+function monthsFrom(month: string, count: number): Period | null {
+  const time = parseTime(`${month}-01`);
+  return time && { from: time.millis, to: addMonths(time.millis, count) };
+}
+
+/** A form in which everything that decides is in the groups of a pattern. */
+const by =
+  (form: RegExp, read: (found: readonly string[], now: Now) => Period | null): PeriodWords['read'] =>
+  (words, now) => {
+    const found = form.exec(words);
+    return found && read(found.slice(1), now);
+  };
+
+const wholeSecond = (millis: number): number => Math.floor(millis / second) * second;
+
+const two = (number: number): string => String(number).padStart(2, '0');
+
+/** Everything that has a beginning and an end of its own, and is no list of two ends. */
+const stretches: readonly PeriodWords[] = [
+  {
+    example: 'today',
+    meaning: 'the day of now, in the time zone of the account',
+    read: by(/^today$/, (_, now) => unitAt('day', now, 0)),
+  },
+  {
+    example: 'yesterday',
+    meaning: 'the day before today',
+    read: by(/^yesterday$/, (_, now) => unitAt('day', now, -1)),
+  },
+  {
+    example: 'last 28 days',
+    meaning: 'the 28 whole days before today; weeks, months, quarters and years are whole too',
+    read: by(
+      /^(?:last|past|previous) (\d{1,4}) (day|week|month|quarter|year)s?$/,
+      ([count, unit = ''], now) =>
+        Number(count) === 0 ? null : unitAt(unit, now, -Number(count), Number(count)),
+    ),
+  },
+  {
+    example: 'last 12 hours',
+    meaning: 'the 12 hours up to now',
+    read: by(/^(?:last|past|previous) (\d{1,5}) hours?$/, ([count], now) => {
+      const to = wholeSecond(now.naive());
+      return Number(count) === 0 ? null : { from: Math.min(now.hoursAgo(Number(count)), to - second), to };
+    }),
+  },
+  {
+    example: 'last month',
+    meaning: 'the whole month before this one; also week, quarter, year',
+    read: by(/^(?:last|past|previous) (day|week|month|quarter|year)$/, ([unit = ''], now) =>
+      unitAt(unit, now, -1),
+    ),
+  },
+  {
+    example: 'this week',
+    meaning: 'the whole week, whether it is over or not; also month, quarter, year',
+    read: by(/^(?:this|current) (day|week|month|quarter|year)$/, ([unit = ''], now) => unitAt(unit, now, 0)),
+  },
+  {
+    example: 'month to date',
+    meaning: 'from the first day of the month to today; also week, quarter, year',
+    read: by(/^(week|month|quarter|year) to date$/, ([unit = ''], now) => ({
+      from: unitAt(unit, now, 0).from,
+      to: unitAt('day', now, 0).to,
+    })),
+  },
+  {
+    example: '2026-10',
+    meaning: 'a month; 2026 is a year',
+    read: by(/^(\d{4})(?:-(\d\d))?$/, ([year, month]) =>
+      monthsFrom(`${year}-${month ?? '01'}`, month === undefined ? 12 : 1),
+    ),
+  },
+  {
+    example: '2026-Q3',
+    meaning: 'a quarter',
+    read: by(/^(\d{4})[- ]?q([1-4])$|^q([1-4])[- ]?(\d{4})$/, ([year, quarter, first, last]) =>
+      monthsFrom(`${year ?? last}-${two(Number(quarter ?? first) * 3 - 2)}`, 3),
+    ),
+  },
+  {
+    example: 'october',
+    meaning: 'the latest October that has begun; october 2026 is the one of that year',
+    read: by(/^([a-z]+)(?: (\d{4}))?$/, ([name, year], now) => {
+      const month = monthNamed(name);
+      if (month < 0) return null;
+      if (year !== undefined) return monthsFrom(`${year}-${two(month + 1)}`, 1);
+      const current = monthStartOf(now.naive());
+      const from = addMonths(current, -((new Date(current).getUTCMonth() - month + 12) % 12));
+      return { from, to: addMonths(from, 1) };
+    }),
+  },
+  {
+    example: '2026-10-15',
+    meaning: "a day; '2026-10-15 14:30:00' is a moment, which can be an end",
+    read: (words) => {
+      const time = parseTime(words.toUpperCase());
+      return time && { from: time.millis, to: time.isWholeDay ? time.millis + day : time.millis };
+    },
+  },
+];
+
+const stretchOf = (words: string, now: Now): Period | null => {
+  for (const { read } of stretches) {
+    const found = read(words, now);
+    if (found !== null) return found;
+  }
+  return null;
+};
+
+/** All ways to say a period. */
+const periodWords: readonly PeriodWords[] = [
+  ...stretches,
+  {
+    example: '2026-10-01 to 2026-10-15',
+    meaning: 'from the first to the last day, both included; each end may be any of the above',
+    read: by(/^(.+?)(?: ?\.\. ?| to | until | - | – )(.+)$/, ([first = '', last = ''], now) => {
+      const [start, end] = [stretchOf(first, now), stretchOf(last, now)];
+      return start && end && { from: start.from, to: end.to };
+    }),
+  },
+  {
+    example: 'since 2026-10-01',
+    meaning: 'from then on',
+    read: by(/^since (.+)$/, ([first = ''], now) => {
+      const start = stretchOf(first, now);
+      return start && { from: start.from, to: null };
+    }),
+  },
+  {
+    example: 'until 2026-10-31',
+    meaning: 'everything up to the end of that day',
+    read: by(/^until (.+)$/, ([last = ''], now) => {
+      const end = stretchOf(last, now);
+      return end && { from: null, to: end.to };
+    }),
+  },
+  {
+    example: 'all time',
+    meaning: 'all calls',
+    read: by(/^all time$/, () => ({ from: null, to: null })),
+  },
+];
+
+const forms = "'yesterday', 'last month', 'last 28 days', 'this week', '2026-Q3', '2026-10-01 to 2026-10-15'";
+
+/** Records have years of four digits, and calls have times of whole seconds. */
+const isPossible = (end: number | null): boolean =>
+  end === null ||
+  (end >= Date.parse('0001-01-01T00:00:00Z') && end < Date.UTC(10_000, 0) && end % second === 0);
+
+/** Reads words at a time; null for what is no period. */
+function wordsAt(text: unknown, now: Now): Period | null {
+  const words = typeof text === 'string' ? text.trim().toLowerCase().replace(/\s+/g, ' ') : '';
+  for (const { read } of periodWords) {
+    const found = read(words, now);
+    if (found !== null) return isPossible(found.from) && isPossible(found.to) ? found : null;
+  }
+  return null;
+}
+
+/** The clock of a period, and whether it was looked at. */
+function clockOf({ now, timeZone, weekStart }: PeriodClock): { readonly now: Now; moves: boolean } {
+  const zone = timeZone ?? machineZone();
+  const clock = {
+    moves: false,
+    now: {
+      weekStart,
+      naive: () => {
+        clock.moves = true;
+        return naiveAt(now, zone);
+      },
+      // Where clocks were set in between, the earlier of two readings loses no call.
+      hoursAgo: (count: number) =>
+        wholeSecond(Math.min(naiveAt(now - count * hour, zone), naiveAt(now, zone) - count * hour)),
+    },
+  };
+  return clock;
+}
+
+/**
+ * Reads a period, or its two ends: a stretch of time as an end includes all of it, as a bare date includes its day. `from: '28d'` begins
+ * at the midnight 28 days ago, and ends now. Throws a `QuestionError` with the fix for what is no period.
+ */
+export function readPeriod({ period, from, to }: SaidPeriod, at: PeriodClock): ReadPeriod {
+  const clock = clockOf(at);
+  const { now } = clock;
+  if (period !== undefined && (from !== undefined || to !== undefined))
+    throw new QuestionError('invalid_question', '`period` has both ends: leave out `from` and `to`.');
+  const read = period === undefined ? readEnds(from, to, now) : readWords('period', period, now);
+  return { from: read.from, to: read.to, moves: clock.moves };
 }
 
 /** Reads a period as people say it. */
-function readWords(name: 'period' | 'compare', words: string, say: Say): Period {
-  const said = say(words);
-  if (said === null || isFraction(said.from) || isFraction(said.to)) {
+function readWords(name: 'period' | 'compare', words: string, now: Now): Period {
+  const said = wordsAt(words, now);
+  if (said === null) {
     const others = name === 'compare' ? "'previous', 'year', or a period" : 'one';
-    throw unreadable(name, words, 'a period', `Write ${others} such as ${periodForms}.`);
+    throw unreadable(name, words, 'a period', `Write ${others} such as ${forms}.`);
   }
   if (said.from === null || said.to === null || said.from < said.to) return said;
-  if (said.from === said.to && (parseTime(words.trim()) !== null || /^\s*now\s*$/i.test(words))) {
-    const moment = formatNaive(said.from);
-    throw new QuestionError(
-      'invalid_question',
-      `${name} is ${shown(words)}, which is a moment. Write both ends, such as '${moment} to ${formatNaive(said.from + hour)}'.`,
-    );
-  }
   throw new QuestionError(
     'invalid_question',
-    `${name} is ${shown(words)}, which ends before it begins. Write the earlier time first.`,
+    said.from === said.to && parseTime(words.trim()) !== null
+      ? `${name} is ${shown(words)}, which is a moment. Write both ends, such as '${formatNaive(said.from)} to ${formatNaive(said.from + hour)}'.`
+      : `${name} is ${shown(words)}, which ends before it begins. Write the earlier time first.`,
   );
 }
 
 /** Reads `from` and `to`. */
-function readEnds({ from, to }: Pick<SaidPeriod, 'from' | 'to'>, say: Say, prefix = ''): Period {
-  const start = from === undefined ? null : readEnd(`${prefix}from`, from, say).from;
-  const last = to === undefined ? null : readEnd(`${prefix}to`, to, say);
+function readEnds(from: string | undefined, to: string | undefined, now: Now, prefix = ''): Period {
+  const [, days] = /^\s*(\d{1,5})d\s*$/i.exec(from ?? '') ?? [];
+  let start: number | null = null;
+  if (days !== undefined) start = unitAt('day', now, -Number(days)).from;
+  else if (from !== undefined) start = readEnd(`${prefix}from`, from, now).from;
+  const last = to === undefined ? null : readEnd(`${prefix}to`, to, now);
+  if (days !== undefined && last === null) return { from: start, to: wholeSecond(now.naive()) + second };
   if (start === null || last === null || start < last.to) return { from: start, to: last?.to ?? null };
   throw new QuestionError(
     'invalid_question',
@@ -96,20 +316,17 @@ function readEnds({ from, to }: Pick<SaidPeriod, 'from' | 'to'>, say: Say, prefi
   );
 }
 
-function readEnd(name: string, text: string, say: Say): ClosedPeriod {
-  const said = typeof text === 'string' ? say(text) : null;
-  const { from = null, to = null } = said ?? {};
-  if (from !== null && to !== null && !isFraction(from) && !isFraction(to)) return { from, to };
+function readEnd(name: string, text: string, now: Now): ClosedPeriod {
+  const { from = null, to = null } = wordsAt(text, now) ?? {};
+  if (from !== null && to !== null) return { from, to };
+  const days = name.endsWith('from') ? `, or 28d for 28 days ago; \`period\` takes 'last 12 hours'` : '';
   throw unreadable(
     name,
     text,
     'a time that exists',
-    "Write one such as 2026-11-20, '2026-11-20 14:30:00' or yesterday.",
+    `Write one such as 2026-11-20, '2026-11-20 14:30:00' or yesterday${days}.`,
   );
 }
-
-/** Calls have times of whole seconds: an end within one is another than was meant. */
-const isFraction = (millis: number | null): boolean => millis !== null && millis % second !== 0;
 
 const shown = (text: unknown): string => JSON.stringify(typeof text === 'string' ? text.slice(0, 60) : text);
 
@@ -126,8 +343,47 @@ function unreadable(name: string, text: unknown, what: string, otherwise: string
 
 /** The words that were probably meant. */
 function nearestWords(text: string): string | null {
-  const meant = nearest(text.toLowerCase(), periodWords);
+  const units = ['day', 'week', 'month', 'quarter', 'year'];
+  const usual = ['this', 'last'].flatMap((which) => units.map((unit) => `${which} ${unit}`));
+  const meant = nearest(text.toLowerCase(), [...periodWords.map(({ example }) => example), ...usual]);
   return meant === undefined ? null : `'${meant}'`;
+}
+
+/** The time that was probably meant: the last day of a month that is shorter, or the same without zone and fraction. */
+export function nearestTime(text: string): string | null {
+  const [, year, month, date, rest = ''] = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(.*)$/.exec(text) ?? [];
+  if (year === undefined || Number(month) < 1 || Number(month) > 12 || Number(date) < 1) return null;
+  const last = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  const dated = `${year}-${two(Number(month))}-${two(Math.min(Number(date), last))}`;
+  if (parseTime(dated) === null) return null;
+  const clock = /^[ T](\d\d:\d\d(?::\d\d)?)/.exec(rest)?.[1];
+  const whole = clock === undefined ? dated : `${dated} ${clock}`;
+  return parseTime(whole) === null ? dated : whole;
+}
+
+/** How much of a period is over at a naive time, such as `4 of 7 days`. Null when it has not begun, is over, or has no end. */
+export function partOver({ from, to }: Period, now: number): string | null {
+  if (from === null || to === null || now < from || now >= to - second) return null;
+  const [unit, length] = to - from > day ? (['days', day] as const) : (['hours', hour] as const);
+  return `${Math.floor((now - from) / length)} of ${Math.ceil((to - from) / length)} ${unit}`;
+}
+
+/** What has to be said about a period: whose days are meant where nobody said it, and how much is over of one that is not. */
+export function periodNotes(
+  period: ReadPeriod,
+  { now, timeZone = null }: PeriodClock,
+): { readonly code: 'local_clock' | 'unfinished'; readonly message: string }[] {
+  // Without a zone it is not known which moment given dates are.
+  if (timeZone === null && !period.moves) return [];
+  const zone = machineZone();
+  const over = partOver(period, naiveAt(now, timeZone ?? zone));
+  const days = `The period is counted in days of this machine (${zone}): the time zone of the account is not set.`;
+  return [
+    ...(timeZone === null ? [{ code: 'local_clock', message: days } as const] : []),
+    ...(over === null
+      ? []
+      : [{ code: 'unfinished', message: `The period is not over: ${over} are.` } as const]),
+  ];
 }
 
 /** The zones of a question: the one of the records, and the one to report in. */
@@ -166,12 +422,12 @@ export function checkZone(name: string, zone: string): void {
   }
 }
 
-/** The period that a question compares with. `now` is an instant, as for the period itself; `byWeek`: weeks are groups. */
+/** The period that a question compares with. `byWeek`: weeks are groups. */
 export function comparedPeriod(
   compare: NonNullable<Question['compare']>,
   { from, to }: Period,
-  selection: CallSelection,
-  { now, byWeek }: { readonly now: number; readonly byWeek: boolean },
+  at: PeriodClock,
+  byWeek: boolean,
 ): ClosedPeriod {
   if (from === null || to === null) {
     throw new QuestionError(
@@ -180,38 +436,27 @@ export function comparedPeriod(
     );
   }
   if (compare === 'previous') return { from: startOfPeriodBefore(from, to), to: from };
-  if (compare === 'year') return byWeek ? weeksBefore({ from, to }, selection) : yearBefore({ from, to });
-  const words = wordsOf(selection, now);
+  if (compare === 'year') return yearBefore({ from, to }, byWeek ? at : null);
+  const { now } = clockOf(at);
   const given =
-    typeof compare === 'object' ? readEnds(compare, words, 'compare.') : readWords('compare', compare, words);
-  if (given.from !== null && given.to !== null) return { from: given.from, to: given.to };
-  throw new QuestionError('invalid_question', 'A period to compare with needs both ends.');
+    typeof compare === 'object'
+      ? readEnds(compare.from, compare.to, now, 'compare.')
+      : readWords('compare', compare, now);
+  if (given.from === null || given.to === null)
+    throw new QuestionError('invalid_question', 'A period to compare with needs both ends.');
+  if (given.from === from && given.to === to)
+    throw new QuestionError('invalid_question', 'A period cannot be compared with itself: name another one.');
+  return { from: given.from, to: given.to };
 }
 
-const yearBefore = ({ from, to }: ClosedPeriod): ClosedPeriod => ({
-  from: addMonths(from, -12),
-  to: addMonths(to, -12),
-});
-
-/** Whole weeks, 52 weeks earlier: a year earlier they would be parts of others. Whole months stay months. */
-function weeksBefore({ from, to }: ClosedPeriod, settings: FieldSettings): ClosedPeriod {
+/** The same dates a year earlier; of whole weeks those 52 weeks earlier, where a year would cut them. Whole months stay months. */
+function yearBefore({ from, to }: ClosedPeriod, weeks: FieldSettings | null): ClosedPeriod {
   const ends = [from, to];
-  const isWhole = ends.every((millis) => startOfWeek(millis, settings.weekStart) === millis);
-  const isMonths = ends.every((millis) => new Date(millis).getUTCDate() === 1);
+  const isWeeks = weeks !== null && ends.every((end) => startOfWeek(end, weeks.weekStart) === end);
+  const isMonths = ends.every((end) => new Date(end).getUTCDate() === 1);
   const year = 52 * 7 * day;
-  return isWhole && !isMonths ? { from: from - year, to: to - year } : yearBefore({ from, to });
-}
-
-/** Is the period not over yet, and the one that it is compared with is? Unknown without a zone, and then not said. */
-export function comparesUnlike(
-  { period, zones }: { readonly period: Period; readonly zones: Zones },
-  compared: ClosedPeriod,
-  now: number,
-): boolean {
-  const zone = zones.inZone ?? zones.timeZone;
-  if (zone === null || period.to === null) return false;
-  const today = naiveAt(now, zone);
-  return today > (period.from ?? today) && today < period.to && compared.to <= today;
+  if (isWeeks && !isMonths) return { from: from - year, to: to - year };
+  return { from: addMonths(from, -12), to: addMonths(to, -12) };
 }
 
 /** A naive time as an answer shows it. */

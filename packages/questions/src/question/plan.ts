@@ -11,9 +11,9 @@ import type { Part } from './measures.ts';
 import {
   type ClosedPeriod,
   comparedPeriod,
-  comparesUnlike,
-  type Period,
-  readSaid,
+  periodNotes,
+  type ReadPeriod,
+  readPeriod,
   readZones,
   type Zones,
 } from './period.ts';
@@ -46,7 +46,9 @@ export interface SelectionPlan {
   /** The time zones. */
   readonly zones: Zones;
   /** The period. */
-  readonly period: Period;
+  readonly period: ReadPeriod;
+  /** What has to be said about the period. */
+  readonly periodNotes: ReturnType<typeof periodNotes>;
   /** The accounts; null for all. */
   readonly accounts: readonly string[] | null;
   /** Which channel of calls. */
@@ -55,8 +57,6 @@ export interface SelectionPlan {
   readonly conditions: readonly PlannedCondition[];
   /** What is unusual about its conditions. */
   readonly warnings: readonly ConditionProblem[];
-  /** The period was said in words that depend on the clock, and nobody has said in which zone. */
-  readonly usesLocalClock: boolean;
 }
 
 /** A question in which all names and times have been read. */
@@ -69,8 +69,6 @@ export interface Plan extends SelectionPlan {
   readonly parts: readonly Part[];
   /** The period to compare with. */
   readonly compared: ClosedPeriod | null;
-  /** The period is not over, and the one that it is compared with is. */
-  readonly comparesUnlike: boolean;
   /** What was spent, by group. */
   readonly spend: Spend | null;
   /** The columns of the answer, in order. */
@@ -102,6 +100,8 @@ export function planSelection(
 ): SelectionPlan {
   const settings: FieldSettings = { weekStart: selection.weekStart };
   const zones = readZones(selection);
+  const clock = { ...settings, now, timeZone: zones.inZone ?? zones.timeZone };
+  const period = readPeriod(selection, clock);
   const fields = questionFields(settings);
   const filter = selection.q === undefined ? null : readFilter(selection.q);
   const where = selection.where === undefined ? null : readWhere(selection.where, fields, 'where');
@@ -122,7 +122,8 @@ export function planSelection(
     fields,
     settings,
     zones,
-    period: readSaid(selection, now),
+    period,
+    periodNotes: periodNotes(period, clock),
     accounts: selection.accounts ?? null,
     calls,
     conditions: [
@@ -130,18 +131,13 @@ export function planSelection(
       ...(filter ? [{ condition: filter.condition, asSent: true }] : []),
     ],
     warnings: where?.warnings ?? [],
-    usesLocalClock:
-      zones.timeZone === null &&
-      /\b(?:today|yesterday|tomorrow|now|this|current|last|past|previous|next|to date)\b/i.test(
-        [selection.period, selection.from, selection.to].join(' '),
-      ),
   };
 }
 
 /** Reads a whole question. */
 export function planQuestion(question: Question, { now = Date.now() }: ReadOptions = {}): Plan {
   const selection = planSelection(question, { now });
-  const { fields, period } = selection;
+  const { fields, period, settings, zones } = selection;
   const groups = readGroups(question.groupBy ?? [], fields);
   const read = readMeasures(question.measures ?? ['calls'], fields);
   refusePersonal(groups, question);
@@ -161,10 +157,12 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
   const compared =
     question.compare === undefined
       ? null
-      : comparedPeriod(question.compare, period, question, {
-          now,
-          byWeek: groups.some(({ name }) => name === 'week'),
-        });
+      : comparedPeriod(
+          question.compare,
+          period,
+          { ...settings, now, timeZone: zones.inZone ?? zones.timeZone },
+          groups.some(({ name }) => name === 'week'),
+        );
   const spend = question.spend === undefined ? null : readSpend(question.spend, groups);
   const columns = columnsOf(groups, measures, compared !== null, spend !== null);
   for (const name of ['having', 'topPer'] as const) {
@@ -182,7 +180,6 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
     measures,
     parts: parts.list,
     compared,
-    comparesUnlike: compared !== null && comparesUnlike(selection, compared, now),
     spend,
     columns,
     having:

@@ -32,12 +32,12 @@ const condition = () =>
 
 /** The options of a selection. */
 export const selectionOptions = defineOptions({
-  /** First moment, `2026-10-01`, `2026-10-01 08:30:00` or `yesterday`. Default: the first call. */
+  /** First moment, `2026-10-01`, `2026-10-01 08:30:00` or `yesterday`; `28d` is from the midnight 28 days ago to now. Default: the first call. */
   from: time(),
   /** End of the period: a date or `last month` is included, a time ends the period just before it. Default: after the last call. */
   to: time(),
   /**
-   * The period as people say it, instead of `from` and `to`: `yesterday`, `last month`, `this week`, `last 30 days`, `2026-Q3`,
+   * The period as people say it, instead of `from` and `to`: `yesterday`, `last month`, `this week`, `last 28 days`, `2026-Q3`,
    * `2026-10`, `2026-10-01 to 2026-10-15`, `since 2026-10-01`.
    */
   period: option.string(),

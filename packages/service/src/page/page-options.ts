@@ -29,6 +29,8 @@ export interface PageOptions {
    * not open the page any more. The API stays as it is. Default: the page asks for keys.
    */
   readonly password?: string | null | undefined;
+  /** The time zone of the calls' times: words such as `yesterday` are about its days. Default: that of this machine, and the page says so. */
+  readonly timeZone?: string | undefined;
   /** Folder of the built page. Default: the one in this package. */
   readonly assets?: string | undefined;
   /** Where the page reads numbers and calls. Default: the store. */

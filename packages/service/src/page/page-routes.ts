@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { propertyOf } from '@call-attribution/core/errors';
+import { machineZone } from '@call-attribution/questions';
 import { type AppContext, type AppRoute, jsonReply, wholeReply } from '../http/context.ts';
 import type { PageGate } from './page-gate.ts';
 import type { PageOptions } from './page-options.ts';
@@ -27,8 +28,14 @@ const policy = [
 ].join('; ');
 
 /** The routes of the page for people. */
-export function pageRoutes(options: PageOptions, hasApi: boolean, gate: PageGate): AppRoute[] {
+export function pageRoutes(
+  options: PageOptions,
+  hasApi: boolean,
+  gate: PageGate,
+  clock: { now(): number },
+): AppRoute[] {
   const { kind = 'mirror', live = false, accounts = [], assets = built } = options;
+  const timeZone = options.timeZone ?? (kind === 'sandbox' ? 'UTC' : null);
   return [
     ...files.map(([path, file, type]) => ({
       path,
@@ -42,11 +49,12 @@ export function pageRoutes(options: PageOptions, hasApi: boolean, gate: PageGate
       async handle(c) {
         await gate.enter(c);
         const shared = await gate.accounts();
-        const keyed = kind === 'sandbox' ? accounts : [];
-        return jsonReply(
-          c,
-          JSON.stringify({ kind, live, hasApi, hasPassword: shared !== null, accounts: shared ?? keyed }),
-        );
+        const about = {
+          ...{ kind, live, hasApi, hasPassword: shared !== null },
+          accounts: shared ?? (kind === 'sandbox' ? accounts : []),
+          ...{ now: clock.now(), timeZone: timeZone ?? machineZone(), isZoneKnown: timeZone !== null },
+        };
+        return jsonReply(c, JSON.stringify(about));
       },
     },
   ];
