@@ -108,14 +108,9 @@ const two = (number: number): string => String(number).padStart(2, '0');
 /** Everything that has a beginning and an end of its own, and is no list of two ends. */
 const stretches: readonly PeriodWords[] = [
   {
-    example: 'today',
-    meaning: 'the day of now, in the time zone of the account',
-    read: by(/^today$/, (_, now) => unitAt('day', now, 0)),
-  },
-  {
     example: 'yesterday',
-    meaning: 'the day before today',
-    read: by(/^yesterday$/, (_, now) => unitAt('day', now, -1)),
+    meaning: 'the day before today, in the time zone of the account; today is the day of now',
+    read: by(/^(today|yesterday)$/, ([word], now) => unitAt('day', now, word === 'today' ? 0 : -1)),
   },
   {
     example: 'last 28 days',
@@ -345,7 +340,11 @@ function unreadable(name: string, text: unknown, what: string, otherwise: string
 function nearestWords(text: string): string | null {
   const units = ['day', 'week', 'month', 'quarter', 'year'];
   const usual = ['this', 'last'].flatMap((which) => units.map((unit) => `${which} ${unit}`));
-  const meant = nearest(text.toLowerCase(), [...periodWords.map(({ example }) => example), ...usual]);
+  const meant = nearest(text.toLowerCase(), [
+    'today',
+    ...periodWords.map(({ example }) => example),
+    ...usual,
+  ]);
   return meant === undefined ? null : `'${meant}'`;
 }
 
