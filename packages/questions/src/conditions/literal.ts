@@ -1,5 +1,5 @@
 import { formatNaive, parseTime, startOfWeek } from '@call-attribution/core/time';
-import { nearestTime } from '../question/period.ts';
+import { nearestTime } from '../nearest-time.ts';
 import type { Literal, Term } from './condition.ts';
 import { fold } from './fold.ts';
 import { closest, type Fact } from './problem.ts';

@@ -13,6 +13,7 @@ import {
 import { nearest } from '@call-attribution/query-dsl';
 import { QuestionError } from '../errors.ts';
 import { type FieldSettings, monthStartOf } from '../fields/calendar.ts';
+import { nearestTime } from '../nearest-time.ts';
 import type { CallSelection, Question } from './question.ts';
 
 // The one home of periods: every surface reads its words here, so that they mean the same everywhere.
@@ -346,18 +347,6 @@ function nearestWords(text: string): string | null {
     ...usual,
   ]);
   return meant === undefined ? null : `'${meant}'`;
-}
-
-/** The time that was probably meant: the last day of a month that is shorter, or the same without zone and fraction. */
-export function nearestTime(text: string): string | null {
-  const [, year, month, date, rest = ''] = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(.*)$/.exec(text) ?? [];
-  if (year === undefined || Number(month) < 1 || Number(month) > 12 || Number(date) < 1) return null;
-  const last = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
-  const dated = `${year}-${two(Number(month))}-${two(Math.min(Number(date), last))}`;
-  if (parseTime(dated) === null) return null;
-  const clock = /^[ T](\d\d:\d\d(?::\d\d)?)/.exec(rest)?.[1];
-  const whole = clock === undefined ? dated : `${dated} ${clock}`;
-  return parseTime(whole) === null ? dated : whole;
 }
 
 /** How much of a period is over at a naive time, such as `4 of 7 days`. Null when it has not begun, is over, or has no end. */
