@@ -67,8 +67,9 @@ function cellOf(call: CallRecord, name: string, isFirst: boolean, open: (sid: st
   const value = call[name];
   const text = value === null || value === undefined ? '' : String(value);
   const cell = el('td', { role: 'cell', class: classOf(name), 'data-title': columnTitle(name) });
-  if (text !== '') cell.title = foreignText(text);
-  else cell.classList.add('empty');
+  // `N/A` is how the API says that there is nothing.
+  if (text === '' || text === 'N/A') cell.classList.add('empty');
+  else cell.title = foreignText(text);
   if (isFirst) {
     const opener = el(
       'button',

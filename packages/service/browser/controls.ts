@@ -41,7 +41,7 @@ export function createControls(
   let summary: Summary | null = null;
   const narrow = (next: Partial<State>) => change({ page: 0, ...next });
   const period = periodPicker(current, () => summary, clock, narrow);
-  const minutes = minutesSlider(current, narrow);
+  const minutes = minutesInputs(current, narrow);
   const pickers = dimensions.map((name) => valuePicker(name, current, () => summary, narrow));
   const extensions = byId<HTMLInputElement>('extensions');
   extensions.addEventListener('change', () => narrow({ q: withExtensions(current().q, extensions.checked) }));
@@ -137,44 +137,22 @@ function periodPicker(
   };
 }
 
-/** Where the slider can stop, in minutes. Its right end does not limit. */
-const stops = [0, 0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 60];
-
-function minutesSlider(
+function minutesInputs(
   current: () => State,
   change: (next: Partial<State>) => void,
 ): (controls: { least: number | null; most: number | null }) => void {
   const [low, high] = [byId<HTMLInputElement>('least'), byId<HTMLInputElement>('most')];
-  const track = byId('minutes');
-  for (const slider of [low, high]) slider.max = String(stops.length);
-  const minutesAt = (slider: HTMLInputElement) => stops[Number(slider.value)] ?? null;
-  const say = (least: number | null, most: number | null) => {
-    byId('minutes-text').textContent = minutesText(least, most);
-    low.setAttribute('aria-valuetext', least === null || least === 0 ? 'no least' : `${least} minutes`);
-    high.setAttribute('aria-valuetext', most === null ? 'no most' : `${most} minutes`);
-    track.style.setProperty('--low', String(Number(low.value) / stops.length));
-    track.style.setProperty('--high', String(Number(high.value) / stops.length));
-  };
-  for (const slider of [low, high]) {
-    slider.addEventListener('input', () => {
-      // The ends do not pass each other.
-      if (Number(low.value) > Number(high.value)) (slider === low ? high : low).value = slider.value;
-      say(minutesAt(low), minutesAt(high));
+  const minutesOf = ({ value }: HTMLInputElement) => (value === '' ? null : Math.max(0, Number(value)));
+  for (const input of [low, high])
+    input.addEventListener('change', () => {
+      const [least, most] = [minutesOf(low), minutesOf(high)];
+      const isTurned = least !== null && most !== null && least > most;
+      change({ q: isTurned ? withMinutes(current().q, most, least) : withMinutes(current().q, least, most) });
     });
-    slider.addEventListener('change', () => {
-      const [least, most] = [minutesAt(low), minutesAt(high)];
-      change({ q: withMinutes(current().q, least === 0 && most === null ? null : least, most) });
-    });
-  }
-  const nearestStop = (value: number) =>
-    stops.reduce(
-      (best, stop, i) => (Math.abs(stop - value) < Math.abs((stops[best] ?? 0) - value) ? i : best),
-      0,
-    );
   return ({ least, most }) => {
-    low.value = String(least === null ? 0 : nearestStop(least));
-    high.value = String(most === null ? stops.length : nearestStop(most));
-    say(least, most);
+    low.value = String(least ?? '');
+    high.value = String(most ?? '');
+    byId('minutes-text').textContent = minutesText(least, most);
   };
 }
 

@@ -28,6 +28,7 @@ import {
   readAddress,
   type State,
   withDays,
+  withExtensions,
   withMinutes,
   withPeriod,
 } from './state.ts';
@@ -107,10 +108,8 @@ function pageParameters(parameters: Record<string, string>): Record<string, stri
 function showState(): void {
   if (document.activeElement !== byId('q')) filter.set(state.q);
   controls.show(state, null);
-  for (const radio of document.querySelectorAll<HTMLInputElement>('input[name="by"]'))
-    radio.checked = radio.value === state.by;
-  for (const radio of document.querySelectorAll<HTMLInputElement>('input[name="version"]'))
-    radio.checked = radio.value === state.version;
+  byId<HTMLSelectElement>('by').value = state.by;
+  byId<HTMLSelectElement>('versions').value = state.version;
   drawShell(state, about.hasApi);
 }
 
@@ -182,18 +181,14 @@ function listen(): void {
     event.preventDefault();
     if (filter.check()) go({ q: filter.value, period: null, page: 0 });
   });
-  for (const radio of document.querySelectorAll<HTMLInputElement>('input[name="by"]'))
-    radio.addEventListener('change', () => go({ by: radio.value as State['by'] }));
-  for (const radio of document.querySelectorAll<HTMLInputElement>('input[name="version"]'))
-    radio.addEventListener('change', () => {
-      const version = radio.value === 'v2' ? 'v2' : 'v3';
-      // v2 has no inc_gce: it has calls of both channels.
-      go({
-        version,
-        page: 0,
-        q: version === 'v2' ? state.q.replace(/,?\s*inc_gce:1/i, '').replace(/^,/, '') : state.q,
-      });
-    });
+  const by = byId<HTMLSelectElement>('by');
+  by.addEventListener('change', () => go({ by: by.value as State['by'] }));
+  const versions = byId<HTMLSelectElement>('versions');
+  versions.addEventListener('change', () => {
+    const version = versions.value === 'v2' ? 'v2' : 'v3';
+    // v2 has no inc_gce: it has calls of both channels.
+    go({ version, page: 0, q: version === 'v2' ? withExtensions(state.q, false) : state.q });
+  });
   byId('first').addEventListener('click', () => go({ page: 0 }));
   byId('previous').addEventListener('click', () => go({ page: state.page - 1 }));
   byId('next').addEventListener('click', () => go({ page: state.page + 1 }));
@@ -251,8 +246,7 @@ byId('foot').textContent = isSandbox
   : secrecy;
 byId('openapi').hidden = !about.hasApi;
 byId('versions').hidden = !about.hasApi;
-// A switch for screen readers; a region that scrolls must be reachable by keyboard.
-byId('extensions').setAttribute('role', 'switch');
+// A region that scrolls must be reachable by keyboard.
 byId('calls').tabIndex = 0;
 listen();
 if (about.live)
