@@ -131,9 +131,9 @@ test('what is not whole is said where time goes across', () => {
 test('a comparison has signs, a rate is a percentage, and what has no value is empty', () => {
   const { columns, rows } = shown('campaign', 10, calls, {
     measures: ['calls', 'missed_rate'],
-    compare: { from: '2026-10-30', to: '2026-10-30' },
+    compare: { from: '2026-10-22', to: '2026-10-31' },
     from: '2026-11-01',
-    to: '2026-11-30',
+    to: '2026-11-10',
   });
   expect(columns.map(({ title }) => title)).toEqual([
     'Campaign',
@@ -352,9 +352,9 @@ describe('calls report', () => {
 test('a page says whether a change is good, and what is missing is not the strongest color', () => {
   const report = shown('campaign', 10, calls, {
     measures: ['calls', 'missed'],
-    compare: { from: '2026-10-30', to: '2026-10-30' },
+    compare: { from: '2026-10-22', to: '2026-10-31' },
     from: '2026-11-01',
-    to: '2026-11-30',
+    to: '2026-11-10',
   });
   const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
   expect(page).toContain('<td class="chart-worse" title="worse">▼ -2</td>');
@@ -372,7 +372,11 @@ test('the report of a whole year has one line for each group', () => {
 });
 
 test('a narrow terminal shows whole figures, and says which of a comparison are left out', () => {
-  const compared = { measures: ['calls', 'missed_rate'], period: '2026-11', compare: 'previous' } as const;
+  const compared = {
+    measures: ['calls', 'missed_rate'],
+    period: '2026-11-01 to 2026-11-10',
+    compare: 'previous',
+  } as const;
   const report = shown('campaign', 10, calls, compared);
   const lines = (width: number) => reportLines(report, { width, style });
   const [head, ...rows] = lines(100);

@@ -1,4 +1,4 @@
-import type { Charted, ShownColumn } from '@call-attribution/questions/chart';
+import { type Charted, measureColumn, type ShownColumn } from '@call-attribution/questions/chart';
 
 /** A value of an answer. */
 export type Value = string | number | null;
@@ -10,15 +10,7 @@ export interface ShownAnswer extends Charted {
   readonly notes: readonly string[];
 }
 
-const measure =
-  /^(?:calls|share|missed|missed_rate|talk_.*|callers|repeat_callers|first_time_callers|lag_median|first|last|(?:distinct|without|called_back_within)_.*|(?:count|share)\(.*|spend|cost_per_call|mean_.*|share_percent)(?:_before|_change)?$/;
 const time = /^(?:month|week|day|date|weekday|hour)$/;
-const units: readonly (readonly [RegExp, ShownColumn['unit']])[] = [
-  [/^(?:calls|missed|count\(.*|without_.*)(?:_before|_change)?$/, 'calls'],
-  [/^(?:share\(.*|share|missed_rate|called_back_within_.*)(?:_before|_change)?$/, 'share'],
-  [/^(?:talk_|lag_)/, 'minutes'],
-  [/^(?:first|last)$/, 'time'],
-];
 
 /** Reads what a tool returned. Null when it is not such an answer. */
 export function readAnswer(result: unknown): ShownAnswer | null {
@@ -26,7 +18,7 @@ export function readAnswer(result: unknown): ShownAnswer | null {
   const { columns, rows } = data;
   if (!Array.isArray(columns) || !Array.isArray(rows)) return null;
   const names = columns.map(String);
-  const firstMeasure = names.findIndex((name) => measure.test(name));
+  const firstMeasure = names.findIndex((name) => measureColumn(name) !== undefined);
   const groups = firstMeasure < 0 ? names.length : firstMeasure;
   const cells = rows.map((row: unknown) => (Array.isArray(row) ? row.map(cellOf) : []));
   return {
@@ -34,7 +26,7 @@ export function readAnswer(result: unknown): ShownAnswer | null {
     columns: names.map((name, i) => {
       if (i < groups) return { name, kind: 'group', unit: time.test(name) ? 'time' : 'value' };
       const values = cells.map((row) => row[i] ?? null);
-      return { name, kind: kindOf(name), unit: unitOf(name, values) };
+      return measureColumn(name) ?? { name, kind: kindOf(name), unit: unitOf(values) };
     }),
     rows: cells.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i] ?? null]))),
     notes: Array.isArray(data.notes) ? data.notes.map(String) : [],
@@ -50,10 +42,8 @@ function kindOf(name: string): ShownColumn['kind'] {
   return name.endsWith('_before') ? 'before' : 'measure';
 }
 
-/** What a measure counts; of one that somebody has named, as its values look. */
-function unitOf(name: string, values: readonly Value[]): ShownColumn['unit'] {
-  const known = units.find(([names]) => names.test(name))?.[1];
-  if (known !== undefined) return known;
+/** What a measure that somebody has named counts, as its values look. */
+function unitOf(values: readonly Value[]): ShownColumn['unit'] {
   const numbers = values.filter((value) => typeof value === 'number');
   if (numbers.every(Number.isInteger)) return 'count';
   return numbers.every((value) => Math.abs(value) <= 1) ? 'share' : 'money';

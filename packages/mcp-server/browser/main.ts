@@ -138,7 +138,7 @@ function cellOf({ parts = {} }: ShownAnswer, column: ShownColumn, value: Value):
   const text = formatValue(column, value);
   if (column.kind === 'group')
     return html('td', {}, column.unit === 'time' ? withPart(text, parts[text] ?? null) : text);
-  const judged = column.kind === 'change' ? judgeChange(column.name, Number(value)) : null;
+  const judged = column.kind === 'change' ? judgeChange(column, Number(value)) : null;
   if (judged === null) return html('td', { class: 'number' }, text);
   const shown = `${Number(value) > 0 ? '▲' : '▼'} ${text}`;
   return html('td', { class: `number chart-${judged}`, title: judged }, shown);

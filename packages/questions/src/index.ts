@@ -48,9 +48,12 @@ export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut, Note } 
 export { type Alignment, alignmentOf, isBucket, unmoved, weekShift } from './question/buckets.ts';
 export type { PlannedMeasure } from './question/columns.ts';
 export {
+  type Measure,
   type MeasureName,
   type MeasureSpec,
-  measureSpecs,
+  measureForm,
+  measureForms,
+  measures,
   type Part,
   type PartValue,
   type PlainPart,

@@ -183,11 +183,11 @@ describe('conditions', () => {
   });
 
   test('having takes the name of any column', async () => {
-    const measures = ['share(rank >= 1)', 'called_back_within(0.5)'] as const;
+    const measures = ['share(rank >= 1)', 'called_again_within(0.5)'] as const;
     const rows = await rowsOf({
       groupBy: ['campaign'],
       measures,
-      having: 'share(rank >= 1) >= 0 OR called_back_within_0.5 >= 0 OR called_back_within_0.5 IS NULL',
+      having: 'share(rank >= 1) >= 0 OR called_again_within_0.5 >= 0 OR called_again_within_0.5 IS NULL',
     });
     expect(rows).toEqual(await rowsOf({ groupBy: ['campaign'], measures }));
   });
@@ -237,16 +237,85 @@ describe('measures', () => {
       'count(rank >= 4) as low',
       'share(rank >= 4)',
       'without(campaign)',
-      'called_back_within(4)',
-      'called_back_within(5)',
+      ...['called_again_within(4)', 'called_again_within(5)'],
+      ...['reached_within(4)', 'reached_within(5)', 'reached_within(0.5)'],
     ];
     expect((await answerQuestion<Question>({ measures }, calls)).total).toEqual({
       low: 2,
-      'share(rank >= 4)': 0.5,
+      // What is unknown is not true: the one call without a rank counts among all.
+      'share(rank >= 4)': 0.4,
       without_ppc_campaign: 2,
-      called_back_within_4: 0,
-      called_back_within_5: 0.5,
+      // The missed call an hour before the last one is judged only where an hour is enough.
+      called_again_within_4: 0,
+      called_again_within_5: 1,
+      reached_within_4: 0,
+      reached_within_5: 1,
+      'reached_within_0.5': 0,
     });
+  });
+
+  test('a caller is reached by a call of any period, of any kind, as far as the last sync lets it be known', async () => {
+    const measures = ['called_again_within(24)', 'reached_within(24)'];
+    const [missed, again, later] = ['0.0', '0.0', '1.0'].map((talk, i) =>
+      call(`${i}`, { date_added: `2026-10-0${i + 1} 10:00:00`, ani: '5555550100', talk_minutes: talk }),
+    );
+    const question = { measures, period: '2026-10-01', timeZone: 'UTC' } as const;
+    const ask = async (list: readonly unknown[], syncedAt: string | null) => {
+      const status = {
+        account: 'main',
+        calls: list.length,
+        first: null,
+        last: null,
+        storedAt: null,
+        syncedAt,
+      };
+      return Object.values(
+        (await answerQuestion<Question>(question, list as Call[], { accounts: [status] })).total,
+      );
+    };
+    expect(await ask([missed, again, later], null)).toEqual([1, 0]);
+    expect(await ask([missed], null)).toEqual([null, null]);
+    expect(await ask([missed], '2026-10-02T10:00:00Z')).toEqual([0, 0]);
+    expect(await ask([missed], '2026-10-02T09:59:59Z')).toEqual([null, null]);
+    expect(
+      await ask([missed, { ...later, date_added: '2026-10-01 20:00:00' }], '2026-10-03T00:00:00Z'),
+    ).toEqual([1, 1]);
+  });
+
+  test('missed and answered, and numbers of fields', async () => {
+    const measures = ['missed', 'answered', 'missed_rate', 'answered_rate'];
+    const numbers = ['median(rank)', 'mean(rank)', 'p90(rank)', 'mean(minutes)', 'median(lag)'];
+    const { total, columns } = await answerQuestion<Question>({ measures: [...measures, ...numbers] }, calls);
+    expect(Object.values(total).slice(0, 8)).toEqual([2, 2, 0.5, 0.5, 2, 3, 5, 0.75]);
+    expect(columns.slice(4).map(({ name, unit }) => `${name} ${unit}`)).toEqual([
+      'median_rank number',
+      'mean_rank number',
+      'p90_rank number',
+      'mean_talk_minutes minutes',
+      'median_lag_minutes minutes',
+    ]);
+    expect((await answerQuestion({ where: 'answered' }, calls)).calls).toBe(2);
+    await expect(rowsOf({ measures: ['mean(pool_id)'] })).rejects.toThrow(
+      'pool_id is not a number to measure',
+    );
+    await expect(rowsOf({ measures: ['p90(campaign)'] })).rejects.toThrow('is not a number to measure');
+  });
+
+  test('calls per day are by the days up to now, part days as parts', async () => {
+    const perDay = async (question: Question, now?: string) =>
+      (
+        await answerQuestion<Question>({ ...question, measures: ['per_day'], timeZone: 'UTC' }, calls, {
+          now: now === undefined ? undefined : Date.parse(now),
+        })
+      ).rows.map((row) => row.per_day);
+    expect(await perDay({ period: '2026-10' }, '2027-01-01T00:00:00Z')).toEqual([5 / 31]);
+    expect(await perDay({ period: '2026-10' }, '2026-10-03T12:00:00Z')).toEqual([2]);
+    expect(await perDay({})).toEqual([5 / (47 / 24)]);
+    expect(
+      await perDay({ groupBy: ['week'], period: '2026-10-01 to 2026-10-06' }, '2027-01-01T00:00:00Z'),
+    ).toEqual([5 / 4, 0]);
+    const weekdays = { groupBy: ['weekday'], period: '2026-10-01 to 2026-10-10', where: "weekday = 'Thu'" };
+    expect(await perDay(weekdays, '2027-01-01T00:00:00Z')).toEqual([1]);
   });
 
   test('the sequence of a caller is that of all calls, whatever the condition leaves', async () => {
@@ -316,6 +385,15 @@ describe('rows', () => {
       'Sat 2026-10-03',
       'Sun 2026-10-04',
     ]);
+    const dates = async (where: string) =>
+      (await rowsOf({ groupBy: ['day'], period: '2026-10-01 to 2026-10-04', where })).map(({ day }) => day);
+    expect(await dates("weekday NOT IN ('Sat', 'Sun')")).toEqual(['2026-10-01', '2026-10-02']);
+    expect(await dates("date_added >= '2026-10-03'")).toEqual(['2026-10-03', '2026-10-04']);
+    expect(await dates("date_added = '2026-10-03' OR day = '2026-10-04'")).toEqual([
+      '2026-10-03',
+      '2026-10-04',
+    ]);
+    expect(await dates("date_added > '2026-10-04 12:00:00'")).toEqual(['2026-10-04']);
     const hours = await rowsOf({ groupBy: ['hour'], where: 'hour >= 8', order: 'calls asc' });
     expect(hours.every(({ hour }) => Number(hour) >= 8)).toBe(true);
     expect(hours).toHaveLength(16);
@@ -331,6 +409,13 @@ describe('rows', () => {
       ['top_per', 1],
       ['limit', 2],
     ]);
+  });
+
+  test('days without any call are named', async () => {
+    const question = { groupBy: ['campaign', 'day'], where: 'hour < 21' };
+    expect(said((await answerQuestion<Question>(question, calls)).notes)).toContain(
+      'Day without any call: 2026-10-02.',
+    );
   });
 
   test('a period before the calls begin is said', async () => {
@@ -358,16 +443,42 @@ describe('rows', () => {
   });
 
   test.each([
-    ['this month', 'last month', true],
-    ['last month', 'previous', false],
-    ['this month', 'this year', true],
-    ['2026-11', 'previous', false],
-  ] as const)('%s against %s: that the period is not over is said (%s)', async (period, compare, isSaid) => {
-    const now = Date.UTC(2026, 9, 20, 12);
-    const note = 'The period is not over: 19 of 31 days are.';
-    const asked = async (zone: object) =>
-      said((await answerQuestion({ period, compare, ...zone }, calls, { now })).notes).includes(note);
-    expect([await asked({ timeZone: 'UTC' }), await asked({})]).toEqual([isSaid, isSaid]);
+    ['last week', 'previous', []],
+    ['last month', 'previous', ['The periods have 30 and 31 days: the change of calls is per day.']],
+    [
+      'this month',
+      'last month',
+      [
+        'The period is not over: 19 of 31 days are.',
+        'The periods have 19 and 30 days: the change of calls is per day.',
+      ],
+    ],
+  ] as const)('%s against %s: what is not alike is said', async (period, compare, notes) => {
+    const now = Date.UTC(2026, 9, 20);
+    const answer = await answerQuestion({ period, compare, timeZone: 'UTC' }, calls, { now });
+    const codes = ['unfinished', 'per_day'];
+    expect(said(answer.notes.filter(({ code }) => codes.includes(code)))).toEqual(notes);
+  });
+
+  test('of periods of different length, what adds up changes per day; callers and rates change as they are', async () => {
+    const measures = ['calls', 'callers', 'missed_rate', 'talk_sum'];
+    const { total, columns } = await answerQuestion<Question>(
+      { measures, from: '2026-10-01', to: '2026-10-01', compare: { from: '2026-10-02', to: '2026-10-03' } },
+      calls,
+    );
+    expect(total).toEqual({
+      ...{ calls: 2, calls_before: 3, calls_change: 0.5 },
+      ...{ callers: 1, callers_before: 2, callers_change: -1 },
+      ...{ missed_rate: 0.5, missed_rate_before: 0.5, missed_rate_change: 0 },
+      ...{ talk_sum: 2, talk_sum_before: 1, talk_sum_change: 1.5 },
+    });
+    expect(columns.find(({ name }) => name === 'calls_change')?.unit).toBe('number');
+  });
+
+  test('a period is not compared with itself', async () => {
+    await expect(rowsOf({ period: '2026-10', compare: '2026-10-01 to 2026-10-31' })).rejects.toThrow(
+      'A period cannot be compared with itself',
+    );
   });
 
   test('several accounts are one question: order and limit hold for all', async () => {

@@ -19,7 +19,9 @@ import {
   judgeChange,
   longTime,
   markup,
+  measureColumn,
   partOfBucket,
+  type ShownColumn,
   withPart,
 } from '../src/chart/index.ts';
 import { answerQuestion } from '../src/index.ts';
@@ -134,8 +136,10 @@ test.each<[string, number, 'better' | 'worse' | null]>([
   ['talk_mean', 5, null],
   ['spend', 5, null],
   ['calls', 0, null],
+  ['share', 0.1, null],
+  ['reached_within_24_change', 0.1, 'better'],
 ])('a change of %s by %d is: %o', (measure, change, judged) => {
-  expect(judgeChange(measure, change)).toBe(judged);
+  expect(judgeChange(measureColumn(measure) as ShownColumn, change)).toBe(judged);
 });
 
 test('over time, calls are answered and missed, and the ends that are not whole are marked', async () => {

@@ -131,7 +131,7 @@ describe('an answer', () => {
       groupBy: ['state'],
       from: '2026-10-02',
       to: '2026-10-03',
-      compare: { from: '2026-10-01', to: '2026-10-01' },
+      compare: { from: '2026-09-30', to: '2026-10-01' },
       order: 'calls_change desc, state',
     };
     expect(await rows(question)).toEqual([
@@ -313,7 +313,7 @@ const wrong: readonly (readonly [Question, string, string])[] = [
   [
     { measures: [{ distinct: 'stat' }] },
     'unknown_name',
-    'There is no field "stat" to count the values of. Did you mean state?',
+    'There is no field "stat" to measure. Did you mean state?',
   ],
   [
     { from: '2026-09-31' },

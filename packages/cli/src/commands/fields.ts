@@ -62,14 +62,14 @@ export const fields: Handler = async (args, io) => {
 
 /** What has the name in reports and conditions, and is no field of a record: `missed`. */
 async function inReports(word: string): Promise<string[]> {
-  const { derivedFields, measureSpecs } = await import('@call-attribution/questions');
+  const { derivedFields, measures } = await import('@call-attribution/questions');
   const name = word.trim().replace(/[ -]+/g, '_');
   const of = (kind: string, found: string | undefined, meaning: string | undefined): string[] =>
     meaning === undefined ? [] : [`${found} is ${kind} of calls report: ${meaning}`];
   const derived = derivedFields.find((each) => each.name.includes(name));
-  const [measure, spec] = Object.entries(measureSpecs).find(([each]) => each.includes(name)) ?? [];
+  const measure = measures.find((each) => each.name.includes(name));
   return [
-    ...of('a measure', measure, spec?.meaning),
+    ...of('a measure', measure?.name, measure?.meaning),
     ...of('a group or condition', derived?.name, derived?.meaning),
   ];
 }

@@ -153,8 +153,8 @@ async function groupOffers(): Promise<Offer[]> {
 }
 
 async function measureOffers(): Promise<Offer[]> {
-  const { measureSpecs } = await import('@call-attribution/questions');
-  return Object.entries(measureSpecs).map(([name, { meaning }]) => [name, meaning]);
+  const { measureForm, measures } = await import('@call-attribution/questions/measures');
+  return measures.map((each) => [measureForm(each), each.meaning.replaceAll('{}', 'it')]);
 }
 
 const offersOf = { fields: fieldOffers, groups: groupOffers, measures: measureOffers };

@@ -120,8 +120,7 @@ function table(
 ): string {
   const cell = (text: string, at: number): string => {
     const column = columns[at];
-    const judged =
-      column?.kind === 'change' ? judgeChange(column.name, Number(text.replace(/[,%]/g, ''))) : null;
+    const judged = column?.kind === 'change' ? judgeChange(column, Number(text.replace(/[,%]/g, ''))) : null;
     if (judged === null) return `<td>${markup(text)}</td>`;
     return `<td class="chart-${judged}" title="${judged}">${text.startsWith('-') ? '▼' : '▲'} ${markup(text)}</td>`;
   };

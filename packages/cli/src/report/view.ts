@@ -31,10 +31,8 @@ export interface Report {
 }
 
 /** A column of the table. */
-export interface ReportColumn {
-  readonly name: string;
+export interface ReportColumn extends AnswerColumn {
   readonly title: string;
-  readonly kind: AnswerColumn['kind'];
 }
 
 /** A row of the table. */
@@ -80,11 +78,7 @@ export function reportOf(
   return {
     title: `${columnTitle(pictured)} by ${names.join(' and ')}`,
     by: names[0] ?? '',
-    columns: columns.map(({ name, kind }) => ({
-      name,
-      title: columnTitle(name),
-      kind,
-    })),
+    columns: columns.map((column) => ({ ...column, title: columnTitle(column.name) })),
     rows: rows.map((row) => ({
       name: groups.map(({ name }) => shownValue(row[name])).join(', '),
       cells: columns.map((column) => {

@@ -1,3 +1,4 @@
+import { measureForms } from '@call-attribution/questions/measures';
 import type { CommandSpec } from '../args/command.ts';
 import {
   accountOptions,
@@ -121,9 +122,8 @@ export const movingCommands: readonly CommandSpec[] = [
     summary: 'measure calls by campaign, day and so on, as a table and charts',
     about:
       'Groups are day, week, month, hour, weekday, caller_type, caller_first_campaign or any field, by the name of the API or as people say it: campaign, ' +
-      'keyword, landing page, device. Measures are calls, share, missed, missed_rate, talk_sum, talk_mean, talk_median, talk_p90, callers, ' +
-      'repeat_callers, first_time_callers, lag_median, distinct(field), without(field), count(condition), share(condition), ' +
-      'called_back_within(hours). In a table and a page, one of two groups goes across: time, or the second. Several accounts are one ' +
+      `keyword, landing page, device. Measures are ${measureForms.join(', ')}. ` +
+      'In a table and a page, one of two groups goes across: time, or the second. Several accounts are one ' +
       'question, whose order and limit hold for all of them.',
     options: [
       {

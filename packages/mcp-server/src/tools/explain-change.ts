@@ -44,7 +44,8 @@ export async function explainChange(question: Question, context: ToolContext): P
   for (const by of dimensions) {
     const each = await source.analyze({ ...asked, groupBy: [by], measures: ['calls'], limit: 5000 }, context);
     if (each.unfinished !== undefined) return null;
-    whole = numberOf(each.answer.total.calls_change);
+    const { calls, calls_before: before } = each.answer.total;
+    whole = numberOf(calls) - numberOf(before);
     found.push(...changesOf(by, each, context));
   }
   // A group of one dimension moves with those of others: the largest of each come first.

@@ -1,5 +1,5 @@
 import { formatNaive } from '@call-attribution/core/time';
-import { planQuestion, type Question } from '@call-attribution/questions';
+import { measureForms, planQuestion, type Question } from '@call-attribution/questions';
 import * as z from 'zod';
 import { refusePersonal } from '../arguments/personal.ts';
 import { type Chosen, selectionShape } from '../arguments/selection.ts';
@@ -31,7 +31,7 @@ export const input = z.object({
     .max(12)
     .optional()
     .describe(
-      'Default calls, share. missed, missed_rate, talk_sum, talk_mean, talk_median, talk_p90, callers, repeat_callers, first_time_callers, lag_median, first, last, distinct(field), without(field), count(condition), share(condition) (of the calls where it is known), called_back_within(hours) (part of missed calls whose caller called again, answered or not)',
+      `Default calls, share. All: ${measureForms.join(', ')}. Callers are reached by an answered call, and call again answered or not`,
     ),
   having: z.string().max(400).optional().describe('calls >= 30'),
   order: z.string().max(200).optional().describe('missed_rate desc'),

@@ -228,7 +228,7 @@ const totals: readonly Question[] = [
     answer: only('calls', 'calls_before', 'calls_change'),
     truth: (calls) => {
       const [now, before] = [sites(calls, inOctober).length, sites(calls, inSeptember).length];
-      return [now, before, now - before];
+      return [now, before, rounded(now / 31 - before / 30)];
     },
   },
   {
@@ -459,7 +459,7 @@ const attribution: readonly Question[] = [
         counts(sites(calls, test), field('ppc_campaign')),
       ) as [Record<string, number>, Record<string, number>];
       const names = [...new Set([...Object.keys(now), ...Object.keys(before)])];
-      return [Math.min(...names.map((name) => (now[name] ?? 0) - (before[name] ?? 0)))];
+      return [rounded(Math.min(...names.map((name) => (now[name] ?? 0) / 31 - (before[name] ?? 0) / 30)))];
     },
   },
   {

@@ -1,6 +1,9 @@
+import { day, hour } from '@call-attribution/core/time';
+import type { Test } from '../conditions/condition.ts';
 import { compileCondition, type Value } from '../conditions/holds.ts';
-import { dayNumber, startOfDay } from '../fields/calendar.ts';
+import { dayNumber, type FieldSettings, startOfDay, weekdayOf } from '../fields/calendar.ts';
 import { weekdays } from '../fields/derived.ts';
+import { Facts } from '../fields/facts.ts';
 import { bucketStart, isBucket, timeKey } from '../question/buckets.ts';
 import type { Plan } from '../question/plan.ts';
 import type { Counted, CountedGroup } from './counted.ts';
@@ -105,21 +108,64 @@ function dayRange(
   return first <= last ? { first, last } : null;
 }
 
+/** A stretch of time of the calls in some buckets, as far as the buckets say it. */
+interface Span {
+  readonly start: number | null;
+  /** First moment after it. */
+  readonly end: number | null;
+  readonly weekday: number | null;
+  readonly hour: number | null;
+}
+
+function spanOf(names: readonly string[], point: Point, settings: FieldSettings): Span {
+  let [start, end]: [number | null, number | null] = [null, null];
+  for (const [i, name] of names.entries()) {
+    const key = point[i];
+    if (!isBucket(name) || key === null || key === undefined) continue;
+    start = Math.max(start ?? Number.NEGATIVE_INFINITY, bucketStart(name, key, settings));
+    end = Math.min(end ?? Number.POSITIVE_INFINITY, bucketStart(name, key + 1, settings));
+  }
+  const hourAt = point[names.indexOf('hour')] ?? null;
+  const isDay = start !== null && end === start + day;
+  const weekday = point[names.indexOf('weekday')] ?? (isDay && start !== null ? weekdayOf(start) + 1 : null);
+  if (!isDay || start === null || hourAt === null) return { start, end, weekday, hour: hourAt };
+  return { start: start + hourAt * hour, end: start + (hourAt + 1) * hour, weekday, hour: hourAt };
+}
+
+const timeFields = ['date_added', 'day', 'week', 'month'];
+
 /** Can a call in these buckets meet the condition? */
 function possible({ groups, conditions, fields, settings }: Plan): (point: Point) => boolean {
   const names = groups.filter(({ isTime }) => isTime).map(({ name }) => name);
-  const readerOf = (field: string) => {
-    const name = fields.get(field)?.name ?? field;
-    const at = names.indexOf(name);
-    return (point: Point): Value | undefined => {
-      const key = at < 0 ? null : point[at];
-      if (key === null || key === undefined) return undefined;
-      if (isBucket(name)) return bucketStart(name, key, settings);
-      return name === 'weekday' ? (weekdays[key - 1] ?? null) : key;
+  const facts = new Facts();
+  const readerOf = (field: string, test: Test) => {
+    const term = fields.get(field);
+    if (term?.name === 'weekday')
+      return ({ weekday }: Span): Value | undefined => (weekday === null ? undefined : weekdays[weekday - 1]);
+    if (term?.name === 'hour') return (span: Span): Value | undefined => span.hour ?? undefined;
+    if (term === undefined || !timeFields.includes(term.name)) return () => undefined;
+    const holds = compileCondition<Value>(test, fields, () => (value) => value);
+    const valueAt = (time: number): Value => {
+      facts.time = time;
+      return term.read(facts);
+    };
+    // Times only grow within a span: a test that holds at both ends, or compares with what is before or after it, has one result.
+    return ({ start, end }: Span): Value | undefined => {
+      if (start === null || end === null || end <= start) return undefined;
+      const [first, last] = [valueAt(start), valueAt(end - 1)];
+      if (first === last || test.kind === 'null') return first;
+      if (test.kind !== 'compare' || test.value.type !== 'time' || holds(first) !== holds(last))
+        return undefined;
+      const { millis } = test.value;
+      const isOutside = millis + day <= start || millis >= end;
+      return isOutside || !test.operator.includes('=') || /[<>]=/.test(test.operator) ? first : undefined;
     };
   };
   const judges = conditions
     .filter(({ asSent }) => !asSent)
     .map(({ condition }) => compileCondition(condition, fields, readerOf));
-  return (point) => judges.every((judge) => judge(point) !== false);
+  return (point) => {
+    const span = spanOf(names, point, settings);
+    return judges.every((judge) => judge(span) !== false);
+  };
 }

@@ -3,11 +3,12 @@ import { compareText } from '../conditions/fold.ts';
 import { compileCondition, type Value } from '../conditions/holds.ts';
 import type { AccountStatus, Answer, AnswerValue, LeftOut } from '../question/answer.ts';
 import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.ts';
-import type { PlannedMeasure } from '../question/columns.ts';
+import { growsWithTime, type PlannedMeasure } from '../question/columns.ts';
 import type { PartValue } from '../question/measures.ts';
 import { shownTime } from '../question/period.ts';
 import type { Plan } from '../question/plan.ts';
 import type { Counted, CountedGroup } from './counted.ts';
+import { countedStretch, daysIn } from './days.ts';
 import { fillEmptyBuckets } from './fill.ts';
 import { explainLeftOut } from './left-out.ts';
 import { notesOf } from './notes.ts';
@@ -70,7 +71,7 @@ export function finishAnswer(plan: Plan, counted: Counted): Answer {
     ...(filled.isTooMany ? [explainLeftOut('empty_buckets', 0)] : []),
     ...(spend?.leftOut ?? []),
   ];
-  return { ...answer, leftOut, notes: notesOf(plan, answer, counted, rows) };
+  return { ...answer, leftOut, notes: notesOf(plan, answer, { ...counted, groups: filled.groups }, rows) };
 }
 
 /** A number without the noise of binary fractions. */
@@ -83,41 +84,64 @@ function difference(after: AnswerValue, before: AnswerValue): number | null {
 const pick = (values: readonly PartValue[], { parts }: PlannedMeasure): PartValue[] =>
   parts.map((part) => values[part] ?? null);
 
+type Days = (key: readonly Value[]) => number | null;
+
+/** The days of groups, in the period and in the one that it is compared with. */
+interface GroupDays {
+  readonly now: Days;
+  readonly past: Days;
+}
+
+function daysOf(plan: Plan, { total }: Counted): GroupDays {
+  const { groups, period, compared, settings } = plan;
+  const now = daysIn(plan, countedStretch(plan, period, total.now));
+  if (compared === null) return { now, past: () => null };
+  const moved = alignmentOf(groups, period, compared, settings);
+  return { now, past: daysIn(plan, countedStretch(plan, compared, []), moved) };
+}
+
 /** The measured cells of a group. A period that does not have the group gives null, one that has no calls of it what is empty. */
 function measuredCells(
   plan: Plan,
   { total }: Counted,
-  { now, past }: Pick<CountedGroup, 'now' | 'past'>,
+  { key, now, past }: CountedGroup,
   inside: { readonly now: boolean; readonly past: boolean },
+  daysOfGroups: GroupDays,
 ): Cells {
   const cells: Cells = {};
-  const cell = (measure: PlannedMeasure, own: typeof now, whole: typeof now, isIn: boolean): AnswerValue => {
-    if (own === null) return isIn ? measure.spec.empty : null;
-    return measure.spec.value(pick(own, measure), pick(whole ?? [], measure));
+  const days = { now: daysOfGroups.now(key), past: daysOfGroups.past(key) };
+  const cell = (measure: PlannedMeasure, of: 'now' | 'past'): AnswerValue => {
+    const own = of === 'now' ? now : past;
+    if (own === null) return inside[of] ? measure.spec.empty : null;
+    return measure.spec.value(pick(own, measure), pick(total[of] ?? [], measure), days[of]);
   };
   for (const measure of plan.measures) {
     const { column, spec } = measure;
-    const value = cell(measure, now, total.now, inside.now);
+    const value = cell(measure, 'now');
     cells[column] = value;
     if (plan.compared === null) continue;
-    const before = cell(measure, past, total.past, inside.past);
+    const before = cell(measure, 'past');
     cells[`${column}_before`] = before;
-    if (spec.number !== 'time') cells[`${column}_change`] = difference(value, before);
+    if (spec.number === 'time') continue;
+    cells[`${column}_change`] =
+      plan.changesPerDay && growsWithTime(spec)
+        ? difference(perDay(value, days.now), perDay(before, days.past))
+        : difference(value, before);
   }
   return cells;
 }
+
+const perDay = (value: AnswerValue, days: number | null): number | null =>
+  typeof value !== 'number' || days === null || days === 0 ? null : value / days;
 
 const orNull = (values: readonly PartValue[] | null): readonly PartValue[] | null =>
   values === null || values[0] === 0 ? null : values;
 
 function totalsOf(plan: Plan, counted: Counted, spend: SpendFound | null): Cells {
   const { now, past } = counted.total;
-  const cells = measuredCells(
-    plan,
-    counted,
-    { now: orNull(now), past: orNull(past) },
-    { now: true, past: true },
-  );
+  const both = { now: true, past: true };
+  const days = daysOf({ ...plan, groups: [] }, counted);
+  const cells = measuredCells(plan, counted, { key: [], now: orNull(now), past: orNull(past) }, both, days);
   if (spend === null) return cells;
   const { amount, calls } = spend.total;
   return { ...cells, spend: exact(amount), cost_per_call: calls === 0 ? null : exact(amount / calls) };
@@ -131,6 +155,7 @@ function rowsOf(
 ): Row[] {
   const { compared, period, settings } = plan;
   const moved = compared === null ? unmoved : alignmentOf(plan.groups, period, compared, settings);
+  const days = daysOf(plan, counted);
   return groups.map((group) => {
     const { key } = group;
     const calls = group.now?.[0] ?? 0;
@@ -138,7 +163,7 @@ function rowsOf(
       now: compared === null || isInside(plan.groups, key, period, unmoved, settings),
       past: compared !== null && isInside(plan.groups, key, compared, moved, settings),
     };
-    const cells = measuredCells(plan, counted, group, inside);
+    const cells = measuredCells(plan, counted, group, inside, days);
     if (spend !== null) {
       const amount = spend.of(key[0] ?? null);
       cells.spend = amount;

@@ -1,7 +1,11 @@
 import { fields } from '@call-attribution/core/record';
-import { formatNaive } from '@call-attribution/core/time';
+import { day, formatNaive } from '@call-attribution/core/time';
 import type { Value } from '../conditions/holds.ts';
+import { wordList } from '../conditions/names.ts';
 import type { Answer, Note } from '../question/answer.ts';
+import { groupValue } from '../question/buckets.ts';
+import { growsWithTime } from '../question/columns.ts';
+import { elapsedOf } from '../question/period.ts';
 import { namedFields, type Plan } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
 import { callsOf } from './left-out.ts';
@@ -40,6 +44,47 @@ function emptyAndMissing({ groups }: Plan, rows: readonly NotedRow[]): string[] 
   });
 }
 
+const inDays = (millis: number): string => String(Number((millis / day).toFixed(1)));
+const daysOf = (millis: number): string => (millis === day ? '1 day' : `${inDays(millis)} days`);
+
+/** That the periods are of different length, and what follows from that. */
+function changesPerDay({ changesPerDay, compared, period, measures, now }: Plan): string[] {
+  if (!changesPerDay || compared === null) return [];
+  const lengths = [period, compared].map((each) => elapsedOf(each, now) ?? 0);
+  const names = measures.filter(({ spec }) => growsWithTime(spec)).map(({ column }) => column);
+  return [
+    `The periods have ${inDays(lengths[0] ?? 0)} and ${daysOf(lengths[1] ?? 0)}: the change of ${wordList(names, 'and')} is per day.`,
+  ];
+}
+
+const mostDays = 10;
+
+/** The days without any call among the groups, as far as calls are known. */
+function emptyDays({ groups, settings }: Plan, counted: Counted): string[] {
+  const at = groups.findIndex(({ name }) => name === 'day');
+  const field = groups[at];
+  if (field === undefined || counted.total.now[0] === 0) return [];
+  const known = counted.accounts.filter(({ calls }) => calls > 0);
+  const first = known.flatMap((status) => status.first?.slice(0, 10) ?? []).sort()[0] ?? '';
+  const last =
+    known
+      .flatMap((status) => status.last?.slice(0, 10) ?? [])
+      .sort()
+      .at(-1) ?? '';
+  const days = new Map<string, number>();
+  for (const { key, now } of counted.groups) {
+    const date = groupValue(field, key[at] ?? null, settings);
+    if (typeof date === 'string') days.set(date, (days.get(date) ?? 0) + (now?.[0] ?? 0));
+  }
+  const empty = [...days].flatMap(([date, calls]) =>
+    calls === 0 && date >= first && date <= last ? [date] : [],
+  );
+  if (empty.length === 0) return [];
+  const named = empty.sort().slice(0, mostDays);
+  const more = empty.length > mostDays ? ` and ${empty.length - mostDays} more` : '';
+  return [`${empty.length === 1 ? 'Day' : 'Days'} without any call: ${named.join(', ')}${more}.`];
+}
+
 /** What else a reader of an answer should know. */
 export function notesOf(
   plan: Plan,
@@ -60,6 +105,7 @@ export function notesOf(
       'Days and hours are as the API wrote the times; it does not say which time zone they are in.',
     );
   notes.push(...plan.periodNotes);
+  say('per_day', ...changesPerDay(plan));
   say('no_match', ...explainNothing(plan, counted.total.now, counted.values));
   if (plan.zones.inZone !== null && namedFields(plan).includes('displayed_timestamp'))
     say(
@@ -68,6 +114,7 @@ export function notesOf(
     );
   say('missing_field', ...missingFields(plan, counted));
   say('empty_and_missing', ...emptyAndMissing(plan, rows));
+  say('empty_days', ...emptyDays(plan, counted));
   const known = counted.accounts.filter(({ calls }) => calls > 0);
   const [first] = known.flatMap((status) => status.first ?? []).sort();
   const last = known

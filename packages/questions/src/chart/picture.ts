@@ -131,12 +131,6 @@ function splitByMissed(
   ];
 }
 
-/** Whether the values of groups add up to that of all. */
-const addsUp = ({ name, unit }: ShownColumn): boolean =>
-  unit === 'calls' || unit === 'share'
-    ? !/rate|^share\(|^called_back/.test(name)
-    : /^(?:talk_sum|spend)$/.test(name);
-
 function overTime(
   charted: Charted,
   time: ShownColumn,
@@ -174,7 +168,7 @@ function overTime(
     const values = laid(one.rows).map((row) => (row === undefined ? null : numberIn(row, column.name)));
     return { name, values, isNone: one.isNone };
   });
-  if (!addsUp(column)) {
+  if (column.addsUp !== true) {
     const drawn = series
       .slice(0, colors)
       .map((one, i) => ({ ...one, color: one.isNone ? 'none' : `c${i + 1}` }));

@@ -223,7 +223,7 @@ function ticks(places: readonly Place[], { left, width, height, step }: Frame): 
 
 /** Lines at numbers that a person would choose, about four of them, with what stands next to each. */
 function gridOf(low: number, high: number, { unit }: ShownColumn): { value: number; text: string }[] {
-  const isWhole = unit !== 'share' && unit !== 'minutes' && unit !== 'money';
+  const isWhole = unit !== 'share' && unit !== 'minutes' && unit !== 'money' && unit !== 'number';
   const scale = unit === 'share' ? 100 : 1;
   const range = (high - low) * scale || 1;
   const size = 10 ** Math.floor(Math.log10(range / 4));

@@ -4,7 +4,8 @@ import type { AnswerColumn, AnswerValue } from '../question/answer.ts';
 // How numbers and names are written wherever an answer is shown: one look for a report, a page and an app.
 
 /** A column, as far as it has to be known to write its values. */
-export type ShownColumn = Pick<AnswerColumn, 'name' | 'kind' | 'unit'>;
+export type ShownColumn = Pick<AnswerColumn, 'name' | 'kind' | 'unit'> &
+  Partial<Pick<AnswerColumn, 'better' | 'addsUp'>>;
 
 /** Text made safe for markup, inside and outside of attributes. What cannot be seen or turns text around is a space. */
 export function markup(text: string): string {
@@ -53,7 +54,7 @@ export function formatValue({ kind, unit }: ShownColumn, value: AnswerValue | un
 function plainNumber(unit: AnswerColumn['unit'], value: number): string {
   if (unit === 'share') return formatShare(value);
   if (unit === 'minutes') return decimal(value, 1);
-  return unit === 'money' ? decimal(value, 2) : formatCount(value);
+  return unit === 'money' || unit === 'number' ? decimal(value, 2) : formatCount(value);
 }
 
 const titles: Readonly<Record<string, string>> = {
@@ -71,17 +72,19 @@ const titles: Readonly<Record<string, string>> = {
 
 /** What a field or a column is called: `ppc_campaign` is Campaign. */
 export function columnTitle(name: string): string {
-  const words = name.replace(/^(?:ppc|vt)_/, '').replaceAll('_', ' ');
-  return titles[name] ?? words.charAt(0).toUpperCase() + words.slice(1).replace(/\bid\b/g, 'ID');
+  const words = name
+    .replace(/^(?:ppc|vt)_/, '')
+    .replaceAll('_', ' ')
+    .replace(/\bid\b/g, 'ID')
+    .replace(/ within ([\d.]+)/, ' within $1 h');
+  return titles[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const better = /^(?:calls|share|callers|first_time_callers|called_back_within_\d+)$/;
-const worse = /^(?:missed|missed_rate|cost_per_call)$/;
-
 /** Whether a change of a measure is good or bad: more calls are good, more missed ones bad. Null where nobody can say. */
-export function judgeChange(measure: string, change: number): 'better' | 'worse' | null {
-  const name = measure.replace(/_change$/, '');
-  const isUpGood = better.test(name);
-  if ((!isUpGood && !worse.test(name)) || change === 0) return null;
-  return change > 0 === isUpGood ? 'better' : 'worse';
+export function judgeChange(
+  { better = null }: Pick<ShownColumn, 'better'> = {},
+  change: number,
+): 'better' | 'worse' | null {
+  if (better === null || change === 0) return null;
+  return change > 0 === (better === 'more') ? 'better' : 'worse';
 }

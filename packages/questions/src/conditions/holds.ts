@@ -9,7 +9,7 @@ export type Value = string | number | boolean | null;
 export type Judge<T> = (of: T) => boolean | null;
 
 /** How the values of a field are read. Undefined when it cannot be known: neither is then whether they are null. */
-export type ReaderOf<T> = (field: string) => (of: T) => Value | undefined;
+export type ReaderOf<T> = (field: string, test: Test) => (of: T) => Value | undefined;
 
 /** A condition as a function. */
 export function compileCondition<T>(
@@ -41,7 +41,7 @@ export function compileCondition<T>(
     }
     default: {
       const term = vocabulary.get(condition.field);
-      const read = readerOf(condition.field);
+      const read = readerOf(condition.field, condition);
       if (condition.kind === 'null') {
         return (of) => {
           const value = read(of);

@@ -21,5 +21,5 @@ export const ambiguousNames: ReadonlyMap<string, readonly string[]> = new Map(
 );
 
 /** Words as a sentence lists them: a, b or c. */
-export const wordList = (words: readonly string[]): string =>
-  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+export const wordList = (words: readonly string[], before = 'or'): string =>
+  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} ${before} ${words.at(-1)}`;

@@ -260,7 +260,7 @@ async function eachCall(
 }
 
 /** What follows from the time, the talk and the channel of a call. */
-const alwaysRead = ['date_added', 'talk_minutes', 'missed', 'is_extension', 'account'];
+const alwaysRead = ['date_added', 'talk_minutes', 'missed', 'answered', 'is_extension', 'account'];
 const timeFields = ['day', 'week', 'month', 'weekday', 'hour'];
 const callerParts = ['callers', 'repeat_callers', 'lag_median'];
 

@@ -1,3 +1,4 @@
+import { hour } from '@call-attribution/core/time';
 import {
   type Accumulator,
   Distinct,
@@ -164,6 +165,31 @@ function counterOf(
       return different(caller, memory);
     case 'repeat_callers':
       return different(caller, memory, 2);
+    case 'answered':
+      return counter(({ talk }) => talk !== null && talk > 0);
+    case 'judged':
+      return counter(({ talk }) => talk !== null && talk >= 0);
+    case 'sum':
+    case 'known': {
+      const read = numberOf(readerOf(part.field), part.scale);
+      const isSum = part.kind === 'sum';
+      return {
+        kind: 'sum',
+        plain: -1,
+        of: (facts) => {
+          const value = read(facts);
+          return isSum ? (value ?? 0) : Number(value !== null);
+        },
+      };
+    }
+    case 'rank':
+      return ranked(numberOf(readerOf(part.field), part.scale), memory, part.part, part.of);
+    case 'followed':
+    case 'called_again':
+    case 'reached': {
+      const within = part.hours * hour;
+      return counter((facts) => isFollowed(facts, within) && comesWithin(part.kind, facts, within));
+    }
     case 'with_caller':
       return counter((facts) => facts.caller !== null);
     case 'first_time':
@@ -191,11 +217,29 @@ function counterOf(
       const judge = judgeOf(part.condition);
       return counter((facts) => judge(facts) === true);
     }
-    case 'judged': {
-      const judge = judgeOf(part.condition);
-      return counter((facts) => judge(facts) !== null);
-    }
   }
+}
+
+/** A number field in steps of which `scale` make 1. */
+const numberOf =
+  (read: (facts: Facts) => Value, scale: number) =>
+  (facts: Facts): number | null => {
+    const value = read(facts);
+    return typeof value === 'number' ? Math.round(value * scale) : null;
+  };
+
+/** Is it a missed call of a caller, of which it is known what came within so many milliseconds? */
+const isFollowed = ({ talk, sequence }: Facts, within: number): boolean =>
+  talk === 0 && sequence !== null && sequence.untilEnd !== null && sequence.untilEnd >= within;
+
+function comesWithin(
+  kind: 'followed' | 'called_again' | 'reached',
+  { sequence }: Facts,
+  within: number,
+): boolean {
+  if (kind === 'followed') return true;
+  const until = kind === 'reached' ? sequence?.untilAnswered : sequence?.untilNext;
+  return typeof until === 'number' && until <= within;
 }
 
 /** An empty value is none, as in `without`. */

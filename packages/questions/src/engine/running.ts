@@ -1,3 +1,4 @@
+import { naiveAt } from '@call-attribution/core/time';
 import { MemoryLimit } from '@call-attribution/node-stream/accumulators';
 import type { Counted, CountedGroup } from '../answer/counted.ts';
 import { askedConditions, comparedFields, mostValues } from '../answer/nothing-found.ts';
@@ -242,9 +243,19 @@ export class Running {
   /** Counts the calls that were kept. They stay, so that more can come. */
   #countedLate(kept: KeptCalls, accounts: readonly AccountStatus[] | undefined, facts: Facts): Counted {
     const late = new Running({ ...this.plan, needsSequence: false }, this.#memory.bytes);
-    kept.each(facts, (each) => late.add(each));
+    kept.each(facts, (each) => late.add(each), this.#ends(accounts));
     facts.sequence = null;
     return { ...late.counted(undefined, facts), ...this.#accountsSeen(accounts) };
+  }
+
+  /** Until when the calls of each account are known, on the clock of its records: its last sync, otherwise its last call. */
+  #ends(accounts: readonly AccountStatus[] = []): Map<string, number> {
+    const { timeZone } = this.plan.zones;
+    const ends = new Map<string, number>();
+    for (const [account, { last }] of this.#seen) if (last !== null) ends.set(account, last);
+    for (const { account, syncedAt } of accounts)
+      if (syncedAt !== null && timeZone !== null) ends.set(account, naiveAt(Date.parse(syncedAt), timeZone));
+    return ends;
   }
 
   #statuses(): AccountStatus[] {

@@ -31,6 +31,7 @@ const alwaysKept: ReadonlySet<string> = new Set([
   'date_added',
   'talk_minutes',
   'missed',
+  'answered',
   'is_extension',
   'account',
   'caller_type',
@@ -177,9 +178,13 @@ export class KeptCalls {
   }
 
   /** Sets `facts` to one call after the other, with the place of each among those of its caller in its account. */
-  each(facts: Facts, take: (facts: Facts, sid: string) => void): void {
-    const { nth, before, after, first, last } = this.#places();
-    const [firsts, lasts] = [first, last].map((ends) => this.#records(ends));
+  each(
+    facts: Facts,
+    take: (facts: Facts, sid: string) => void,
+    ends: ReadonlyMap<string, number> = new Map(),
+  ): void {
+    const { nth, before, after, answered, first, last } = this.#places();
+    const [firsts, lasts] = [first, last].map((calls) => this.#records(calls));
     const apart = (from: number, to: number): number | null => {
       if (from === nobody || to === nobody) return null;
       const start = this.#number(from, timeAt);
@@ -197,6 +202,13 @@ export class KeptCalls {
       },
       get untilNext() {
         return apart(at, after[at] ?? nobody);
+      },
+      get untilAnswered() {
+        return apart(at, answered[at] ?? nobody);
+      },
+      get untilEnd() {
+        const end = ends.get(facts.account);
+        return end === undefined || facts.sentAt === null ? null : end - facts.sentAt;
       },
       get first() {
         return firsts?.[caller] ?? null;
@@ -241,7 +253,7 @@ export class KeptCalls {
     return place;
   }
 
-  /** By call: which call of its caller it is, from 1, and which ones are before and after it. By caller: the first and the last one. */
+  /** By call: which call of its caller it is, from 1, which ones are before and after it, and the next one that was answered. By caller: the first and the last one. */
   #places() {
     const size = this.#sids.length;
     const nth = new Int32Array(size);
@@ -249,7 +261,9 @@ export class KeptCalls {
     const after = new Int32Array(size).fill(nobody);
     const first = new Int32Array(this.#keys.length).fill(nobody);
     const last = new Int32Array(this.#keys.length).fill(nobody);
-    for (const at of this.#inOrder()) {
+    const answered = new Int32Array(size).fill(nobody);
+    const order = this.#inOrder();
+    for (const at of order) {
       const caller = this.#number(at, callerAt);
       if (caller === nobody) continue;
       const previous = last[caller] ?? nobody;
@@ -259,7 +273,15 @@ export class KeptCalls {
       else after[previous] = at;
       last[caller] = at;
     }
-    return { nth, before, after, first, last };
+    const nextAnswered = new Int32Array(this.#keys.length).fill(nobody);
+    for (const at of order.reverse()) {
+      const caller = this.#number(at, callerAt);
+      if (caller === nobody) continue;
+      answered[at] = nextAnswered[caller] ?? nobody;
+      const talk = this.#number(at, talkAt);
+      if (talk !== none && talk > 0) nextAnswered[caller] = at;
+    }
+    return { nth, before, after, answered, first, last };
   }
 
   /** The calls by time and id, those without a time last. They mostly come in the order of their times, or in the opposite one. */

@@ -48,6 +48,11 @@ export const derivedFields = [
     meaning: 'Nobody answered: the caller was never connected (talk_minutes is 0).',
   },
   {
+    name: 'answered',
+    type: 'boolean',
+    meaning: 'Somebody answered: the caller was connected (talk_minutes is above 0).',
+  },
+  {
     name: 'caller_type',
     type: 'text',
     values: ['first', 'returning'],

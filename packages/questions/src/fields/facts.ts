@@ -11,6 +11,10 @@ export interface Sequence {
   readonly sincePrevious: number | null;
   /** The same until the call after it. */
   readonly untilNext: number | null;
+  /** The same until the next call of the caller that was answered. */
+  readonly untilAnswered: number | null;
+  /** The same until the last sync of the account, or, where that is not known, until its last call. */
+  readonly untilEnd: number | null;
   /** What is known of the first call of the caller, in questions that ask for it. */
   readonly first: Readonly<Record<string, unknown>> | null;
   /** The same of the last call. */
@@ -115,7 +119,10 @@ export interface ReadCalls {
 }
 
 /** Of the first call of its caller, and of no other known one. Of read calls nothing else is asked. */
-const firstOfAll: Sequence = { nth: 1, sincePrevious: null, untilNext: null, first: null, last: null };
+const firstOfAll: Sequence = {
+  ...{ nth: 1, sincePrevious: null, untilNext: null, untilAnswered: null, untilEnd: null },
+  ...{ first: null, last: null },
+};
 
 /** Of a call that a database has read, there is none. */
 const noRecord: Facts['record'] = {};

@@ -40,6 +40,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   hour: ['hour_of_day'],
   weekday: ['day_of_week'],
   missed: ['unanswered', 'is_missed', 'missed_call'],
+  answered: ['is_answered', 'answered_call'],
   caller_type: ['new_or_returning', 'type_of_caller'],
   lag_minutes: ['lag'],
   is_extension: ['call_extension', 'extension'],
@@ -61,6 +62,7 @@ const touchIn =
 function derivedReads(settings: FieldSettings): Readonly<Record<Exclude<DerivedName, TouchName>, Read>> {
   return {
     missed: ({ talk }) => (talk === null ? null : talk === 0),
+    answered: ({ talk }) => (talk === null ? null : talk > 0),
     caller_type({ sequence }) {
       if (sequence === null) return null;
       return sequence.nth === 1 ? 'first' : 'returning';

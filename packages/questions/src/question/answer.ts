@@ -10,9 +10,13 @@ export interface AnswerColumn {
   /** What the column holds: a group, a measure, the measure of the period before, or the change since then. */
   readonly kind: 'group' | 'measure' | 'before' | 'change';
   /** What the values count or measure. */
-  readonly unit: 'value' | 'time' | 'calls' | 'callers' | 'minutes' | 'share' | 'money' | 'count';
+  readonly unit: 'value' | 'time' | 'calls' | 'callers' | 'minutes' | 'share' | 'money' | 'count' | 'number';
   /** What the column says, in one sentence. */
   readonly meaning: string;
+  /** Of a measure and its change: whether more of it is better or worse. Null where nobody can say. */
+  readonly better: 'more' | 'less' | null;
+  /** Of a measure: the values of groups add up to that of all calls. */
+  readonly addsUp: boolean;
 }
 
 /** Why some calls or rows are not in an answer. */
@@ -44,6 +48,8 @@ export interface Note {
     | 'no_time_zone'
     | 'local_clock'
     | 'unfinished'
+    | 'per_day'
+    | 'empty_days'
     | 'no_match'
     | 'as_sent'
     | 'missing_field'

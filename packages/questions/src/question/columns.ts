@@ -2,12 +2,14 @@ import type { Term, Vocabulary } from '../conditions/condition.ts';
 import { QuestionError } from '../errors.ts';
 import type { QuestionField } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
-import { type MeasureName, type MeasureSpec, measureSpecs } from './measures.ts';
+import { type MeasureSpec, spendColumns } from './measures.ts';
 
 /** A measure with the places of its parts among those of the question. */
 export interface PlannedMeasure {
   /** Its column in the answer. */
   readonly column: string;
+  /** Its own name. */
+  readonly name: string;
   /** What it is. */
   readonly spec: MeasureSpec;
   /** The parts it is made of, by their place. */
@@ -16,26 +18,11 @@ export interface PlannedMeasure {
   readonly counted: number | null;
 }
 
-const money = { kind: 'measure', unit: 'money' } as const;
-const spendColumns: readonly AnswerColumn[] = [
-  {
-    name: 'spend',
-    ...money,
-    meaning:
-      'What was spent. The total is that of the groups with calls or spend that are found, shown or not.',
-  },
-  {
-    name: 'cost_per_call',
-    ...money,
-    meaning: 'What was spent, per call. The total counts only the calls of groups with spend.',
-  },
-];
-
 /** The columns of an answer. Rows are objects, so no two may have one name. */
 export function columnsOf(
   groups: readonly QuestionField[],
   measures: readonly PlannedMeasure[],
-  isCompared: boolean,
+  compared: 'no' | 'plain' | 'per_day',
   hasSpend: boolean,
 ): AnswerColumn[] {
   const columns = [
@@ -45,16 +32,16 @@ export function columnsOf(
         kind: 'group',
         unit: isTime ? 'time' : 'value',
         meaning,
+        better: null,
+        addsUp: false,
       }),
     ),
-    ...measures.flatMap((measure) => measured(measure, isCompared)),
+    ...measures.flatMap((measure) => measured(measure, compared)),
     ...(hasSpend ? spendColumns : []),
   ];
   const twice = columns.find(({ name }, i) => columns.findIndex((other) => other.name === name) !== i)?.name;
   if (twice !== undefined) {
-    const isOwn =
-      Object.hasOwn(measureSpecs, twice) &&
-      measures.some(({ spec }) => spec === measureSpecs[twice as MeasureName]);
+    const isOwn = measures.some(({ column, name }) => column === twice && name === twice);
     throw new QuestionError(
       'invalid_question',
       `Two columns are called ${twice}. Name the measure with as, such as "${isOwn ? twice : 'calls'} as how_many", or group by another field.`,
@@ -63,20 +50,27 @@ export function columnsOf(
   return columns;
 }
 
-function measured({ column: name, spec }: PlannedMeasure, isCompared: boolean): AnswerColumn[] {
-  const { meaning, unit } = spec;
-  const own: AnswerColumn = { name, kind: 'measure', unit, meaning };
-  if (!isCompared) return [own];
+function measured(measure: PlannedMeasure, compared: 'no' | 'plain' | 'per_day'): AnswerColumn[] {
+  const { column: name, spec } = measure;
+  const { meaning, unit, better, addsUp } = spec;
+  const own: AnswerColumn = { name, kind: 'measure', unit, meaning, better, addsUp };
+  if (compared === 'no') return [own];
   const before = `${meaning.replace(/\.$/, '')}, in the period compared with.`;
-  const change = `Difference of ${name} and ${name}_before.`;
-  return [
-    own,
-    { name: `${name}_before`, kind: 'before', unit, meaning: before },
-    ...(spec.number === 'time'
-      ? []
-      : [{ name: `${name}_change`, kind: 'change', unit, meaning: change } as const]),
-  ];
+  const columns: AnswerColumn[] = [own, { ...own, name: `${name}_before`, kind: 'before', meaning: before }];
+  if (spec.number === 'time') return columns;
+  const change: AnswerColumn = {
+    ...own,
+    name: `${name}_change`,
+    kind: 'change',
+    meaning: `Difference of ${name} and ${name}_before.`,
+  };
+  if (compared === 'plain' || !growsWithTime(spec)) return [...columns, change];
+  const perDay = `Difference of ${name} and ${name}_before, each by the days of its period.`;
+  return [...columns, { ...change, unit: unit === 'minutes' ? unit : 'number', meaning: perDay }];
 }
+
+/** Is there more of a measure in a longer period? */
+export const growsWithTime = ({ addsUp, unit }: MeasureSpec): boolean => addsUp && unit !== 'share';
 
 /** The columns of an answer as terms of `having`. */
 export function havingTerms(

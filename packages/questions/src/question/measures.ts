@@ -2,18 +2,35 @@ import { formatNaive } from '@call-attribution/core/time';
 import type { Condition } from '../conditions/condition.ts';
 import type { AnswerColumn, AnswerValue, LeftOut } from './answer.ts';
 
+// The one table of measures. Help, completion, pages, assistants, charts, the documentation and the law of tests follow from it.
+
 /**
- * What is counted of the calls of a group. Measures are made of these; each engine counts them, and nothing else.
- * Talk is in tenths of a minute, times and the lag in milliseconds.
+ * What is counted of the calls of a group. Measures are made of these. Talk is in tenths of a minute, times and the lag are in
+ * milliseconds.
  */
 export type Part =
   | { readonly kind: PlainPart }
   /** The value at rank `ceil(part / of * n)` of the tenths of talk. */
   | { readonly kind: 'talk_rank'; readonly part: number; readonly of: number }
+  /** The same of a number field, in steps of which `scale` make 1: so the numbers are whole, and sums of them exact. */
+  | {
+      readonly kind: 'rank';
+      readonly field: string;
+      readonly scale: number;
+      readonly part: number;
+      readonly of: number;
+    }
+  /** The sum of a number field, and how many calls have a number there. */
+  | { readonly kind: 'sum' | 'known'; readonly field: string; readonly scale: number }
   /** How many different values a field has, and how many calls have none. An empty one is none. */
   | { readonly kind: 'distinct' | 'without'; readonly field: string }
-  /** Of how many calls a condition is true, and of how many it can be said. */
-  | { readonly kind: 'holds' | 'judged'; readonly condition: Condition };
+  /** Of how many calls a condition is true. */
+  | { readonly kind: 'holds'; readonly condition: Condition }
+  /**
+   * Missed calls with a caller number, at least so many hours before what is known ends; those after which the caller called again
+   * within these hours; and those after which a call of the caller was answered within them.
+   */
+  | { readonly kind: 'followed' | 'called_again' | 'reached'; readonly hours: number };
 
 /** Parts that need nothing more to be said. */
 export type PlainPart =
@@ -21,6 +38,8 @@ export type PlainPart =
   | 'extensions'
   | 'talked'
   | 'missed'
+  | 'answered'
+  | 'judged'
   | 'talk_sum'
   | 'callers'
   | 'repeat_callers'
@@ -34,29 +53,60 @@ export type PlainPart =
 /** What an engine counted of a part. */
 export type PartValue = number | null;
 
-/** How a measure is computed and shown. Percentiles are the value at rank `ceil(p * n)`: always one that occurs. */
-export interface MeasureSpec {
-  /** What it says of a group. */
+/** What stands in the brackets of a measure, as far as the measure asks for it. */
+export interface Argument {
+  /** As it was written. */
+  readonly text: string;
+  /** The own name of the field. */
+  readonly field: string;
+  /** How many steps of a number field make 1. */
+  readonly scale: number;
+  readonly condition: Condition;
+  readonly hours: number;
+}
+
+/** A measure. Percentiles are the value at rank `ceil(p * n)`: always one that occurs. */
+export interface Measure {
+  /** Its name, and that of its column; a measure with an argument has that in its column too. */
+  readonly name: string;
+  /** What stands in its brackets: a field, a field that is a number and no id, a condition, or a number of hours. */
+  readonly argument?: 'field' | 'number' | 'condition' | 'hours';
+  /** Names that people use for it. */
+  readonly otherNames?: readonly string[];
+  /** What it says of a group, in a sentence; `{}` stands for the argument. */
   readonly meaning: string;
-  /** Its unit. */
+  /** Its unit. That of a number field is minutes where the name of the field says so. */
   readonly unit: AnswerColumn['unit'];
-  /** What it is made of. */
-  readonly parts: readonly Part[];
-  /** Makes it of the values of its parts in a group, and in all groups of the period. */
-  readonly value: (own: readonly PartValue[], whole: readonly PartValue[]) => AnswerValue;
-  /** What a group without calls has. */
-  readonly empty: 0 | null;
   /** What kind of number it is. */
   readonly number: 'whole' | 'tenths' | 'float' | 'time';
-  /** Calls that the measure cannot take into account: why, and the part that counts those it can. */
+  /** Whether more of it is better or worse; null where nobody can say. */
+  readonly better: 'more' | 'less' | null;
+  /** The values of groups add up to that of all calls. */
+  readonly addsUp: boolean;
+  /** What a group without calls has. */
+  readonly empty: 0 | null;
+  /** What it is made of. */
+  parts(argument: Argument): readonly Part[];
+  /** Makes it of its parts in a group and in all calls of the period, of the days of the group, and of the steps of its field. */
+  value(
+    own: readonly PartValue[],
+    whole: readonly PartValue[],
+    days: number | null,
+    scale: number,
+  ): AnswerValue;
+  /** Calls that it cannot take into account: why, and the part that counts those it can. */
   readonly leaves?: { readonly code: LeftOut['code']; readonly counted: Part };
 }
 
+const plain =
+  (...kinds: PlainPart[]) =>
+  (): readonly Part[] =>
+    kinds.map((kind) => ({ kind }));
 const count = (value: PartValue | undefined): number => value ?? 0;
 const ratio = (part: PartValue | undefined, of: PartValue | undefined): number | null =>
   count(of) === 0 ? null : count(part) / count(of);
-const tenths = (value: PartValue | undefined): number | null =>
-  value === null || value === undefined ? null : value / 10;
+const scaled = (value: PartValue | undefined, scale: number): number | null =>
+  value === null || value === undefined ? null : value / scale;
 const timeText = (value: PartValue | undefined): string | null =>
   value === null || value === undefined ? null : shownMoment(value);
 
@@ -66,207 +116,377 @@ export function shownMoment(millis: number): string {
   return `${formatNaive(millis)}${fraction === 0 ? '' : `.${String(fraction).padStart(3, '0').replace(/0+$/, '')}`}`;
 }
 
-const calls: Part = { kind: 'calls' };
-const talked: Part = { kind: 'talked' };
-const talkLeaves = { code: 'no_talk_minutes', counted: talked } as const;
+const talkLeaves = { code: 'no_talk_minutes', counted: { kind: 'talked' } } as const;
 const callerLeaves = { code: 'no_caller_number', counted: { kind: 'with_caller' } } as const;
-const counted = (kind: PlainPart, meaning: string, unit: AnswerColumn['unit']): MeasureSpec => ({
-  meaning,
-  unit,
-  parts: [{ kind }],
-  value: ([own]) => count(own),
-  empty: 0,
-  number: 'whole',
-});
 
-/** All measures that have a name of their own. */
-export const measureSpecs = {
-  calls: counted('calls', 'Number of calls.', 'calls'),
-  share: {
+/** A number of calls or callers, and a part of a whole. */
+const counted = { number: 'whole', empty: 0, value: ([own]: readonly PartValue[]) => count(own) } as const;
+const part = {
+  unit: 'share',
+  number: 'float',
+  addsUp: false,
+  empty: null,
+  value: ([own, all]: readonly PartValue[]) => ratio(own, all),
+} as const;
+/** Minutes of talk. */
+const talk = { unit: 'minutes', better: null, addsUp: false, empty: null, leaves: talkLeaves } as const;
+/** Something of a number field. */
+const ofNumber = {
+  argument: 'number',
+  unit: 'number',
+  number: 'float',
+  better: null,
+  addsUp: false,
+  empty: null,
+} as const;
+
+/** All measures. */
+export const measures = [
+  {
+    ...counted,
+    name: 'calls',
+    otherNames: ['call_count', 'count'],
+    meaning: 'Number of calls.',
+    unit: 'calls',
+    better: 'more',
+    addsUp: true,
+    parts: plain('calls'),
+  },
+  {
+    ...part,
+    name: 'share',
     meaning: 'Part of all counted calls, 0 to 1.',
-    unit: 'share',
-    parts: [calls],
+    better: null,
+    addsUp: true,
+    empty: 0,
+    parts: plain('calls'),
     value: ([own], [whole]) => ratio(own, whole),
+  },
+  {
+    name: 'per_day',
+    otherNames: ['calls_per_day'],
+    meaning: 'Calls by the days of the period, up to its end or now.',
+    unit: 'number',
+    number: 'float',
+    better: 'more',
+    addsUp: false,
     empty: 0,
-    number: 'float',
+    parts: plain('calls'),
+    value: ([own], _, days) => (days === null || days <= 0 ? null : count(own) / days),
   },
-  missed: {
-    ...counted('missed', 'Calls that nobody answered: talk_minutes is 0.', 'calls'),
+  {
+    ...counted,
+    name: 'missed',
+    otherNames: ['missed_calls', 'unanswered'],
+    meaning: 'Calls that nobody answered: talk_minutes is 0.',
+    unit: 'calls',
+    better: 'less',
+    addsUp: true,
+    parts: plain('missed'),
     leaves: talkLeaves,
   },
-  missed_rate: {
-    meaning: 'Part of the calls that nobody answered, 0 to 1.',
-    unit: 'share',
-    parts: [{ kind: 'missed' }, talked],
-    value: ([missed, all]) => ratio(missed, all),
-    empty: null,
-    number: 'float',
+  {
+    ...counted,
+    name: 'answered',
+    otherNames: ['answered_calls'],
+    meaning: 'Calls that were answered: talk_minutes is above 0.',
+    unit: 'calls',
+    better: 'more',
+    addsUp: true,
+    parts: plain('answered'),
     leaves: talkLeaves,
   },
-  talk_sum: {
+  {
+    ...part,
+    name: 'missed_rate',
+    otherNames: ['miss_rate'],
+    meaning: 'Missed calls by answered and missed calls, 0 to 1.',
+    better: 'less',
+    parts: plain('missed', 'judged'),
+    leaves: talkLeaves,
+  },
+  {
+    ...part,
+    name: 'answered_rate',
+    otherNames: ['answer_rate'],
+    meaning: 'Answered calls by answered and missed calls, 0 to 1.',
+    better: 'more',
+    parts: plain('answered', 'judged'),
+    leaves: talkLeaves,
+  },
+  {
+    ...talk,
+    name: 'talk_sum',
+    otherNames: ['minutes', 'talk_minutes', 'talk_time'],
     meaning: 'Sum of talk_minutes.',
-    unit: 'minutes',
-    parts: [{ kind: 'talk_sum' }],
-    value: ([sum]) => count(sum) / 10,
+    number: 'tenths',
+    addsUp: true,
     empty: 0,
-    number: 'tenths',
-    leaves: talkLeaves,
+    parts: plain('talk_sum'),
+    value: ([sum]) => count(sum) / 10,
   },
-  talk_mean: {
+  {
+    ...talk,
+    name: 'talk_mean',
+    otherNames: ['average_talk', 'mean_talk'],
     meaning: 'Mean of talk_minutes, missed calls included.',
-    unit: 'minutes',
-    parts: [{ kind: 'talk_sum' }, talked],
-    value: ([sum, all]) => (count(all) === 0 ? null : count(sum) / 10 / count(all)),
-    empty: null,
     number: 'float',
-    leaves: talkLeaves,
+    parts: plain('talk_sum', 'talked'),
+    value: ([sum, all]) => (count(all) === 0 ? null : count(sum) / 10 / count(all)),
   },
-  talk_median: {
+  {
+    ...talk,
+    name: 'talk_median',
+    otherNames: ['median_talk'],
     meaning: 'Median of talk_minutes, missed calls included; of two in the middle the smaller one.',
-    unit: 'minutes',
-    parts: [{ kind: 'talk_rank', part: 1, of: 2 }],
-    value: ([value]) => tenths(value),
-    empty: null,
     number: 'tenths',
-    leaves: talkLeaves,
+    parts: () => [{ kind: 'talk_rank', part: 1, of: 2 }],
+    value: ([value]) => scaled(value, 10),
   },
-  talk_p90: {
+  {
+    ...talk,
+    name: 'talk_p90',
     meaning: 'Talk minutes that nine in ten calls do not exceed, missed calls included.',
-    unit: 'minutes',
-    parts: [{ kind: 'talk_rank', part: 9, of: 10 }],
-    value: ([value]) => tenths(value),
-    empty: null,
     number: 'tenths',
-    leaves: talkLeaves,
+    parts: () => [{ kind: 'talk_rank', part: 9, of: 10 }],
+    value: ([value]) => scaled(value, 10),
   },
-  callers: {
-    ...counted('callers', 'Different callers, by the digits of their number.', 'callers'),
+  {
+    ...counted,
+    name: 'callers',
+    otherNames: ['unique_callers'],
+    meaning: 'Different callers, by the digits of their number.',
+    unit: 'callers',
+    better: 'more',
+    addsUp: false,
+    parts: plain('callers'),
     leaves: callerLeaves,
   },
-  repeat_callers: {
-    ...counted('repeat_callers', 'Callers with more than one call in the group.', 'callers'),
+  {
+    ...counted,
+    name: 'repeat_callers',
+    otherNames: ['returning_callers'],
+    meaning: 'Callers with more than one call in the group.',
+    unit: 'callers',
+    better: null,
+    addsUp: false,
+    parts: plain('repeat_callers'),
     leaves: callerLeaves,
   },
-  first_time_callers: {
-    ...counted(
-      'first_time',
-      'Callers whose first call to the account, of all calls that are known, is in the group.',
-      'callers',
-    ),
+  {
+    ...counted,
+    name: 'first_time_callers',
+    otherNames: ['new_callers'],
+    meaning: 'Callers whose first call to the account, of all calls that are known, is in the group.',
+    unit: 'callers',
+    better: 'more',
+    addsUp: false,
+    parts: plain('first_time'),
     leaves: callerLeaves,
   },
-  lag_median: {
+  {
+    name: 'lag_median',
     meaning: 'Median of the minutes from the first visit to the call, in tenths.',
     unit: 'minutes',
-    parts: [{ kind: 'lag_median' }],
-    value: ([lag]) => (lag === null || lag === undefined ? null : Math.floor((lag + 3000) / 6000) / 10),
-    empty: null,
     number: 'tenths',
+    better: null,
+    addsUp: false,
+    empty: null,
+    parts: plain('lag_median'),
+    value: ([lag]) => (lag === null || lag === undefined ? null : Math.floor((lag + 3000) / 6000) / 10),
     leaves: { code: 'no_lag', counted: { kind: 'with_lag' } },
   },
-  first: {
+  {
+    name: 'first',
+    otherNames: ['first_call'],
     meaning: 'Time of the first call.',
     unit: 'time',
-    parts: [{ kind: 'first' }],
-    value: ([time]) => timeText(time),
-    empty: null,
     number: 'time',
+    better: null,
+    addsUp: false,
+    empty: null,
+    parts: plain('first'),
+    value: ([time]) => timeText(time),
   },
-  last: {
+  {
+    name: 'last',
+    otherNames: ['last_call'],
     meaning: 'Time of the last call.',
     unit: 'time',
-    parts: [{ kind: 'last' }],
-    value: ([time]) => timeText(time),
-    empty: null,
     number: 'time',
-  },
-} as const satisfies Readonly<Record<string, MeasureSpec>>;
-
-/** A measure that has a name of its own. */
-export type MeasureName = keyof typeof measureSpecs;
-
-/** Names that people use for measures. */
-export const otherMeasureNames: Readonly<Record<string, MeasureName>> = {
-  call_count: 'calls',
-  count: 'calls',
-  missed_calls: 'missed',
-  unanswered: 'missed',
-  miss_rate: 'missed_rate',
-  minutes: 'talk_sum',
-  talk_minutes: 'talk_sum',
-  talk_time: 'talk_sum',
-  average_talk: 'talk_mean',
-  mean_talk: 'talk_mean',
-  median_talk: 'talk_median',
-  unique_callers: 'callers',
-  returning_callers: 'repeat_callers',
-  new_callers: 'first_time_callers',
-  first_call: 'first',
-  last_call: 'last',
-};
-
-/** The number of different values of a field. */
-export const distinctSpec = (field: string): MeasureSpec => ({
-  meaning: `Number of different values of ${field}, an empty one not counted.`,
-  unit: 'count',
-  parts: [{ kind: 'distinct', field }],
-  value: ([own]) => count(own),
-  empty: 0,
-  number: 'whole',
-});
-
-/** How many calls have no value of a field. */
-export const withoutSpec = (field: string): MeasureSpec => ({
-  meaning: `Calls in which ${field} is missing or empty.`,
-  unit: 'calls',
-  parts: [{ kind: 'without', field }],
-  value: ([own]) => count(own),
-  empty: 0,
-  number: 'whole',
-});
-
-/** Of how many calls a condition is true. */
-export const countSpec = (condition: Condition, text: string): MeasureSpec => ({
-  meaning: `Calls of which it is true that ${text}.`,
-  unit: 'calls',
-  parts: [{ kind: 'holds', condition }],
-  value: ([own]) => count(own),
-  empty: 0,
-  number: 'whole',
-});
-
-/** The part of the calls of which a condition is true, among those of which it can be said. */
-export const shareSpec = (condition: Condition, text: string): MeasureSpec => ({
-  meaning: `Part of the calls of which it is true that ${text}, among those of which it can be said, 0 to 1.`,
-  unit: 'share',
-  parts: [
-    { kind: 'holds', condition },
-    { kind: 'judged', condition },
-  ],
-  value: ([own, all]) => ratio(own, all),
-  empty: null,
-  number: 'float',
-});
-
-/** The part of the missed calls after which the caller called again in time. */
-export function calledBackSpec(hours: string): MeasureSpec {
-  const missed: Condition = { kind: 'flag', field: 'missed' };
-  const again: Condition = {
-    kind: 'compare',
-    field: 'hours_until_next_call',
-    operator: '<=',
-    value: { type: 'number', text: hours },
-  };
-  const known: Condition = { kind: 'not', part: { kind: 'null', field: 'caller_nth' } };
-  return {
-    meaning: `Part of the missed calls with a caller number after which the caller called again within ${hours} hours, 0 to 1.`,
-    unit: 'share',
-    parts: [
-      { kind: 'holds', condition: { kind: 'and', parts: [missed, again] } },
-      { kind: 'holds', condition: { kind: 'and', parts: [missed, known] } },
-    ],
-    value: ([own, all]) => ratio(own, all),
+    better: null,
+    addsUp: false,
     empty: null,
-    number: 'float',
+    parts: plain('last'),
+    value: ([time]) => timeText(time),
+  },
+  {
+    ...counted,
+    name: 'distinct',
+    argument: 'field',
+    meaning: 'Number of different values of {}, an empty one not counted.',
+    unit: 'count',
+    better: null,
+    addsUp: false,
+    parts: ({ field }) => [{ kind: 'distinct', field }],
+  },
+  {
+    ...counted,
+    name: 'without',
+    argument: 'field',
+    meaning: 'Calls in which {} is missing or empty.',
+    unit: 'calls',
+    better: null,
+    addsUp: true,
+    parts: ({ field }) => [{ kind: 'without', field }],
+  },
+  {
+    ...counted,
+    name: 'count',
+    argument: 'condition',
+    meaning: 'Calls of which {} is true.',
+    unit: 'calls',
+    better: null,
+    addsUp: true,
+    parts: ({ condition }) => [{ kind: 'holds', condition }],
+  },
+  {
+    ...part,
+    name: 'share',
+    argument: 'condition',
+    meaning: 'Calls of which {} is true by all calls of the group, 0 to 1. What is unknown is not true.',
+    better: null,
+    parts: ({ condition }) => [{ kind: 'holds', condition }, { kind: 'calls' }],
+  },
+  {
+    ...ofNumber,
+    name: 'median',
+    argument: 'number',
+    meaning: 'Median of {}; of two in the middle the smaller one.',
+    parts: ({ field, scale }) => [{ kind: 'rank', field, scale, part: 1, of: 2 }],
+    value: ([value], _, __, scale) => scaled(value, scale),
+  },
+  {
+    ...ofNumber,
+    name: 'mean',
+    argument: 'number',
+    meaning: 'Mean of {}.',
+    parts: ({ field, scale }) => [
+      { kind: 'sum', field, scale },
+      { kind: 'known', field, scale },
+    ],
+    value: ([sum, all], _, __, scale) => (count(all) === 0 ? null : count(sum) / scale / count(all)),
+  },
+  {
+    ...ofNumber,
+    name: 'p90',
+    argument: 'number',
+    meaning: 'What {} does not exceed in nine of ten calls.',
+    parts: ({ field, scale }) => [{ kind: 'rank', field, scale, part: 9, of: 10 }],
+    value: ([value], _, __, scale) => scaled(value, scale),
+  },
+  {
+    ...part,
+    name: 'called_again_within',
+    argument: 'hours',
+    meaning:
+      'Missed calls whose caller called again within {} h, by all missed calls with a caller number that are at least {} h before the last sync, 0 to 1.',
+    better: null,
+    parts: ({ hours }) => [
+      { kind: 'called_again', hours },
+      { kind: 'followed', hours },
+    ],
+  },
+  {
+    ...part,
+    name: 'reached_within',
+    argument: 'hours',
+    meaning:
+      'Missed calls whose caller had an answered call within {} h, by all missed calls with a caller number that are at least {} h before the last sync, 0 to 1.',
+    better: 'more',
+    parts: ({ hours }) => [
+      { kind: 'reached', hours },
+      { kind: 'followed', hours },
+    ],
+  },
+] as const satisfies readonly Measure[];
+
+/** The columns that `spend` adds. */
+export const spendColumns: readonly AnswerColumn[] = [
+  {
+    ...{ name: 'spend', kind: 'measure', unit: 'money', better: null, addsUp: true },
+    meaning:
+      'What was spent. The total is that of the groups with calls or spend that are found, shown or not.',
+  },
+  {
+    ...{ name: 'cost_per_call', kind: 'measure', unit: 'money', better: 'less', addsUp: false },
+    meaning: 'What was spent, per call. The total counts only the calls of groups with spend.',
+  },
+];
+
+/** The name of a measure. */
+export type MeasureName = (typeof measures)[number]['name'];
+
+const words = { field: 'field', number: 'field', condition: 'condition', hours: 'hours' } as const;
+
+/** How a measure is written: `calls`, `median(field)`. */
+export const measureForm = ({ name, argument }: Measure): string =>
+  argument === undefined ? name : `${name}(${words[argument]})`;
+
+/** All measures as they are written, for a help text. */
+export const measureForms: readonly string[] = measures.map(measureForm);
+
+/** A measure by any of its names, with or without an argument. */
+export const findMeasure = (name: string, hasArgument: boolean): Measure | undefined =>
+  measures.find(
+    (each: Measure) =>
+      (each.argument !== undefined) === hasArgument &&
+      (each.name === name || each.otherNames?.includes(name) === true),
+  );
+
+/** What is known of a column of an answer by its name alone, such as `missed_rate_change` or `median_rank`; undefined for others. */
+export function measureColumn(
+  column: string,
+): Pick<AnswerColumn, 'name' | 'kind' | 'unit' | 'better' | 'addsUp'> | undefined {
+  const spent = spendColumns.find(({ name }) => name === column);
+  if (spent !== undefined) return spent;
+  const [, base = column, suffix] = /^(.*?)(?:_(before|change))?$/s.exec(column) ?? [];
+  const kind = suffix === 'before' || suffix === 'change' ? suffix : 'measure';
+  const measure = measures.find((each: Measure) => {
+    if (each.argument === undefined) return each.name === base;
+    return base.startsWith(each.argument === 'condition' ? `${each.name}(` : `${each.name}_`);
+  });
+  if (measure === undefined) return undefined;
+  const { better, addsUp }: Measure = measure;
+  return { name: column, kind, unit: unitOf(measure, base), better, addsUp };
+}
+
+/** The unit of a measure: of a number field it is minutes where the name of the field says so. */
+const unitOf = ({ unit }: Measure, field: string): AnswerColumn['unit'] =>
+  unit === 'number' && field.endsWith('_minutes') ? 'minutes' : unit;
+
+/** A measure of a question. */
+export interface MeasureSpec
+  extends Pick<Measure, 'meaning' | 'unit' | 'number' | 'better' | 'addsUp' | 'empty' | 'leaves'> {
+  /** What it is made of. */
+  readonly parts: readonly Part[];
+  /** Makes it of its parts in a group and in all calls of the period, and of the days of the group. */
+  readonly value: (
+    own: readonly PartValue[],
+    whole: readonly PartValue[],
+    days: number | null,
+  ) => AnswerValue;
+}
+
+/** A measure with what stands in its brackets. */
+export function specOf(measure: Measure, argument: Argument): MeasureSpec {
+  const { meaning, number, better, addsUp, empty, leaves, value, parts } = measure;
+  return {
+    meaning: meaning.replaceAll('{}', () => argument.text),
+    unit: unitOf(measure, argument.field),
+    ...{ number, better, addsUp, empty },
+    ...(leaves === undefined ? {} : { leaves }),
+    parts: parts(argument),
+    value: (own, whole, days) => value(own, whole, days, argument.scale),
   };
 }

@@ -43,15 +43,13 @@ type ColumnOf<G> = G extends string
 /** The column that a measure has. */
 type MeasureColumn<M> = M extends `${string} as ${infer Name}`
   ? Lowercase<Name>
-  : M extends `distinct(${infer Field})`
-    ? `distinct_${ColumnOf<Field>}`
-    : M extends `without(${infer Field})`
-      ? `without_${ColumnOf<Field>}`
-      : M extends `called_back_within(${infer Hours})`
-        ? `called_back_within_${Hours}`
-        : M extends string
-          ? M
-          : string;
+  : M extends `${infer Name extends 'distinct' | 'without' | 'median' | 'mean' | 'p90'}(${infer Field})`
+    ? `${Name}_${ColumnOf<Field>}`
+    : M extends `${infer Name extends 'called_again_within' | 'reached_within'}(${infer Hours})`
+      ? `${Name}_${Hours}`
+      : M extends string
+        ? M
+        : string;
 
 /** The names of the groups of a question. */
 type GroupsOf<Q> = Q extends { readonly groupBy: readonly (infer G)[] } ? ColumnOf<G> : never;

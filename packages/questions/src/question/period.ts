@@ -447,6 +447,10 @@ function yearBefore({ from, to }: ClosedPeriod, weeks: FieldSettings | null): Cl
   return { from: addMonths(from, -12), to: addMonths(to, -12) };
 }
 
+/** How much of a period has passed, in milliseconds; null where its ends are open. */
+export const elapsedOf = ({ from, to }: Period, now: number): number | null =>
+  from === null || to === null ? null : Math.max(0, Math.min(to, now) - from);
+
 /** A naive time as an answer shows it. */
 export const shownTime = (millis: number | null): string | null =>
   millis === null ? null : formatNaive(millis);

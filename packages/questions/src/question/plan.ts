@@ -1,3 +1,4 @@
+import { naiveAt } from '@call-attribution/core/time';
 import type { Condition, Vocabulary } from '../conditions/condition.ts';
 import { fieldsOf } from '../conditions/condition.ts';
 import { nameOf } from '../conditions/names.ts';
@@ -6,11 +7,13 @@ import { QuestionError } from '../errors.ts';
 import type { FieldSettings } from '../fields/calendar.ts';
 import { type QuestionField, questionFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
-import { columnsOf, havingTerms, type PlannedMeasure } from './columns.ts';
+import { columnsOf, growsWithTime, havingTerms, type PlannedMeasure } from './columns.ts';
 import type { Part } from './measures.ts';
 import {
   type ClosedPeriod,
   comparedPeriod,
+  elapsedOf,
+  machineZone,
   periodNotes,
   type ReadPeriod,
   readPeriod,
@@ -49,6 +52,8 @@ export interface SelectionPlan {
   readonly period: ReadPeriod;
   /** What has to be said about the period. */
   readonly periodNotes: ReturnType<typeof periodNotes>;
+  /** What the clock shows in the zone of the answer; where nobody has said which that is, in the one of this machine. */
+  readonly now: number;
   /** The accounts; null for all. */
   readonly accounts: readonly string[] | null;
   /** Which channel of calls. */
@@ -69,6 +74,8 @@ export interface Plan extends SelectionPlan {
   readonly parts: readonly Part[];
   /** The period to compare with. */
   readonly compared: ClosedPeriod | null;
+  /** The compared periods are of different length: changes of measures that add up are per day. */
+  readonly changesPerDay: boolean;
   /** What was spent, by group. */
   readonly spend: Spend | null;
   /** The columns of the answer, in order. */
@@ -124,6 +131,7 @@ export function planSelection(
     zones,
     period,
     periodNotes: periodNotes(period, clock),
+    now: naiveAt(now, clock.timeZone ?? machineZone()),
     accounts: selection.accounts ?? null,
     calls,
     conditions: [
@@ -144,12 +152,13 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
   const parts = new PartList();
   parts.add({ kind: 'calls' });
   parts.add({ kind: 'extensions' });
-  const needsEnds = groups.some(({ isTime }) => isTime) && (period.from === null || period.to === null);
+  const isOpen = period.from === null || period.to === null;
+  const needsEnds =
+    isOpen && (groups.some(({ isTime }) => isTime) || read.some(({ name }) => name === 'per_day'));
   if (needsEnds) for (const kind of ['first', 'last'] as const) parts.add({ kind });
   const measures = read.map(
-    ({ column, spec }): PlannedMeasure => ({
-      column,
-      spec,
+    ({ column, name, spec }): PlannedMeasure => ({
+      ...{ column, name, spec },
       parts: spec.parts.map((part) => parts.add(part)),
       counted: spec.leaves === undefined ? null : parts.add(spec.leaves.counted),
     }),
@@ -164,7 +173,12 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
           groups.some(({ name }) => name === 'week'),
         );
   const spend = question.spend === undefined ? null : readSpend(question.spend, groups);
-  const columns = columnsOf(groups, measures, compared !== null, spend !== null);
+  const changesPerDay =
+    compared !== null &&
+    elapsedOf(period, selection.now) !== elapsedOf(compared, selection.now) &&
+    measures.some(({ spec }) => growsWithTime(spec));
+  const changes = changesPerDay ? 'per_day' : 'plain';
+  const columns = columnsOf(groups, measures, compared === null ? 'no' : changes, spend !== null);
   for (const name of ['having', 'topPer'] as const) {
     if (question[name] !== undefined && groups.length === 0)
       throw new QuestionError(
@@ -180,6 +194,7 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
     measures,
     parts: parts.list,
     compared,
+    changesPerDay,
     spend,
     columns,
     having:
@@ -206,7 +221,9 @@ export function namedFields({ groups, conditions, parts, fields }: Needs): reado
       if ('condition' in part) return [...fieldsOf(part.condition)];
       if ('field' in part) return [part.field];
       if (part.kind === 'lag_median' || part.kind === 'with_lag') return ['lag_minutes'];
-      return ['talked', 'missed', 'talk_sum', 'talk_rank'].includes(part.kind) ? ['talk_minutes'] : [];
+      return ['talked', 'missed', 'answered', 'judged', 'talk_sum', 'talk_rank'].includes(part.kind)
+        ? ['talk_minutes']
+        : [];
     }),
   ];
   return names.map((name) => fields.get(name)?.name ?? name);
@@ -236,7 +253,7 @@ function needsSequence(
 ): boolean {
   const names = conditions.flatMap(({ condition }) => [...fieldsOf(condition)]);
   for (const part of parts) {
-    if (part.kind === 'first_time') return true;
+    if (part.kind === 'first_time' || 'hours' in part) return true;
     if ('condition' in part) names.push(...fieldsOf(part.condition));
     if ('field' in part) names.push(part.field);
   }

@@ -1,4 +1,5 @@
 import { propertyOf } from '@call-attribution/core/errors';
+import { hour, minute } from '@call-attribution/core/time';
 import { nearest, parse, simplify } from '@call-attribution/query-dsl';
 import { checkCondition } from '../conditions/check.ts';
 import type { Condition, Literal, Vocabulary } from '../conditions/condition.ts';
@@ -8,15 +9,13 @@ import type { ConditionProblem } from '../conditions/problem.ts';
 import { QuestionError } from '../errors.ts';
 import type { QuestionField } from '../fields/vocabulary.ts';
 import {
-  calledBackSpec,
-  countSpec,
-  distinctSpec,
-  type MeasureName,
+  type Argument,
+  measures as allMeasures,
+  findMeasure,
+  type Measure,
   type MeasureSpec,
-  measureSpecs,
-  otherMeasureNames,
-  shareSpec,
-  withoutSpec,
+  measureForms,
+  specOf,
 } from './measures.ts';
 import type { DistinctMeasure, Question } from './question.ts';
 
@@ -67,6 +66,8 @@ export function readField(
 /** A measure of a question and the name of its column. */
 export interface ReadMeasure {
   readonly column: string;
+  /** The own name of the measure. */
+  readonly name: string;
   readonly spec: MeasureSpec;
   readonly warnings: readonly ConditionProblem[];
 }
@@ -79,7 +80,7 @@ export function readMeasures(
   if (measures.length === 0)
     throw new QuestionError('invalid_question', 'measures is empty: name at least one, such as calls.');
   const read = measures.map((measure) =>
-    typeof measure === 'string' ? measureOf(measure, known) : distinctOf(measure.distinct, known),
+    measureOf(typeof measure === 'string' ? measure : `distinct(${measure.distinct})`, known),
   );
   const twice = read.find(({ column }, i) => read.findIndex((other) => other.column === column) !== i);
   if (twice) throw new QuestionError('invalid_question', `measures names ${twice.column} twice.`);
@@ -101,46 +102,73 @@ function measureOf(text: string, known: ReadonlyMap<string, QuestionField>): Rea
 }
 
 function unnamed(text: string, known: ReadonlyMap<string, QuestionField>): ReadMeasure {
-  const name = nameOf(text);
-  const own = Object.hasOwn(otherMeasureNames, name) ? otherMeasureNames[name] : name;
-  if (isMeasure(own)) return { column: own, spec: measureSpecs[own], warnings: [] };
-  const [, called = '', inside = ''] = /^([a-z_]+)\s*\(\s*(.*?)\s*\)$/is.exec(text) ?? [];
-  switch (called.toLowerCase()) {
-    case 'distinct':
-      return distinctOf(inside, known);
-    case 'without': {
-      const field = readField(inside, known, 'look for');
-      return { column: `without_${field.name}`, spec: withoutSpec(field.name), warnings: [] };
-    }
-    case 'count':
-    case 'share': {
-      const { condition, warnings } = readWhere(inside, known, text);
-      const make = called.toLowerCase() === 'count' ? countSpec : shareSpec;
-      return { column: text, spec: make(condition, inside), warnings };
-    }
-    case 'called_back_within':
-      if (/^\d{1,5}(?:\.\d{1,3})?$/.test(inside))
-        return { column: `called_back_within_${inside}`, spec: calledBackSpec(inside), warnings: [] };
-      throw new QuestionError(
-        'invalid_question',
-        `${text}: expected a number of hours, such as called_back_within(24).`,
-      );
-    default:
-  }
-  const names = Object.keys(measureSpecs);
-  const meant = nearest(name, [...names, ...Object.keys(otherMeasureNames)]);
+  const plain = findMeasure(nameOf(text), false);
+  if (plain !== undefined)
+    return { column: plain.name, name: plain.name, spec: specOf(plain, noArgument), warnings: [] };
+  const [, called = '', inside = ''] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(text) ?? [];
+  const measure = findMeasure(called.toLowerCase(), true);
+  if (measure !== undefined) return withArgument(measure, text, inside, known);
+  const names = allMeasures.flatMap(({ name, otherNames = [] }: Measure) => [name, ...otherNames]);
+  const meant = nearest(called === '' ? nameOf(text) : called, [...new Set(names)]);
   throw new QuestionError(
     'unknown_name',
-    `There is no measure ${JSON.stringify(text)}. ${meant ? `Did you mean ${meant}?` : `Measures: ${names.join(', ')}, distinct(field), without(field), count(condition), share(condition), called_back_within(hours).`}`,
+    `There is no measure ${JSON.stringify(text)}. ${meant ? `Did you mean ${meant}?` : `Measures: ${measureForms.join(', ')}.`}`,
   );
 }
 
-const isMeasure = (name: string | undefined): name is MeasureName =>
-  name !== undefined && Object.hasOwn(measureSpecs, name);
+const noArgument: Argument = {
+  text: '',
+  field: '',
+  scale: 1,
+  condition: { kind: 'and', parts: [] },
+  hours: 0,
+};
 
-function distinctOf(name: string, known: ReadonlyMap<string, QuestionField>): ReadMeasure {
-  const field = readField(name, known, 'count the values of');
-  return { column: `distinct_${field.name}`, spec: distinctSpec(field.name), warnings: [] };
+/** A measure of a field, a condition or a number of hours. */
+function withArgument(
+  measure: Measure,
+  text: string,
+  inside: string,
+  known: ReadonlyMap<string, QuestionField>,
+): ReadMeasure {
+  const { name, argument } = measure;
+  if (argument === 'condition') {
+    const { condition, warnings } = readWhere(inside, known, text);
+    return {
+      column: text,
+      name,
+      spec: specOf(measure, { ...noArgument, text: inside, condition }),
+      warnings,
+    };
+  }
+  if (argument === 'hours') {
+    if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(inside))
+      throw new QuestionError(
+        'invalid_question',
+        `${text}: expected a number of hours, such as ${name}(24).`,
+      );
+    const spec = specOf(measure, { ...noArgument, text: inside, hours: Number(inside) });
+    return { column: `${name}_${inside}`, name, spec, warnings: [] };
+  }
+  const field = readField(inside, known, 'measure');
+  if (argument === 'number' && !isQuantity(field)) {
+    const numbers = [...new Set(known.values())].filter(isQuantity).map((each) => each.name);
+    throw new QuestionError(
+      'invalid_question',
+      `${text}: ${field.name} is not a number to measure. Numbers: ${numbers.join(', ')}.`,
+    );
+  }
+  const spec = specOf(measure, { ...noArgument, text: field.name, field: field.name, scale: scaleOf(field) });
+  return { column: `${name}_${field.name}`, name, spec, warnings: [] };
+}
+
+/** Is a field a number, and no id? */
+const isQuantity = ({ name, type }: QuestionField): boolean => type === 'number' && !name.endsWith('_id');
+
+/** How many steps of a number field make 1: minutes and hours that are no whole tenths come from milliseconds. */
+function scaleOf({ name, number }: QuestionField): number {
+  if (number === 'float') return name.endsWith('_minutes') ? minute : hour;
+  return number === 'tenths' ? 10 : 1;
 }
 
 /** A condition with the warnings about it. `name` is the option it came from. */

@@ -76,7 +76,6 @@ function inputSql(plan: StoredPlan, part: Part): Sql | null {
     case 'without':
       return fieldSql(plan.fields.get(part.field)?.name ?? part.field, plan.time, plan.settings);
     case 'holds':
-    case 'judged':
       return conditionSql(part.condition, termsOf(plan, plan.time));
     default:
       return null;
@@ -158,11 +157,14 @@ export function partSql(part: Part, i: number, type: string | undefined): Sql | 
       return countIf(type === 'text' ? or(isNull(own), op('=', own, literal(''))) : isNull(own));
     case 'holds':
       return countIf(own);
+    case 'answered':
     case 'judged':
-      return fn.count(own);
+      return countIf(op(part.kind === 'answered' ? '>' : '>=', talk, zero));
     case 'callers':
     case 'repeat_callers':
       return null;
+    default:
+      throw new TypeError(`A warehouse does not count ${part.kind}.`);
   }
 }
 

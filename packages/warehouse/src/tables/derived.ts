@@ -73,6 +73,7 @@ const week = (time: Sql, settings: FieldSettings): Sql =>
 /** The expression of each derived field over a row of `records`; `time` is that of the time of the call. */
 export const derivedSql: Readonly<Record<RowField, (time: Sql, settings: FieldSettings) => Sql>> = {
   missed: () => op('=', column('talk_minutes'), literal(0)),
+  answered: () => op('>', column('talk_minutes'), literal(0)),
   caller_type: () =>
     when([
       [column('is_first'), literal('first')],

@@ -205,7 +205,8 @@ export const lawMeasures = [
   'without(rank)',
   'count(rank >= 4) as low_rank',
   "share(campaign = 'brand') as of_brand",
-  'called_back_within(24)',
+  'answered',
+  'answered_rate',
 ];
 /** Every kind of group. */
 export const lawGroups = [
