@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { gunzipSync } from 'node:zlib';
+import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { parquetReadObjects } from 'hyparquet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -19,7 +20,9 @@ import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders
 import { CheckpointError } from '../src/errors.ts';
 import { aggregate, count, defineOperator, type Measure, mapCalls, through } from '../src/operators/index.ts';
 import type { Checkpoint } from '../src/page.ts';
+import { createCallStream } from '../src/read.ts';
 import { type ChainBatch, type Encoding, type FileSink, fileSink, storeSink } from '../src/sinks/index.ts';
+import { FakeServer, fakeRecords } from './fake-server.ts';
 import { Paged, pagesOf } from './paged.ts';
 import { parseCsv } from './parse-csv.ts';
 
@@ -82,6 +85,17 @@ describe('fileSink', () => {
     await run(second);
     expect(sids(readFileSync(path, 'utf8'))).toEqual(allSids);
     expect(fileSink<Item>(file('other.ndjson'), { encode: toNdjson(), resume: true }).metadata).toBe(null);
+  });
+
+  it('ends a pipeline that begins with a stream of calls', async () => {
+    const stream = createCallStream(new FakeServer(fakeRecords(250)), { rows: 40 });
+    const path = file('calls.csv') as 'calls.csv';
+    await pipeline(stream, fileSink<Call>(path));
+    const [head, ...rows] = parseCsv(readFileSync(path, 'utf8'));
+    const at = head?.indexOf('sid') ?? -1;
+    expect(rows.map((row) => row[at])).toEqual(fakeRecords(250).map(({ sid }) => sid));
+    expect(await stream.verdict).toMatchObject({ proof: 'whole', proved: 250 });
+    expect(readdirSync(folder)).toEqual(['calls.csv']);
   });
 
   it('takes bytes and strings as they are without encoders', async () => {
@@ -256,7 +270,7 @@ describe('fileSink', () => {
 
   it('fails with the error of the encoder', async () => {
     const broken = through([{ ...(calls[0] as Item), talk_minutes: 'x' }]);
-    await expect(broken.into(fileSink<Item>(file('a'), { encode: toParquet() }))).rejects.toThrow(
+    await expect(broken.into(fileSink<Item>(file('a'), { encode: toParquet({ columns: ['talk_minutes', 'sid'] }) }))).rejects.toThrow(
       /talk_minutes in call .* is a string that is not a decimal number/,
     );
     expect(readdirSync(folder)).toEqual([]);

@@ -63,15 +63,19 @@ export function jsonOf(value: unknown, item: unknown, column: string | null): st
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    const [name, held] = (column === null ? unfitColumn(value) : null) ?? [column, value];
-    throw unfitJson(name, held, item, cause);
+    const name = column ?? unfitColumn(value);
+    const place = name === null ? 'an item' : `column ${name}${inCall(item)}`;
+    const words = {
+      message: `${place} has no form in JSON: it is or holds a bigint, refers to itself, or is nested too deep`,
+      hint: `leave it out, or map it first, as in mapCalls(${name === null ? 'String' : `(row) => ({ ...row, ${name}: String(row.${name}) })`})`,
+    };
+    throw new ItemError('unfit_value', words, { cause });
   }
 }
 
 /** The first column of an item that has no JSON; null when the item has no columns. */
-function unfitColumn(item: unknown): [string, unknown] | null {
-  const entries = typeof item === 'object' && item !== null ? Object.entries(item) : [];
-  const isUnfit = ([, value]: [string, unknown]): boolean => {
+function unfitColumn(item: unknown): string | null {
+  const isUnfit = (value: unknown): boolean => {
     try {
       JSON.stringify(value);
       return false;
@@ -79,17 +83,6 @@ function unfitColumn(item: unknown): [string, unknown] | null {
       return true;
     }
   };
-  return entries.find(isUnfit) ?? null;
-}
-
-function unfitJson(column: string | null, held: unknown, item: unknown, cause: unknown): ItemError {
-  const place = column === null ? 'an item' : `column ${column}${inCall(item)}`;
-  let what = 'refers to itself or is nested too deep for JSON; leave it out';
-  const form = 'which JSON has no form for; turn it into a string first';
-  if (typeof held === 'bigint') {
-    const whole = column === null ? 'String' : `(row) => ({ ...row, ${column}: String(row.${column}) })`;
-    what = `is a bigint, ${form}: mapCalls(${whole})`;
-  } else if (cause instanceof TypeError && cause.message.includes('BigInt'))
-    what = `has a bigint in it, ${form}`;
-  return new ItemError('unfit_value', `${place} ${what}`, { cause });
+  const entries = typeof item === 'object' && item !== null ? Object.entries(item) : [];
+  return entries.find(([, value]) => isUnfit(value))?.[0] ?? null;
 }
