@@ -270,9 +270,9 @@ describe('fileSink', () => {
 
   it('fails with the error of the encoder', async () => {
     const broken = through([{ ...(calls[0] as Item), talk_minutes: 'x' }]);
-    await expect(broken.into(fileSink<Item>(file('a'), { encode: toParquet({ columns: ['talk_minutes', 'sid'] }) }))).rejects.toThrow(
-      /talk_minutes in call .* is a string that is not a decimal number/,
-    );
+    await expect(
+      broken.into(fileSink<Item>(file('a'), { encode: toParquet({ columns: ['talk_minutes', 'sid'] }) })),
+    ).rejects.toThrow(/talk_minutes in call .* is a string that is not a decimal number/);
     expect(readdirSync(folder)).toEqual([]);
   });
 });
