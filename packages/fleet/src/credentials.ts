@@ -2,7 +2,6 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { type Auth, apiKeys, bearerToken } from '@call-attribution/core';
 import { CallsError, type ErrorWords } from '@call-attribution/core/errors';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import {
   type Environment,
   readInput,
@@ -17,17 +16,15 @@ import { FleetError } from './errors.ts';
 /** Finds the credentials of an account by the reference in the job. Throws `credential_missing` when they are not there. */
 export type CredentialSource = (reference: string, account: string) => Promise<Auth>;
 
-const credentialOptions = defineOptions({
-  /** Folder of the files that `file:` names. Without it there are none. */
-  folder: option.string(),
-  /** Environment of the variables that `env:` names. Programs that own their process pass `takeEnvironment()`. Default `process.env`. */
-  env: option.anything<Environment>(),
-  /** Called once for each file that others on this machine can read. Default: a warning of the process. */
-  onWarning: option.callback<(message: string) => void>().default((message) => process.emitWarning(message)),
-});
-
 /** Where references are looked up. */
-export interface CredentialOptions extends OptionsOf<typeof credentialOptions> {}
+export interface CredentialOptions {
+  /** Folder of the files that `file:` names. Without it there are none. */
+  readonly folder?: string | undefined;
+  /** Environment of the variables that `env:` names. Programs that own their process pass `takeEnvironment()`. Default `process.env`. */
+  readonly env?: Environment | undefined;
+  /** Called once for each file that others on this machine can read. Default: a warning of the process. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
 
 const form = '{ "accessKey": "...", "secretKey": "..." } or { "bearerToken": "..." }';
 const wayOut = `it looks like ${form}`;
@@ -42,7 +39,8 @@ const wayOut = `it looks like ${form}`;
  * await credentials('file:101.json', '101');
  */
 export function credentialsFrom(options: CredentialOptions = {}): CredentialSource {
-  const { folder, env = process.env, onWarning } = credentialOptions.read(options);
+  const { folder, env = process.env } = options;
+  const { onWarning = (message) => process.emitWarning(message) } = options;
   const warned = new Set<string>();
   return async (reference, account) => {
     const place = `The credentials of account ${account} (${reference})`;

@@ -84,13 +84,11 @@ export {
   type CallSelection,
   type ComparedPeriod,
   checkCount,
-  checkNamed,
   checkQuestion,
   type DistinctMeasure,
   type Question,
   type QuestionLimits,
   type ReadLimits,
-  selectionOptions,
 } from './question/question.ts';
 export { InvalidCondition, type Order, readField, readOrder, splitList } from './question/resolve.ts';
 export type { Spend } from './question/spend.ts';

@@ -23,13 +23,13 @@ export interface AccountWithKeys {
 /** What a service serves, and how. */
 export interface ServiceOptions extends ShapeOptions, LimitOptions {
   /** Where calls and accounts are. The caller opens and closes it. Null for a service of feeds alone, without the API. */
-  readonly store: Store | /*?*/ null;
+  readonly store: Store | null;
   /** Accounts that `listen` adds to the store. Default none. */
   readonly accounts?: readonly AccountWithKeys[] | undefined;
   /** Requests that each key may make; others get status 429. Default no limit. */
-  readonly rateLimit?: RateLimit | /*?*/ null | undefined;
+  readonly rateLimit?: RateLimit | null | undefined;
   /** Sees each API request first and may delay, change or replace the response. Default none. */
-  readonly intercept?: Intercept | /*?*/ null | undefined;
+  readonly intercept?: Intercept | null | undefined;
   /** Further paths, served without credentials. Default none. */
   readonly routes?: readonly Route[] | undefined;
   /** The page for people at `/`, or false for none. Default: a page with input fields for keys. */
@@ -43,7 +43,7 @@ export interface ServiceOptions extends ShapeOptions, LimitOptions {
   /** Further metrics in the text format of Prometheus. Default none. */
   readonly metrics?: (() => string) | undefined;
   /** Receives one entry per request. Default none. */
-  readonly log?: ((entry: LogEntry) => void) | /*?*/ null | undefined;
+  readonly log?: ((entry: LogEntry) => void) | null | undefined;
   /**
    * Addresses or networks of your own proxies, such as `127.0.0.1` or `10.0.0.0/8`: wrong passwords of feeds count for the
    * clients that they name last in `x-forwarded-for`. Default none.

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import type { Call } from '@call-attribution/core';
-import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
+import { type Clock, type Duration, durationMillis, systemClock } from '@call-attribution/core/time';
 import type { TimeSlice, UpsertSink } from '@call-attribution/node-stream';
 import type { CopyVerdict, Erasure, RemovalNote, Removals } from '@call-attribution/node-stream/copies';
 import {
@@ -18,7 +19,6 @@ import { accountStatuses, readVerdict } from './ask/status.ts';
 import { WarehouseError } from './errors.ts';
 import { type Gate, gateOf } from './file/gate.ts';
 import { memorySession, type OpenOptions, watchFile } from './file/instance.ts';
-import { bytesOf } from './file/memory-size.ts';
 import type { Session, StatementLimits } from './file/session.ts';
 import { addRemovals, eraseCallers, purgeCalls } from './load/erase.ts';
 import { type Loaded, type LoadHost, loadParquet } from './load/files.ts';
@@ -26,31 +26,25 @@ import type { Merged } from './load/merge.ts';
 import { prepare } from './load/prepare.ts';
 import { readRemovals } from './load/removed.ts';
 import { stagingFolder, WarehouseSink } from './load/sink.ts';
-import { type CallsQuery, checkCallsQuery, checkSid, readCall, readCalls } from './out/calls.ts';
+import { type CallsQuery, readCall, readCalls } from './out/calls.ts';
 import { type ExportOptions, type ExportSummary, exportDataset } from './out/dataset.ts';
 import { runSql, type SqlOptions, type SqlResult, sqlLimits } from './out/query.ts';
 
-const warehouseOptions = defineOptions({
-  /** Make the file when it does not exist. Default true; without it a missing file is an error. */
-  create: option.flag().default(true),
-  /** Memory that DuckDB may use, such as `500MB` or `2GB`. Default `600MB`, and `2400MB` to store calls that need it for their long strings. */
-  memory: option.of<string>(
-    "a string such as '500MB' or '2GB'",
-    (value) => typeof value === 'string' && !Number.isNaN(bytesOf(value)),
-    true,
-  ),
-  /** Threads of a question. Default: one for each core. Loading always takes one. */
-  threads: option.whole(1).default(availableParallelism()),
-  /** How long to wait for another process that has the file open. Default `10s`. */
-  wait: option.duration().default('10s'),
-  /** Calls of a sync that are staged before they go into the database together. Default 245,760. */
-  batch: option.whole(1).default(245_760),
-  /** The clock that load times are taken from. Default: that of the machine. */
-  clock: option.clock(),
-});
-
 /** How a warehouse is opened. */
-export interface WarehouseOptions extends OptionsOf<typeof warehouseOptions> {}
+export interface WarehouseOptions {
+  /** Make the file when it does not exist. Default true; without it a missing file is an error. */
+  readonly create?: boolean | undefined;
+  /** Memory that DuckDB may use, such as `500MB` or `2GB`. Default `600MB`, and `2400MB` to store calls that need it for their long strings. */
+  readonly memory?: string | undefined;
+  /** Threads of a question. Default: one for each core. Loading always takes one. */
+  readonly threads?: number | undefined;
+  /** How long to wait for another process that has the file open. Default `10s`. */
+  readonly wait?: Duration | undefined;
+  /** Calls of a sync that are staged before they go into the database together. Default 245,760. */
+  readonly batch?: number | undefined;
+  /** The clock that load times are taken from. Default: that of the machine. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
+}
 
 /** How many calls there are. */
 export type Count = Pick<
@@ -150,12 +144,6 @@ const limitsOf = ({ timeLimit = usualTimeLimit, ...limits }: StatementLimits): S
 /** The first is enough unless calls have very long strings. */
 const usualMemories = ['600MB', '2400MB'] as const;
 
-const pathKind = option.of<string>(
-  'the path of a file',
-  // To DuckDB, `:memory:` is a database that ends with its session. Any other name is opened as a file.
-  (value) => typeof value === 'string' && value !== '' && value !== ':memory:',
-);
-
 /**
  * Opens a warehouse; the file is made when it does not exist. The file is open only while something is read or written, and for
  * three seconds after a question, unless another process is about to write. So any number of processes can use it in turn.
@@ -167,8 +155,17 @@ const pathKind = option.of<string>(
  * await warehouse.close();
  */
 export async function openWarehouse(path: string, options: WarehouseOptions = {}): Promise<Warehouse> {
-  checkOption('path', pathKind, path);
-  const { create, memory, threads, wait, batch, clock } = warehouseOptions.read(options);
+  // To DuckDB, `:memory:` is a database that ends with its session. Any other name is opened as a file.
+  if (path === '' || path === ':memory:')
+    throw new ConfigurationError('invalid_option', 'path must be the path of a file.');
+  const {
+    create = true,
+    memory,
+    threads = availableParallelism(),
+    batch = 245_760,
+    clock = systemClock,
+  } = options;
+  const wait = durationMillis(options.wait ?? '10s', 'wait');
   const memories = memory === undefined ? usualMemories : ([memory] as const);
   let watch: (() => void) | undefined;
   const opening: OpenOptions = { memory: memories[0], threads, wait, check: () => watch?.() };
@@ -274,7 +271,7 @@ function questionMethods(gate: Gate, opening: OpenOptions, ask: Ask) {
       return { calls, period, extensions, asOf, accounts, leftOut, notes };
     },
     async *calls(asked = {}) {
-      const { signal, ...query } = checkCallsQuery(asked);
+      const { signal, ...query } = asked;
       const session = await gate.open('ask', opening, { signal });
       try {
         yield* readCalls(session, query);
@@ -283,7 +280,6 @@ function questionMethods(gate: Gate, opening: OpenOptions, ask: Ask) {
       }
     },
     async get(sid, account) {
-      checkSid(sid, account);
       return ask((session) => readCall(session, sid, account));
     },
     async query(sql, options = {}) {

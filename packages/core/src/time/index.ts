@@ -1,6 +1,6 @@
 // The one home of time: naive times, durations and time zones. It uses nothing of Node.js, so that it runs in browsers.
 export { type Clock, systemClock } from './clock.ts';
-export { type Duration, durationMillis, parseDuration } from './duration.ts';
+export { type Duration, deadlineMillis, durationMillis, parseDuration } from './duration.ts';
 export type { Moment } from './moment.ts';
 export {
   addDays,

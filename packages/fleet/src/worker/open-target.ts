@@ -1,17 +1,14 @@
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Environment } from '@call-attribution/core/settings';
 import { FleetError } from '../errors.ts';
 import type { Target } from '../turn/turn.ts';
 
-const targetOptions = defineOptions({
-  /** Folder where files of a bucket are written before they are sent. Default: a new one below the folder for temporary files. */
-  scratch: option.string(),
-  /** Where the keys of a bucket come from. Default `process.env`. */
-  env: option.anything<Environment>(),
-});
-
 /** How a target is opened. */
-export interface TargetOptions extends OptionsOf<typeof targetOptions> {}
+export interface TargetOptions {
+  /** Folder where files of a bucket are written before they are sent. Default: a new one below the folder for temporary files. */
+  readonly scratch?: string | undefined;
+  /** Where the keys of a bucket come from. Default `process.env`. */
+  readonly env?: Environment | undefined;
+}
 
 /**
  * Opens the target of a job by its URL: `postgres://user@host/db`, `sqlite:calls.db`, `folder:out` or `s3://bucket/prefix`.
@@ -20,7 +17,7 @@ export interface TargetOptions extends OptionsOf<typeof targetOptions> {}
  * await using target = await openTarget(job.into);
  */
 export async function openTarget(into: string, options: TargetOptions = {}): Promise<Target> {
-  const { scratch, env } = targetOptions.read(options);
+  const { scratch, env } = options;
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(into) ?? [];
   switch (scheme.toLowerCase()) {
     case 'postgres':

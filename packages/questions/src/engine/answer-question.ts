@@ -1,5 +1,4 @@
 import type { Call } from '@call-attribution/core';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { finishAnswer } from '../answer/finish.ts';
 import { QuestionError } from '../errors.ts';
 import { Facts, type ReadCalls, zoneShift } from '../fields/facts.ts';
@@ -12,21 +11,19 @@ import { invalidState } from './cell.ts';
 import { Running, type SavedCounts } from './running.ts';
 import { recordOf, usualMemory } from './select-calls.ts';
 
-const answerOptions = defineOptions({
+/** What a question is answered with. */
+export interface AnswerOptions {
   /** The account of the calls, or a function that says it of each. Default `main`. */
-  account: option.string().or(option.callback<(call: Call) => string>()),
+  readonly account?: string | ((call: Call) => string) | undefined;
   /**
    * What is known of the accounts, for what the answer says of how fresh they are. Default: how many calls came, from when to when.
    */
-  accounts: option.list<AccountStatus>(),
+  readonly accounts?: readonly AccountStatus[] | undefined;
   /** About how many bytes the exact state may take: different callers, groups, sequences of callers. Default 512,000,000. */
-  memory: option.of<number>('a number of bytes', (value) => typeof value === 'number' && value > 0, true),
+  readonly memory?: number | undefined;
   /** The instant that words such as `yesterday` are about, in milliseconds. Default: now. */
-  now: option.of<number>('milliseconds since 1970', Number.isFinite, true),
-});
-
-/** What a question is answered with. */
-export interface AnswerOptions extends OptionsOf<typeof answerOptions> {}
+  readonly now?: number | undefined;
+}
 
 /** A question whose names are checked when the program is compiled: an unknown group is a type error. */
 export type CheckedQuestion<Q> = Q extends { readonly groupBy: readonly (infer G)[] }
@@ -203,7 +200,7 @@ class OneAnswer {
   /** `read` names the fields of calls that a database has read. */
   constructor(question: Question, options: AnswerOptions, read?: readonly string[]) {
     checkQuestion(question);
-    const { memory = usualMemory, now, accounts } = answerOptions.read(options);
+    const { memory = usualMemory, now, accounts } = options;
     const plan = planQuestion(question, { now });
     this.plan = read === undefined ? plan : planOfRead(plan, read);
     this.running = new Running(this.plan, memory);

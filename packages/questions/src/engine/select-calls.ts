@@ -1,5 +1,4 @@
 import type { Call } from '@call-attribution/core';
-import { checkOption, option } from '@call-attribution/core/options';
 import { MemoryLimit } from '@call-attribution/node-stream/accumulators';
 import { fieldsOf } from '../conditions/condition.ts';
 import { compareText } from '../conditions/fold.ts';
@@ -119,11 +118,8 @@ function placesOf(kept: KeptCalls): ReadonlyMap<string, Sequence | null> {
   return places;
 }
 
-const recordKind = option.object<Call>();
-
 /** A call as a record of any fields. */
 export function recordOf(call: Call): Readonly<Record<string, unknown>> {
-  if (typeof call !== 'object' || call === null) checkOption('calls', recordKind, call);
   return call as unknown as Readonly<Record<string, unknown>>;
 }
 

@@ -1,12 +1,9 @@
 import type { Call } from '@call-attribution/core';
-import { checkOption, defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import {
   type CallSelection,
-  checkNamed,
   QuestionError,
   type QuestionField,
   readOrder,
-  selectionOptions,
 } from '@call-attribution/questions';
 import { fieldSql, needsSequences } from '../ask/fields.ts';
 import { readSelection, type StoredSelection } from '../ask/select.ts';
@@ -17,25 +14,16 @@ import { type Printed, printSql } from '../sql/print.ts';
 import { literal, op, type Sql, when } from '../sql/tree.ts';
 import { callOf, callOfColumns, recordColumns, recordJson } from '../tables/row-reader.ts';
 
-const callsOptions = defineOptions({
-  ...selectionOptions.entries,
-  /** Fields to sort by, such as `talk_minutes desc, sid`. Default `date_added, sid`. */
-  order: option.string(),
-  /** Calls at most. Default all. */
-  limit: option.whole(0),
-  /** Calls to skip first. */
-  offset: option.whole(0),
-  /** Ends the loop over the calls. */
-  signal: option.signal(),
-});
-
 /** Which calls to give, and in which order. */
-export interface CallsQuery extends CallSelection, OptionsOf<typeof callsOptions> {}
-
-/** Refuses a query with unknown options or values of another type. */
-export function checkCallsQuery(query: CallsQuery): CallsQuery {
-  checkNamed('query', query, callsOptions);
-  return query;
+export interface CallsQuery extends CallSelection {
+  /** Fields to sort by, such as `talk_minutes desc, sid`. Default `date_added, sid`. */
+  readonly order?: string | undefined;
+  /** Calls at most. Default all. */
+  readonly limit?: number | undefined;
+  /** Calls to skip first. */
+  readonly offset?: number | undefined;
+  /** Ends the loop over the calls. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 // Rows sorted at once. A row takes about 2 kB there.
@@ -144,12 +132,6 @@ async function slicesOf(session: Session, plan: StoredSelection, descending: boo
   });
   if (descending) conditions.reverse();
   return days.some(({ day }) => day === null) ? [...conditions, 'date_added IS NULL'] : conditions;
-}
-
-/** Refuses a `sid` or an account of another type than string. */
-export function checkSid(sid: unknown, account: unknown): void {
-  checkOption('sid', option.string(), sid);
-  if (account !== undefined) checkOption('account', option.string(), account);
 }
 
 /** One call by its `sid`, or null. Without an account all are searched, and two calls with the `sid` are an error. */

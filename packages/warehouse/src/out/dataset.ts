@@ -1,11 +1,10 @@
 import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import { isNothing, printRemovals, removalsFile } from '@call-attribution/node-stream/copies';
 import { createFile, FileLockedError, lockFile, writeWholeFile } from '@call-attribution/node-stream/files';
 import { removeDatasetReceipt } from '@call-attribution/node-stream/receipts';
-import { type CallSelection, checkNamed, selectionOptions } from '@call-attribution/questions';
+import type { CallSelection } from '@call-attribution/questions';
 import { readSelection } from '../ask/select.ts';
 import { selected } from '../ask/selected.ts';
 import { WarehouseError } from '../errors.ts';
@@ -18,25 +17,22 @@ import { columns, literal, quoted } from '../tables/columns.ts';
 import { type DatasetOrigin, isAsKnown, sha256Of, writeFolderReceipt } from './dataset-receipt.ts';
 import { lockName, type Manifest, manifestName, readManifest } from './manifest.ts';
 
-const exportOptions = defineOptions({
-  ...selectionOptions.entries,
+/** How a folder of Parquet files is written. */
+export interface ExportOptions extends CallSelection {
   /** One folder for each month or each day. Default `month`. */
-  partition: option.oneOf('month', 'day').default('month'),
+  readonly partition?: 'month' | 'day' | undefined;
   /** Calls in one file at most, as far as whole days allow. Default 1,000,000. */
-  maxCalls: option.whole(1),
+  readonly maxCalls?: number | undefined;
   /**
    * Write `_calls.receipt.json` into the folder as well: which calls were chosen, what the syncs have proved of them, and each file with its
    * calls and its SHA-256. Files that are not as an earlier receipt says are written again. Default false.
    */
-  receipt: option.flag().default(false),
+  readonly receipt?: boolean | undefined;
   /** Ends the export. Files that are complete stay. */
-  signal: option.signal(),
+  readonly signal?: AbortSignal | undefined;
   /** Called after each file. */
-  onFile: option.callback<(file: ExportedFile) => void>(),
-});
-
-/** How a folder of Parquet files is written. */
-export interface ExportOptions extends CallSelection, OptionsOf<typeof exportOptions> {}
+  readonly onFile?: ((file: ExportedFile) => void) | undefined;
+}
 
 /** One file of an export. */
 export interface ExportedFile {
@@ -74,7 +70,6 @@ export async function exportDataset(
   options: ExportOptions,
   origin: DatasetOrigin,
 ): Promise<ExportSummary> {
-  checkNamed('options', options, exportOptions);
   const unlock = await lock(folder);
   try {
     return await read((session) => writeDataset(session, folder, options, origin));
@@ -101,7 +96,7 @@ async function writeDataset(
   options: ExportOptions,
   origin: DatasetOrigin,
 ): Promise<ExportSummary> {
-  const { partition, onFile, maxCalls, receipt } = exportOptions.fill(options);
+  const { partition = 'month', onFile, maxCalls, receipt = false } = options;
   const plan = await readSelection(options, session);
   const where = printSql(selected(plan));
   const query = JSON.stringify([partition, maxCalls ?? null, where.sql, where.values]);

@@ -1,29 +1,29 @@
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { type Duration, deadlineMillis } from '@call-attribution/core/time';
 import type { ParquetType } from '@call-attribution/node-stream/encoders';
 import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { bytesOf } from '../file/memory-size.ts';
 import type { Session, StatementLimits } from '../file/session.ts';
 import { fileType, plainValue } from './values.ts';
 
-const sqlOptions = defineOptions({
+/** A statement of your own. */
+export interface SqlOptions {
   /** Ends the statement. */
-  signal: option.signal(),
+  readonly signal?: AbortSignal | undefined;
   /** How long the statement may take, reading its rows included. Default `1m`. */
-  timeLimit: option.timeout(),
+  readonly timeLimit?: Duration | undefined;
   /**
    * Bytes that the process may use beyond `memory`, in which DuckDB does not count the values that one call of a function
    * makes. Above, the statement ends with `memory_limit`, whatever uses the memory: for processes that do nothing else. Default:
    * no limit.
    */
-  excess: option.number(0),
-});
-
-/** A statement of your own. */
-export interface SqlOptions extends OptionsOf<typeof sqlOptions> {}
+  readonly excess?: number | undefined;
+}
 
 /** The limits of a statement, in a process whose DuckDB may use this memory. */
 export function sqlLimits(options: SqlOptions, memory: string): StatementLimits {
-  const { signal, timeLimit, excess } = sqlOptions.read(options);
+  const { signal, excess } = options;
+  const timeLimit =
+    options.timeLimit === undefined ? undefined : deadlineMillis(options.timeLimit, 'timeLimit');
   const processMemory = excess === undefined ? undefined : bytesOf(memory) + excess;
   return { signal, timeLimit, processMemory };
 }
