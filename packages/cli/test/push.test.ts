@@ -60,7 +60,7 @@ function push(...args: string[]) {
 }
 
 function pushUntil(signal: AbortSignal, ...args: string[]) {
-  const all = ['push', 'google-data-manager', ...destination, ...args];
+  const all = ['push', 'google', ...destination, ...args];
   const env = {
     CALLS_PUSH_ENDPOINT: endpoint,
     GOOGLE_APPLICATION_CREDENTIALS: key,
@@ -69,7 +69,7 @@ function pushUntil(signal: AbortSignal, ...args: string[]) {
   return stage.quick(all, { cwd: folder, env, signal });
 }
 
-describe('calls push google-data-manager', () => {
+describe('calls push google', () => {
   test('it shows what it would send, has it checked, sends it once, and then only what is new', async () => {
     const values = ['--value', '25USD', '--ledger', 'push.ledger'];
     const dry = await push(...values, '--dry-run');
@@ -141,7 +141,7 @@ describe('calls push google-data-manager', () => {
     );
     expect(await refused(withLedger, { CALLS_TIME_ZONE: '' })).toContain('needs a time zone');
     const microsoft = ['microsoft-ads', '--ledger', 'x.ledger', '--conversion-name', 'Phone lead'];
-    expect(await refused(microsoft)).toContain('calls push microsoft-ads needs --credentials FILE');
+    expect(await refused(microsoft)).toContain('calls push microsoft needs --credentials FILE');
     expect(await refused([...microsoft, '--credentials', 'none.json'])).toContain(
       'none.json cannot be read: ENOENT',
     );

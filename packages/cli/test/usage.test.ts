@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { sharedOptions } from '../src/args/options.ts';
-import { table } from '../src/table/all.ts';
+import { commands, groups } from '../src/commands/index.ts';
 import { nobody, openStage } from './stage.ts';
 
 const stage = openStage();
@@ -283,12 +282,13 @@ test('every command and option that a message, a help text or a document names e
     '--version',
   ]);
   const optionsOf = (name: string): readonly string[] | undefined => {
-    const command = table.commands.find((known) => known.name === name);
-    return command && [...command.options, ...sharedOptions].map((option) => `--${option.name}`);
+    const command = commands.find((known) => known.name === name);
+    const flags = Object.keys(command?.options ?? {}).map((flags) => /--[\w-]+/.exec(flags)?.[0] ?? '');
+    return command && [...flags, '--help', '--debug'];
   };
-  const names = table.commands.map(({ name }) => name).sort((a, b) => b.length - a.length);
-  const groups = table.groups.map(({ name }) => name);
-  const all = new Set(table.commands.flatMap(({ name }) => optionsOf(name) ?? []));
+  const names = commands.map(({ name }) => name).sort((a, b) => b.length - a.length);
+  const firstWords = groups.map(({ name }) => name);
+  const all = new Set(commands.flatMap(({ name }) => optionsOf(name) ?? []));
   const strange: string[] = [];
   for (const file of files) {
     let text: string;
@@ -300,7 +300,7 @@ test('every command and option that a message, a help text or a document names e
     // An option that was refused is named in the message about it, and a name to fill in has braces.
     const known = text.replace(/--\{[^}]*\}/g, '');
     for (const [line, name = ''] of known.matchAll(/^ *(?:\$ )?calls ([a-z][a-z -]*?)(?= --)/gm))
-      if (!names.some((known) => `${name} `.startsWith(`${known} `)) && !groups.includes(name))
+      if (!names.some((known) => `${name} `.startsWith(`${known} `)) && !firstWords.includes(name))
         strange.push(`${file}: ${line}`);
     for (const part of known.split(/\bcalls (?=[a-z])/).slice(1)) {
       const [line = ''] = /^[^\n`;|]*/.exec(part) ?? [];

@@ -19,14 +19,14 @@ afterAll(async () => {
   await stage.close();
 });
 
-describe('calls watch', () => {
+describe('calls list --follow', () => {
   test.each([
     [[], (sid: string) => new RegExp(`^${byTime.find((call) => call.sid === sid)?.date_added} `, 'm')],
     [['--json'], (sid: string) => new RegExp(`"sid":"${sid}"`)],
   ])('shows each call once, those that come later, too, until Ctrl-C: %j', async (args, shown) => {
     server.hidden = new Set(late.map(({ sid }) => sid));
     const env = { CALLS_BASE_URL: server.url, CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' };
-    const live = startLive(stage, ['watch', '--from', from, '--every', '1s', ...args], env);
+    const live = startLive(stage, ['list', '--follow', '--from', from, '--every', '1s', ...args], env);
     await live.until(shown(byTime[36]?.sid ?? ''));
     for (const { sid } of late) expect(live.said().stdout).not.toMatch(shown(sid));
     server.hidden = new Set();
@@ -39,7 +39,7 @@ describe('calls watch', () => {
 
   test('without a time zone it asks for --from or one', async () => {
     const env = { CALLS_TIME_ZONE: '' };
-    expect(await stage.quick(['watch'], { env })).toMatchObject({
+    expect(await stage.quick(['list', '--follow'], { env })).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/needs a time zone/),
     });

@@ -1,12 +1,21 @@
-import type { Handler } from '../args/command.ts';
-import { bash, fish, zsh } from '../completion/scripts.ts';
+import { command } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { write } from '../io.ts';
 
-const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };
-
 /** `calls completion`: the script that asks `calls complete` what can be typed next. */
-export const completion: Handler = async (args, io) => {
-  await write(io.stdout, scripts[args.words[0] ?? ''] ?? bash);
-  return exitCodes.ok;
-};
+export const completion = command({
+  name: 'completion',
+  summary: 'print the completion script of a shell',
+  words: { '<shell>': 'bash, zsh or fish' },
+  choices: { shell: ['bash', 'zsh', 'fish'] },
+  options: {},
+  examples: [
+    ['source <(calls completion bash)', 'in ~/.bashrc; zsh works the same way'],
+    ['calls completion fish | source', 'in config.fish'],
+  ],
+  async run(_options, io, { words: [shell = ''] }) {
+    const { scripts } = await import('../completion/scripts.ts');
+    await write(io.stdout, scripts[shell] ?? '');
+    return exitCodes.ok;
+  },
+});

@@ -1,121 +1,18 @@
-import { resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import type { Call, Client } from '@call-attribution/core';
-import { callTool, createServer } from '@call-attribution/mcp-server';
-import { describeVerdict, type Verdict } from '@call-attribution/node-stream';
-import { toCsv } from '@call-attribution/node-stream/encoders';
-import { fileSink } from '@call-attribution/node-stream/sinks';
-import { createAnswer, type Question, type RunningAnswer, shownValue } from '@call-attribution/questions';
-import type { Handler } from '../args/command.ts';
-import { Interrupted, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { fileError, type Io, isSpecial, say, show } from '../io.ts';
-import { readCalls, watch } from '../reading/verdict.ts';
-import { layoutOf } from '../report/question.ts';
-import { reportLines } from '../report/terminal.ts';
-import { reportOf } from '../report/view.ts';
-import { endOfSandbox, openOwnSandbox } from '../serving/sandbox.ts';
-import { columnChart } from '../term/chart.ts';
-import { count, duration } from '../term/numbers.ts';
-import { type Style, styleFor, widthOf } from '../term/style.ts';
+import { command } from '../command.ts';
+import { only, sandbox } from '../options.ts';
 
-/** `calls demo`: everything on generated calls, without a network or an account. */
-export const demo: Handler = async (args, io) => {
-  const records = args.integer('records', { min: 1, max: 1_000_000 }) ?? 20_000;
-  const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
-  const end = endOfSandbox(args, io);
-  // A name that an export of real calls is unlikely to have, because the file is overwritten.
-  const shown = args.text('output') ?? 'demo-calls.csv';
-  const path = resolve(io.cwd, shown);
-  if (isSpecial(path))
-    throw new UsageError(
-      `--output ${shown} is not a regular file; name a file that calls demo may overwrite`,
-    );
-  const style = styleFor(io.stdout, io.env);
-  const print = (...lines: string[]): Promise<void> => show(io, lines);
-  const from = performance.now();
-
-  await print(`${style.bold('1.')} The API on this machine, over ${count(records)} generated calls`);
-  const sandbox = await openOwnSandbox({ records, seed, ...end }, io);
-  const { client } = sandbox;
-  try {
-    await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);
-    const days = createAnswer({ groupBy: ['day'] });
-    const layout = layoutOf({ groupBy: ['channel', 'day'], measures: ['calls', 'share', 'talk_sum'] }, true);
-    const channels = layout.questions.map((question) => createAnswer<Question>(question));
-    const verdict = await streamToCsv(client, path, [days, ...channels], shown, io);
-    await print(`   ${describeVerdict(verdict)}`);
-
-    const width = Math.min(100, widthOf(io.stdout, io.env) ?? 100);
-    await print('', `${style.bold('3.')} A report: calls per day, and by channel`, '');
-    const chart = days
-      .answer()
-      .rows.map(({ day, calls }) => ({ label: shownValue(day), value: Number(calls) }));
-    await print(...columnChart(chart, { width, height: 6, figure: count }), '');
-    const answers = channels.map((each) => each.answer());
-    const [main] = answers;
-    if (main) await print(...reportLines(reportOf(layout, main, answers), { width, style }));
-
-    await print('', `${style.bold('4.')} The same for an AI assistant: a tool call of the MCP server`, '');
-    await print(...(await toolCall(client, end.to ?? null, width, style)));
-
-    const { typedAs = 'calls' } = io;
-    await print(
-      '',
-      style.bold('Next'),
-      `  a web page over generated calls              ${typedAs} serve`,
-      `  the tools for your assistant, over the same  ${typedAs} mcp --sandbox`,
-      `  your own account: asks for URL and keys      ${typedAs} init`,
-    );
-    say(io, style.dim(`(finished in ${duration(performance.now() - from)})`));
-    return exitCodes.ok;
-  } finally {
-    await sandbox.close();
-  }
-};
-
-async function streamToCsv(
-  client: Client,
-  path: string,
-  running: readonly Pick<RunningAnswer, 'add'>[],
-  shown: string,
-  io: Io,
-): Promise<Verdict> {
-  const { line, onProgress } = watch(io, '   calls');
-  const { stream, verdict } = readCalls(client, { filter: 'inc_gce:1', onProgress, signal: io.signal });
-  const counted = async function* (calls: AsyncIterable<Call>): AsyncGenerator<Call> {
-    for await (const call of calls) {
-      for (const each of running) each.add(call);
-      yield call;
-    }
-  };
-  try {
-    await pipeline(stream, counted, fileSink<Call>(path, { encode: toCsv<Call>() }));
-  } catch (error) {
-    if (io.signal.aborted) throw new Interrupted();
-    throw fileError(error, shown);
-  } finally {
-    line.close();
-  }
-  return verdict;
-}
-
-async function toolCall(client: Client, to: string | null, width: number, style: Style): Promise<string[]> {
-  // Generated calls that end at a fixed time are as of that time.
-  const asOf = to === null ? {} : { clock: { now: () => Date.parse(`${to.replace(' ', 'T')}Z`) } };
-  const server = createServer(client, { pseudonymKey: 'demo', ...asOf });
-  const request = { group_by: ['campaign'], limit: 5, calls: 'all' };
-  const { content } = await callTool(server, 'analyze_calls', request);
-  const sent = style.cyan(`→ analyze_calls ${JSON.stringify(request)}`);
-  const lines = folded(content.map(({ text }) => text).join('\n'), width - 5);
-  const shown = lines.length > mostLines ? [...lines.slice(0, mostLines), '…'] : lines;
-  return [sent, ...shown.map((line) => `← ${line}`)].map((line) => `   ${line}`);
-}
-
-// Enough to see what an assistant gets.
-const mostLines = 4;
-
-// The result is written for programs: it has no spaces to break lines at.
-function folded(text: string, width: number): string[] {
-  return text.split('\n').flatMap((line) => line.match(new RegExp(`.{1,${width}}`, 'gu')) ?? ['']);
-}
+/** `calls demo`. */
+export const demo = command({
+  name: 'demo',
+  summary: 'see everything work on generated calls, in seconds, without an account',
+  about:
+    'Starts the API on this machine over generated calls, exports them to CSV, shows a report, and calls a tool of the MCP server.',
+  options: {
+    '-o, --output <file>': 'CSV file to write (default: demo-calls.csv)',
+    ...only(sandbox, '--records <n>', '--seed <seed>', '--to <end>'),
+  },
+  examples: [['calls demo', 'writes demo-calls.csv into the current folder']],
+  async run(_options, io, args) {
+    return (await import('../demo.ts')).demo(args, io);
+  },
+});

@@ -1,47 +1,30 @@
-import { dirname } from 'node:path';
-import type { Settings } from '@call-attribution/core/settings';
-import type { Args, Handler } from '../args/command.ts';
-import { readStoredSettings } from '../config/settings.ts';
-import { connections } from '../doctor/connection.ts';
-import { type Finding, ok, showFindings } from '../doctor/findings.ts';
-import { disk, proxy, variables, versions, withClock } from '../doctor/machine.ts';
-import { configuredStore, storeFound } from '../doctor/stores.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
-import { typedAccounts } from '../reading/accounts.ts';
+import { command } from '../command.ts';
+import { accounts, connection, legacy, only, output, whichCalls } from '../options.ts';
 
-/** `calls doctor`: the machine, the stores, the settings and the connection of each account, and what to change. */
-export const doctor: Handler = async (args, io) => {
-  const settings = settingsOrNull(args, io);
-  const [connected, clock] = await withClock(io, () => connections(args, io));
-  const findings: Finding[] = [versions(), ...variables(io)];
-  const folders = new Set([io.cwd]);
-  if (settings !== null) {
-    findings.push(proxy(settings, io), ...clock, ...accounts(settings, args));
-    const store = configuredStore(settings, args, io);
-    if (store?.path) folders.add(dirname(store.path));
-    if (store === null)
-      findings.push(ok('store', 'none: CALLS_STORE is not set, so questions go to the API'));
-    else findings.push(...(await storeFound(store, settings, io)).findings);
-  }
-  for (const folder of folders) findings.push(disk(folder, io));
-  findings.push(...connected.findings);
-  const isWrong = findings.some(({ state }) => state === 'wrong');
-  const { status } = connected;
-  return showFindings(findings, status === exitCodes.ok && isWrong ? exitCodes.failed : status, args, io);
-};
-
-/** The settings outside of accounts. What is wrong with them is found when the connection is tried. */
-function settingsOrNull(args: Args, io: Io): Settings | null {
-  try {
-    return readStoredSettings(null, args, io);
-  } catch {
-    return null;
-  }
-}
-
-function accounts({ accounts }: Settings, args: Args): Finding[] {
-  if (accounts.length === 0) return [];
-  const fix = typedAccounts(args) === null ? 'add --all-accounts to check each of them' : undefined;
-  return [ok('accounts', accounts.map(({ name }) => name).join(', '), fix)];
-}
+/** `calls doctor`. */
+export const doctor = command({
+  name: 'doctor',
+  summary: 'check configuration, network, copies and disk, and say what to do',
+  about:
+    'Looks at versions, names of variables, proxy, accounts, the clock against that of the server, the store of CALLS_STORE, ' +
+    'and free disk space. Then tries the settings: configuration file, URL, version, keys, time zone, a first call, a count, ' +
+    'SMS. It changes nothing and shows no keys. The exit status is 0 when nothing is wrong. --offline asks no server: what is ' +
+    'configured, and how fresh, how large and how whole each copy is; the exit status is 3 when one is not whole.',
+  options: {
+    '--offline': 'ask no server',
+    ...only(whichCalls, '--store <url>'),
+    ...only(output, '--json'),
+    ...accounts,
+    ...legacy,
+    ...connection,
+  },
+  examples: [
+    ['calls doctor', 'each item with what was found and, where needed, what to do'],
+    ['calls doctor --offline --json', 'for monitoring of copies'],
+    ['calls doctor --all-accounts --json', 'for monitoring, with each account of calls.config.json'],
+  ],
+  async run(options, io, args) {
+    if (options.offline) return (await import('../doctor/status.ts')).showStatus(args, io);
+    return (await import('../doctor/doctor.ts')).doctor(args, io);
+  },
+});

@@ -1,95 +1,38 @@
-import { rm, stat } from 'node:fs/promises';
-import { removalsEnding } from '@call-attribution/node-stream/copies';
-import { writeWholeFile } from '@call-attribution/node-stream/files';
-import { printFilter } from '@call-attribution/query-dsl';
-import type { Handler } from '../args/command.ts';
-import { UsageError } from '../errors.ts';
-import {
-  type DatasetTarget,
-  exportDataset,
-  partitionNeedsWarehouse,
-  readDataset,
-} from '../export/dataset.ts';
-import { exportEach, type Planner, type Writer } from '../export/each.ts';
-import type { FormatOptions } from '../export/encode.ts';
-import { exportToFile, type FileTarget, saveCalls } from '../export/file.ts';
-import { exportToParquet } from '../export/parquet.ts';
-import { receiptAbout, refuseReceipt } from '../export/receipt.ts';
-import { exportRequest } from '../export/request.ts';
-import { exportToOutput } from '../export/stream.ts';
-import { readTarget, type Target } from '../export/target.ts';
-import { say } from '../io.ts';
-import { type CopySource, isCopy } from '../reading/copy-source.ts';
-import { readFields } from '../reading/fields.ts';
-import { sayExtensions } from '../reading/filter.ts';
-import type { Ending } from '../reading/verdict.ts';
-import { isWarehouse } from '../reading/warehouse-copy.ts';
-import { bytes } from '../term/numbers.ts';
+import { command } from '../command.ts';
+import { accounts, connection, only, output, whichCalls } from '../options.ts';
 
-/** `calls export`: all calls that match, as a file; for several accounts, each with its own. */
-export const exportCalls: Handler = (args, io) => exportEach(planOf, args, io);
-
-const planOf: Planner = async (args, settings, _context, io) => {
-  const dataset = readDataset(args, settings, io);
-  const write = dataset ? datasetWriter(dataset) : callsWriter(readTarget(args, io.cwd), readFields(args));
-  return { write: refusingResume(write), rows: args.integer('rows', { min: 1 }) };
-};
-
-/** What is read from a copy is read at once. */
-const refusingResume =
-  (write: Writer): Writer =>
-  (job) => {
-    if (!isCopy(job.source) || !job.args.flag('resume')) return write(job);
-    throw new UsageError('--resume is for exports from the API; one from a copy starts over', {
-      hints: ['remove --resume'],
-    });
-  };
-
-const datasetWriter =
-  (dataset: DatasetTarget): Writer =>
-  async ({ args, source, settings, filter, io }) => {
-    if (!isWarehouse(source)) throw partitionNeedsWarehouse(dataset);
-    sayExtensions(filter, settings.apiVersion.value, io);
-    await exportDataset(source, { ...dataset, receipt: args.flag('receipt') }, filter, io);
-    return null;
-  };
-
-/** What can be loaded into a warehouse has beside it who was erased, so that no sync of that one brings them back. */
-async function saveRemovals(source: CopySource, { path, format }: FileTarget): Promise<void> {
-  const removals = format === 'parquet' ? await source.removals() : null;
-  const beside = `${path}${removalsEnding}`;
-  if (removals === null) await rm(beside, { force: true });
-  else await writeWholeFile(beside, removals);
-}
-
-/** Writes the calls as they are: to stdout, a pipe or a device, or to a file. */
-const callsWriter =
-  (target: Target, fields: FormatOptions['fields']): Writer =>
-  async ({ args, source, calls, settings, filter, stream, io }) => {
-    const resume = args.flag('resume');
-    const version = settings.apiVersion.value;
-    const { isForSpreadsheet } = target;
-    const format = { fields, version, bom: isForSpreadsheet, spreadsheetSafe: isForSpreadsheet };
-    sayExtensions(filter, version, io);
-    const { path, shown } = target;
-    if (path === null || target.isSpecial) {
-      refuseReceipt(args, `${shown} is not a file; name a file with --output`);
-      if (resume)
-        throw new UsageError(`cannot resume ${shown}, because it is not a file; name a file with --output`);
-      return exportToOutput(calls, target, { format, stream, io });
-    }
-    const file = { ...target, path };
-    const receipt = receiptAbout(args, settings, source.address, fields);
-    const text = printFilter(filter);
-    let verdict: Ending;
-    if (isCopy(source)) {
-      verdict = await saveCalls(calls, file, { format, stream, receipt, filter: text, io });
-      await saveRemovals(source, file);
-    } else {
-      const request = exportRequest(args, settings, target, text);
-      const save = target.format === 'parquet' ? exportToParquet : exportToFile;
-      ({ verdict } = await save(calls, file, { format, stream, request, resume, receipt, io }));
-    }
-    say(io, `${shown}: ${bytes((await stat(path)).size)}`);
-    return verdict;
-  };
+/** `calls export`. */
+export const exportCalls = command({
+  name: 'export',
+  summary: 'write all calls that match to a file',
+  about:
+    'The extension of the file selects the format: .ndjson, .csv, .json or .parquet; .gz after one of the first three ' +
+    'compresses it. The file appears under its name only when it is complete. After an interruption, the same command ' +
+    'with --resume continues. The exit status is 3 when the server did not return all the calls that it counted.',
+  options: {
+    '-o, --output <file>': 'file to write, or - for stdout; {account} and {date} in the name are replaced',
+    '--format <ndjson|csv|json|parquet|spreadsheet>':
+      'format, when the extension does not say it; spreadsheet is CSV that Excel reads as UTF-8 and in which nothing runs as a formula',
+    '--partition <month|day>':
+      'from a warehouse: a folder of Parquet files, one for each month or day: account=.../month=.../part-0.parquet',
+    '--receipt':
+      'write FILE.receipt.json as well: what was read and proved, and what the file holds; calls verify compares them later. A folder of files gets one for all of them',
+    '--resume': 'continue an interrupted export of the same file',
+    '--rows <n>': 'calls per request; fewer if the server sends fewer (default: 1000)',
+    ...whichCalls,
+    ...only(output, '--fields <fields>'),
+    ...accounts,
+    ...connection,
+  },
+  examples: [
+    ['calls export -o calls.parquet --period "last 3 months" --time-zone America/New_York', 'three months, typed columns'],
+    [
+      'calls export -o calls/ --partition month --store duckdb:calls.duckdb',
+      'a folder of Parquet files for DuckDB, Spark, BigQuery or pandas',
+    ],
+    ['calls export -o calls.ndjson.gz --resume', 'continue after Ctrl-C or a crash'],
+  ],
+  async run(_options, io, args) {
+    return (await import('../export/export.ts')).exportCalls(args, io);
+  },
+});

@@ -1,104 +1,30 @@
 import { revealChoices } from '@call-attribution/core/fields';
-import { defaultMirrorFile } from '@call-attribution/core/settings';
-import { type CallsMcpOptions, type ServedAccount, serveAccounts } from '@call-attribution/mcp-server';
-import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
-import type { Args, Handler } from '../args/command.ts';
-import { readStoredSettings } from '../config/settings.ts';
-import { UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { type Io, say } from '../io.ts';
-import { accountsOfApi } from '../reading/accounts.ts';
-import { clientsOf } from '../reading/connect.ts';
-import { chooseWarehouse } from '../stores/choose-copy.ts';
-import { count } from '../term/numbers.ts';
-import { stopped } from '../term/waiting.ts';
+import { command } from '../command.ts';
+import { accounts, connection, legacy, only, sandbox } from '../options.ts';
 
-/** `calls mcp`: the MCP server on stdin and stdout, for your account or for a sandbox. */
-export const mcp: Handler = async (args, io) => {
-  const options = optionsOf(args, io);
-  if (args.flag('sandbox')) return overSandbox(args, io, options);
-  for (const name of ['records', 'seed', 'to']) {
-    if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; add --sandbox`);
-  }
-  const clients = clientsOf(args, io);
-  const named = accountsOfApi(args, io);
-  for (const account of named) {
-    await clients.of(account).catch((error: unknown) => {
-      const of = named.length > 1 ? `account ${account.name ?? 'main'}: ` : '';
-      const message = error instanceof Error ? error.message : 'the configuration is incomplete';
-      say(io, `calls mcp: ${of}${message}; run calls doctor`);
-    });
-  }
-  // An assistant may list the tools before the keys are set; each tool call then says what is missing.
-  const accounts = named.map((account): ServedAccount => {
-    const { name, settings } = account;
-    return { name: name ?? 'main', client: () => clients.of(account), settings };
-  });
-  try {
-    return await speak(io, accounts, options);
-  } finally {
-    await clients.close();
-  }
-};
-
-function optionsOf(args: Args, io: Io): CallsMcpOptions {
-  const reveal = args.list('reveal').map((name) => {
-    const kind = revealChoices.find((known) => known === name);
-    if (!kind)
-      throw new UsageError(`--reveal cannot be ${JSON.stringify(name)}`, {
-        hints: [`use one of: ${revealChoices.join(', ')}`],
-      });
-    return kind;
-  });
-  if (args.flag('store') && !args.flag('mirror'))
-    throw new UsageError('--store is for the local copy; add --mirror');
-  if (args.flag('sandbox') && args.flag('mirror') && !args.flag('store'))
-    throw new UsageError('a copy of generated calls needs a file of its own: --store duckdb:FILE');
-  return args.flag('mirror') ? { reveal, mirror: { file: mirrorFile(args, io) } } : { reveal };
-}
-
-/**
- * The file of the local copy: the one of --store, else one in a folder of the user. Not the configured warehouse, which holds the calls as
- * they are: assistants get a copy without personal data.
- */
-function mirrorFile(args: Args, io: Io): string {
-  const named = args.flag('store') ? chooseWarehouse(args, readStoredSettings(null, args, io), io) : null;
-  return named?.path ?? defaultMirrorFile(io.env);
-}
-
-async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promise<number> {
-  const records = args.integer('records') ?? sandboxDefaults.records;
-  const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
-  const { endOfSandbox, openOwnSandbox } = await import('../serving/sandbox.ts');
-  const sandbox = await openOwnSandbox({ records, seed, ...endOfSandbox(args, io) }, io);
-  say(io, `calls mcp: ${count(records)} generated calls, not real ones`);
-  try {
-    return await speak(io, sandbox.client, options);
-  } finally {
-    await sandbox.close();
-  }
-}
-
-async function speak(
-  io: Io,
-  accounts: Parameters<typeof serveAccounts>[0],
-  options: CallsMcpOptions,
-): Promise<number> {
-  let over: () => void = () => undefined;
-  const left = new Promise<void>((resolve) => {
-    over = resolve;
-  });
-  io.stdout.once('error', over);
-  try {
-    await serveAccounts(accounts, options, {
-      env: io.env,
-      input: io.stdin,
-      write: (line) => void io.stdout.write(line, () => {}),
-      log: (line) => say(io, line),
-      stopped: stopped(io.signal, left),
-    });
-  } finally {
-    over();
-  }
-  return exitCodes.ok;
-}
+/** `calls mcp`. */
+export const mcp = command({
+  name: 'mcp',
+  summary: 'give AI assistants tools to read the calls (an MCP server on stdin and stdout)',
+  choices: { reveal: revealChoices },
+  options: {
+    '--sandbox': 'use generated calls; needs no keys',
+    '--reveal <kinds>': 'show a kind of personal data that is masked by default',
+    '--mirror':
+      'keep a local copy of all calls, refreshed every 10 minutes, and answer from it (needs @call-attribution/warehouse)',
+    '--store <url>': 'mirror: where the copy is, duckdb:FILE; default: a folder of your own',
+    ...only(sandbox, '--records <n>', '--seed <seed>', '--to <end>'),
+    ...accounts,
+    ...legacy,
+    ...connection,
+  },
+  examples: [
+    ['calls mcp --sandbox', 'the command to enter in an assistant, to try it'],
+    ['calls mcp', 'the same with your own account'],
+    ['calls mcp --all-accounts', 'for all accounts of calls.config.json'],
+    ['calls mcp --mirror', 'with exact answers at any number of calls'],
+  ],
+  async run(_options, io, args) {
+    return (await import('../serving/mcp.ts')).mcp(args, io);
+  },
+});

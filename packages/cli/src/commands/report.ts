@@ -1,106 +1,50 @@
-import { type Answer, extensionsSentence, type Question } from '@call-attribution/questions';
-import type { Args, Handler } from '../args/command.ts';
-import { UsageError } from '../errors.ts';
-import { type Io, say, show } from '../io.ts';
-import { intoFile, saveLines } from '../output/file.ts';
-import { formatOf, type OutputFormat, typedFormat, writeRows } from '../output/rows.ts';
-import { countedText } from '../reading/filter.ts';
-import { placeOf } from '../report/ask.ts';
-import { headOf, readUntil } from '../report/head.ts';
-import { reportPage } from '../report/page.ts';
-import { layoutOf, personalGroup, questionOf } from '../report/question.ts';
-import { reportLines } from '../report/terminal.ts';
-import { reportOf, shownBelow } from '../report/view.ts';
-import { styleFor, widthOf } from '../term/style.ts';
+import { measureForms } from '@call-attribution/questions/measures';
+import { command } from '../command.ts';
+import { accounts, connection, only, output, whichCalls, without } from '../options.ts';
 
-/** `calls report`: a question about calls, answered in the terminal, as data, or as a page. */
-export const report: Handler = (args, io) => {
-  const target = readTarget(args);
-  const { output } = target;
-  return output === null
-    ? makeReport(target, args, io)
-    : intoFile(output, io, (io) => makeReport(target, args, io));
-};
-
-async function makeReport({ format, page, output }: ReportTarget, args: Args, io: Io): Promise<number> {
-  const place = await placeOf(args, io);
-  const question = await questionOf(args, place.accounts, io);
-  if (page !== null) refusePersonal(question);
-  const pictured = page !== null || format === 'table' ? layoutOf(question, true) : null;
-  const data = format === 'table' ? [] : layoutOf(question, false).questions;
-  const asked = await place.ask([...(pictured?.questions ?? []), ...data]);
-  const { answers, incomplete, ends, status } = asked;
-  const [main, last] = [answers[0], answers.at(-1)];
-  if (main === undefined || last === undefined) return status;
-  const now = io.clock.now();
-  const shown = pictured && reportOf(pictured, main, answers, readUntil(main, now));
-  for (const sentence of remarks(answers, shown === null)) say(io, sentence);
-  if (page !== null && shown !== null) {
-    const text = {
-      title: args.text('title') ?? shown.title,
-      head: headOf({ q: question.q, where: args.text('where') }, main, place.accounts, now),
-      incomplete,
-      facts: remarks(answers, false, saidToReaders).map(sentenceOf),
-      counted: ends.map(sentenceOf),
-    };
-    await saveLines(page, [reportPage(shown, text)], io);
-    say(io, `wrote ${page}`);
-  }
-  if (format !== 'table') {
-    const names = last.columns.map(({ name }) => name);
-    await writeRows(io.stdout, format, last.rows, names);
-  } else if (shown !== null) {
-    const style = styleFor(io.stdout, io.env);
-    // A reader of the file has not seen what was said when it was written.
-    const head = output === null || incomplete.length === 0 ? [] : [...incomplete, ''];
-    await show(io, [...head, ...reportLines(shown, { width: widthOf(io.stdout, io.env), style })]);
-  }
-  return status;
-}
-
-/** What a reader of the numbers should know. Which groups are not shown is said below a table. */
-function remarks(answers: readonly Answer[], isData: boolean, extensionsOf = countedText): string[] {
-  const [main] = answers;
-  if (main === undefined) return [];
-  const left = main.leftOut.filter(({ code }) => code !== 'extensions' && (isData || !shownBelow.has(code)));
-  const said = [...left, ...answers.flatMap(({ notes }) => notes)];
-  const sentences = [extensionsOf(main.extensions), ...said.map(({ message }) => message)];
-  return [...new Set(sentences)].filter((sentence) => sentence !== '');
-}
-
-/** A shared page must not mention options. */
-const saidToReaders = (extensions: Answer['extensions']): string => extensionsSentence(extensions, true);
-
-const sentenceOf = (text: string): string =>
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
-
-/** What a report is written as. */
-interface ReportTarget {
-  readonly format: OutputFormat;
-  /** The file of the page; null without one. */
-  readonly page: string | null;
-  /** The file of the figures; null for stdout. */
-  readonly output: string | null;
-}
-
-/** A page goes to the file of --output; figures next to it go to stdout. */
-function readTarget(args: Args): ReportTarget {
-  const output = args.text('output');
-  const isPage = args.text('format') === 'html' || /\.html?$/i.test(output ?? '');
-  if (!isPage) return { format: formatOf(args), page: null, output: output === '-' ? null : output };
-  if (output === null || output === '-') throw new UsageError('a page needs a file: --output report.html');
-  return {
-    format: typedFormat(args, ['table', 'ndjson', 'csv']) ?? 'table',
-    page: output,
-    output: null,
-  };
-}
-
-/** A page is made to be passed on. */
-function refusePersonal(question: Question): void {
-  const name = personalGroup(question);
-  if (name === null) return;
-  throw new UsageError(`the groups of ${name} are personal data, and a page is made to be passed on`, {
-    hints: ['group by another field, or write a table'],
-  });
-}
+/** `calls report`. */
+export const report = command({
+  name: 'report',
+  summary: 'measure calls by campaign, day and so on, as a table and charts',
+  about:
+    'Groups are day, week, month, hour, weekday, caller_type, caller_first_campaign or any field, by the name of the API or as people say it: campaign, ' +
+    `keyword, landing page, device. Measures are ${measureForms.join(', ')}. ` +
+    'In a table and a page, one of two groups goes across: time, or the second. Several accounts are one ' +
+    'question, whose order and limit hold for all of them.',
+  options: {
+    '--by <groups>': 'up to four groups, separated by commas (default: day)',
+    '--measures <measures>':
+      'what is measured, separated by commas: calls,missed_rate,"share(rank >= 4) as low" (default: calls,share,missed,talk_mean)',
+    '--compare <comparison>':
+      'another period to compare with: previous, year, "last month", 2026-09; needs a period with both ends',
+    '--order <columns>':
+      'columns to sort by: "missed_rate desc", "calls desc, campaign" (default: time in its order, else most of the first measure first)',
+    '-n, --limit <n>':
+      'how many groups to show; the total is that of all (default: 10 in a table and a page, else all)',
+    '--title <text>': 'title of the page',
+    ...without(whichCalls, '--min-talk <duration>', '--on-bad-record <stop|skip>'),
+    ...accounts,
+    ...only(output, '--json', '-o, --output <file>'),
+    '--format <table|ndjson|csv|html>':
+      'another format (default: table, or what the extension of --output says)',
+    ...connection,
+  },
+  examples: [
+    [
+      'calls report --by campaign,day --from 30d --time-zone America/New_York',
+      'campaigns, each with its days as a line of bars',
+    ],
+    [
+      'calls report --by campaign --measures calls,missed_rate,callers --period 2026-10 --compare previous --order "missed_rate desc"',
+      'who misses most, and how that has changed',
+    ],
+    ['calls report --by channel -o report.html', 'a page to pass on'],
+    [
+      'calls report --by campaign,month --store duckdb:calls.duckdb',
+      'the same from a warehouse, at once for any number of calls',
+    ],
+  ],
+  async run(_options, io, args) {
+    return (await import('../report/report.ts')).report(args, io);
+  },
+});

@@ -1,118 +1,47 @@
-import type { Sandbox } from '@call-attribution/sandbox';
-import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
-import type { Args, Handler } from '../args/command.ts';
-import { readServiceSection } from '../config/service-section.ts';
-import { readFileSettings } from '../config/settings.ts';
-import { UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { readFeedFile, refuseStrangeAccounts, sayFeeds } from '../serving/feeds.ts';
-import { explainListening, hostOf, listenOptions, pagePassword, serviceOptions } from '../serving/options.ts';
-import { type Serving, serveStore } from '../serving/store.ts';
-import { sayReady, voiceOf } from '../serving/voice.ts';
-import { chooseStore } from '../stores/choose.ts';
-import { refusePassword, rowStoreUrl } from '../stores/url.ts';
-import { count } from '../term/numbers.ts';
-import { stopped } from '../term/waiting.ts';
+import { command } from '../command.ts';
+import { accounts, connection, listening, only, sandbox, whichCalls } from '../options.ts';
 
-/** `calls serve`: the API on this machine, over generated calls or your own store, which it keeps up to date if it is told to. */
-export const serve: Handler = async (args, io) => {
-  const typed = args.text('store');
-  if (typed !== null) refusePassword(typed);
-  const settings = readFileSettings(args, io);
-  const section = readServiceSection(settings);
-  const feeds = await readFeedFile(args.text('feeds'), settings.timeZone?.value ?? null, io);
-  const chosen = chooseStore(args, settings, io);
-  if (args.flag('sandbox') || args.flag('accounts') || (chosen === null && !args.flag('every'))) {
-    refuseOptions(args, ofSync, 'goes with --every, which keeps a store up to date');
-    if (args.flag('every'))
-      throw new UsageError('--every is for your own store; remove --every or --sandbox');
-    return serveSandbox({ args, io, section, feeds });
-  }
-  refuseOptions(args, ofSandbox, 'is for the sandbox, which --store none serves');
-  if (!args.flag('every')) refuseOptions(args, ofSync, 'goes with --every, which keeps a store up to date');
-  return serveStore({ args, io, section, feeds }, chosen);
-};
-
-const ofSandbox = ['records', 'seed', 'accounts', 'to', 'live'];
-const ofSync = ['lookback', 'account', 'all-accounts', 'on-bad-record'];
-
-function refuseOptions(args: Args, names: readonly string[], reason: string): void {
-  const stray = names.find((name) => args.flag(name));
-  if (stray !== undefined) throw new UsageError(`--${stray} ${reason}`);
-}
-
-async function serveSandbox({ args, io, section, feeds }: Serving): Promise<number> {
-  // A store of your own is served without what makes calls up.
-  const { endOfSandbox, startShown } = await import('../serving/sandbox.ts');
-  const records = args.integer('records', { max: 1e9 }) ?? sandboxDefaults.records;
-  const store = args.text('store');
-  const at = listenOptions(args, io);
-  const options = {
-    records,
-    seed: args.integer('seed', { max: 0xffffffff }) ?? sandboxDefaults.seed,
-    accounts: args.integer('accounts', { min: 1, max: 1000 }) ?? sandboxDefaults.accounts,
-    live: args.flag('live'),
-    ...endOfSandbox(args, io),
-    ...(store === null || store === 'none' ? {} : { store: rowStoreUrl(store, io) }),
-    ...at,
-    service: { ...serviceOptions(section, io, 'off'), feeds, page: { password: pagePassword(at, io) } },
-  };
-  const { notify } = voiceOf(section, 'off', io);
-  const sandbox = await startShown(options, io).catch(explainListening);
-  try {
-    refuseStrangeAccounts(feeds, sandbox.accounts);
-    const { url, legacyUrl, accounts } = sandbox;
-    await sayReady(args, io, {
-      ...{ url, legacyUrl },
-      accounts: accounts.map(({ id, accessKey, secretKey, bearerToken }) => {
-        return { id, accessKey, secretKey, bearerToken };
-      }),
-    });
-    notify(
-      `sandbox with ${count(records)} generated calls on ${url} (a web page in a browser); Ctrl-C stops it`,
-    );
-    notify('\nPaste into another terminal:\n');
-    for (const line of linesToPaste(sandbox, io.typedAs ?? 'calls')) notify(line);
-    sayFeeds(feeds, { url, host: hostOf(args) }, notify);
-    await stopped(io.signal);
-    return exitCodes.ok;
-  } finally {
-    await sandbox.close();
-  }
-}
-
-/** What makes the keys of a sandbox known to a shell: variables, and for several accounts a configuration file that names them. */
-function linesToPaste({ url, legacyUrl, accounts }: Sandbox, calls: string): string[] {
-  const places = { baseUrl: url, legacyBaseUrl: legacyUrl, timeZone: 'UTC' };
-  const [first, second] = accounts;
-  if (first !== undefined && second === undefined)
-    return [
-      `export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl} CALLS_TIME_ZONE=${places.timeZone}`,
-      `export CALLS_ACCESS_KEY=${first.accessKey} CALLS_SECRET_KEY=${first.secretKey}`,
-      `${calls} list            # v2: export CALLS_BEARER_TOKEN=${first.bearerToken}`,
-    ];
-  const named = accounts.map((account) => ({
-    name: account.name
-      .normalize('NFD')
-      .toLowerCase()
-      .replace(/\p{M}/gu, '')
-      .replace(/[^a-z\d]+/g, '-'),
-    variable: `CALLS_${account.id}_`,
-    account,
-  }));
-  const content = Object.fromEntries(
-    named.map(({ name, variable, account: { id } }) => [
-      name,
-      { id, accessKeyEnv: `${variable}ACCESS_KEY`, secretKeyEnv: `${variable}SECRET_KEY` },
-    ]),
-  );
-  return [
-    `test -e calls.config.json && echo 'calls.config.json is there already: paste into an empty folder' || echo '${JSON.stringify({ ...places, accounts: content }, null, 2)}' > calls.config.json`,
-    'export CALLS_CONFIG=$PWD/calls.config.json',
-    ...named.map(
-      ({ variable, account: { accessKey, secretKey } }) =>
-        `export ${variable}ACCESS_KEY=${accessKey} ${variable}SECRET_KEY=${secretKey}`,
-    ),
-    `${calls} list --account ${named[0]?.name}    # or --all-accounts`,
-  ];
-}
+/** `calls serve`. */
+export const serve = command({
+  name: 'serve',
+  summary: 'serve the API and a web page, over generated calls or your own store',
+  about:
+    'Without a store, which --store, CALLS_STORE or calls.config.json names, it serves generated calls with test keys. With one it serves ' +
+    'your own calls, as calls sync wrote them. With --every it also syncs: /readyz says whether the calls are fresh, /metrics ' +
+    'when a sync last succeeded, how far it lags, rows and errors. The connection to the API is then set as for calls sync, ' +
+    'in the environment or in calls.config.json. Limits, the log and the form of responses are set in the section "service" of ' +
+    'calls.config.json. CALLS_PAGE_PASSWORD lets people see the web page with one password instead of keys. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
+  options: {
+    '--store <url>':
+      'serve this store: sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD); a warehouse (duckdb:) has the page and feeds; none serves generated calls (default: CALLS_STORE, else generated calls)',
+    '--feeds <file>':
+      'JSON file with upload sheets to serve at fixed addresses, for bid tools that fetch them',
+    '--every <duration>': 'keep the store up to date with a sync at this interval: 90s, 10m, 1h',
+    '--lookback <duration>': 'with --every: read calls again that are younger than this: 24h, 7d',
+    '--ready-json': 'print one JSON line on stdout once it listens: URLs, accounts, test keys',
+    '--sandbox': 'with --store: keep generated calls in that store',
+    '--hash-password':
+      'print the hash of the password of a feed, its "passwordHash", and end; asks for it, or reads a line of stdin',
+    ...listening,
+    ...sandbox,
+    ...accounts,
+    ...only(whichCalls, '--on-bad-record <stop|skip>'),
+    ...only(connection, '--config <file>'),
+  },
+  examples: [
+    ['calls serve', 'a sandbox, with the lines to paste for its keys'],
+    ['calls serve --store sqlite:calls.db', 'your own calls, as written by calls sync'],
+    [
+      'calls serve --store sqlite:calls.db --every 15m --feeds feeds.json --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
+      'upload sheets that Google Ads and other tools fetch by themselves, always up to date',
+    ],
+    [
+      'calls serve --records 60000 --seed 4711 --accounts 2 --port 0 --ready-json',
+      'for scripts: one JSON line with URLs and keys once it listens',
+    ],
+  ],
+  async run(options, io, args) {
+    if (options.hashPassword) return (await import('../serving/hash-password.ts')).hashPassword(args, io);
+    return (await import('../serving/serve.ts')).serve(args, io);
+  },
+});

@@ -1,32 +1,41 @@
-import { type SheetFormat, sheetFormats } from '@call-attribution/conversions';
-import type { Handler } from '../args/command.ts';
-import { exportEach, type Planner, type Writer } from '../export/each.ts';
-import { outputOf } from '../export/target.ts';
-import { sayExtensions, withExtensions } from '../reading/filter.ts';
-import { exportSheet } from '../uploads/sheet.ts';
-import { readSheetRequest, type SheetRequest } from '../uploads/sheet-options.ts';
+import { command } from '../command.ts';
+import { accounts, connection, whichCalls } from '../options.ts';
+import { conversionName, dryRun, ruleOptions, sheetNames } from '../uploads/options.ts';
 
-/** `calls sheet`: the upload sheet of a bid tool; for several accounts, each with its own. */
-export const sheet: Handler = (args, io) => {
-  const format = Object.values(sheetFormats).find(({ name }) => name === args.words[0]);
-  if (format === undefined) throw new Error(`the table has a sheet that there is not: ${args.words[0]}`);
-  return exportEach(planOf(format), args, io);
-};
-
-const planOf =
-  (format: SheetFormat): Planner =>
-  async (args, _settings, context, io) => {
-    const request = await readSheetRequest(format, args, context, io);
-    return { write: sheetWriter(request), sheet: request };
-  };
-
-const sheetWriter =
-  (request: SheetRequest): Writer =>
-  ({ args, calls, settings, filter, stream, io }) => {
-    const version = settings.apiVersion.value;
-    // Conversions are matched by caller number only for calls through extensions, which v3 leaves out by default.
-    const needsExtensions = request.format.accepts.onlyExtensions;
-    if (!needsExtensions) sayExtensions(filter, version, io);
-    const matching = needsExtensions && version === 'v3' ? withExtensions(filter) : filter;
-    return exportSheet(calls, outputOf(args), request, { ...stream, filter: matching }, io);
-  };
+/** `calls sheet`. */
+export const sheet = command({
+  name: 'sheet',
+  summary: 'write the upload sheet of a bid tool: conversions from calls',
+  about:
+    'Says how many calls are in it, and how many are left out for which reason. With --ledger only what was not written ' +
+    'before, and adjustments of what has changed. --min-talk replaces the minimum talk time of the tool.',
+  words: { '<tool>': 'the tool that takes the sheet' },
+  choices: { tool: sheetNames },
+  options: {
+    '-o, --output <file>':
+      'file to write, or - for stdout; {date} in the name is the day, {account} the account',
+    ...conversionName,
+    '--ledger <file>':
+      'remembers what was written: a file, or sqlite:calls.db, postgres://user@host/name or duckdb:calls.duckdb; {account} and {date} are replaced',
+    '--left-out <file>':
+      'CSV file to write, with each call that is left out and the reason; {account} and {date} are replaced',
+    ...dryRun,
+    ...ruleOptions,
+    ...whichCalls,
+    ...accounts,
+    ...connection,
+  },
+  examples: [
+    [
+      "calls sheet google-ads-clicks -o clicks.csv --conversion-name 'Phone lead' --value 25USD --from 7d --time-zone America/New_York",
+      'a sheet for Google Ads, and how many calls are left out for which reason',
+    ],
+    [
+      "calls sheet microsoft-ads -o clicks-{date}.csv --ledger uploads.ledger --conversion-name 'Phone lead' --from 90d --time-zone America/New_York",
+      'every day: only what was not uploaded before, and adjustments of what has changed',
+    ],
+  ],
+  async run(_options, io, args) {
+    return (await import('../uploads/run-sheet.ts')).sheet(args, io);
+  },
+});

@@ -1,55 +1,105 @@
-import { periodStart } from '@call-attribution/core/time';
-import type { Handler } from '../args/command.ts';
-import { askHidden, canAsk } from '../config/prompt.ts';
-import { UsageError } from '../errors.ts';
-import {
-  erasedLines,
-  numbersOf,
-  openLedgers,
-  refuseStrangeAccount,
-  sayWhatRemains,
-} from '../stores/removing.ts';
-import { onCopy, onStore, print } from './on-store.ts';
+import { command, type Group } from '../command.ts';
+import { connection, only } from '../options.ts';
 
-/** `calls store purge`: deletes older calls. */
-export const purge = onCopy(async (copy, args, io) => {
-  const account = args.need('account');
-  const before = args.need('before');
-  const border = periodStart(before);
-  if (border === null)
-    throw new UsageError(`--before is ${JSON.stringify(before)}, which is not a time that exists`, {
-      hints: ['write a day or a time of the account: 2024-01-01, "2024-01-01 08:30:00"'],
-    });
-  await refuseStrangeAccount(copy, account);
-  await print(io, { purged: await (copy.store ?? copy.warehouse).purge(account, border) });
-});
-
-/** `calls store erase`: deletes the calls of callers, now and in the future. */
-export const erase: Handler = async (args, io) => {
-  const typed = canAsk(io) ? await askHidden('Number of the caller', io) : await textOf(io.stdin);
-  const numbers = numbersOf(typed);
-  return onCopy(async (copy) => {
-    const account = args.need('account');
-    await refuseStrangeAccount(copy, account);
-    const ledgers = await openLedgers(args.list('ledger'), copy, io);
-    try {
-      const callers = numbers.map(({ number }) => number);
-      const erasure = await (copy.store ?? copy.warehouse).erase(account, callers);
-      await ledgers.forget(erasure.sids);
-      for (const line of erasedLines(numbers, erasure)) await print(io, line);
-      sayWhatRemains(erasure, copy, account, io);
-    } finally {
-      await ledgers.close();
-    }
-  })(args, io);
+/** `calls store`. */
+export const storeGroup: Group = {
+  name: 'store',
+  summary: 'manage a store: accounts and keys, delete calls',
+  about:
+    'For the store in SQLite or PostgreSQL that calls sync fills and calls serve serves; purge and erase work on a warehouse in DuckDB, ' +
+    'too. Each command prints JSON lines. The section "service" of calls.config.json sets connections and time limits.',
+  examples: [
+    ['calls store accounts key --store sqlite:calls.db --account 101', 'keys for the clients of calls serve'],
+    ['calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01', 'calls that are too old'],
+  ],
 };
 
-/** `calls store sizes`: number, size and age of the calls of each account. */
-export const sizes = onStore(async (store, _args, io) => print(io, await store.sizes()));
+const store = {
+  '--store <url>':
+    'sqlite:calls.db, duckdb:calls.duckdb or postgres://user@host/name, password in PGPASSWORD (default: CALLS_STORE)',
+  ...only(connection, '--config <file>'),
+} as const;
 
-async function textOf(stream: AsyncIterable<Uint8Array | string>): Promise<string> {
-  let text = '';
-  for await (const chunk of stream)
-    text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');
-  return text;
-}
+const account = { '--account <id>': 'ID of the account in the store' } as const;
+
+/** `calls store accounts`. */
+export const storeAccounts = command({
+  name: 'store accounts',
+  summary: 'list, add and disable the accounts of a store, and create and revoke their keys',
+  about:
+    'list prints a JSON line for each, with the IDs of its credentials; add adds or renames one; key creates keys and a bearer token, ' +
+    'which are printed only once; revoke makes a credential invalid; disable refuses all keys of an account with status 403, and enable undoes that.',
+  words: { '[action]': 'what to do' },
+  choices: { action: ['list', 'add', 'key', 'revoke', 'disable', 'enable'] },
+  options: {
+    ...account,
+    '--name <name>': 'add: the name to show (default: the ID)',
+    '--credential <id>': 'revoke: an ID that list shows',
+    ...store,
+  },
+  examples: [
+    ['calls store accounts list --store sqlite:calls.db', 'one JSON line for each'],
+    ['calls store accounts add --store sqlite:calls.db --account 101 --name Main', 'a new account'],
+    ['calls store accounts key --store sqlite:calls.db --account 101', 'the store keeps hashes only'],
+    [
+      'calls store accounts revoke --store sqlite:calls.db --credential 0123456789ab',
+      'its keys get status 401 from now on',
+    ],
+  ],
+  async run(_options, io, args) {
+    return (await import('../stores/store-accounts.ts')).storeAccounts(args, io);
+  },
+});
+
+/** `calls store purge`. */
+export const storePurge = command({
+  name: 'store purge',
+  summary: 'delete older calls, now and in later syncs',
+  about:
+    'Later syncs leave out what is older, also with --restart or a longer --lookback. To get such calls again, fill a new store.',
+  options: {
+    ...account,
+    '--before <time>': 'calls added before 2024-01-01, or before "2024-01-01 08:30:00"',
+    ...store,
+  },
+  needs: ['account', 'before'],
+  examples: [
+    [
+      'calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01',
+      'prints how many were deleted',
+    ],
+  ],
+  async run(_options, io, args) {
+    return (await import('../stores/store.ts')).purge(args, io);
+  },
+});
+
+/** `calls store erase`. */
+export const storeErase = command({
+  name: 'store erase',
+  summary: 'delete the calls of callers, now and in later syncs',
+  about:
+    'Asks for the number of the caller, or reads numbers from stdin, one a line, so that they stay out of the shell history. Each may be ' +
+    'written in any way. Later syncs leave these callers out, also in copies of the file. The files of SQLite ' +
+    'and DuckDB are written again without them. What else may have them, such as files that were exported before, is named at the end.',
+  options: {
+    ...account,
+    '--ledger <files>':
+      'a ledger of calls push, calls sheet or a feed: what it says about these calls goes, too',
+    ...store,
+  },
+  needs: ['account'],
+  examples: [
+    [
+      'calls store erase --store sqlite:calls.db --account 101',
+      'asks for the number, prints how many calls were deleted',
+    ],
+    [
+      'calls store erase --store duckdb:calls.duckdb --account 101 --ledger uploads.ledger < numbers.txt',
+      'several numbers, one a line',
+    ],
+  ],
+  async run(_options, io, args) {
+    return (await import('../stores/store.ts')).erase(args, io);
+  },
+});

@@ -1,63 +1,35 @@
-import type { Args, Handler } from '../args/command.ts';
-import { interval } from '../args/interval.ts';
-import { Interrupted, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { type Io, write } from '../io.ts';
-import { periodOf, rangeOf, steadyFilterOf } from '../reading/filter.ts';
-import { sayPeriod } from '../reading/period.ts';
-import { serveStatus } from '../serving/status-server.ts';
-import type { SyncRun } from '../syncing/account-sync.ts';
-import { again } from '../syncing/repeat.ts';
-import { openSync, saySync } from '../syncing/sync.ts';
+import { command } from '../command.ts';
+import { accounts, connection, listening, only, output, whichCalls, without } from '../options.ts';
 
-/** `calls sync`: brings a store up to date, once or repeatedly. */
-export const sync: Handler = async (args, io) => {
-  const everyMs = interval(args, 'every');
-  if (everyMs === null && args.flag('status-port'))
-    throw new UsageError('--status-port is for a sync that repeats; add --every');
-  if (args.flag('status-host') && !args.flag('status-port'))
-    throw new UsageError('--status-host needs --status-port');
-  const resumes = ['what was read so far is in the store; the next calls sync continues from there'];
-  const synced = await openSync(args, io, {
-    command: 'calls sync',
-    everyMs,
-    failsAtOnce: true,
-    serve: (status) => serveStatus(args, status, io),
-    restart: args.flag('restart'),
-    filter: (context) => {
-      sayPeriod(rangeOf(args, context), context, io);
-      return steadyFilterOf(args, context);
-    },
-    period: (context) => periodOf(args, context),
-  }).catch((error: unknown) => {
-    throw io.signal.aborted ? new Interrupted(resumes) : error;
-  });
-  try {
-    const { name } = synced.copy;
-    const once = (): Promise<number> =>
-      synced.each(async (one) => report(await one.once(), { account: one.account, name }, args, io));
-    if (everyMs === null) return await once();
-    await again(once, everyMs, io);
-    return exitCodes.ok;
-  } catch (error) {
-    if (!io.signal.aborted) throw error;
-    throw new Interrupted(resumes);
-  } finally {
-    await synced.close();
-  }
-};
-
-/** Prints the summary for programs, and says it. Returns the exit status. */
-async function report(
-  run: SyncRun,
-  of: { readonly account: string; readonly name: string },
-  args: Args,
-  io: Io,
-): Promise<number> {
-  const { summary, bad } = run;
-  if (args.flag('json')) {
-    const line = { account: of.account, ...summary, skipped: bad.leftOut(summary.skipped) };
-    await write(io.stdout, `${JSON.stringify(line)}\n`);
-  }
-  return saySync(run, of, io);
-}
+/** `calls sync`. */
+export const sync = command({
+  name: 'sync',
+  summary: 'keep a copy of the calls in your own store up to date',
+  about:
+    'Creates the store if it does not exist. calls report, count, list, get, export, sheet and sql then read the copy, and calls ' +
+    'serve serves one in SQLite or PostgreSQL as the API does. Calls through call extensions are always included.',
+  options: {
+    '--store <url>':
+      'where to write: duckdb:calls.duckdb, sqlite:calls.db or postgres://user@host/name, password in PGPASSWORD (default: CALLS_STORE)',
+    '--every <duration>': 'repeat until stopped, at this interval: 90s, 10m, 1h',
+    '--lookback <duration>': 'read calls again that are younger than this: 24h, 7d',
+    '--restart': 'read and count all calls that match again',
+    ...without(whichCalls, '--include-extensions', '--store <url>', '--where <condition>'),
+    ...accounts,
+    ...only(listening, '--status-port <port>', '--status-host <name>'),
+    ...only(output, '--json'),
+    ...connection,
+  },
+  examples: [
+    ['calls sync --store sqlite:calls.db', 'once; reports how many calls are new, changed and the same'],
+    ['calls sync --store postgres://calls@db/calls --every 10m', 'until Ctrl-C'],
+    [
+      'calls sync --store sqlite:calls.db --from 60d --time-zone America/New_York',
+      'for cron: the last 60 days, and no gap when it was not run for a while',
+    ],
+    ['calls sync --store duckdb:calls.duckdb --every 10m', 'a warehouse, for questions and reports'],
+  ],
+  async run(_options, io, args) {
+    return (await import('../syncing/run.ts')).sync(args, io);
+  },
+});

@@ -1,9 +1,7 @@
-import type { CommandSpec, CommandTable, OptionSpec, PositionalSpec } from '../args/command.ts';
-import { sharedOptions } from '../args/options.ts';
-import { findOption } from '../args/parse.ts';
-import { nextWords } from '../args/route.ts';
+import type { Option } from 'commander';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, show } from '../io.ts';
+import { type Calls, choicesOf, isTyped, valueIn } from '../program.ts';
 
 /** A word that can be typed, and what it means. */
 type Offer = readonly [word: string, text: string];
@@ -15,31 +13,20 @@ interface Completion {
 }
 
 /** `calls complete -- words...`: prints what can be typed in the place of the last word. The scripts of the shells call it. */
-export async function printCompletions(
-  argv: readonly string[],
-  table: CommandTable,
-  io: Io,
-): Promise<number> {
+export async function printCompletions(argv: readonly string[], program: Calls, io: Io): Promise<number> {
   const typed = argv[0] === '--' ? argv.slice(1) : argv;
-  const { kind, offers } = await completionsOf(typed, table);
-  await show(io, [kind, ...offers.map(([word, text]) => (text === '' ? word : `${word}\t${text}`))]);
-  return exitCodes.ok;
-}
-
-/** What can be typed in the place of the last word. */
-async function completionsOf(typed: readonly string[], table: CommandTable): Promise<Completion> {
   // bash hands over --option=value as three words, and offers for the last one; the other shells take the whole word.
   const isSplit = typed.at(-1) === '=' || typed.at(-2) === '=';
   const all = joinedAtEquals(typed);
   const word = all.at(-1) ?? '';
-  const before = all.slice(0, -1);
   const [, head = '', value = word] = /^(--[^=]+=)(.*)$/s.exec(word) ?? [];
-  const found = await offersFor(before, { word, head, value }, table);
+  const { kind, offers } = await offersFor(all.slice(0, -1), word, head, value, program);
   const own = head === '' || isSplit ? '' : head;
-  const offers = found.offers
-    .filter(([offer]) => offer.startsWith(head === '' ? word : value))
-    .map(([offer, text]): Offer => [own + offer, text]);
-  return { kind: found.kind, offers };
+  const lines = offers
+    .filter(([offer]) => offer.startsWith(value))
+    .map(([offer, text]) => (text === '' ? `${own}${offer}` : `${own}${offer}\t${text}`));
+  await show(io, [kind, ...lines]);
+  return exitCodes.ok;
 }
 
 function joinedAtEquals(typed: readonly string[]): string[] {
@@ -52,94 +39,73 @@ function joinedAtEquals(typed: readonly string[]): string[] {
   return all;
 }
 
-/** The word at the cursor: whole, and where it is an option with its value, in two parts. */
-interface Word {
-  readonly word: string;
-  readonly head: string;
-  readonly value: string;
-}
-
-async function offersFor(before: readonly string[], at: Word, table: CommandTable): Promise<Completion> {
-  const { command, rest, name } = commandIn(before, table);
-  if (command === null) {
-    const next = nextWords(name, table);
-    const isFirst = name === '' && before.length === 0;
-    const extra: Offer[] = isFirst
-      ? [
-          ['help', 'help of a command'],
-          ['--help', ''],
-          ['--version', ''],
-        ]
-      : [];
-    return words([...next, ...extra]);
-  }
-  if (before[0] === 'help') return words([]);
-  const options = [...command.options, ...sharedOptions];
-  const last = rest.at(-1) ?? '';
-  const open = valued(at.head === '' ? last : at.head.slice(0, -1), options);
-  const isAfterValue = at.head === '' && isValue(rest.slice(0, -1), options);
-  if (open !== undefined && !isAfterValue) return valuesOf(open, at.value);
-  if (at.word.startsWith('-') && at.word !== '-') return words(options.map(optionOffer));
-  return argumentOffers(command, placeOf(rest, options));
-}
-
 const words = (offers: readonly Offer[]): Completion => ({ kind: 'words', offers });
 
-const optionOffer = ({ name, text }: OptionSpec): Offer => [`--${name}`, text];
-
-/** The command that was typed, and the words after it; the name so far where it is not complete. */
-function commandIn(
+/** Walks the tree of commands along what was typed; what is left after it are options, values and words of the command. */
+async function offersFor(
   before: readonly string[],
-  table: CommandTable,
-): { readonly command: CommandSpec | null; readonly name: string; readonly rest: readonly string[] } {
-  let name = '';
-  // help takes the words of a command.
-  for (const [at, word] of (before[0] === 'help' ? before.slice(1) : before).entries()) {
-    if (word.startsWith('-')) continue;
-    name = name === '' ? word : `${name} ${word}`;
-    const command = table.commands.find((command) => command.name === name);
-    if (command) return { command, name, rest: before.slice(at + 1) };
+  word: string,
+  head: string,
+  value: string,
+  program: Calls,
+): Promise<Completion> {
+  const isHelp = before[0] === 'help';
+  let command = program;
+  let open: Option | undefined;
+  let place = 0;
+  for (const typed of isHelp ? before.slice(1) : before) {
+    const found = command.commands.find((each) => each.name() === typed) as Calls | undefined;
+    if (open !== undefined) open = undefined;
+    else if (found !== undefined) command = found;
+    else if (typed.startsWith('-') && typed !== '-')
+      open = command.options.find((each) => each.required && isTyped(each, typed));
+    else if (command.commands.length > 0) return words([]);
+    else place += 1;
   }
-  return { command: null, name, rest: [] };
+  if (command.commands.length > 0) {
+    const next = command.commands.map((each): Offer => [each.name(), each.description()]);
+    const extra: Offer[] =
+      before.length > 0
+        ? []
+        : [
+            ['help', 'help of a command'],
+            ['--help', ''],
+            ['--version', ''],
+          ];
+    return words([...next, ...extra]);
+  }
+  if (isHelp) return words([]);
+  const asked =
+    head === '' ? open : command.options.find((each) => each.required && isTyped(each, head.slice(0, -1)));
+  if (asked !== undefined)
+    return valuesOf(asked.flags, choicesOf(asked.flags, specOf(command), asked.name()), value);
+  if (word.startsWith('-') && word !== '-')
+    return words(command.options.map((each): Offer => [`--${each.name()}`, each.description]));
+  const argument = command.registeredArguments[place];
+  return argument === undefined ? words([]) : valuesOf(`<${argument.name()}>`, argument.argChoices, '');
 }
 
-/** The option that is typed so, if it takes a value. */
-function valued(shown: string, options: readonly OptionSpec[]): OptionSpec | undefined {
-  const option = shown.startsWith('-') ? findOption(shown, options) : undefined;
-  return option?.value === undefined ? undefined : option;
+function specOf({ spec }: Calls) {
+  if (spec === null) throw new Error('a group has no options with values');
+  return spec;
 }
 
-/** Is the word after these the value of an option? */
-function isValue(typed: readonly string[], options: readonly OptionSpec[]): boolean {
-  let isNext = false;
-  for (const word of typed) isNext = !isNext && valued(word, options) !== undefined;
-  return isNext;
-}
-
-/** How many of these words are arguments. */
-function placeOf(typed: readonly string[], options: readonly OptionSpec[]): number {
-  return typed.filter(
-    (word, at) => !isValue(typed.slice(0, at), options) && (!word.startsWith('-') || word === '-'),
-  ).length;
-}
-
+/** What a value may be, by the word in its angle brackets. */
 async function valuesOf(
-  { choices, offers = choices, completes }: OptionSpec,
+  flags: string,
+  choices: readonly string[] | undefined,
   value: string,
 ): Promise<Completion> {
-  if (offers) return words(offers.map((offer) => [offer, '']));
-  if (completes === 'file' || completes === 'folder') return { kind: completes, offers: [] };
-  if (completes === undefined) return words([]);
-  const head = value.slice(0, value.lastIndexOf(',') + 1);
-  const names = await offersOf[completes]();
-  return { kind: 'list', offers: names.map(([name, text]): Offer => [head + name, text]) };
-}
+  if (choices !== undefined) return words(choices.map((choice): Offer => [choice, '']));
+  const what = valueIn(flags) ?? '';
+  if (/^(?:files?|path|job)$/.test(what)) return { kind: 'file', offers: [] };
+  if (what === 'folder') return { kind: 'folder', offers: [] };
 
-async function argumentOffers({ positionals = [] }: CommandSpec, place: number): Promise<Completion> {
-  const positional: PositionalSpec | undefined = positionals[place];
-  if (positional?.completes === 'fields') return words(await fieldOffers());
-  if (positional?.completes === 'file') return { kind: 'file', offers: [] };
-  return words((positional?.choices ?? []).map((choice) => [choice, '']));
+  const names = await offersOf[what]?.();
+  if (names === undefined) return words([]);
+  if (what === 'field' || what === 'comparison') return words(names);
+  const head = value.slice(0, value.lastIndexOf(',') + 1);
+  return { kind: 'list', offers: names.map(([name, text]): Offer => [head + name, text]) };
 }
 
 async function fieldOffers(): Promise<Offer[]> {
@@ -147,14 +113,19 @@ async function fieldOffers(): Promise<Offer[]> {
   return fields.map(({ name, meaning }) => [name, meaning]);
 }
 
-async function groupOffers(): Promise<Offer[]> {
-  const { questionFields } = await import('@call-attribution/questions');
-  return [...questionFields()].map(([name, { meaning }]) => [name, meaning]);
-}
-
-async function measureOffers(): Promise<Offer[]> {
-  const { measureForm, measures } = await import('@call-attribution/questions/measures');
-  return measures.map((each) => [measureForm(each), each.meaning.replaceAll('{}', 'it')]);
-}
-
-const offersOf = { fields: fieldOffers, groups: groupOffers, measures: measureOffers };
+const offersOf: Readonly<Record<string, () => Promise<Offer[]>>> = {
+  field: fieldOffers,
+  fields: fieldOffers,
+  comparison: async () => [
+    ['previous', ''],
+    ['year', ''],
+  ],
+  async groups() {
+    const { questionFields } = await import('@call-attribution/questions');
+    return [...questionFields()].map(([name, { meaning }]) => [name, meaning]);
+  },
+  async measures() {
+    const { measureForm, measures } = await import('@call-attribution/questions/measures');
+    return measures.map((each) => [measureForm(each), each.meaning.replaceAll('{}', 'it')]);
+  },
+};

@@ -2,7 +2,7 @@
 // words these are, then one line for each, with a tab and its explanation.
 
 /** For bash, also 3.2, which has no `compopt`. */
-export const bash = `# bash completion for calls; load it with: source <(calls completion bash)
+const bash = `# bash completion for calls; load it with: source <(calls completion bash)
 _calls() {
   local IFS=$'\\n' word="\${COMP_WORDS[COMP_CWORD]}"
   # bash splits --option=value at the equals sign.
@@ -21,7 +21,7 @@ complete -F _calls calls
 `;
 
 /** For zsh, to be sourced or to be put into a folder of `fpath` as `_calls`. */
-export const zsh = `#compdef calls
+const zsh = `#compdef calls
 # zsh completion for calls; load it with: source <(calls completion zsh)
 _calls() {
   local -a lines names after
@@ -48,7 +48,7 @@ fi
 `;
 
 /** For fish. */
-export const fish = `# fish completion for calls; load it with: calls completion fish | source
+const fish = `# fish completion for calls; load it with: calls completion fish | source
 function __calls_complete
   set -l word (commandline -ct)
   set -l typed (commandline -opc)[2..-1]
@@ -66,3 +66,6 @@ function __calls_complete
 end
 complete -c calls -f -a '(__calls_complete)'
 `;
+
+/** The script of each shell. */
+export const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };

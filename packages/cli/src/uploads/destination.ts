@@ -30,7 +30,7 @@ export interface Destination {
 
 /** Where the options say that conversions go. */
 export const destinationOf = (args: Args, io: Io): Destination =>
-  args.command === 'push microsoft-ads' ? toMicrosoft(args, io) : toGoogle(args, io);
+  args.command === 'push microsoft' ? toMicrosoft(args, io) : toGoogle(args, io);
 
 function toMicrosoft(args: Args, io: Io): Destination {
   const file = args.text('credentials');
@@ -42,7 +42,7 @@ function toMicrosoft(args: Args, io: Io): Destination {
     conversionName: name,
     async open() {
       if (file === null)
-        throw new UsageError('calls push microsoft-ads needs --credentials FILE', {
+        throw new UsageError('calls push microsoft needs --credentials FILE', {
           hints: [
             'a JSON file with developerToken, clientId, clientSecret, refreshToken, customerId and accountId',
           ],

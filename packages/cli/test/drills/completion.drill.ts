@@ -36,7 +36,7 @@ const typed: readonly (readonly [keys: string, args: readonly string[]])[] = [
   ['report --by=week,phone_l\t', ['report', '--by', 'week,phone_label']],
   ['store acc\trev\t', ['store', 'accounts', 'revoke']],
   ['fleet ret\tmy\t--acc\t', ['fleet', 'retry', 'my calls.csv', '--account']],
-  ['push google\t--dry\t', ['push', 'google-data-manager', '--dry-run']],
+  ['push google\t--dry\t', ['push', 'google', '--dry-run']],
   ['sheet sk\t--left\tmy\t', ['sheet', 'skai', '--left-out', 'my calls.csv']],
   [
     '--debug serve --tls-cert=my\t--fee\tmy\t',

@@ -64,7 +64,7 @@ const ledgers = [{ kind: 'file', newUrl: async () => join(stage.folder(), 'push.
 
 describe.each(ledgers)('a ledger in $kind', ({ newUrl }) => {
   test.each(steps)('the first push is killed at the step "%s"', async (step) => {
-    const args = ['push', 'google-data-manager', '--customer', '123-456-7890', '--conversion-action', '987'];
+    const args = ['push', 'google', '--customer', '123-456-7890', '--conversion-action', '987'];
     args.push('--from', '30d', '--value', '25USD', '--ledger', await newUrl());
     const again = () => stage.quick(args, { env, now });
     tool.bodies.length = 0;

@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { defaultMirrorFile } from '@call-attribution/core/settings';
 import type { Handler } from '../args/command.ts';
 import { readFileSettings } from '../config/settings.ts';
-import { settingsFound } from '../doctor/connection.ts';
-import { type Finding, note, ok, showFindings, wrong } from '../doctor/findings.ts';
-import { configuredStore, storeAt, storeFound } from '../doctor/stores.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { settingsFound } from './connection.ts';
+import { type Finding, note, ok, showFindings, wrong } from './findings.ts';
+import { configuredStore, storeAt, storeFound } from './stores.ts';
 
-/** `calls status`: what is configured, which copies there are, how fresh and how whole they are. Asks no server of the API. */
+/** `calls doctor --offline`: what is configured, which copies there are, how fresh and how whole they are. Asks no server of the API. */
 export const showStatus: Handler = async (args, io) => {
   const settings = readFileSettings(args, io);
   const { accounts, problems } = settings;

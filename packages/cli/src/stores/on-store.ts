@@ -1,15 +1,13 @@
-import { nearest } from '@call-attribution/query-dsl/nearest';
-import type { Account, Store } from '@call-attribution/store';
+import type { Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
 import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
-import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
-import { chooseStore } from '../stores/choose.ts';
-import { type Copy, openCopy } from '../stores/copy.ts';
-import { needStore, openStoreOf, refusePassword, storeOptions } from '../stores/url.ts';
 import { whileWaiting } from '../term/waiting.ts';
+import { chooseStore } from './choose.ts';
+import { type Copy, openCopy } from './copy.ts';
+import { needStore, openStoreOf, refusePassword, storeOptions } from './url.ts';
 
 /** A command over an open store, which only some of them create. What it resolves with is its exit status, if it is a number. */
 export const onStore =
@@ -51,21 +49,4 @@ export const onCopy =
 /** One result as a line of JSON. */
 export function print(io: Io, value: object): Promise<void> {
   return write(io.stdout, `${JSON.stringify(value)}\n`);
-}
-
-/** The account with this ID, or an error that says how to add it. */
-export async function accountOf(store: Store, id: string): Promise<Account> {
-  const accounts = await store.accounts();
-  const account = accounts.find((found) => found.id === id);
-  if (account !== undefined) return account;
-  const near = nearest(
-    id,
-    accounts.map(({ id }) => id),
-  );
-  throw new UsageError(`the store has no account ${id}`, {
-    hints: [
-      ...(near ? [`did you mean ${near}?`] : []),
-      `add it first: calls store accounts add --account ${id}`,
-    ],
-  });
 }

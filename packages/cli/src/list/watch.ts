@@ -16,11 +16,11 @@ import { styleFor } from '../term/style.ts';
 // What says at once who called and what brought them.
 const usual = ['date_added', 'ani', 'talk_minutes', 'ppc_campaign', 'phone_label'];
 
-/** `calls watch`: each call that comes, once, until Ctrl-C. */
+/** `calls list --follow`: each call that comes, once, until Ctrl-C. */
 export const watchCalls: Handler = async (args, io) => {
   const every = interval(args, 'every', { min: 1_000 }) ?? 30_000;
   const print = printer(args, io);
-  const { settings, problem } = onlyOf(accountsOfApi(args, io), 'calls watch');
+  const { settings, problem } = onlyOf(accountsOfApi(args, io), 'calls list --follow');
   if (problem) throw problem;
   const context = contextOf(settings, io);
   const typed = filterOf(args, context);

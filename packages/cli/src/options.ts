@@ -1,0 +1,91 @@
+import type { OptionsOf } from './command.ts';
+
+/** Which calls are read. */
+export const whichCalls = {
+  '--period <period>':
+    'yesterday, "last 28 days" (whole days before today), "last 12 hours", "last month", 2026-11, 2026-Q3',
+  '--from <time>': 
+    '2026-11-20, "2026-11-20 14:30:00" or yesterday; 28d is from the midnight 28 days ago up to now',
+  '--to <time>': 'the last day, or the time just after the last call',
+  '--where <condition>': "a condition on any field: \"talk_minutes >= 2 and state in ('TX', 'CA')\"",
+  '--q <filter>': "filter in the language of the API: 'date_added:[2026-11-01 00:00:00 TO *]'",
+  '--min-talk <duration>': 'calls with at least this much talk: 90s, 2m',
+  '--include-extensions': 'v3: calls through call extensions as well',
+  '--store <url>':
+    'read from this copy: sqlite:calls.db or postgres://user@host/name; none reads from the API (default: CALLS_STORE, else the API)',
+  '--on-bad-record <stop|skip>':
+    'a record that cannot be read or stored: stop, or leave it out and name it (default: stop)',
+} as const;
+
+/** How the result is shown or written. */
+export const output = {
+  '-o, --output <file>': 'file to write; its extension selects the format',
+  '--format <table|ndjson|csv>': 'another format (default: table, or what the extension of --output says)',
+  '--json': 'the result as one JSON value',
+  '--fields <fields>': 'only these fields, separated by commas; calls fields lists all of them',
+} as const;
+
+/** Whose calls are read. */
+export const accounts = {
+  '--account <names>': 'accounts of calls.config.json, or accounts in the copy: main or main,berlin',
+  '--all-accounts': 'all of them; each row says whose it is, and a failure of one does not stop the others',
+} as const;
+
+/** Where the API is and how to speak to it. */
+export const connection = {
+  '--base-url <url>': 'URL of the API, up to /v2 and /v3',
+  '--api-version <v2|v3>': 'version of the API (default: v3)',
+  '--time-zone <zone>': 'time zone that the API writes its times in, such as America/New_York',
+  '--config <file>': "configuration file to read instead of the user's own",
+} as const;
+
+/** Where the listing of SMS numbers is. */
+export const legacy = { '--legacy-base-url <url>': 'URL of the SMS listing, up to /ibp_api.php' } as const;
+
+/** Where a command serves HTTP. */
+export const listening = {
+  '--port <port>': 'port to listen on; 0 for any free port (default: 8675)',
+  '--host <name>': 'address to listen on (default: 127.0.0.1)',
+  '--tls-cert <file>': 'certificate (PEM); needs --tls-key',
+  '--tls-key <file>': 'private key (PEM)',
+  '--status-port <port>': 'another port for /healthz, /readyz and /metrics; 0 for any free port',
+  '--status-host <name>': 'address for --status-port (default: 127.0.0.1)',
+} as const;
+
+/** Which calls are made up. */
+export const sandbox = {
+  '--records <n>': 'how many calls to make up',
+  '--seed <seed>': 'a different number makes up different calls (default: 1)',
+  '--to <end>': 'the last day of the generated calls, or the time just after the last one, instead of now',
+  '--accounts <n>':
+    'how many accounts share the calls; with several, a block to paste makes a calls.config.json of them (default: 1)',
+  '--live': 'new calls arrive and earlier ones change while it runs',
+} as const;
+
+/** Options that mean the same in every command that has them, under the headings of the help. */
+export const sharedOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'Which calls': whichCalls,
+  Output: output,
+  Accounts: accounts,
+  Connection: { ...connection, ...legacy },
+  Listening: listening,
+  Sandbox: sandbox,
+};
+
+/** Some lines of a list. */
+export function only<L extends object, K extends keyof L>(lines: L, ...keys: readonly K[]): Pick<L, K> {
+  return Object.fromEntries(Object.entries(lines).filter(([key]) => keys.includes(key as K))) as Pick<L, K>;
+}
+
+/** All lines of a list but some. */
+export function without<L extends object, K extends keyof L>(lines: L, ...keys: readonly K[]): Omit<L, K> {
+  return Object.fromEntries(Object.entries(lines).filter(([key]) => !keys.includes(key as K))) as Omit<L, K>;
+}
+
+/** What is typed of a shared list; a command may have only some of it. */
+export type WhichCalls = OptionsOf<typeof whichCalls>;
+export type OutputOptions = OptionsOf<typeof output>;
+export type AccountOptions = OptionsOf<typeof accounts>;
+export type ConnectionOptions = OptionsOf<typeof connection>;
+export type ListeningOptions = OptionsOf<typeof listening>;
+export type SandboxOptions = OptionsOf<typeof sandbox>;

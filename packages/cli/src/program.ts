@@ -1,0 +1,337 @@
+import { plainSettings } from '@call-attribution/core/settings';
+import { nearest } from '@call-attribution/query-dsl/nearest';
+import { Argument, Command as Commander, InvalidArgumentError, Option } from 'commander';
+import { type Args, argsOf, listIn } from './args/command.ts';
+import type { Command, Group } from './command.ts';
+import { UsageError } from './errors.ts';
+import { otherCommands, otherOptions, otherWays, secretNames } from './names.ts';
+import { sharedOptions } from './options.ts';
+
+/** A command to run, and what was typed for it. */
+export interface Asked {
+  readonly command: Command;
+  readonly options: object;
+  readonly args: Args;
+}
+
+/** Help is to be shown: of this command, asked for or in the place of a command that is missing. */
+export class HelpWanted extends Error {
+  readonly command: Calls;
+  readonly isAskedFor: boolean;
+
+  constructor(command: Calls, isAskedFor: boolean) {
+    super('help');
+    this.command = command;
+    this.isAskedFor = isAskedFor;
+  }
+}
+
+/** A command of the tree that commander parses, helps and completes by. */
+export class Calls extends Commander {
+  /** What it does; null for the program and for groups. */
+  spec: Command | null = null;
+  group: Group | null = null;
+
+  override createCommand(name?: string): Calls {
+    return new Calls(name);
+  }
+
+  override outputHelp(context?: { readonly error?: boolean } | ((text: string) => string)): void {
+    throw new HelpWanted(this, typeof context !== 'object' || context.error !== true);
+  }
+
+  /** All words of it: `calls store purge`. */
+  get path(): string {
+    return this.parent === null ? this.name() : `${(this.parent as Calls).path} ${this.name()}`;
+  }
+
+  /** Commander's sentence about what was typed, and where to look. */
+  override error(message: string, options?: { readonly code?: string }): never {
+    const [sentence = '', ...more] = message.replace(/^error: /, '').split('\n');
+    const isMany = options?.code === 'commander.excessArguments';
+    throw new UsageError(`${this.path}: ${sentence}`, {
+      hints: [
+        ...more,
+        ...(isMany ? ['put quotes around a value with spaces'] : []),
+        `see ${this.path} --help`,
+      ],
+    });
+  }
+
+  /** Commander calls it with what was typed, which may hold a key. */
+  unknownOption(typed: string): never {
+    const shown = typed.startsWith('--') ? (typed.split('=')[0] ?? '') : typed.slice(0, 2);
+    if (this.commands.length > 0) {
+      const words = this.commands.map((each) => each.name());
+      const next = this.args.find((word) => words.includes(word));
+      throw new UsageError(`${this.path} needs a command before ${shown}`, {
+        hints: [
+          next === undefined
+            ? `${this.path} --help lists the commands`
+            : `options of a command come after it: ${this.path} ${next} ${shown}`,
+        ],
+      });
+    }
+    throw unknownOption(shown, this);
+  }
+
+  unknownCommand(): never {
+    throw noSuchCommand(this, this.args[0] ?? '');
+  }
+}
+
+/** Options of commands that exclude each other, where a command has both. */
+const conflicts: Readonly<Record<string, readonly string[]>> = {
+  'all-accounts': ['account'],
+  json: ['format'],
+  all: ['limit', 'page'],
+  follow: ['all', 'limit', 'page', 'sort', 'output', 'format', 'to', 'period', 'store', 'all-accounts'],
+};
+
+/** The tree of all commands. Nothing that a command needs is loaded. */
+export function programOf(
+  commands: readonly Command[],
+  groups: readonly Group[],
+  found: (asked: Asked) => void,
+): Calls {
+  const program = new Calls('calls');
+  program.enablePositionalOptions().helpCommand(false);
+  addCommon(program);
+  program.option('-V, --version', 'show the version');
+  for (const spec of commands) {
+    const words = spec.name.split(' ');
+    const parent = words.length === 1 ? program : groupOf(program, words[0] ?? '', groups);
+    addCommand(parent, words.at(-1) ?? '', spec, found);
+  }
+  return program;
+}
+
+function addCommon(command: Calls): void {
+  command.helpOption('-h, --help', 'show this help');
+  command.option(
+    '-v, --debug',
+    "report on stderr what is done, with causes and stack traces of errors; no keys, no callers' data",
+  );
+}
+
+function groupOf(program: Calls, name: string, groups: readonly Group[]): Calls {
+  const known = program.commands.find((each) => each.name() === name) as Calls | undefined;
+  if (known !== undefined) return known;
+  const group = groups.find((each) => each.name === name);
+  const made = program.command(name) as Calls;
+  made.helpCommand(false).enablePositionalOptions();
+  if (group !== undefined) made.description(group.summary);
+  made.group = group ?? null;
+  addCommon(made);
+  return made;
+}
+
+function addCommand(parent: Calls, name: string, spec: Command, found: (asked: Asked) => void): void {
+  const command = parent.command(name) as Calls;
+  command.spec = spec;
+  command.description(spec.summary);
+  for (const [word, text] of Object.entries(spec.words ?? {})) {
+    const argument = new Argument(word, text);
+    const choices = choicesOf(word, spec, argument.name());
+    command.addArgument(choices === undefined ? argument : argument.choices(choices));
+  }
+  const values = new Map<string, string[]>();
+  addCommon(command);
+  for (const [flags, text] of Object.entries(spec.options)) command.addOption(optionOf(flags, text, command));
+  const names = command.options.map((option) => option.name());
+  for (const option of command.options) {
+    command.on(`option:${option.name()}`, (value: string | null | undefined) => {
+      const before = values.get(option.name()) ?? [];
+      if (before.length > 0 && !isList(option.flags))
+        throw new UsageError(`--${option.name()} was given twice`, {
+          hints: [`give it once; see ${command.path} --help`],
+        });
+      values.set(option.name(), [...before, value ?? 'true']);
+    });
+  }
+  command.action(() => {
+    const options = command.optsWithGlobals();
+    if (options.debug) values.set('debug', ['true']);
+    found({ command: spec, options, args: argsOf(spec.name, command.args, names, values) });
+  });
+}
+
+/** What is in angle brackets; null for an option without a value. */
+export const valueIn = (flags: string): string | null => /[<[](.+)[>\]]/.exec(flags)?.[1] ?? null;
+
+const isList = (flags: string): boolean => /^(?:fields|groups|names|kinds|files)$/.test(valueIn(flags) ?? '');
+
+/** The only values that a word or an option takes. */
+export function choicesOf(flags: string, spec: Command, name: string): readonly string[] | undefined {
+  const value = valueIn(flags) ?? '';
+  return spec.choices?.[name] ?? (value.includes('|') ? value.split('|') : undefined);
+}
+
+const numbers: Readonly<Record<string, readonly [min: number, max: number]>> = {
+  n: [1, 1e9],
+  page: [0, 1e9],
+  port: [0, 65_535],
+  seed: [0, 0xffffffff],
+};
+
+/** Whether an option is typed so: `--limit` or `-n`. */
+export const isTyped = ({ long, short }: Option, word: string): boolean => word === long || word === short;
+
+function optionOf(flags: string, text: string, command: Calls): Option {
+  const option = new Option(flags, text);
+  const { spec } = command;
+  const value = valueIn(flags);
+  if (value === null || spec === null) return conflicting(option);
+  if (spec.needs?.includes(option.name())) option.makeOptionMandatory();
+  const choices = choicesOf(flags, spec, option.name());
+  return conflicting(option).argParser<unknown>((typed, before) => {
+    // A value may begin with a dash (a negative number, `-` for stdout) unless it is an option itself.
+    const [word = ''] = typed.split('=', 1);
+    if (command.options.some((each) => isTyped(each, word)) || /^(?:-h|--help)$/.test(word))
+      throw new UsageError(`${command.path}: --${option.name()} needs a value: ${flags}`, {
+        hints: [`see ${command.path} --help`],
+      });
+    const parts = isList(flags) ? listIn(typed) : [typed];
+    const wrong = choices && parts.find((part) => !choices.includes(part));
+    if (wrong !== undefined) throw notAChoice(option.name(), wrong, choices ?? [], command);
+    refuseBraces(typed, option, command);
+    if (isList(flags)) return [...(Array.isArray(before) ? before : []), ...parts];
+    const [min, max] = numbers[value] ?? [];
+    return min === undefined || max === undefined ? typed : wholeNumber(typed, min, max);
+  });
+}
+
+function conflicting(option: Option): Option {
+  return option.conflicts(
+    [...(conflicts[option.name()] ?? [])].map((name) =>
+      name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase()),
+    ),
+  );
+}
+
+function wholeNumber(typed: string, min: number, max: number): number {
+  const value = /^-?\d+$/.test(typed) ? Number(typed) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new InvalidArgumentError(
+    `It must be a whole number${max === 1e9 ? `, ${min} or greater` : ` from ${min} to ${max}`}.`,
+  );
+}
+
+function notAChoice(name: string, typed: string, choices: readonly string[], command: Calls): UsageError {
+  const flag = command.options.find((option) => option.name() === typed && option.isBoolean());
+  // One of two letters that differs is not a slip: v4 is not v2.
+  const near = typed.length > 2 ? nearest(typed, choices) : undefined;
+  return new UsageError(`--${name} cannot be ${JSON.stringify(typed)}`, {
+    hints: [
+      ...(flag ? [`use --${flag.name()}: ${flag.description}`] : []),
+      ...(near ? [`did you mean ${near}?`] : []),
+      `use one of: ${choices.join(', ')}`,
+    ],
+  });
+}
+
+/** A word in braces that nothing replaces would be the name of the file. */
+function refuseBraces(value: string, option: Option, command: Calls): void {
+  const word = /^<files?>$/.test(`<${valueIn(option.flags)}>`) ? /\{\w+\}/.exec(value)?.[0] : undefined;
+  if (word === undefined || option.description.includes(word)) return;
+  throw new UsageError(`--${option.name()} ${value}: ${command.path} does not replace ${word} in it`, {
+    hints: ["write the name itself; the shell's $(date +%F) is the day"],
+  });
+}
+
+function unknownOption(shown: string, command: Calls): UsageError {
+  const name = shown.replace(/^-+/, '');
+  if (secretNames.test(name)) {
+    return new UsageError(
+      `${shown}: keys are never options, because other users of the machine could read them`,
+      {
+        hints: [
+          'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) in the environment,',
+          'or let calls init keep them, or enter them when asked',
+        ],
+      },
+    );
+  }
+  return new UsageError(`${command.path} has no option ${shown}`, {
+    hints: [...meant(name, command), `${command.path} --help lists all options`],
+  });
+}
+
+/** What to type instead: an option of another name, a setting, one that is spelled like it, or an option of other commands. */
+function meant(name: string, command: Calls): string[] {
+  const { options } = command;
+  const named = (found: string | undefined) => options.find((option) => option.name() === found);
+  const other = (otherOptions[name] ?? []).map(named).find(Boolean);
+  if (other) return [`use ${other.flags.replace(/^-\w, /, '')}: ${other.description}`];
+  const choice = options.find(
+    (option) => command.spec && choicesOf(option.flags, command.spec, option.name())?.includes(name),
+  );
+  if (choice) return [`use --${choice.name()} ${name}`];
+  if (Object.hasOwn(otherWays, name) && (named('where') || !/--where/.test(otherWays[name] ?? '')))
+    return [`use ${otherWays[name]}`];
+  const setting = settingNamed(name);
+  if (setting !== null) return [setting];
+  const sorted = (text: string) => [...text].sort().join('');
+  const swapped = options.find((option) => sorted(option.name()) === sorted(name));
+  const near =
+    swapped?.name() ??
+    nearest(
+      name,
+      options.map((option) => option.name()),
+    );
+  if (near !== undefined) return [`did you mean --${near}?`];
+  return elsewhere(name, command);
+}
+
+/** How the setting with this name is set, which is no option of the command; null when there is none. */
+function settingNamed(name: string): string | null {
+  const found = Object.entries(plainSettings).find(
+    ([key]) => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) === name,
+  );
+  if (found === undefined) return null;
+  const [key, { variable, place }] = found;
+  const inFile = place === 'environment' ? '' : `, or "${key}" in calls.config.json`;
+  return `it is a setting: ${variable} in the environment${inFile}`;
+}
+
+/** Which commands have the option. */
+function elsewhere(name: string, command: Calls): string[] {
+  const all = everyCommand(rootOf(command));
+  const having = all.filter(({ options }) => options.some((option) => option.name() === name));
+  const shown = having.slice(0, 3).map(({ path }) => `${path} --${name}`);
+  const more = having.length > 3 ? ` and ${having.length - 3} more` : '';
+  const found = all.find((each) => each.name() === name);
+  return [
+    ...(found ? [`${found.path} is a command: ${found.description()}`] : []),
+    ...(shown.length > 0 ? [`it is an option of ${shown.join(', ')}${more}`] : []),
+  ];
+}
+
+const rootOf = (command: Calls): Calls =>
+  command.parent === null ? command : rootOf(command.parent as Calls);
+
+/** Every command under another one, without groups. */
+export function everyCommand(command: Calls): Calls[] {
+  return command.commands.flatMap((each) =>
+    each.commands.length > 0 ? everyCommand(each as Calls) : [each as Calls],
+  );
+}
+
+export function noSuchCommand(parent: Calls, word: string): UsageError {
+  const name = `${parent.path} ${word}`.replace(/^calls /, '');
+  const hint = Object.hasOwn(otherCommands, name) ? otherCommands[name] : undefined;
+  const near = nearest(
+    word,
+    parent.commands.map((each) => each.name()),
+  );
+  const way = hint ?? (near && `did you mean ${parent.path} ${near}?`);
+  return new UsageError(`${parent.path} has no command ${JSON.stringify(word)}`, {
+    hints: [...(way ? [way] : []), `${parent.path} --help lists the commands`],
+  });
+}
+
+/** The heading under which help shows an option: that of the list it is from. */
+export function headingOf({ flags, description }: Option): string {
+  const shared = Object.entries(sharedOptions).find(([, lines]) => lines[flags] === description);
+  return shared?.[0] ?? 'Options';
+}

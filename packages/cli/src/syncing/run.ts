@@ -1,0 +1,63 @@
+import type { Args, Handler } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
+import { Interrupted, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Io, write } from '../io.ts';
+import { periodOf, rangeOf, steadyFilterOf } from '../reading/filter.ts';
+import { sayPeriod } from '../reading/period.ts';
+import { serveStatus } from '../serving/status-server.ts';
+import type { SyncRun } from './account-sync.ts';
+import { again } from './repeat.ts';
+import { openSync, saySync } from './sync.ts';
+
+/** `calls sync`: brings a store up to date, once or repeatedly. */
+export const sync: Handler = async (args, io) => {
+  const everyMs = interval(args, 'every');
+  if (everyMs === null && args.flag('status-port'))
+    throw new UsageError('--status-port is for a sync that repeats; add --every');
+  if (args.flag('status-host') && !args.flag('status-port'))
+    throw new UsageError('--status-host needs --status-port');
+  const resumes = ['what was read so far is in the store; the next calls sync continues from there'];
+  const synced = await openSync(args, io, {
+    command: 'calls sync',
+    everyMs,
+    failsAtOnce: true,
+    serve: (status) => serveStatus(args, status, io),
+    restart: args.flag('restart'),
+    filter: (context) => {
+      sayPeriod(rangeOf(args, context), context, io);
+      return steadyFilterOf(args, context);
+    },
+    period: (context) => periodOf(args, context),
+  }).catch((error: unknown) => {
+    throw io.signal.aborted ? new Interrupted(resumes) : error;
+  });
+  try {
+    const { name } = synced.copy;
+    const once = (): Promise<number> =>
+      synced.each(async (one) => report(await one.once(), { account: one.account, name }, args, io));
+    if (everyMs === null) return await once();
+    await again(once, everyMs, io);
+    return exitCodes.ok;
+  } catch (error) {
+    if (!io.signal.aborted) throw error;
+    throw new Interrupted(resumes);
+  } finally {
+    await synced.close();
+  }
+};
+
+/** Prints the summary for programs, and says it. Returns the exit status. */
+async function report(
+  run: SyncRun,
+  of: { readonly account: string; readonly name: string },
+  args: Args,
+  io: Io,
+): Promise<number> {
+  const { summary, bad } = run;
+  if (args.flag('json')) {
+    const line = { account: of.account, ...summary, skipped: bad.leftOut(summary.skipped) };
+    await write(io.stdout, `${JSON.stringify(line)}\n`);
+  }
+  return saySync(run, of, io);
+}

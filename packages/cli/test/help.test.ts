@@ -1,0 +1,75 @@
+import { parseCondition } from '@call-attribution/questions';
+import { expect, test } from 'vitest';
+import { commands, groups } from '../src/commands/index.ts';
+import { sharedOptions } from '../src/options.ts';
+import { type Asked, programOf } from '../src/program.ts';
+import { runQuick } from './in-process.ts';
+
+const helpOf = async (...words: string[]): Promise<string> => {
+  const { code, stdout } = await runQuick([...words, '--help']);
+  expect(code, words.join(' ')).toBe(0);
+  return stdout;
+};
+
+/** The command that a line runs, and its options, without running it. */
+function parsed(argv: readonly string[]): Asked | undefined {
+  const asked: Asked[] = [];
+  programOf(commands, groups, (found) => asked.push(found)).parse(argv, { from: 'user' });
+  return asked[0];
+}
+
+const wordsOf = (line: string): string[] => {
+  const words = line.match(/calls (.*?)(?: [<>|] .*|\)?$)/)?.[1] ?? '';
+  return [...words.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((each) => each[1] ?? each[2] ?? each[3] ?? '');
+};
+
+test.each(commands.map((spec) => [spec.name, spec] as const))(
+  'calls %s has help with each of its options, and examples that parse',
+  async (name, spec) => {
+    const help = await helpOf(...name.split(' '));
+    expect(help).toContain(spec.summary.slice(0, 40));
+    for (const flags of Object.keys(spec.options)) expect(help).toContain(/--[\w-]+/.exec(flags)?.[0]);
+    expect(spec.examples.length).toBeGreaterThan(0);
+    for (const [line] of spec.examples) expect(parsed(wordsOf(line))?.command, line).toBe(spec);
+    for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(100);
+    expect((await runQuick(['help', ...name.split(' ')])).stdout).toBe(help);
+  },
+);
+
+test('a group lists its commands, and its examples parse', async () => {
+  for (const { name, examples } of groups) {
+    const help = await helpOf(name);
+    const own = commands.filter((each) => each.name.startsWith(`${name} `));
+    for (const each of own) expect(help).toContain(`  ${each.name.slice(name.length + 1)} `);
+    for (const [line] of examples) expect(own, line).toContain(parsed(wordsOf(line))?.command);
+  }
+});
+
+test('the help of the program lists every command under a heading, in at most 45 lines', async () => {
+  const help = await helpOf();
+  for (const { name } of commands) expect(help).toMatch(new RegExp(`^  ${name.split(' ')[0]} `, 'm'));
+  expect(help.trimEnd().split('\n').length).toBeLessThanOrEqual(45);
+  expect(await runQuick([])).toMatchObject({ code: 2, stdout: help });
+});
+
+test('calls help options explains what help of a command only names', async () => {
+  const { stdout } = await runQuick(['help', 'options']);
+  for (const lines of Object.values(sharedOptions))
+    for (const flags of Object.keys(lines)) expect(stdout).toContain(flags);
+  const condition = /a condition on any field: "([^"]+)"/.exec(stdout.replace(/\n +/g, ' '))?.[1] ?? '';
+  expect(parseCondition(condition)).toMatchObject({ ok: true });
+  expect((await runQuick(['help', 'environment'])).stdout).toMatch(/CALLS_BASE_URL[^]*Exit status/);
+});
+
+test('options are typed in each form', () => {
+  const optionsOf = (...argv: string[]) => parsed(['list', ...argv])?.options;
+  expect(optionsOf('-n5')).toEqual({ limit: 5 });
+  expect(optionsOf('--limit=5', '--debug')).toEqual({ limit: 5, debug: true });
+  expect(optionsOf('--fields=sid, ani', '--fields', 'state', '--all')).toEqual({
+    fields: ['sid', 'ani', 'state'],
+    all: true,
+  });
+  expect(parsed(['--debug', 'count', '--json'])?.args.flag('debug')).toBe(true);
+  expect(parsed(['sql', '--', '--all'])?.args.words).toEqual(['--all']);
+  expect(optionsOf('-o', '-')).toEqual({ output: '-' });
+});
