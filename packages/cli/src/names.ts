@@ -86,6 +86,7 @@ export const otherOptions: Readonly<Record<string, readonly string[]>> = {
   query: ['q'],
   recent: ['from'],
   rows: ['limit'],
+  'sandbox-accounts': ['accounts'],
   save: ['output'],
   search: ['q'],
   select: ['fields'],

@@ -37,6 +37,8 @@ export class Calls extends Commander {
   }
 
   override outputHelp(context?: { readonly error?: boolean } | ((text: string) => string)): void {
+    const [word = ''] = this.args;
+    if (this.commands.length > 0 && word !== '' && !word.startsWith('-')) this.unknownCommand();
     throw new HelpWanted(this, typeof context !== 'object' || context.error !== true);
   }
 
@@ -48,13 +50,15 @@ export class Calls extends Commander {
   /** Commander's sentence about what was typed, and where to look. */
   override error(message: string, options?: { readonly code?: string }): never {
     const [sentence = '', ...more] = message.replace(/^error: /, '').split('\n');
-    const isMany = options?.code === 'commander.excessArguments';
+    const hints: Readonly<Record<string, string>> = {
+      'commander.excessArguments':
+        'put quotes around a value with spaces; an option such as --json takes no value',
+      'commander.missingArgument': this.registeredArguments
+        .flatMap(({ argChoices }) => (argChoices ? [`use one of: ${argChoices.join(', ')}`] : []))
+        .join(),
+    };
     throw new UsageError(`${this.path}: ${sentence}`, {
-      hints: [
-        ...more,
-        ...(isMany ? ['put quotes around a value with spaces'] : []),
-        `see ${this.path} --help`,
-      ],
+      hints: [...more, hints[options?.code ?? ''] ?? '', `see ${this.path} --help`].filter(Boolean),
     });
   }
 
@@ -133,7 +137,12 @@ function addCommand(parent: Calls, name: string, spec: Command, found: (asked: A
   for (const [word, text] of Object.entries(spec.words ?? {})) {
     const argument = new Argument(word, text);
     const choices = choicesOf(word, spec, argument.name());
-    command.addArgument(choices === undefined ? argument : argument.choices(choices));
+    if (choices !== undefined)
+      argument.choices(choices).argParser((typed: string) => {
+        if (choices.includes(typed)) return typed;
+        throw notAChoice(argument.name(), typed, choices, command);
+      });
+    command.addArgument(argument);
   }
   const values = new Map<string, string[]>();
   addCommon(command);
@@ -193,7 +202,7 @@ function optionOf(flags: string, text: string, command: Calls): Option {
       });
     const parts = isList(flags) ? listIn(typed) : [typed];
     const wrong = choices && parts.find((part) => !choices.includes(part));
-    if (wrong !== undefined) throw notAChoice(option.name(), wrong, choices ?? [], command);
+    if (wrong !== undefined) throw notAChoice(`--${option.name()}`, wrong, choices ?? [], command);
     refuseBraces(typed, option, command);
     if (isList(flags)) return [...(Array.isArray(before) ? before : []), ...parts];
     const [min, max] = numbers[value] ?? [];
@@ -221,7 +230,7 @@ function notAChoice(name: string, typed: string, choices: readonly string[], com
   const flag = command.options.find((option) => option.name() === typed && option.isBoolean());
   // One of two letters that differs is not a slip: v4 is not v2.
   const near = typed.length > 2 ? nearest(typed, choices) : undefined;
-  return new UsageError(`--${name} cannot be ${JSON.stringify(typed)}`, {
+  return new UsageError(`${name} cannot be ${JSON.stringify(typed)}`, {
     hints: [
       ...(flag ? [`use --${flag.name()}: ${flag.description}`] : []),
       ...(near ? [`did you mean ${near}?`] : []),
@@ -233,9 +242,14 @@ function notAChoice(name: string, typed: string, choices: readonly string[], com
 /** A word in braces that nothing replaces would be the name of the file. */
 function refuseBraces(value: string, option: Option, command: Calls): void {
   const word = /^<files?>$/.test(`<${valueIn(option.flags)}>`) ? /\{\w+\}/.exec(value)?.[0] : undefined;
-  if (word === undefined || option.description.includes(word)) return;
+  const known = option.description.match(/\{\w+\}/g) ?? [];
+  if (word === undefined || known.includes(word)) return;
   throw new UsageError(`--${option.name()} ${value}: ${command.path} does not replace ${word} in it`, {
-    hints: ["write the name itself; the shell's $(date +%F) is the day"],
+    hints: [
+      known.length > 0
+        ? `what it replaces is ${known.join(' and ')}`
+        : "write the name itself; the shell's $(date +%F) is the day",
+    ],
   });
 }
 
@@ -297,8 +311,12 @@ function settingNamed(name: string): string | null {
 /** Which commands have the option. */
 function elsewhere(name: string, command: Calls): string[] {
   const all = everyCommand(rootOf(command));
-  const having = all.filter(({ options }) => options.some((option) => option.name() === name));
-  const shown = having.slice(0, 3).map(({ path }) => `${path} --${name}`);
+  const names = [name, ...(otherOptions[name] ?? [])];
+  const having = all.flatMap(({ path, options }) => {
+    const found = options.find((option) => names.includes(option.name()));
+    return found === undefined ? [] : [`${path} --${found.name()}`];
+  });
+  const shown = having.slice(0, 3);
   const more = having.length > 3 ? ` and ${having.length - 3} more` : '';
   const found = all.find((each) => each.name() === name);
   return [

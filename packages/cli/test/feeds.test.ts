@@ -257,7 +257,7 @@ describe('calls serve --feeds', () => {
   });
 
   test('it makes the hash of a password for the file', async () => {
-    const run = (input: string) => stage.quick(['hash-password'], { cwd: folder, input });
+    const run = (input: string) => stage.quick(['serve', '--hash-password'], { cwd: folder, input });
     const { stdout } = await run('correct horse battery\n');
     expect(stdout).toMatch(/^scrypt\$16384\$8\$1\$[^$]+\$[^$]+\n$/);
     const { passwordEnv: _hidden, ...hashed } = { ...feed, passwordHash: stdout.trim() };

@@ -221,7 +221,7 @@ const bad: [string, string[], RegExp[], object?][] = [
     ['wrok', 'job.json'],
     [/calls fleet has no command "wrok"/, /did you mean calls fleet work/],
   ],
-  ['work without a job', ['work'], [/calls fleet work needs job/]],
+  ['work without a job', ['work'], [/calls fleet work: missing required argument 'job'/]],
   [
     'an option of another task',
     ['status', 'history', '--slots', '1'],
@@ -268,7 +268,7 @@ const bad: [string, string[], RegExp[], object?][] = [
     ['work', 'job.json', '--status-host', '::1'],
     [/--status-host needs --status-port/],
   ],
-  ['no slots', ['work', 'job.json', '--slots', '0'], [/--slots must be a whole number from 1 to 64/]],
+  ['no slots', ['work', 'job.json', '--slots', '0'], [/'--slots <n>' argument '0' is invalid/]],
 ];
 test.each(bad)('%s is refused in one sentence before anything is read', async (_, args, said, job) => {
   let requests = 0;

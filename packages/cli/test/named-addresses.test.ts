@@ -58,7 +58,7 @@ describe('the password of PGPASSWORD goes nowhere when a database is only', () =
     ['in one that a relative XDG_CONFIG_HOME names', users, { XDG_CONFIG_HOME: 'home' }],
   ])('%s', async (_, place, env) => {
     const cwd = folderWith(place);
-    for (const command of [['sync', '--account', 'main'], ['store', 'sizes'], ['verify'], ['doctor']]) {
+    for (const command of [['sync', '--account', 'main'], ['store', 'accounts'], ['verify'], ['doctor']]) {
       const { code } = await stage.quick(command, {
         cwd,
         env: { PGPASSWORD: 'canary', CALLS_STORE: '', ...env },

@@ -92,9 +92,9 @@ describe('calls push google', () => {
       second.code,
       second.stderr.includes(`sent: 1 new, 0 corrected, 0 taken back; ${count - 1} sent`),
     ]).toEqual([0, true]);
-    const other = await push(...values.with(1, '40USD'), '--wait', '1s');
+    const other = await push(...values.with(1, '40USD'));
     expect(other.stderr).toContain(`sent: 0 new, ${count} corrected, 0 taken back`);
-    expect(other.stderr).toContain('request request-4: PARTIAL_SUCCESS');
+    expect(other.stderr).toContain('request request-4: calls push status request-4');
 
     const ids = requests
       .slice(1, 3)
@@ -131,8 +131,8 @@ describe('calls push google', () => {
       expect(run.code).toBe(2);
       return run.stderr;
     };
-    const google = ['google-data-manager', ...destination];
-    expect(await refused(['google-data-manager'])).toContain('needs --customer ID');
+    const google = ['google', ...destination];
+    expect(await refused(['google'])).toContain("'--customer <id>' not specified");
     expect(await refused(google)).toContain('calls push needs --ledger FILE, where it notes what was sent');
     const withLedger = [...google, '--ledger', 'x.ledger'];
     expect(await refused([...withLedger, '--phone'])).toContain('--phone needs consent');
@@ -140,7 +140,7 @@ describe('calls push google', () => {
       'no Google credentials were found',
     );
     expect(await refused(withLedger, { CALLS_TIME_ZONE: '' })).toContain('needs a time zone');
-    const microsoft = ['microsoft-ads', '--ledger', 'x.ledger', '--conversion-name', 'Phone lead'];
+    const microsoft = ['microsoft', '--ledger', 'x.ledger', '--conversion-name', 'Phone lead'];
     expect(await refused(microsoft)).toContain('calls push microsoft needs --credentials FILE');
     expect(await refused([...microsoft, '--credentials', 'none.json'])).toContain(
       'none.json cannot be read: ENOENT',

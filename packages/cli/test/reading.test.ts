@@ -13,7 +13,7 @@ test('version and help are printed on stdout without a request', async () => {
   expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   const help = await stage.quick(['--help']);
   expect(help).toMatchObject({ code: 0, stderr: '' });
-  expect(help.stdout).toContain('Exit status:');
+  expect(help.stdout).toContain('Start here:');
   for (const name of ['list', 'export', 'report', 'demo']) {
     const one = await stage.quick([name, '--help']);
     expect(one).toMatchObject({ code: 0, stderr: '' });

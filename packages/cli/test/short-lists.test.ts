@@ -63,7 +63,7 @@ test.each([
       /^INCOMPLETE, the copy is not whole: at the end the server counts more calls .*: 10 calls are missing/m,
     );
   }
-  const status = () => stage.quick(['status', '--store', store], { cwd, env });
+  const status = () => stage.quick(['doctor', '--offline', '--store', store], { cwd, env });
   const short = await status();
   expect(short.code).toBe(3);
   expect(short.stdout.replace(/\s+/g, ' ')).toMatch(

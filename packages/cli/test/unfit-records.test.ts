@@ -70,8 +70,9 @@ async function countIn(store: string, cwd: string): Promise<number> {
     );
     return Number(/"n":\s*"?(\d+)/.exec(stdout)?.[1]);
   }
-  const { stdout } = await stage.quick(['store', 'sizes', '--store', store], { cwd, env });
-  return JSON.parse(stdout).accounts[0].calls;
+  const statement = 'select count(*) as n from calls';
+  const { stdout } = await stage.quick(['sql', statement, '--store', store, '--json'], { cwd, env });
+  return Number(JSON.parse(stdout)[0].n);
 }
 
 describe.each(kinds)('calls sync into %s', (store) => {

@@ -21,18 +21,18 @@ const typed: [string, string[], RegExp[]][] = [
   [
     'a command in the place of an option',
     ['list', '--watch'],
-    [/no option --watch/, /calls watch is a command/],
+    [/no option --watch/, /use --follow/],
   ],
-  ['a command of a group', ['erase'], [/no command "erase"/, /mean calls store erase\?/]],
-  ['a command of a group in a group', ['store', 'key'], [/calls store has no/, /store accounts key\?/]],
-  ['the name of a command elsewhere', ['login'], [/no command "login"/, /mean calls init/]],
+  ['a command of a group', ['erase'], [/no command "erase"/, /→ calls store erase/]],
+  ['a command of a group in a group', ['store', 'key'], [/calls store has no/, /→ calls store accounts key/]],
+  ['the name of a command elsewhere', ['login'], [/no command "login"/, /→ calls init/]],
   [
     'an instant',
     ['count', '--from', '2026-10-01T00:00:00Z'],
     [/Times here have no time zone\. Did you mean 2026-10-01 00:00:00\?/],
   ],
   ['help of an unknown command', ['help', 'exprot'], [/no command "exprot"/, /mean calls export/]],
-  ['a command of a group without its option', ['store', 'accounts', 'key'], [/needs --account ID/]],
+  ['a command of a group without its option', ['store', 'accounts', 'key', '--store', 'sqlite::memory:'], [/calls store accounts key needs --account ID/]],
   ['a key as an option', ['list', '--secret-key', 'hunter2'], [/keys are never options/, /CALLS_SECRET_KEY/]],
   [
     'an unfinished filter',
@@ -67,7 +67,7 @@ const typed: [string, string[], RegExp[]][] = [
   [
     'an option for the missed calls',
     ['list', '--missed'],
-    [/no option --missed/, /--q 'talk_minutes:\[0 TO 0\]' chooses missed calls/, /--where/],
+    [/no option --missed/, /use --where missed/],
   ],
   ['a mistyped name of a field', ['list', '--fields', 'talk_minuts'], [/did you mean talk_minutes\?/]],
   ['another word for a field', ['list', '--fields', 'keywrds'], [/did you mean ppc_keywords\?/]],
@@ -79,15 +79,15 @@ const typed: [string, string[], RegExp[]][] = [
   [
     'the former name of an option',
     ['count', '--until', '2026-10-02'],
-    [/no option --until/, /use --to TIME: the last day/],
+    [/no option --until/, /use --to <time>: the last day/],
   ],
   [
     'the former name of --fields',
     ['list', '--columns', 'sid'],
-    [/no option --columns/, /use --fields FIELDS/],
+    [/no option --columns/, /use --fields <fields>/],
   ],
-  ['an option of other programs', ['count', '--since', '7d'], [/use --from TIME/]],
-  ['a file after a switch', ['report', '--json', 'x.json'], [/too many: "x.json"/, /--json takes no value/]],
+  ['an option of other programs', ['count', '--since', '7d'], [/use --from <time>/]],
+  ['a file after a switch', ['report', '--json', 'x.json'], [/too many arguments/, /--json takes no value/]],
   ['a page without a file', ['report', '--format', 'html'], [/a page needs a file: --output report.html/]],
   [
     'a file of an unknown kind',
@@ -103,12 +103,12 @@ const typed: [string, string[], RegExp[]][] = [
   ],
   ['a setting', ['count', '--log-format=json'], [/it is a setting: CALLS_LOG_FORMAT in the environment\n/]],
   ['an option of other commands', ['get', '1', '--since', '7d'], [/it is an option of calls list --from, /]],
-  ['the former name of -n', ['report', '--top', '3'], [/use --limit N/]],
-  ['another word for the start', ['list', '--since', '2026-10-01'], [/no option --since/, /use --from TIME/]],
+  ['the former name of -n', ['report', '--top', '3'], [/use --limit <n>/]],
+  ['another word for the start', ['list', '--since', '2026-10-01'], [/no option --since/, /use --from <time>/]],
   [
     '--format and another format',
     ['list', '--format', 'csv', '--json'],
-    [/--json and --format csv exclude each/],
+    [/'--json' cannot be used with option '--format/],
   ],
   [
     'an option whose name is the former one of another option',
@@ -129,7 +129,7 @@ const typed: [string, string[], RegExp[]][] = [
     [/a store is duckdb:FILE/, /did you mean duckdb:foo\?/],
   ],
   ['the file of a warehouse', ['serve', '--store', 'x.duckdb'], [/did you mean duckdb:x\.duckdb\?/]],
-  ['the file of a store', ['store', 'sizes', '--store', 'x.db'], [/did you mean sqlite:x\.db\?/]],
+  ['the file of a store', ['store', 'accounts', '--store', 'x.db'], [/did you mean sqlite:x\.db\?/]],
   ['a condition for the API', ['list', '--where', 'missed'], [/--where needs a copy/, /--q/]],
   [
     'a day and an end',
@@ -140,7 +140,7 @@ const typed: [string, string[], RegExp[]][] = [
   ['JSON as a format', ['list', '--format', 'json'], [/--format cannot be "json"/, /use --json/]],
   ['a format as an option', ['list', '--csv'], [/no option --csv/, /use --format csv\n/]],
   ['a format of a file as an option', ['export', '--parquet'], [/use --format parquet\n/]],
-  ['--all with a limit', ['list', '--all', '-n', '5'], [/--all shows every call/]],
+  ['--all with a limit', ['list', '--all', '-n', '5'], [/'--all' cannot be used with option '-n, --limit/]],
   ['a URL without https://', ['list', '--base-url', 'example.com'], [/begins with https/]],
   [
     'a URL with a password',
@@ -177,7 +177,7 @@ const typed: [string, string[], RegExp[]][] = [
   ],
   ...(
     [
-      ['a currency of its own', ['--currency', 'USD'], [/no option --currency/, /use --value AMOUNT/]],
+      ['a currency of its own', ['--currency', 'USD'], [/no option --currency/, /use --value <amount>/]],
       [
         'the same file for the sheet and the calls left out of it',
         ['--left-out', './x'],
@@ -221,6 +221,9 @@ const typed: [string, string[], RegExp[]][] = [
   ['no period', ['count', '--period', 'soon'], [/--period is "soon", which is not a period/, /'last month'/]],
   ['a condition with a mistake', ['report', '--where', 'talk_minutes > '], [/^calls: --where: /]],
   ['personal data in a page', ['report', '--by', 'ani', '-o', 'x.html'], [/personal data/]],
+  ['no tool', ['sheet', '-o', 'x.csv'], [/missing required argument 'tool'/, /google-ads-clicks, .*marin/]],
+  ['a removed command', ['watch'], [/no command "watch"/, /→ calls list --follow/]],
+  ['a removed option', ['push', 'microsoft', '--wait', '5m'], [/no option --wait/, /calls push status/]],
   ['an unknown shell', ['completion', 'tcsh'], [/cannot be "tcsh"/, /bash, zsh, fish/]],
   [
     'sandbox options with a store',

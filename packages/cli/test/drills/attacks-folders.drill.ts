@@ -76,7 +76,7 @@ describe('a cloned folder gets nothing', () => {
     ['sync'],
     ['sms'],
     ['export', '-o', 'a.ndjson'],
-    ['store', 'sizes'],
+    ['store', 'accounts'],
     ['mcp'],
   ];
   const homes = [{}, { HOME: '.' }, { HOME: '', XDG_CONFIG_HOME: '.' }, { XDG_CONFIG_HOME: 'config' }];
@@ -285,7 +285,7 @@ describe('a file that is not the database it seems to be is refused in one sente
       duckdb: [['report', '--by', 'campaign'], ['list'], ['sync', '--account', 'main']],
       sqlite: [
         ['sync', '--account', 'main'],
-        ['store', 'sizes'],
+        ['store', 'accounts'],
       ],
     };
     for (const command of kind === 'duckdb' ? commands.duckdb : commands.sqlite) {

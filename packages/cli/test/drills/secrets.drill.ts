@@ -78,7 +78,7 @@ describe('calls', () => {
       'CALLS_BEARER_TOKEN',
     ],
     ['sync', () => ['sync', '--account', '1', '--store', database.url, '--debug'], 'PGPASSWORD'],
-    ['store', () => ['store', 'sizes'], 'PGPASSWORD'],
+    ['store', () => ['store', 'accounts'], 'PGPASSWORD'],
     ['doctor', () => ['doctor', '--debug'], 'CALLS_SECRET_KEY'],
   ])('%s has no key in a diagnostic report', async (name, args) => {
     const report = join(folder, `${name}.json`);
