@@ -4,7 +4,7 @@ import type { OptionsOf } from './command.ts';
 export const whichCalls = {
   '--period <period>':
     'yesterday, "last 28 days" (whole days before today), "last 12 hours", "last month", 2026-11, 2026-Q3',
-  '--from <time>': 
+  '--from <time>':
     '2026-11-20, "2026-11-20 14:30:00" or yesterday; 28d is from the midnight 28 days ago up to now',
   '--to <time>': 'the last day, or the time just after the last call',
   '--where <condition>': "a condition on any field: \"talk_minutes >= 2 and state in ('TX', 'CA')\"",

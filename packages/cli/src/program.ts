@@ -242,7 +242,7 @@ function notAChoice(name: string, typed: string, choices: readonly string[], com
 /** A word in braces that nothing replaces would be the name of the file. */
 function refuseBraces(value: string, option: Option, command: Calls): void {
   const word = /^<files?>$/.test(`<${valueIn(option.flags)}>`) ? /\{\w+\}/.exec(value)?.[0] : undefined;
-  const known = option.description.match(/\{\w+\}/g) ?? [];
+  const known: readonly string[] = option.description.match(/\{\w+\}/g) ?? [];
   if (word === undefined || known.includes(word)) return;
   throw new UsageError(`--${option.name()} ${value}: ${command.path} does not replace ${word} in it`, {
     hints: [

@@ -212,7 +212,9 @@ describe('calls store', () => {
     expect(JSON.parse(erasing.stdout).erased).toBeGreaterThan(0);
     const purged = await store(['purge', '--account', '101', '--before', '2026-09-15']);
     expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
-    expect((await calls(['doctor', '--offline', '--store', mirror])).stdout).toMatch(/^note +101 +\d+ calls? up to/m);
+    expect((await calls(['doctor', '--offline', '--store', mirror])).stdout).toMatch(
+      /^note +101 +\d+ calls? up to/m,
+    );
   });
 
   test('it erases several callers at once, in a warehouse as well, after all lines and ledgers were checked', async () => {

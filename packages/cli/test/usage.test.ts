@@ -18,11 +18,7 @@ const typed: [string, string[], RegExp[]][] = [
   ['an unknown option', ['list', '--feilds', 'sid'], [/no option --feilds/, /did you mean --fields/]],
   ['an option before the command', ['--json', 'list'], [/before --json/, /calls list --json/]],
   ['an unknown command of a group', ['fleet', 'stauts'], [/calls fleet has no/, /mean calls fleet status/]],
-  [
-    'a command in the place of an option',
-    ['list', '--watch'],
-    [/no option --watch/, /use --follow/],
-  ],
+  ['a command in the place of an option', ['list', '--watch'], [/no option --watch/, /use --follow/]],
   ['a command of a group', ['erase'], [/no command "erase"/, /→ calls store erase/]],
   ['a command of a group in a group', ['store', 'key'], [/calls store has no/, /→ calls store accounts key/]],
   ['the name of a command elsewhere', ['login'], [/no command "login"/, /→ calls init/]],
@@ -32,7 +28,11 @@ const typed: [string, string[], RegExp[]][] = [
     [/Times here have no time zone\. Did you mean 2026-10-01 00:00:00\?/],
   ],
   ['help of an unknown command', ['help', 'exprot'], [/no command "exprot"/, /mean calls export/]],
-  ['a command of a group without its option', ['store', 'accounts', 'key', '--store', 'sqlite::memory:'], [/calls store accounts key needs --account ID/]],
+  [
+    'a command of a group without its option',
+    ['store', 'accounts', 'key', '--store', 'sqlite::memory:'],
+    [/calls store accounts key needs --account ID/],
+  ],
   ['a key as an option', ['list', '--secret-key', 'hunter2'], [/keys are never options/, /CALLS_SECRET_KEY/]],
   [
     'an unfinished filter',
@@ -57,18 +57,14 @@ const typed: [string, string[], RegExp[]][] = [
     [/has both ends: leave out/],
   ],
   ['hours as a start', ['list', '--from', '12h'], [/or 28d for 28 days ago/, /'last 12 hours'/]],
-  ['another word for the time up to now', ['list', '--last', '7d'], [/use --from TIME: .*28d/]],
+  ['another word for the time up to now', ['list', '--last', '7d'], [/use --from <time>: .*28d/]],
   ['an unknown time zone', ['list', '--time-zone', 'EST5', '--from', '1d'], [/no time zone "EST5"/]],
   [
     'what people call a field',
     ['list', '--fields', 'campaign'],
     [/no field "campaign"/, /did you mean ppc_campaign\?/],
   ],
-  [
-    'an option for the missed calls',
-    ['list', '--missed'],
-    [/no option --missed/, /use --where missed/],
-  ],
+  ['an option for the missed calls', ['list', '--missed'], [/no option --missed/, /use --where missed/]],
   ['a mistyped name of a field', ['list', '--fields', 'talk_minuts'], [/did you mean talk_minutes\?/]],
   ['another word for a field', ['list', '--fields', 'keywrds'], [/did you mean ppc_keywords\?/]],
   [
@@ -104,7 +100,11 @@ const typed: [string, string[], RegExp[]][] = [
   ['a setting', ['count', '--log-format=json'], [/it is a setting: CALLS_LOG_FORMAT in the environment\n/]],
   ['an option of other commands', ['get', '1', '--since', '7d'], [/it is an option of calls list --from, /]],
   ['the former name of -n', ['report', '--top', '3'], [/use --limit <n>/]],
-  ['another word for the start', ['list', '--since', '2026-10-01'], [/no option --since/, /use --from <time>/]],
+  [
+    'another word for the start',
+    ['list', '--since', '2026-10-01'],
+    [/no option --since/, /use --from <time>/],
+  ],
   [
     '--format and another format',
     ['list', '--format', 'csv', '--json'],

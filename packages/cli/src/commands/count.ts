@@ -13,6 +13,6 @@ export const count = command({
   },
   examples: [['calls count --period yesterday --time-zone Europe/Berlin', 'one number on stdout']],
   async run(_options, io, args) {
-    return (await import('../reading/count.ts')).count(args, io);
+    return (await import('../runs/count.ts')).count(args, io);
   },
 });

@@ -25,7 +25,10 @@ export const exportCalls = command({
     ...connection,
   },
   examples: [
-    ['calls export -o calls.parquet --period "last 3 months" --time-zone America/New_York', 'three months, typed columns'],
+    [
+      'calls export -o calls.parquet --period "last 3 months" --time-zone America/New_York',
+      'three months, typed columns',
+    ],
     [
       'calls export -o calls/ --partition month --store duckdb:calls.duckdb',
       'a folder of Parquet files for DuckDB, Spark, BigQuery or pandas',

@@ -14,6 +14,6 @@ export const fields = command({
     ['calls fields gclid', 'fields with this word in their name or meaning'],
   ],
   async run(_options, io, args) {
-    return (await import('../reading/explain-fields.ts')).fields(args, io);
+    return (await import('../runs/explain-fields.ts')).fields(args, io);
   },
 });

@@ -18,6 +18,6 @@ export const get = command({
     ['calls get 1000000001 --json', 'the whole record'],
   ],
   async run(_options, io, args) {
-    return (await import('../reading/get.ts')).get(args, io);
+    return (await import('../runs/get.ts')).get(args, io);
   },
 });

@@ -14,6 +14,6 @@ export const sms = command({
   },
   examples: [['calls sms --format csv', 'number, whether SMS is enabled, and listener URL']],
   async run(_options, io, args) {
-    return (await import('../reading/sms.ts')).sms(args, io);
+    return (await import('../runs/sms.ts')).sms(args, io);
   },
 });

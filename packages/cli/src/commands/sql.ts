@@ -36,6 +36,6 @@ export const sql = command({
     ["calls sql 'describe calls'", 'the columns, in DuckDB'],
   ],
   async run(_options, io, args) {
-    return (await import('../reading/sql.ts')).sql(args, io);
+    return (await import('../runs/sql.ts')).sql(args, io);
   },
 });

@@ -30,6 +30,6 @@ export const sync = command({
     ['calls sync --store duckdb:calls.duckdb --every 10m', 'a warehouse, for questions and reports'],
   ],
   async run(_options, io, args) {
-    return (await import('../syncing/run.ts')).sync(args, io);
+    return (await import('../runs/sync.ts')).sync(args, io);
   },
 });

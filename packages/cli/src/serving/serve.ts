@@ -5,14 +5,14 @@ import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { readFeedFile, refuseStrangeAccounts, sayFeeds } from './feeds.ts';
-import { explainListening, hostOf, listenOptions, pagePassword, serviceOptions } from './options.ts';
-import { type Serving, serveStore } from './store.ts';
-import { sayReady, voiceOf } from './voice.ts';
 import { chooseStore } from '../stores/choose.ts';
 import { refusePassword, rowStoreUrl } from '../stores/url.ts';
 import { count } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
+import { readFeedFile, refuseStrangeAccounts, sayFeeds } from './feeds.ts';
+import { explainListening, hostOf, listenOptions, pagePassword, serviceOptions } from './options.ts';
+import { type Serving, serveStore } from './store.ts';
+import { sayReady, voiceOf } from './voice.ts';
 
 /** `calls serve`: the API on this machine, over generated calls or your own store, which it keeps up to date if it is told to. */
 export const serve: Handler = async (args, io) => {

@@ -286,7 +286,12 @@ describe('what is wrong with a warehouse is one clear error', () => {
     ],
     ['a path without duckdb:', ['count', '--store', 'calls.duckdb'], 2, /did you mean duckdb:calls.duckdb/],
     ['a row store that is not there', ['report', '--store', 'sqlite:no.db'], 2, /no store sqlite:.*no.db/],
-    ['a warehouse in the place of a row store', ['store', 'accounts', '--store', store], 2, /needs a row store/],
+    [
+      'a warehouse in the place of a row store',
+      ['store', 'accounts', '--store', store],
+      2,
+      /needs a row store/,
+    ],
     [
       'an unknown account',
       ['count', '--account', '7', '--store', store],

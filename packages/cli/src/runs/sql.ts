@@ -7,12 +7,12 @@ import { explain } from '../failures/explain.ts';
 import { type Io, say } from '../io.ts';
 import { saveLines } from '../output/file.ts';
 import { encodedRows, readRowTarget, type SqlResult, type SqlRow, showRows } from '../output/sql.ts';
+import { sayCounted, withExtensions } from '../reading/filter.ts';
+import { openCopySource } from '../reading/open-copy.ts';
+import type { Source } from '../reading/source.ts';
+import { isWarehouse } from '../reading/warehouse-copy.ts';
 import { type ChosenRows, chooseCopy } from '../stores/choose-copy.ts';
 import { plural } from '../term/numbers.ts';
-import { sayCounted, withExtensions } from './filter.ts';
-import { openCopySource } from './open-copy.ts';
-import type { Source } from './source.ts';
-import { isWarehouse } from './warehouse-copy.ts';
 
 /**
  * Memory that the process may have beyond DuckDB's own limit: 0.1 to 0.3 GB are Node.js, the rows on their way out and the

@@ -3,12 +3,12 @@ import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say, show } from '../io.ts';
 import { formatOf, writeRows } from '../output/rows.ts';
+import { accountsOfApi } from '../reading/accounts.ts';
+import { openClient } from '../reading/connect.ts';
+import { eachAccount, planEach } from '../reading/each-account.ts';
 import { plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { fitTable } from '../term/table.ts';
-import { accountsOfApi } from './accounts.ts';
-import { openClient } from './connect.ts';
-import { eachAccount, planEach } from './each-account.ts';
 
 /** `calls sms`: the numbers that can receive text messages, from the legacy API. */
 export const sms: Handler = async (args, io) => {

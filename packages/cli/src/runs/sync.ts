@@ -6,9 +6,9 @@ import { type Io, write } from '../io.ts';
 import { periodOf, rangeOf, steadyFilterOf } from '../reading/filter.ts';
 import { sayPeriod } from '../reading/period.ts';
 import { serveStatus } from '../serving/status-server.ts';
-import type { SyncRun } from './account-sync.ts';
-import { again } from './repeat.ts';
-import { openSync, saySync } from './sync.ts';
+import type { SyncRun } from '../syncing/account-sync.ts';
+import { again } from '../syncing/repeat.ts';
+import { openSync, saySync } from '../syncing/sync.ts';
 
 /** `calls sync`: brings a store up to date, once or repeatedly. */
 export const sync: Handler = async (args, io) => {

@@ -1,13 +1,20 @@
 import type { Handler } from '../args/command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say, write } from '../io.ts';
+import { chooseAccounts } from '../reading/accounts.ts';
+import { contextOf } from '../reading/connect.ts';
+import { eachAccount, planEach } from '../reading/each-account.ts';
+import {
+  extensionsNote,
+  filterOf,
+  leavesExtensions,
+  rangeOf,
+  sayCounted,
+  withExtensions,
+} from '../reading/filter.ts';
+import { sayPeriod } from '../reading/period.ts';
+import type { Total } from '../reading/source.ts';
 import { plural } from '../term/numbers.ts';
-import { chooseAccounts } from './accounts.ts';
-import { contextOf } from './connect.ts';
-import { eachAccount, planEach } from './each-account.ts';
-import { extensionsNote, filterOf, leavesExtensions, rangeOf, sayCounted, withExtensions } from './filter.ts';
-import { sayPeriod } from './period.ts';
-import type { Total } from './source.ts';
 
 /** `calls count`: one number on stdout, so that a script can read it; with several accounts, a line for each. */
 export const count: Handler = async (args, io) => {

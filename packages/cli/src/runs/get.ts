@@ -5,11 +5,11 @@ import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
 import { type Io, show, write } from '../io.ts';
 import { formatOf, type OutputFormat, writeRows } from '../output/rows.ts';
+import { chooseAccounts, type ReadAccount } from '../reading/accounts.ts';
+import { eachAccount } from '../reading/each-account.ts';
+import { cellText, fieldsOf, pickFields, readFields, valueOfField } from '../reading/fields.ts';
 import { type Style, styleFor } from '../term/style.ts';
 import { pad, printable } from '../term/width.ts';
-import { chooseAccounts, type ReadAccount } from './accounts.ts';
-import { eachAccount } from './each-account.ts';
-import { cellText, fieldsOf, pickFields, readFields, valueOfField } from './fields.ts';
 
 /** `calls get`: one call, its fields by group. */
 export const get: Handler = async (args, io) => {
