@@ -21,6 +21,7 @@ const internal = new Set([
   'ClosedPipe',
   'CliError',
   'ProxyFailure',
+  'NotLoaded',
   'RpcError',
   'Interrupted',
   'Misplaced',

@@ -168,26 +168,11 @@ async function overStdio(env, era) {
   );
 }
 
-/** The bundle for desktop hosts, judged by the tool that packs such bundles. */
-async function desktopBundle() {
-  const file = join(work, 'calls.mcpb');
-  const packed = await execute(process.execPath, [join(root, 'packages/mcp-server/mcpb.build.mjs'), file]);
-  const mcpb = join(tools, 'node_modules/@anthropic-ai/mcpb/dist/cli/cli.js');
-  const unpacked = await execute(process.execPath, [mcpb, 'unpack', file, join(work, 'unpacked')]);
-  const valid = await execute(process.execPath, [mcpb, 'validate', join(work, 'unpacked/manifest.json')]);
-  const good = [packed, unpacked, valid].every(({ status }) => status === 0);
-  report(
-    good,
-    'the .mcpb bundle unpacks and its manifest is valid',
-    packed.output + unpacked.output + valid.output,
-  );
-}
-
 const sandbox = await startSandboxProcess();
 try {
   // Side by side: most of the time is waiting for processes to start.
   await Promise.all([
-    fixture().then(desktopBundle),
+    fixture(),
     real(sandbox.env),
     overStdio(sandbox.env, 'legacy').then(() => overStdio(sandbox.env, 'modern')),
   ]);

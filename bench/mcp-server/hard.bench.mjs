@@ -30,7 +30,7 @@ const { apiKeys, createClient, startSandbox, callTool, createServer, estimateTok
     export { callTool, createServer } from './src/index.ts';
     export { estimateTokens } from './src/results/table.ts';`,
   new URL('mcp-server/', packages),
-  { external: ['@call-attribution/warehouse', 'libsql', 'pg', 'pg-*'], beside: new URL('store/', packages) },
+  { external: ['libsql', 'pg', 'pg-*'], beside: new URL('store/', packages) },
 );
 const sandbox = await startSandbox({ records, to: '2026-11-01 00:00:00' });
 const [account] = sandbox.accounts;

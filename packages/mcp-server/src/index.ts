@@ -12,11 +12,10 @@ export type {
   HttpOptions,
   MountOptions,
 } from './http/options.ts';
-export type { MirrorOptions } from './mirror/options.ts';
 export type { MethodHandler, RequestContext, ServerDefinition } from './protocol/definition.ts';
 export { type CallsMcpServer, createServer } from './server/create-server.ts';
 export type { McpAccount } from './server/lane.ts';
-export type { CallsMcpOptions, SummaryLimits } from './server/options.ts';
+export type { CallsMcpOptions } from './server/options.ts';
 export { callTool, mountHttp, serveHttp, serveStdio } from './server/serve.ts';
 export {
   type ServedAccount,

@@ -77,7 +77,7 @@ describe('when the API fails', () => {
       retry: { ...fastRetry, attempts: 1 },
     });
     hostile.next(faults.rateLimited(30));
-    const result = await callTool(createServer(impatient), 'list_calls');
+    const result = await callTool(createServer(impatient), 'count_calls');
     expectUsable(result);
     expect(textOf(result)).toContain('Retry: Yes, after 30 seconds.');
     await impatient.close();

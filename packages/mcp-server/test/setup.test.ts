@@ -43,9 +43,6 @@ describe('the command line', () => {
     [['--port', '99999'], '--port must be a whole number'],
     [['--budget', '10'], '--budget must be a whole number'],
     [['--resource', 'https://x.example'], 'must be used together'],
-    [['--store', 'duckdb:x.duckdb'], '--store is for the local copy; add --mirror'],
-    [['--mirror', '--store', 'x.duckdb'], '--store must be duckdb:FILE'],
-    [['--mirror', 'x.duckdb'], 'Unexpected argument'],
     [['serve'], 'Unexpected argument'],
   ])('refuses %j: %s', async (argv, text) => {
     const { code, out, log } = await execute(argv);
@@ -62,14 +59,6 @@ describe('the command line', () => {
     expect(code).toBe(2);
     expect(log).toContain(`Port ${port} is in use: choose another with --port`);
     other.close();
-  });
-
-  it.each([
-    [[], undefined],
-    [['--mirror'], ''],
-    [['--mirror', '--store', 'duckdb:copy.duckdb'], 'copy.duckdb'],
-  ])('%j keeps the copy in %j', (argv, file) => {
-    expect(readCommandLine(argv).mirror).toBe(file);
   });
 
   it('reads --reveal as a list', () => {

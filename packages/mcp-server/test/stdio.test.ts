@@ -1,9 +1,8 @@
 import { PassThrough } from 'node:stream';
-import { fixtureCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createServer, serveStdio, tools } from '../src/index.ts';
-import { type FakeOptions, fakeClient } from './support/fake-client.ts';
+import { type FakeOptions, fakeClient, websiteCalls } from './support/fake-client.ts';
 import { fuzz } from './support/fuzz.ts';
 import { held } from './support/held.ts';
 import { initialize, meta, revision, rpc } from './support/rpc.ts';
@@ -22,7 +21,7 @@ function connect(options: FakeOptions = {}) {
   const lines: string[] = [];
   const log: string[] = [];
   const waiting: { matches: (message: Message) => boolean; resolve: (message: Message) => void }[] = [];
-  const connection = serveStdio(createServer(fakeClient(fixtureCalls(30), options)), {
+  const connection = serveStdio(createServer(fakeClient(websiteCalls(30), options)), {
     input,
     write(line) {
       lines.push(line);
@@ -122,14 +121,11 @@ describe('a connection over stdio', () => {
     const base = family === '2026' ? meta : {};
     const summarize = (_meta: object) =>
       request('tools/call', { _meta, name: 'analyze_calls', arguments: {} });
-    await summarize(base);
-    expect(seen().some((message) => message.method === 'notifications/progress')).toBe(false);
     await summarize({ ...base, progressToken: 7 });
-    expect(seen().find((message) => message.method === 'notifications/progress')?.params).toMatchObject({
-      progressToken: 7,
-      progress: 30,
-      total: 30,
-    });
+    const sent = seen().filter((message) => message.method === 'notifications/progress');
+    expect(sent.at(-1)?.params).toMatchObject({ progressToken: 7, progress: 30, total: 30 });
+    await summarize(base);
+    expect(seen().filter((message) => message.method === 'notifications/progress')).toEqual(sent);
     connection.close();
   });
 

@@ -10,9 +10,7 @@ export const mcp = command({
   options: {
     '--sandbox': 'use generated calls; needs no keys',
     '--reveal <kinds>': 'show a kind of personal data that is masked by default',
-    '--mirror':
-      'keep a local copy of all calls, refreshed every 10 minutes, and answer from it (needs @call-attribution/warehouse)',
-    '--store <url>': 'mirror: where the copy is, duckdb:FILE; default: a folder of your own',
+    '--memory': 'keep the copy of the calls in memory instead of in a file',
     ...only(sandbox, '--records <n>', '--seed <seed>', '--to <end>'),
     ...accounts,
     ...legacy,
@@ -22,7 +20,6 @@ export const mcp = command({
     ['calls mcp --sandbox', 'the command to enter in an assistant, to try it'],
     ['calls mcp', 'the same with your own account'],
     ['calls mcp --all-accounts', 'for all accounts of calls.config.json'],
-    ['calls mcp --mirror', 'with exact answers at any number of calls'],
   ],
   async run(_options, io, args) {
     return (await import('../serving/mcp.ts')).mcp(args, io);

@@ -1,12 +1,9 @@
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { defaultMirrorFile } from '@call-attribution/core/settings';
 import type { Handler } from '../args/command.ts';
 import { readFileSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { settingsFound } from './connection.ts';
 import { type Finding, note, ok, showFindings, wrong } from './findings.ts';
-import { configuredStore, storeAt, storeFound } from './stores.ts';
+import { configuredStore, storeFound } from './stores.ts';
 
 /** `calls doctor --offline`: what is configured, which copies there are, how fresh and how whole they are. Asks no server of the API. */
 export const showStatus: Handler = async (args, io) => {
@@ -18,11 +15,7 @@ export const showStatus: Handler = async (args, io) => {
   ];
   if (accounts.length > 0) findings.push(ok('accounts', accounts.map(({ name }) => name).join(', ')));
   const configured = configuredStore(settings, args, io);
-  const mirror = defaultMirrorFile(io.env);
-  const stores = [
-    ...(configured === null ? [] : [configured]),
-    ...(existsSync(mirror) ? [storeAt(`duckdb:${mirror}`, dirname(mirror))] : []),
-  ];
+  const stores = configured === null ? [] : [configured];
   if (stores.length === 0) {
     const fix = 'calls sync --store duckdb:calls.duckdb makes one';
     findings.push(note('store', 'none: CALLS_STORE is not set, so questions go to the API', fix));

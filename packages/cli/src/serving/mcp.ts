@@ -1,21 +1,18 @@
 import { revealChoices } from '@call-attribution/core/fields';
-import { defaultMirrorFile } from '@call-attribution/core/settings';
-import { type CallsMcpOptions, type ServedAccount, serveAccounts } from '@call-attribution/mcp-server';
+import { type ServedAccount, type ServeOptions, serveAccounts } from '@call-attribution/mcp-server';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { Args, Handler } from '../args/command.ts';
-import { readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { accountsOfApi } from '../reading/accounts.ts';
 import { clientsOf } from '../reading/connect.ts';
-import { chooseWarehouse } from '../stores/choose-copy.ts';
 import { count } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
 
 /** `calls mcp`: the MCP server on stdin and stdout, for your account or for a sandbox. */
 export const mcp: Handler = async (args, io) => {
-  const options = optionsOf(args, io);
+  const options = optionsOf(args);
   if (args.flag('sandbox')) return overSandbox(args, io, options);
   for (const name of ['records', 'seed', 'to']) {
     if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; add --sandbox`);
@@ -41,7 +38,7 @@ export const mcp: Handler = async (args, io) => {
   }
 };
 
-function optionsOf(args: Args, io: Io): CallsMcpOptions {
+function optionsOf(args: Args): ServeOptions {
   const reveal = args.list('reveal').map((name) => {
     const kind = revealChoices.find((known) => known === name);
     if (!kind)
@@ -50,23 +47,10 @@ function optionsOf(args: Args, io: Io): CallsMcpOptions {
       });
     return kind;
   });
-  if (args.flag('store') && !args.flag('mirror'))
-    throw new UsageError('--store is for the local copy; add --mirror');
-  if (args.flag('sandbox') && args.flag('mirror') && !args.flag('store'))
-    throw new UsageError('a copy of generated calls needs a file of its own: --store duckdb:FILE');
-  return args.flag('mirror') ? { reveal, mirror: { file: mirrorFile(args, io) } } : { reveal };
+  return { reveal, memory: args.flag('memory') };
 }
 
-/**
- * The file of the local copy: the one of --store, else one in a folder of the user. Not the configured warehouse, which holds the calls as
- * they are: assistants get a copy without personal data.
- */
-function mirrorFile(args: Args, io: Io): string {
-  const named = args.flag('store') ? chooseWarehouse(args, readStoredSettings(null, args, io), io) : null;
-  return named?.path ?? defaultMirrorFile(io.env);
-}
-
-async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promise<number> {
+async function overSandbox(args: Args, io: Io, options: ServeOptions): Promise<number> {
   const records = args.integer('records') ?? sandboxDefaults.records;
   const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
   const { endOfSandbox, openOwnSandbox } = await import('./sandbox.ts');
@@ -82,7 +66,7 @@ async function overSandbox(args: Args, io: Io, options: CallsMcpOptions): Promis
 async function speak(
   io: Io,
   accounts: Parameters<typeof serveAccounts>[0],
-  options: CallsMcpOptions,
+  options: ServeOptions,
 ): Promise<number> {
   let over: () => void = () => undefined;
   const left = new Promise<void>((resolve) => {

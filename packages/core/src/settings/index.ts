@@ -12,7 +12,6 @@ export {
   readJsonInput,
 } from './input.ts';
 export { isLoopback } from './loopback.ts';
-export { defaultMirrorFile } from './mirror-file.ts';
 export type { SettingProblem } from './problems.ts';
 export {
   type ConfiguredAccount,

@@ -1,12 +1,7 @@
 import { formatNaive } from '@call-attribution/core/time';
 import { checkZone, periodNotes, readPeriod as readSaid, type SaidPeriod } from '@call-attribution/questions';
+import type { Period } from '../copy/copy.ts';
 import { questionFailure } from '../text/question-failure.ts';
-
-/** A half-open period of naive times; null where it is open. */
-export interface Period {
-  readonly from: string | null;
-  readonly to: string | null;
-}
 
 /** Reads a period as agents write it, in the zone of the answer; with what has to be said about it. */
 export function readPeriod(

@@ -1,11 +1,12 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
 import { type CallSelection, type Condition, parseCondition } from '@call-attribution/questions';
 import * as z from 'zod';
+import type { Period } from '../copy/copy.ts';
 import type { Reveal } from '../privacy/masking.ts';
 import { ToolError } from '../text/failures.ts';
 import { extensionNotes } from '../text/notes.ts';
 import type { Scope } from '../text/summaries.ts';
-import { type Period, readPeriod } from './period.ts';
+import { readPeriod } from './period.ts';
 import { refusePersonal } from './personal.ts';
 
 /** Calls from visits of a website, calls through call extensions of ads, or both. */

@@ -1,52 +1,24 @@
-import { createHmac } from 'node:crypto';
-import type { Version } from '@call-attribution/core';
+import { createHash } from 'node:crypto';
 import { ToolError } from '../text/failures.ts';
 
-/** The position a cursor points to: so many rows into a page, and how long the list was when the cursor was made. */
+/** A place in a list: how many rows come before it, and how long the list was. */
 export interface Position {
-  /** Rows per page. */
-  readonly rows: number;
-  /** Page number on the wire, from 0. */
-  readonly start: number;
-  /** Rows of that page that were already shown. */
-  readonly skip: number;
+  readonly offset: number;
   readonly total: number | null;
 }
 
-/** What a cursor belongs to. It fits no other query and no other version. */
-export interface CursorScope {
-  readonly tool: string;
-  readonly version: Version;
-  /** The other arguments. */
-  readonly filter: string;
-  /** The key of the server: nobody else can make cursors, for instance with more rows than a page may have. */
-  readonly key: string | Uint8Array;
-}
-
-function checksum(scope: CursorScope, body: string): string {
-  const text = JSON.stringify([scope.tool, scope.version, scope.filter, body]);
-  return createHmac('sha256', scope.key).update(text).digest('hex').slice(0, 12);
-}
+/** What a cursor belongs to: a tool and its other arguments. */
+const markOf = (of: unknown): string =>
+  createHash('sha256').update(JSON.stringify(of)).digest('hex').slice(0, 8);
 
 /** Writes a cursor. It holds everything it needs; the server keeps nothing. */
-export function writeCursor(scope: CursorScope, { rows, start, skip, total }: Position): string {
-  const body = [rows, start, skip, total ?? 'x'].join('.');
-  return `${body}.${checksum(scope, body)}`;
-}
+export const writeCursor = (of: unknown, { offset, total }: Position): string =>
+  `${offset}.${total ?? 'x'}.${markOf(of)}`;
 
 /** Reads a cursor back. Throws when it does not belong to this call. */
-export function readCursor(scope: CursorScope, cursor: string, rows: number | undefined): Position {
-  const match = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})\.(\d{1,12}|x)\.([0-9a-f]{12})$/.exec(cursor.trim());
-  const body = cursor.trim().slice(0, -13);
-  if (!match || match[5] !== checksum(scope, body)) throw new ToolError({ code: 'foreign_cursor' });
-  const position = {
-    rows: Number(match[1]),
-    start: Number(match[2]),
-    skip: Number(match[3]),
-    total: match[4] === 'x' ? null : Number(match[4]),
-  };
-  if (rows !== undefined && rows !== position.rows) {
-    throw new ToolError({ code: 'cursor_of_other_size', cursorRows: position.rows, rows });
-  }
-  return position;
+export function readCursor(of: unknown, cursor: string | undefined): Position {
+  if (cursor === undefined) return { offset: 0, total: null };
+  const [, offset, total, mark] = /^(\d{1,9})\.(\d{1,12}|x)\.([0-9a-f]{8})$/.exec(cursor.trim()) ?? [];
+  if (mark !== markOf(of)) throw new ToolError({ code: 'foreign_cursor' });
+  return { offset: Number(offset), total: total === 'x' ? null : Number(total) };
 }

@@ -1,11 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { Client } from '@call-attribution/core';
 import { checkOption, option } from '@call-attribution/core/options';
-import { createSyncStatus } from '@call-attribution/node-stream/status';
-import { placeOf } from '../mirror/copy-key.ts';
 import type { ServerDefinition } from '../protocol/definition.ts';
 import { resourceHandlers } from '../resources/handlers.ts';
-import { sweepUnfinished } from '../source/unfinished.ts';
 import { instructions } from '../text/notes.ts';
 import { checkAccounts, createAccountRunner } from '../tools/accounts.ts';
 import { createToolCaller, createToolRunner, inSteps, type ToolCaller, toolHandlers } from '../tools/call.ts';
@@ -13,7 +9,7 @@ import { addTools } from '../tools/custom.ts';
 import { tools } from '../tools/index.ts';
 import { createLane, type LaneAccount, type McpAccount } from './lane.ts';
 import { type CallsMcpOptions, serverOptions } from './options.ts';
-import { createSettings } from './settings.ts';
+import { settingsOf } from './settings.ts';
 import { meterTools, serverStatus } from './status.ts';
 
 /** Version of this package; a test compares it with the manifest. */
@@ -25,7 +21,7 @@ export interface CallsMcpServer {
   readonly definition: ServerDefinition;
   /** Calls a tool by name. A failure is a result with `isError`. */
   readonly call: ToolCaller;
-  /** Stops the refresh of the local copy and closes it, and ends the timers of the server. */
+  /** Stops the reading of calls and closes the copies. */
   close(): Promise<void>;
 }
 
@@ -45,39 +41,30 @@ export function createServer(
   options: CallsMcpOptions = {},
 ): CallsMcpServer {
   checkOption('client', clientKind, client);
-  const { reveal, pseudonymKey, mirror, clock, log, tools: added, ...most } = serverOptions.read(options);
-  const { summaryLimits: limits, callTimeout: timeoutMs } = most;
+  const { reveal, pseudonymKey, copyFolder, clock, log, tools: added, ...most } = serverOptions.read(options);
+  const { callTimeout: timeoutMs } = most;
   const given = accountsOf(client, options);
   const names = given.map(({ name = '' }) => name);
-  const copies =
-    mirror === undefined ? null : createSyncStatus({ every: mirror.every, accounts: names, clock });
-  const shared = { reveal: new Set(reveal), pseudonymKey, copies, clock, log };
-  const place = mirror === undefined ? null : placeOf(mirror, shared.reveal, pseudonymKey);
-  const lanes = given.map((account) => createLane(account, shared, place));
-  const keys = given.map((account) => account.pseudonymKey ?? pseudonymKey);
+  const shared = { reveal: new Set(reveal), pseudonymKey, copyFolder, clock };
+  const lanes = given.map((account) => createLane(account, shared));
   const common = {
-    ...{ ...shared, limits, hasMirror: place !== null },
+    ...{ reveal: shared.reveal, clock, exportFolder: most.exportFolder ?? null },
     budget: Math.max(minimumBudget, most.budget),
-    exportFolder: most.exportFolder ?? null,
-    key:
-      place?.key ?? (keys.every((key) => key !== undefined) ? keys.map(String).join('\n') : randomBytes(32)),
   };
-  const settingsOf = createSettings(common, lanes);
-  const settings = settingsOf(lanes);
+  const settings = settingsOf(common, lanes);
 
-  const run = createAccountRunner(lanes, settings.unfinished, (chosen) =>
-    createToolRunner(settingsOf(chosen), timeoutMs, log),
+  const run = createAccountRunner(lanes, (chosen) =>
+    createToolRunner(settingsOf(common, chosen), timeoutMs, log),
   );
   const custom = addTools(added, settings, { timeoutMs, log });
   const meter = meterTools([...tools, ...added].map(({ name }) => name));
   const call = inSteps([meter.step, custom.step], createToolCaller(run));
 
   const accounts = names.length > 1 ? names : [];
-  const hasMirror = mirror !== undefined;
   const clients = lanes.map((lane) => lane.client);
   const definition: ServerDefinition = {
     info: { name: 'call-attribution', title: 'Call attribution', version },
-    instructions: instructions({ ...settings, hasMirror, accounts }),
+    instructions: instructions({ ...settings, accounts }),
     capabilities: { tools: {}, resources: {} },
     // What a record shows depends on the account and on what its operator reveals.
     privateResults: ['resources/read'],
@@ -89,14 +76,12 @@ export function createServer(
       }),
       ...resourceHandlers(settings, run),
     },
-    status: serverStatus(clients, copies, meter),
+    status: serverStatus(clients, meter),
     onInternalError: (error) =>
       log(`internal error: ${error instanceof Error ? error.stack : String(error)}`),
   };
-  const endSweep = sweepUnfinished(clock);
   const close = async (): Promise<void> => {
-    endSweep();
-    await Promise.all(lanes.map(async ({ mirror: copy }) => (await copy)?.close()));
+    await Promise.all(lanes.map(({ copy }) => copy.close()));
   };
   return { definition, call, close };
 }

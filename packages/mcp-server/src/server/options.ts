@@ -1,19 +1,6 @@
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-import { type MirrorOptions, type MirrorSettings, mirrorOptions } from '../mirror/options.ts';
+import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import type { Reveal } from '../privacy/masking.ts';
 import type { CustomTool } from '../tools/custom-tool.ts';
-
-const summaryOptions = defineOptions({
-  /** Most calls. Default 100,000. */
-  maxCalls: option.whole(1).default(100_000),
-  /** Longest time. Default `30s`. */
-  maxTime: option.duration().default('30s'),
-});
-
-/** How much one tool call reads over the API at most. A question that needs more is continued by the next one. */
-export interface SummaryLimits extends OptionsOf<typeof summaryOptions> {}
-/** The same with the defaults. */
-export interface SummarySettings extends ReadOf<typeof summaryOptions> {}
 
 /** The options of `createServer`. */
 export const serverOptions = defineOptions({
@@ -31,12 +18,10 @@ export const serverOptions = defineOptions({
   /** Time zone of the account's times, as the operator knows it. Agents see it; no time is converted. */
   timeZone: option.string(),
   /**
-   * Keeps a local copy of all calls and answers from it. Needs the package `@call-attribution/warehouse`; call `close` in
-   * the end.
+   * A folder for the copies of calls that questions are asked of, masked, readable by this user alone. It needs `pseudonymKey`. Default:
+   * they are kept in memory.
    */
-  mirror: option.table<MirrorOptions, MirrorSettings>(mirrorOptions),
-  /** How much one tool call reads over the API at most. Default 100,000 calls (`maxCalls`) or 30 seconds (`maxTime`). */
-  summaryLimits: option.table<SummaryLimits, SummarySettings>(summaryOptions).default({}),
+  copyFolder: option.string(),
   /**
    * A folder for files of rows, for a host on the same machine: `list_calls` and `analyze_calls` then take `to_file`. Default: none.
    */
@@ -45,7 +30,7 @@ export const serverOptions = defineOptions({
   tools: option.list<CustomTool>().default([]),
   /** Time after which a tool call is aborted. Default `45s`, since most hosts give up after 60 seconds. */
   callTimeout: option.timeout().default('45s'),
-  /** The clock. Default: that of the machine. One with a `timer` also times how long a question waits for the local copy. */
+  /** The clock. Default: that of the machine. One with a `timer` also times how long a question waits for its calls. */
   clock: option.clock(),
   /** Gets unexpected errors, one line each, never with a secret or personal data. Default: nothing is logged. */
   log: option.callback<(line: string) => void>().default(() => undefined),

@@ -1,9 +1,4 @@
-import {
-  type MetricFamily,
-  metricsText,
-  type StatusSource,
-  type SyncStatus,
-} from '@call-attribution/node-stream/status';
+import { type MetricFamily, metricsText, type StatusSource } from '@call-attribution/node-stream/status';
 import type { ToolStep } from '../tools/call.ts';
 
 /** Counts the calls of tools. */
@@ -69,12 +64,8 @@ function familiesOf(tallies: ReadonlyMap<string, Tally>): MetricFamily[] {
   ];
 }
 
-/** The status of a server: ready when each account has a client and the local copy, if there is one, is fresh. */
-export function serverStatus(
-  clients: readonly (() => Promise<unknown>)[],
-  copies: SyncStatus | null,
-  meter: ToolMeter,
-): StatusSource {
+/** The status of a server: ready when each account has a client. */
+export function serverStatus(clients: readonly (() => Promise<unknown>)[], meter: ToolMeter): StatusSource {
   return {
     async ready() {
       try {
@@ -83,9 +74,8 @@ export function serverStatus(
         // The reason may name files and variables of the operator, and anybody may read this.
         return 'the credentials are missing or cannot be used';
       }
-      const reason = copies?.ready() ?? null;
-      return reason === null ? null : `the local copy is not up to date: ${reason}`;
+      return null;
     },
-    metrics: () => meter.text() + (copies?.metrics() ?? ''),
+    metrics: () => meter.text(),
   };
 }

@@ -22,8 +22,7 @@ const options = {
   'authorization-server': { type: 'string', multiple: true },
   budget: { type: 'string' },
   reveal: { type: 'string', multiple: true },
-  mirror: { type: 'boolean' },
-  store: { type: 'string' },
+  memory: { type: 'boolean' },
   account: { type: 'string', multiple: true },
   'all-accounts': { type: 'boolean' },
 } as const;
@@ -51,8 +50,8 @@ export function readCommandLine(argv: readonly string[]) {
     resource: values.resource,
     authorizationServers: servers,
     budget: values.budget === undefined ? undefined : integer('--budget', values.budget, 1000, 1_000_000),
-    /** The file of the local copy: a path, `''` for the usual file, undefined without `--mirror`. */
-    mirror: mirrorOf(values.mirror === true, values.store),
+    /** Copies are kept in memory. */
+    memory: values.memory === true,
     /** Accounts of the configuration file; undefined for the one account of the other settings. */
     accounts: values['all-accounts']
       ? ('all' as const)
@@ -62,15 +61,6 @@ export function readCommandLine(argv: readonly string[]) {
           .filter((name) => name !== ''),
     reveal: (values.reveal ?? []).flatMap((list) => list.split(',')).map(revealClass),
   };
-}
-
-/** `--mirror` keeps a copy, `--store duckdb:FILE` says where, as for `calls mcp`. */
-function mirrorOf(isKept: boolean, store: string | undefined): string | undefined {
-  if (store === undefined) return isKept ? '' : undefined;
-  if (!isKept) throw new UsageError('--store is for the local copy; add --mirror.');
-  const file = /^duckdb:(?!:memory:)(.+)$/.exec(store)?.[1];
-  if (file === undefined) throw new UsageError('--store must be duckdb:FILE, such as duckdb:calls.duckdb.');
-  return file;
 }
 
 function parse(argv: readonly string[]) {

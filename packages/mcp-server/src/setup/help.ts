@@ -3,15 +3,12 @@ export const help = `call-attribution-mcp: call records for AI assistants, over 
 
 Usage
   call-attribution-mcp                     serve on stdin and stdout, as hosts start it
-  call-attribution-mcp --mirror            keep a local copy of all calls, without personal data, and answer from it
   call-attribution-mcp --http              serve on http://127.0.0.1:3000/mcp
   call-attribution-mcp --check             test the credentials and say what works
 
 Options
   --reveal LIST      show personal data: caller, name, address, ip, recording, text or all (default: none)
-  --mirror           keep a local copy of all calls, refreshed every 10 minutes, and answer from it: exact at any size
-                     (needs the package @call-attribution/warehouse)
-  --store URL        with --mirror: where the copy is (default duckdb:~/.local/share/call-attribution/assistants.duckdb)
+  --memory           keep the copy of the calls in memory instead of a file in ~/.local/share/call-attribution
   --account NAMES, --all-accounts
                      answer for accounts of the configuration file: main or main,berlin, or all of them
   --budget N         most tokens in one result, by estimate (default 8000)

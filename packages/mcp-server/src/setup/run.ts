@@ -1,6 +1,6 @@
 import type { Client } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
-import { defaultMirrorFile, readVariable } from '@call-attribution/core/settings';
+import { readVariable } from '@call-attribution/core/settings';
 import { keysOf } from '../http/oauth.ts';
 import type { HttpOptions } from '../http/options.ts';
 import { version } from '../server/create-server.ts';
@@ -64,7 +64,7 @@ async function serve(line: CommandLine, accounts: readonly ApiSettings[], io: Se
   };
   const options = {
     reveal: line.reveal,
-    ...(line.mirror === undefined ? {} : { mirror: { file: line.mirror || defaultMirrorFile(io.env) } }),
+    memory: line.memory,
     ...(line.budget === undefined ? {} : { budget: line.budget }),
     ...(http === undefined ? {} : { http }),
   };

@@ -1,12 +1,8 @@
-import { dirname, join } from 'node:path';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Client } from '@call-attribution/core';
-import {
-  defaultMirrorFile,
-  type Environment,
-  readVariable,
-  type Settings,
-} from '@call-attribution/core/settings';
+import { type Environment, readVariable, type Settings } from '@call-attribution/core/settings';
 import type { HttpOptions } from '../http/options.ts';
 import { pseudonymKeyFrom } from '../privacy/masking.ts';
 import { createServer } from '../server/create-server.ts';
@@ -40,6 +36,8 @@ export interface ServeIo {
 
 /** How a program serves. */
 export interface ServeOptions extends CallsMcpOptions {
+  /** Keeps the copies of calls in memory instead of in files. */
+  readonly memory?: boolean;
   /** Serves over Streamable HTTP instead of stdin and stdout. */
   readonly http?: HttpOptions;
 }
@@ -53,14 +51,18 @@ export interface ServeOptions extends CallsMcpOptions {
  */
 export async function serveAccounts(
   accounts: readonly ServedAccount[] | Client,
-  { http, ...options }: ServeOptions,
+  { http, memory = false, ...options }: ServeOptions,
   io: ServeIo,
 ): Promise<void> {
   const clients = isList(accounts) ? accounts.map((account) => mcpAccount(account, io.env)) : accounts;
-  // A host on this machine can open files; one over HTTP may be anywhere.
-  const files =
-    http === undefined ? { exportFolder: join(dirname(defaultMirrorFile(io.env)), 'exports') } : {};
-  const server = createServer(clients, { log: io.log, ...files, ...options });
+  const folder = dataFolder(io.env);
+  const server = createServer(clients, {
+    log: io.log,
+    ...(memory ? {} : { copyFolder: folder }),
+    // A host on this machine can open files; one over HTTP may be anywhere.
+    ...(http === undefined ? { exportFolder: join(folder, 'exports') } : {}),
+    ...options,
+  });
   try {
     if (http === undefined) {
       const { input, write, log } = io;
@@ -82,14 +84,17 @@ export async function serveAccounts(
 const isList = (accounts: readonly ServedAccount[] | Client): accounts is readonly ServedAccount[] =>
   Array.isArray(accounts);
 
+/** Where copies and files of rows are kept: a folder of the user. */
+const dataFolder = (env: Environment): string =>
+  join(env.XDG_DATA_HOME || join(env.HOME || homedir(), '.local', 'share'), 'call-attribution');
+
 function mcpAccount({ name, client, settings }: ServedAccount, env: Environment): McpAccount {
-  const { apiVersion, timeZone, account } = settings;
+  const { apiVersion, timeZone } = settings;
   return {
     name,
     client,
     version: apiVersion.value,
     ...pseudonymKey(settings, env),
-    ...(account === null ? {} : { id: account.id }),
     ...(timeZone === null ? {} : { timeZone: timeZone.value }),
   };
 }

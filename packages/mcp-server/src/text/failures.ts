@@ -1,7 +1,6 @@
 import type { CallsError, Version } from '@call-attribution/core';
 import { redactMessage } from '../privacy/patterns.ts';
 import { quotable } from '../privacy/untrusted.ts';
-import { type CopyState, stateOfCopy } from './mirror.ts';
 
 // The one place that puts the facts of a failed tool call into sentences for agents.
 
@@ -66,7 +65,6 @@ const failures = {
       `${found.argument}: ${found.message}`,
       found.corrected === undefined ? found.frame : `Use ${withCondition(found.argument, found.corrected)}.`,
     ),
-  no_call: ({ sid }: { sid: string }) => invalid(`There is no call "${quotable(sid)}".`, noCall),
   /** An account that may have the call cannot be read. */
   call_not_known: ({ sid, error, others }: { sid: string; error: ToolError; others: Names }) => {
     const { what, ...rest } = describe(error.problem);
@@ -84,21 +82,6 @@ const failures = {
       `${field} holds personal data, which cannot be searched for.`,
       `Compare personal fields with a mask from another answer, such as ani = 'phone-000000000000', or with IS NULL.`,
     ),
-  needs_mirror: ({ what }: { what: string }) =>
-    invalid(
-      `${what} needs a local copy of the calls, which this server does not keep.`,
-      'Ask without it, or tell the user to start the server with --mirror.',
-    ),
-  mirror_not_ready: ({ what, state }: { what: string; state: CopyState }) =>
-    state.code === 'failed'
-      ? invalid(
-          `${what} needs the local copy, but ${stateOfCopy(state)}.`,
-          'Ask without it, or tell the user.',
-        )
-      : invalid(
-          `${what} needs all calls, and ${stateOfCopy(state)}.`,
-          'Repeat the call then, or ask without it.',
-        ),
   copy_failed: ({ reason, mayPass }: { reason: string; mayPass: boolean }) => ({
     what: 'The local copy of the calls cannot be read',
     why: quotable(reason, 400),
@@ -126,13 +109,6 @@ const failures = {
     invalid(`The field "${quotable(name)}" does not exist in ${version} of the API.`, fieldHelp(groups)),
   foreign_cursor: (_: object) =>
     cursorFailure('It was made for another filter, tool or API version, or it was changed.'),
-  lost_question: (_: object) =>
-    invalid(
-      'The question of this cursor is not kept: it was begun over an hour ago or on another server, or its file was damaged.',
-      'Ask it again, with all its arguments and without the cursor.',
-    ),
-  cursor_of_other_size: ({ cursorRows, rows }: { cursorRows: number; rows: number }) =>
-    cursorFailure(`It was made with rows=${cursorRows}, but this call has rows=${rows}.`),
   missing_settings: ({ problems }: { problems: Names }) => ({
     what: notSetUp,
     why: problems.join(' '),

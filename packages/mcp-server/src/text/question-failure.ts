@@ -17,7 +17,6 @@ export function questionFailure(error: unknown): unknown {
     return new ToolError({ code: 'invalid_where', argument, message, frame, corrected });
   }
   if (!(error instanceof QuestionError)) return error;
-  if (error.code === 'invalid_state') return new ToolError({ code: 'lost_question' });
   const message = error.summaryWith(renamed);
   return new ToolError({ code: 'invalid_question', message });
 }

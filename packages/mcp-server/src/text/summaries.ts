@@ -6,19 +6,6 @@ import { count, counted } from './notes.ts';
 
 const calls = (value: number): string => counted(value, 'call', 'calls');
 
-/** How far a read of the API came. */
-export interface Unfinished {
-  readonly read: number;
-  readonly total: number | null;
-  readonly why: /** As many calls, or as much time, as one tool call may take. */
-    | { readonly code: 'rows' | 'time' }
-    | { readonly code: 'failed'; readonly reason: string }
-    /** Accounts that could not be read; a note says why. */
-    | { readonly code: 'account'; readonly accounts: readonly string[] };
-  /** What the next tool call goes on with. */
-  readonly saved?: unknown;
-}
-
 /** Which calls a number is about. */
 export interface Scope {
   readonly from: string | null;
@@ -75,22 +62,22 @@ export interface ListFacts {
   readonly first: number;
   readonly total: number | undefined;
   readonly cursor: string | undefined;
-  /** There was a page before this one. */
-  readonly isLaterPage: boolean;
 }
 
 /** Says which rows of how many a page has, and how to get more. */
-export function listSummary({ shown, first, total, cursor, isLaterPage }: ListFacts): string {
+export function listSummary({ shown, first, total, cursor }: ListFacts): string {
   if (shown === 0) {
-    if (total === undefined && isLaterPage) return 'No more rows: the previous page was the last.';
     return total === undefined || total === 0
       ? 'No calls match.'
       : `No rows here: the list has ${calls(total)} and ends before this page.`;
   }
-  const of = total === undefined ? ' of an unknown number of calls' : '';
+  const of =
+    total === undefined
+      ? ' of the newest calls (older ones are still loaded, so nobody knows how many there are)'
+      : '';
   const rows = `Rows ${count(first)}-${count(first + shown - 1)}${of}`;
   if (cursor === undefined) return `${rows}; these are the last.`;
-  return `${rows}; ${total === undefined ? 'there may be ' : ''}more with cursor=${cursor}`;
+  return `${rows}; more with cursor=${cursor}`;
 }
 
 /** Says that the list changed between two pages. */
@@ -98,23 +85,11 @@ export function changedNote(before: number, now: number): string {
   return `The list changed while paging (${calls(before)} before, ${count(now)} now): rows may be repeated or missing. Start again for an exact list.`;
 }
 
-/** Says that not all calls were read, and how the question goes on. */
-export function unfinishedSentence(
-  { read, total, why }: Unfinished,
-  tool: string,
-  cursor: string | undefined,
-): string {
-  const done = `read ${count(read)}${total === null ? '' : ` of ${count(total)}`} calls`;
-  const next = cursor === undefined ? '' : ` To go on: ${tool} {"cursor":"${cursor}"}.`;
-  switch (why.code) {
-    case 'account':
-      return `INCOMPLETE: ${why.accounts.join(' and ')} could not be read; the numbers are of the others.`;
-    case 'failed':
-      return `INCOMPLETE: ${done}, then the API failed: ${why.reason.replace(/\.$/, '')}.${next}`;
-    default:
-      return `NOT FINISHED: ${done}; there are no numbers yet.${next} Do not add up anything.`;
-  }
-}
+/** Says that some accounts could not be asked; empty when all were. */
+export const withoutSentence = (accounts: readonly string[]): string =>
+  accounts.length === 0
+    ? ''
+    : `INCOMPLETE: ${accounts.join(' and ')} could not be read; the numbers are of the others.`;
 
 /** What `analyze_calls` says about its groups. */
 export interface GroupFacts {

@@ -3,7 +3,6 @@ import { accountNameWords, isAccountName } from '@call-attribution/core/settings
 import { nearest } from '@call-attribution/query-dsl';
 import { rawArguments } from '../arguments/read.ts';
 import { isObject } from '../protocol/messages.ts';
-import { isBegun, type UnfinishedQuestions } from '../source/unfinished.ts';
 import { ToolError } from '../text/failures.ts';
 import type { ToolRunner } from './call.ts';
 
@@ -31,7 +30,6 @@ const noAccount = (): ConfigurationError =>
 /** Runs tools for the accounts that a call names: for all of them without `account`. One question is asked of all together. */
 export function createAccountRunner<Lane extends { readonly name: string }>(
   lanes: readonly Lane[],
-  unfinished: UnfinishedQuestions,
   runnerOf: (lanes: readonly Lane[]) => ToolRunner,
 ): ToolRunner {
   if (lanes.length === 0) throw noAccount();
@@ -40,17 +38,13 @@ export function createAccountRunner<Lane extends { readonly name: string }>(
     const raw = rawArguments(given);
     if (!isObject(raw)) return runnerOf(lanes)(name, raw, request);
     const { account, ...args } = raw;
-    const named = choose(isLeftOut(account) ? accountsOf(args.cursor, unfinished) : account, lanes);
-    if (named.length === 0 || named.length === lanes.length) return runnerOf(lanes)(name, args, request);
+    const named = isLeftOut(account) ? lanes : choose(account, lanes);
+    if (named.length === lanes.length) return runnerOf(lanes)(name, args, request);
     const names = named.map((lane) => lane.name);
     const data = await runnerOf(named)(name, args, request);
     return { ...data, summary: `${names.join(', ')}: ${String(data.summary)}` };
   };
 }
-
-/** The accounts of the question that a cursor goes on with. */
-const accountsOf = (cursor: unknown, unfinished: UnfinishedQuestions): readonly string[] =>
-  typeof cursor === 'string' && isBegun(cursor) ? unfinished.find(cursor).accounts : [];
 
 /** Some hosts send an empty value for what was left out. */
 const isLeftOut = (account: unknown): boolean =>

@@ -5,17 +5,16 @@ import { covered, partOfBucket } from '@call-attribution/questions/chart';
 import * as z from 'zod';
 import { appMeta } from '../app/app.ts';
 import { type Chosen, choose } from '../arguments/selection.ts';
+import type { Origin } from '../copy/source.ts';
 import { shownAs } from '../fields/derived.ts';
 import { type Cell, keyTextLimit, showValue } from '../fields/view.ts';
 import { countThatFits, estimateTokens, type Table } from '../results/table.ts';
-import type { Analysis } from '../source/source.ts';
 import { ToolError } from '../text/failures.ts';
 import { count, fieldNotes, isSaidElsewhere, sentencesOf } from '../text/notes.ts';
-import { groupsSummary, periodText, scopeSentence, unfinishedSentence } from '../text/summaries.ts';
+import { groupsSummary, periodText, scopeSentence, withoutSentence } from '../text/summaries.ts';
 import { explainChange } from './explain-change.ts';
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
 import { input, isTimeGroup, questionOf } from './read-question.ts';
-import { goOn, resumed } from './resume.ts';
 import { folderFor, rowsMissing, rowsOfFile, writeRows } from './to-file.ts';
 import { defineTool, readsApi, type ToolContext } from './tool.ts';
 
@@ -31,64 +30,47 @@ export const analyzeCalls = defineTool({
   input,
   output: z.object({
     summary: z.string(),
-    columns: z.array(z.string()),
-    rows: z.array(z.array(z.any())),
+    columns: z.array(z.string()).optional(),
+    rows: z.array(z.array(z.any())).optional(),
     totals: z.record(z.string(), z.any()).optional(),
     calls: z.number().int().optional(),
     groups: z.number().int().optional(),
     complete: z.boolean(),
-    go_on: z.string().optional(),
     notes: z.array(z.string()),
   }),
   meta: appMeta,
   annotations: readsApi,
-  async run(given, called) {
-    const { args, saved, context } = resumed(name, given, called);
+  async run(args, context) {
     const chosen = choose(args, context);
     const folder = folderFor(args, context);
     const question = questionOf(folder === null ? args : { ...args, limit: rowsOfFile }, chosen, context);
-    const source = await context.source();
-    const found = await source.analyze(question, { ...context, saved });
-    if (args.explain === true && found.unfinished !== undefined) throw notExplained(found);
-    const more = goOn(name, args, found, context);
-    if (more && !more.hasNumbers)
-      return {
-        summary: more.sentence,
-        columns: [],
-        rows: [],
-        complete: false,
-        notes: [],
-        go_on: more.cursor,
-      };
-    if (more && folder !== null) throw rowsMissing(name, [more.sentence, ...found.notes]);
+    const { answers, ...origin } = await context.source.analyze([question], context);
+    const found = { answer: answers[0] as Answer, ...origin };
+    const incomplete = withoutSentence(found.without);
+    if (folder !== null && incomplete !== '') throw rowsMissing(name, [incomplete, ...found.notes]);
     const notes = [...chosen.notes, ...(await notesOf(question, chosen, found, context))];
     const budget = folder === null ? context.budget : Number.POSITIVE_INFINITY;
     const answer =
       args.explain === true
         ? await explained(question, chosen, found, notes, context)
-        : resultOf(question, chosen, found, { notes, incomplete: more?.sentence ?? '', budget }, context);
-    if (folder === null) return answer;
-    return { columns: [], rows: [], complete: true, ...(await writeRows(name, folder, answer)) };
+        : resultOf(question, chosen, found, { notes, incomplete, budget }, context);
+    return folder === null ? answer : { ...(await writeRows(name, folder, answer)), complete: true };
   },
 });
 
+/** An answer, and where it comes from. */
+interface Analysis extends Origin {
+  readonly answer: Answer;
+}
+
 /** The data of an answer: its rows, and what is said of them. */
 type AnswerTable = Record<string, unknown> & Pick<Table, 'columns' | 'rows'>;
-
-/** What changed is asked of all fields at once, so it is not said of some calls, nor in parts. */
-function notExplained({ unfinished, notes }: Partial<Pick<Analysis, 'unfinished' | 'notes'>>): ToolError {
-  const isCut = unfinished?.why.code === 'failed' || unfinished?.why.code === 'account';
-  const message = isCut
-    ? [unfinishedSentence(unfinished, name, undefined), ...(notes ?? [])].join(' ')
-    : 'The periods are too long to be explained over the API. Name shorter ones, or compare with group_by.';
-  return new ToolError({ code: 'invalid_question', message });
-}
 
 /** The answer with the groups that changed most instead of its own. */
 async function explained(
   question: Question,
   { scope }: Chosen,
-  { answer, asOf }: Analysis,
+  { answer, asOf, without }: Analysis,
   notes: readonly string[],
   context: ToolContext,
 ): Promise<AnswerTable> {
@@ -99,16 +81,16 @@ async function explained(
       message: 'explain says what changed between two periods: add compare="previous".',
     });
   const change = await explainChange(question, context);
-  if (change === null) throw notExplained({});
   const said = scopeSentence(calls, scope, { extensionsLeftOut: extensions.leftOut, asOf });
   const before = Number(total.calls_before ?? 0);
   return {
-    summary: `${said} ${count(before)} ${periodText(compared.from, compared.to)}. ${change.sentence}`,
+    summary:
+      `${withoutSentence(without)} ${said} ${count(before)} ${periodText(compared.from, compared.to)}. ${change.sentence}`.trim(),
     columns: change.columns,
     rows: change.rows,
     calls,
     groups: change.rows.length,
-    complete: true,
+    complete: without.length === 0,
     notes,
   };
 }
@@ -117,16 +99,16 @@ async function explained(
 async function notesOf(
   question: Question,
   chosen: Chosen,
-  { answer, notes, unfinished }: Analysis,
+  { answer, notes, without }: Analysis,
   context: ToolContext,
 ): Promise<readonly string[]> {
-  const source = await context.source();
+  const { source } = context;
   const { compared, calls, total } = answer;
-  const zero = calls === 0 ? await explainZero(chosen, { unfinished }, source, context) : [];
+  const zero = calls === 0 ? await explainZero(chosen, { without }, source, context) : [];
   const isEmptyBefore =
     compared !== null &&
     calls > 0 &&
-    unfinished === undefined &&
+    without.length === 0 &&
     (total.calls_before === 0 || total.calls_before === null);
   const before = isEmptyBefore ? await explainEmptyBefore(chosen.selection, compared, source, context) : [];
   return [

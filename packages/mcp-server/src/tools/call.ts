@@ -3,6 +3,8 @@ import { nearest } from '@call-attribution/query-dsl';
 import * as z from 'zod';
 import { toJsonSchema } from '../arguments/json-schema.ts';
 import { asZod, readArguments } from '../arguments/read.ts';
+import { NotLoaded } from '../copy/source.ts';
+import { redactError } from '../privacy/patterns.ts';
 import type { MethodHandler, RequestContext } from '../protocol/definition.ts';
 import { RpcError, rpcCodes } from '../protocol/messages.ts';
 import { failureText, ToolError } from '../text/failures.ts';
@@ -59,7 +61,7 @@ export type ToolRunner = (
 ) => Promise<Record<string, unknown>>;
 
 /** What all calls share. */
-export type ToolSettings = Omit<ToolContext, 'signal' | 'progress' | 'began'>;
+export type ToolSettings = Omit<ToolContext, 'signal' | 'progress'>;
 
 /** Makes the one place that runs tools: it reads arguments, sets the deadline and turns every error into a `ToolError`. */
 export function createToolRunner(
@@ -71,8 +73,12 @@ export function createToolRunner(
     const tool = toolNamed(name);
     return guarded(name, { timeoutMs, log }, request, async (signal) => {
       const read = readArguments(tool.name, tool.input, args);
-      const began = settings.clock.now();
-      return tool.run(read, { ...settings, signal, began, progress: progressOf(request) });
+      return tool
+        .run(read, { ...settings, signal, progress: progressOf(request) })
+        .catch((error: unknown) => {
+          if (!(error instanceof NotLoaded)) throw error;
+          return { summary: error.message, complete: false, notes: [] };
+        });
     });
   };
 }
@@ -103,7 +109,12 @@ export async function guarded<T>(
     const known = questionFailure(error);
     if (known instanceof ToolError) throw known;
     if (deadline.aborted) throw new ToolError({ code: 'timed_out', tool: name, seconds: timeoutMs / 1000 });
-    if (error instanceof CallsError) throw new ToolError({ code: 'api_error', tool: name, error });
+    if (error instanceof CallsError)
+      throw new ToolError(
+        error.name === 'StoreError'
+          ? { code: 'copy_failed', reason: redactError(error), mayPass: error.isRetryable }
+          : { code: 'api_error', tool: name, error },
+      );
     if (signal.aborted) throw new ToolError({ code: 'cancelled', tool: name });
     log(`${name} failed: ${error instanceof Error ? error.stack : String(error)}`);
     if (!isCustom) throw new ToolError({ code: 'unexpected', tool: name });
@@ -122,8 +133,11 @@ function toolNamed(name: string): Tool {
 
 /** Reports progress to a client that requested it. */
 export function progressOf({ notify, progressToken }: CallRequest): ToolContext['progress'] {
+  let last = 0;
   return (done, total, message) => {
-    if (progressToken === undefined || !notify) return;
+    // Progress only ever grows.
+    if (progressToken === undefined || !notify || done <= last) return;
+    last = done;
     const known = total === null ? {} : { total };
     notify('notifications/progress', { progressToken, progress: done, message, ...known });
   };

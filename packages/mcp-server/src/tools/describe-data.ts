@@ -1,12 +1,13 @@
 import type { FieldSpec } from '@call-attribution/core';
-import { formatNaive } from '@call-attribution/core/time';
-import { machineZone, type QuestionField } from '@call-attribution/questions';
+import { day, formatNaive } from '@call-attribution/core/time';
+import { type AnswerValue, createAnswer, machineZone, type QuestionField } from '@call-attribution/questions';
 import * as z from 'zod';
-import { derivedFields, findDerived } from '../fields/derived.ts';
+import { derivedFields, findDerived, shownAs } from '../fields/derived.ts';
 import { fieldGroups, fieldsOf, findField, selectFields, toName } from '../fields/select.ts';
+import { type Cell, showValue } from '../fields/view.ts';
 import { countThatFits } from '../results/table.ts';
 import { count, fieldNotes } from '../text/notes.ts';
-import { minuteOf, unfinishedSentence } from '../text/summaries.ts';
+import { minuteOf, withoutSentence } from '../text/summaries.ts';
 import { defineTool, readsApi, type ToolContext } from './tool.ts';
 
 /** The fields that most questions are about. */
@@ -52,8 +53,9 @@ export const describeData = defineTool({
   }),
   output: z.object({
     summary: z.string(),
-    columns: z.array(z.string()),
-    rows: z.array(z.array(z.any())),
+    columns: z.array(z.string()).optional(),
+    rows: z.array(z.array(z.any())).optional(),
+    complete: z.boolean().optional(),
     more_fields: z.array(z.string()).optional(),
     notes: z.array(z.string()),
   }),
@@ -61,28 +63,21 @@ export const describeData = defineTool({
   async run({ fields }, context) {
     const available = fieldsOf(context.fields, context.version);
     const { specs, derived } = fields === undefined ? usualOf(available) : askedFor(fields, context);
-    const source = await context.source();
-    const data = await source.describe(specs, derived, context);
-    const meanings = new Map<string, string>([
-      ...specs.map((spec) => [spec.name, meaningOf(spec)] as const),
-      ...derived.map((field) => [field.name, field.meaning] as const),
-    ]);
-    const rows = data.fields.map(({ name: field, nulls, top }) => [
-      field,
-      meanings.get(field) ?? '',
-      nulls === null ? null : `${Math.round(nulls * 1000) / 10}%`,
-      top.map(([value, calls]) => `${value} ${calls}`).join(', '),
-    ]);
+    const data = await factsOf(specs, derived, context);
+    const rows = [
+      ...specs.map((spec) => [spec.name, meaningOf(spec), ...data.facts(spec.name)]),
+      ...derived.map((field) => [field.name, field.meaning, ...data.facts(field.name)]),
+    ];
     const columns = ['field', 'meaning', 'no value', 'most frequent'];
     const shown = rows.slice(0, countThatFits(rows, columns, context.budget - 900));
     const inTable = new Set(shown.map(([name]) => name));
     const others = [...available, ...derivedFields]
       .map((field) => field.name)
       .filter((field) => !inTable.has(field));
-    const incomplete =
-      data.unfinished === undefined ? '' : `${unfinishedSentence(data.unfinished, name, undefined)} `;
+    const incomplete = data.without.length === 0 ? '' : `${withoutSentence(data.without)} `;
+    const last = data.last === null ? '' : `, the last ${data.last}`;
     return {
-      summary: `${incomplete}${count(data.calls)} calls${data.first === null ? '' : `, the first ${data.first}, the last ${data.last}`}, call extensions included; as of ${minuteOf(data.asOf)}. ${todayText(context)} Shares and values: ${data.basis}. ${missing}`,
+      summary: `${incomplete}${count(data.total)} calls${last}, call extensions included; as of ${minuteOf(data.asOf)}. ${todayText(context)} Shares and values: ${data.basis}. ${missing}`,
       columns,
       rows: shown,
       ...(fields === undefined && others.length > 0 ? { more_fields: others } : {}),
@@ -96,6 +91,80 @@ export const describeData = defineTool({
     };
   },
 });
+
+/** What a share or a list of values is made of. */
+interface Tally {
+  nulls: number;
+  readonly values: Map<Cell, number>;
+}
+
+/** How often fields have no value, and their most frequent values: of all calls where they are there, else of the last weeks. */
+async function factsOf(specs: readonly FieldSpec[], derived: readonly QuestionField[], context: ToolContext) {
+  const { source, clock } = context;
+  const tallies = new Map<string, Tally>(
+    specs.map(({ name: field }) => [field, { nulls: 0, values: new Map() }]),
+  );
+  const own = derived.filter(({ needsSequence }) => !needsSequence);
+  const answers = own.map(({ name: field }) =>
+    createAnswer(
+      {
+        groupBy: [field],
+        measures: ['calls', `without(${field}) as nothing`],
+        order: 'calls desc',
+        limit: 4,
+        calls: 'all',
+        personal: 'show',
+      },
+      { now: clock.now() },
+    ),
+  );
+  const lastWeeks = `${formatNaive(context.now() - 28 * day).slice(0, 10)} 00:00:00`;
+  const names = [...specs, ...own].map(({ name: field }) => field);
+  const { total } = await source.count({ calls: 'all' }, context);
+  const { calls, since, ...origin } = await source.newest(lastWeeks, names, context, (call, account) => {
+    for (const spec of specs) {
+      const tally = tallies.get(spec.name);
+      const cell = showValue(spec, Reflect.get(call, spec.name), 60);
+      if (tally === undefined) continue;
+      if (cell === null) tally.nulls += 1;
+      else tally.values.set(cell, (tally.values.get(cell) ?? 0) + 1);
+    }
+    for (const each of answers) each.add(call, account);
+  });
+  for (const [i, each] of answers.entries()) {
+    const { name: field = '' } = own[i] ?? {};
+    const { rows, total: all } = each.answer();
+    const spec = shownAs(context.fields, field);
+    const values = rows.map((row) => [shownValue(spec, row[field] ?? null), Number(row.calls)] as const);
+    tallies.set(field, {
+      nulls: Number(all.nothing),
+      values: new Map(values.filter(([cell, number]) => cell !== null && number > 0)),
+    });
+  }
+  return {
+    ...origin,
+    total,
+    basis: since === null ? 'all calls' : `the ${count(calls)} calls since ${since.slice(0, 10)}`,
+    facts(field: string): readonly (string | null)[] {
+      const { nulls, values } = tallies.get(field) ?? { nulls: null, values: new Map<Cell, number>() };
+      const top = [...values].sort((a, b) => b[1] - a[1]).slice(0, 3);
+      const isPersonal = specs.some((spec) => spec.name === field && spec.personal);
+      // Values that occur once say nothing.
+      const isTelling = !isPersonal && (top[0]?.[1] ?? 0) > 1;
+      const share = calls === 0 || nulls === null ? null : nulls / calls;
+      return [
+        share === null ? null : `${Math.round(share * 1000) / 10}%`,
+        isTelling ? top.map(([value, number]) => `${value} ${number}`).join(', ') : '',
+      ];
+    },
+  };
+}
+
+function shownValue(spec: FieldSpec | undefined, value: AnswerValue): Cell {
+  if (spec !== undefined) return showValue(spec, value, 60);
+  if (typeof value === 'number') return Number(value.toFixed(2));
+  return value === null ? null : String(value);
+}
 
 /** What is described. */
 interface Asked {

@@ -1,8 +1,7 @@
 import type { FieldSpec } from '@call-attribution/core';
-import type { AnswerValue, Question } from '@call-attribution/questions';
+import type { Answer, AnswerValue, Question } from '@call-attribution/questions';
 import { findField } from '../fields/select.ts';
 import { type Cell, keyTextLimit, showValue } from '../fields/view.ts';
-import type { Analysis } from '../source/source.ts';
 import { count } from '../text/notes.ts';
 import type { ToolContext } from './tool.ts';
 
@@ -35,19 +34,16 @@ export interface ChangeFound {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** Asks a question of two periods by each dimension. Null when one tool call cannot read what that takes. */
-export async function explainChange(question: Question, context: ToolContext): Promise<ChangeFound | null> {
-  const source = await context.source();
+/** Asks a question of two periods by each dimension. */
+export async function explainChange(question: Question, context: ToolContext): Promise<ChangeFound> {
   const { groupBy: _, having: __, order: ___, topPer: ____, spend: _____, ...asked } = question;
-  const found: Change[] = [];
-  let whole = 0;
-  for (const by of dimensions) {
-    const each = await source.analyze({ ...asked, groupBy: [by], measures: ['calls'], limit: 5000 }, context);
-    if (each.unfinished !== undefined) return null;
-    const { calls, calls_before: before } = each.answer.total;
-    whole = numberOf(calls) - numberOf(before);
-    found.push(...changesOf(by, each, context));
-  }
+  const { answers } = await context.source.analyze(
+    dimensions.map((by) => ({ ...asked, groupBy: [by], measures: ['calls'], limit: 5000 })),
+    context,
+  );
+  const found = answers.flatMap((answer, i) => changesOf(dimensions[i] ?? '', answer, context));
+  const { calls, calls_before: before } = answers[0]?.total ?? {};
+  const whole = numberOf(calls) - numberOf(before);
   // A group of one dimension moves with those of others: the largest of each come first.
   const sorted = found.sort((a, b) => Math.abs(b.calls - b.before) - Math.abs(a.calls - a.before));
   const perDimension = new Map<string, number>();
@@ -81,7 +77,7 @@ function shown(spec: FieldSpec | undefined, value: AnswerValue): Cell {
     : showValue(spec, value, keyTextLimit);
 }
 
-function changesOf(by: string, { answer }: Analysis, { fields }: ToolContext): Change[] {
+function changesOf(by: string, answer: Answer, { fields }: ToolContext): Change[] {
   const spec = findField(fields, by);
   return answer.rows.flatMap((row) => {
     const [calls, before] = [numberOf(row.calls), numberOf(row.calls_before)];

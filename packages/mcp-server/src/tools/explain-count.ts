@@ -1,16 +1,14 @@
 import { day, formatNaive, instantOf, naiveAt, parseNaive } from '@call-attribution/core/time';
 import type { CallSelection, Condition } from '@call-attribution/questions';
-import type { Period } from '../arguments/period.ts';
 import type { Chosen } from '../arguments/selection.ts';
-import type { CallSource } from '../source/source.ts';
+import type { Period } from '../copy/copy.ts';
+import type { Source } from '../copy/source.ts';
 import type { ToolContext } from './tool.ts';
 
 /** Another way to count, which may be the one that another number comes from. */
 interface Explanation {
   readonly what: string;
   readonly selection: CallSelection;
-  /** Counts over the API, whatever answers otherwise. */
-  readonly isOverApi?: true;
 }
 
 const kinds = {
@@ -26,24 +24,15 @@ const answered: Condition = {
   value: { type: 'number', text: '0' },
 };
 
-/** Counts in all the usual ways. One that fails is left out. */
+/** Counts in all the usual ways. */
 export async function explanationsOf(
   chosen: Chosen,
-  source: CallSource,
+  source: Source,
   context: ToolContext,
 ): Promise<readonly { readonly what: string; readonly total: number }[]> {
   const results: { what: string; total: number }[] = [];
-  for (const { what, selection, isOverApi } of explanations(chosen, context)) {
-    const { signal, began, progress } = context;
-    try {
-      const asked = isOverApi ? context.api : source;
-      const { total, unfinished } = await asked.count(selection, { signal, began, progress });
-      if (unfinished === undefined) results.push({ what, total });
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isOverApi) throw error;
-    }
-  }
+  for (const { what, selection } of explanations(chosen, context))
+    results.push({ what, total: (await source.count(selection, context)).total });
   return results;
 }
 
@@ -61,8 +50,6 @@ function explanations({ selection, period }: Chosen, context: ToolContext): Expl
       list.push({ what: 'the period without its last day', selection: { ...selection, to: last } });
   }
   list.push(...inOtherZones(selection, period, context));
-  if (context.hasMirror && selection.where === undefined)
-    list.push({ what: 'the API at this moment (a sync may be due)', selection, isOverApi: true });
   return list;
 }
 

@@ -2,14 +2,13 @@ import { fields } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { type CallSelection, fieldsOf } from '@call-attribution/questions';
 import type { Chosen } from '../arguments/selection.ts';
+import type { Period, Waiting } from '../copy/copy.ts';
+import type { Origin, Source } from '../copy/source.ts';
 import { findField } from '../fields/select.ts';
 import { showValue } from '../fields/view.ts';
-import type { CallSource, Origin, ReadRun } from '../source/source.ts';
 import { ToolError } from '../text/failures.ts';
 import { count } from '../text/notes.ts';
 import { periodText } from '../text/summaries.ts';
-
-type Period = { readonly from: string | null; readonly to: string | null };
 
 /**
  * Says why there is nothing: what the period has without the conditions, and where the calls nearest to it are. Without an account, and
@@ -17,18 +16,18 @@ type Period = { readonly from: string | null; readonly to: string | null };
  */
 export async function explainZero(
   { selection, period }: Chosen,
-  { unfinished }: Pick<Origin, 'unfinished'>,
-  source: CallSource,
-  run: ReadRun,
+  { without }: Pick<Origin, 'without'>,
+  source: Source,
+  run: Waiting,
 ): Promise<readonly string[]> {
-  if (unfinished !== undefined) return [];
+  if (without.length > 0) return [];
   return reasons(() => whyNothing(selection, period, source, run), run);
 }
 
 /** Reasons, or none when they cannot be found out. */
 async function reasons(
   find: () => Promise<readonly string[]>,
-  { signal }: ReadRun,
+  { signal }: Waiting,
 ): Promise<readonly string[]> {
   try {
     return await find();
@@ -42,13 +41,12 @@ async function reasons(
 async function whyNothing(
   selection: CallSelection,
   period: Period,
-  source: CallSource,
-  run: ReadRun,
+  source: Source,
+  run: Waiting,
 ): Promise<readonly string[]> {
   if (selection.where !== undefined) {
     const { where: _, ...rest } = selection;
-    const { total, extensionsLeftOut, unfinished } = await source.count(rest, withoutState(run));
-    if (unfinished !== undefined) return [];
+    const { total, extensionsLeftOut } = await source.count(rest, run);
     if (total > 0)
       return [
         `Without the condition it would be ${count(total)}: no call meets it.`,
@@ -63,8 +61,8 @@ async function whyNothing(
 export async function explainEmptyBefore(
   selection: CallSelection,
   period: Period,
-  source: CallSource,
-  run: ReadRun,
+  source: Source,
+  run: Waiting,
 ): Promise<readonly string[]> {
   const found = await reasons(() => emptyPeriod(selection, period, source, run), run);
   return found.map((note) => `Compared with nothing: ${note}`);
@@ -73,21 +71,20 @@ export async function explainEmptyBefore(
 /** What fields hold that visitors write: a question itself does not say it, because it may be asked of records that are not masked. */
 async function visitorValues(
   { where, ...rest }: CallSelection,
-  source: CallSource,
-  run: ReadRun,
+  source: Source,
+  run: Waiting,
 ): Promise<readonly string[]> {
   if (typeof where !== 'object') return [];
   const compared = [...fieldsOf(where)].flatMap((name) => findField(fields, name) ?? []);
   const notes: string[] = [];
   for (const spec of new Set(compared.filter(({ visitorText, personal }) => visitorText && !personal))) {
     const question = { ...rest, groupBy: [spec.name], measures: ['calls'], order: 'calls desc', limit: 4 };
-    const { answer, unfinished } = await source.analyze(question, withoutState(run));
-    const values = answer.rows.flatMap((row) => {
+    const { answers } = await source.analyze([question], run);
+    const values = (answers[0]?.rows ?? []).flatMap((row) => {
       const value = showValue(spec, row[spec.name], 60);
       return value === null ? [] : [`${value} (${count(Number(row.calls))})`];
     });
-    if (unfinished === undefined && values.length > 0)
-      notes.push(`${spec.name} is most often ${values.slice(0, 3).join(', ')}.`);
+    if (values.length > 0) notes.push(`${spec.name} is most often ${values.slice(0, 3).join(', ')}.`);
   }
   return notes;
 }
@@ -95,20 +92,17 @@ async function visitorValues(
 async function emptyPeriod(
   selection: CallSelection,
   period: Period,
-  source: CallSource,
-  run: ReadRun,
+  source: Source,
+  run: Waiting,
 ): Promise<readonly string[]> {
   const { where: _, calls, ...rest } = selection;
-  const all = await source.count({ ...rest, ...ends(period), calls: 'all' }, withoutState(run));
-  if (all.unfinished !== undefined) return [];
-  const { total } = all;
+  const { total } = await source.count({ ...rest, ...ends(period), calls: 'all' }, run);
   if (total > 0) {
     if (calls === 'all') return [];
     if (calls === 'website') return [extensionsOnly(total)];
     return [`All ${count(total)} calls of the period came from a website.`];
   }
-  const { before, after, unfinished } = await source.around(period, run);
-  if (unfinished !== undefined) return [];
+  const { before, after } = await source.around(period, run);
   const said = [
     ...(before === null ? [] : [`the last call before it is from ${before}`]),
     ...(after === null ? [] : [`the first one after it is from ${after}`]),
@@ -125,5 +119,3 @@ const ends = ({ from, to }: Period) => ({
   from: from ?? undefined,
   to: to ?? undefined,
 });
-
-const withoutState = ({ signal, began, progress }: ReadRun): ReadRun => ({ signal, began, progress });

@@ -2,9 +2,7 @@ import * as z from 'zod';
 import { selectFields } from '../fields/select.ts';
 import { showRecord } from '../fields/view.ts';
 import { estimateTokens, makeTable } from '../results/table.ts';
-import { ToolError } from '../text/failures.ts';
 import { fieldNotes, tableNotes } from '../text/notes.ts';
-import { minuteOf } from '../text/summaries.ts';
 import { defineTool, readsApi } from './tool.ts';
 
 /** Shows one call. */
@@ -24,10 +22,8 @@ export const getCall = defineTool({
   annotations: readsApi,
   async run({ sid, fields }, context) {
     const specs = selectFields(context.fields, context.version, fields ?? ['all']);
-    const source = await context.source();
-    const found = await source.get(sid, context);
-    if (found === null) throw new ToolError({ code: 'no_call', sid });
-    const { call, account, asOf, notes } = found;
+    const { source } = context;
+    const { call, account, notes } = await source.get(sid, context);
     const words = estimateTokens(JSON.stringify([notes, fieldNotes(specs, context)])) + 150;
     const rows = { count: 1, row: (_: number, textLimit: number) => showRecord(call, specs, textLimit) };
     const table = makeTable(
@@ -36,9 +32,8 @@ export const getCall = defineTool({
       context.budget - words,
     );
     const row = table.rows[0] ?? [];
-    const when = asOf === null ? '' : `, as of ${minuteOf(asOf)}`;
     return {
-      summary: `One call${source.accounts.length > 1 ? ` of ${account}` : ''}${when}, ${table.columns.length} of ${specs.length} fields have a value.`,
+      summary: `One call${source.accounts.length > 1 ? ` of ${account}` : ''}, ${table.columns.length} of ${specs.length} fields have a value.`,
       call: Object.fromEntries(table.columns.map((column, i) => [column, row[i] ?? null])),
       notes: [...notes, ...tableNotes(table, specs, context)],
     };

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { cleanText, cutText } from '../privacy/untrusted.ts';
 import { readCursor, writeCursor } from '../results/cursor.ts';
 import { countThatFits } from '../results/table.ts';
-import { askAll, withoutFailed } from '../source/parts.ts';
-import { smsSummary, unfinishedSentence } from '../text/summaries.ts';
+import { failureText } from '../text/failures.ts';
+import { smsSummary, withoutSentence } from '../text/summaries.ts';
 import { defineTool, readsApi } from './tool.ts';
 
 const name = 'list_sms_numbers';
@@ -24,23 +24,19 @@ export const listSmsNumbers = defineTool({
   }),
   annotations: readsApi,
   async run({ cursor }, context) {
-    const scope = { tool: name, version: context.version, key: context.cursorKey, filter: '' };
-    const { skip } = cursor === undefined ? { skip: 0 } : readCursor(scope, cursor, undefined);
-    const { accounts, signal } = context;
-    const { found, failed } = await askAll(accounts, context, async ({ name: account, client }) =>
+    const { offset: skip } = readCursor(name, cursor);
+    const { source, signal } = context;
+    const { found, failed } = await source.askEach(context, async ({ name: account, client }) =>
       (await (await client()).listSmsNumbers({ signal })).map((number) => ({ account, ...number })),
     );
-    const { notes, unfinished } = withoutFailed(failed);
-    const incomplete =
-      unfinished === undefined
-        ? ''
-        : `${unfinishedSentence(unfinished, name, undefined)} ${notes.join(' ')} `;
+    const incomplete = withoutSentence(failed.map(({ account }) => account));
+    const why = failed.map(({ error }) => failureText(error.problem).replaceAll('\n', ' '));
     const numbers = found.flat();
-    const columns = accounts.length > 1 ? ['account', ...ownColumns] : ownColumns;
+    const columns = source.accounts.length > 1 ? ['account', ...ownColumns] : ownColumns;
     const rows = numbers
       .slice(skip)
       .map(({ account, number, smsEnabled, url }) => [
-        ...(accounts.length > 1 ? [account] : []),
+        ...(source.accounts.length > 1 ? [account] : []),
         cleanText(number),
         smsEnabled,
         listenerOf(url),
@@ -48,10 +44,15 @@ export const listSmsNumbers = defineTool({
     const shown = rows.slice(0, countThatFits(rows, columns, context.budget - 150));
     const enabled = numbers.filter(({ smsEnabled }) => smsEnabled === true).length;
     const end = skip + shown.length;
-    const next =
-      end < numbers.length ? writeCursor(scope, { rows: 0, start: 0, skip: end, total: null }) : undefined;
+    const next = end < numbers.length ? writeCursor(name, { offset: end, total: null }) : undefined;
     return {
-      summary: `${incomplete}${smsSummary({ shown: shown.length, first: skip + 1, total: numbers.length, enabled }, next)}`,
+      summary: [
+        incomplete,
+        ...why,
+        smsSummary({ shown: shown.length, first: skip + 1, total: numbers.length, enabled }, next),
+      ]
+        .filter((text) => text !== '')
+        .join(' '),
       columns,
       rows: shown,
       total: numbers.length,

@@ -44,7 +44,6 @@ export const input = z.object({
     .max(500)
     .optional()
     .describe('Costs of groups, named as in rows: "Brand=1200.50"'),
-  cursor: z.string().max(80).optional().describe('Goes on; alone'),
   ...toFileShape,
 });
 

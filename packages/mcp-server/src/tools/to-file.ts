@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { day } from '@call-attribution/core/time';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import * as z from 'zod';
+import { removeUnused } from '../copy/place.ts';
 import type { Table } from '../results/table.ts';
 import { ToolError } from '../text/failures.ts';
 import type { ToolContext } from './tool.ts';
@@ -15,9 +15,6 @@ export const toFileShape = {
 
 /** Most rows of a file. Whoever needs more runs `calls export`. */
 export const rowsOfFile = 10_000;
-
-const keptFor = 30 * day;
-const nameForm = /^\w+-[0-9a-f]{12}\.csv$/;
 
 /** The folder for the rows of a call, null when they are not to go into a file. Throws where the server has no folder for files. */
 export function folderFor(
@@ -41,7 +38,7 @@ export async function writeRows(
   { columns, rows }: Pick<Table, 'columns' | 'rows'>,
 ): Promise<{ readonly summary: string; readonly notes: readonly string[] }> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await removeOld(folder);
+  removeUnused(folder);
   const file = join(folder, `${tool}-${randomBytes(6).toString('hex')}.csv`);
   // Text from visitors may begin like a formula, and people open these files in spreadsheets.
   const lines = [columns, ...rows].map((cells) => csvLine(cells, { safe: true }));
@@ -51,15 +48,4 @@ export async function writeRows(
     notes:
       rows.length < rowsOfFile ? [] : [`A file has at most ${rowsOfFile} rows; calls export writes more.`],
   };
-}
-
-/** Removes files that were written over thirty days ago. Another server may do the same at the same time. */
-async function removeOld(folder: string): Promise<void> {
-  const files = (await readdir(folder))
-    .filter((name) => nameForm.test(name))
-    .map((name) => join(folder, name));
-  for (const file of files) {
-    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs > keptFor) await rm(file, { force: true });
-  }
 }

@@ -1,9 +1,8 @@
 import type { Client, Clock, FieldSpec, Version } from '@call-attribution/core';
 import type { ObjectSchema, OutputOf } from '../arguments/schema.ts';
+import type { Source } from '../copy/source.ts';
 import type { RecordView } from '../fields/view.ts';
 import type { Reveal } from '../privacy/masking.ts';
-import type { CallSource } from '../source/source.ts';
-import type { UnfinishedQuestions } from '../source/unfinished.ts';
 
 /** What a tool of your own may use while it runs. */
 export interface CustomToolContext {
@@ -23,30 +22,12 @@ export interface CustomToolContext {
   progress(done: number, total: number | null, message: string): void;
 }
 
-/** An account that a tool call is about. */
-export interface ToolAccount {
-  readonly name: string;
-  client(): Promise<Client>;
-}
-
 /** What the tools of this package may use while they run. */
 export interface ToolContext extends CustomToolContext {
-  /** The accounts that the call is about. */
-  readonly accounts: readonly ToolAccount[];
-  /** Resolves to where their calls are read: the API, or a local copy. */
-  source(): Promise<CallSource>;
-  /** Their calls over the API, whatever answers otherwise. */
-  readonly api: CallSource;
-  /** A local copy answers. */
-  readonly hasMirror: boolean;
-  /** Signs cursors. */
-  readonly cursorKey: string | Uint8Array;
-  /** Keeps questions that are not finished. */
-  readonly unfinished: UnfinishedQuestions;
+  /** Where the calls of the accounts are asked that the call is about. */
+  readonly source: Source;
   /** Kinds of personal data that are shown as they are. */
   readonly reveal: ReadonlySet<Reveal>;
-  /** When this call began, in milliseconds since 1970. */
-  readonly began: number;
   /** Where files of rows are written for a host on this machine; null without. */
   readonly exportFolder: string | null;
   /** Most tokens a result may take, by estimate. */

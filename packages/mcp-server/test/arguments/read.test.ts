@@ -20,7 +20,9 @@ describe('readArguments', () => {
   it('accepts numbers and booleans as strings', () => {
     expect(read({ rows: '10' })).toEqual({ rows: 10 });
     expect(readArguments('count_calls', countCalls.input, { expected: '1.5' })).toEqual({ expected: 1.5 });
-    expect(readArguments('count_calls', countCalls.input, { explain: 'TRUE' })).toEqual({ explain: true });
+    expect(readArguments('analyze_calls', analyzeCalls.input, { explain: 'TRUE' })).toEqual({
+      explain: true,
+    });
   });
 
   it('splits a list of measures where a measure ends', () => {

@@ -1,42 +1,27 @@
 import { fields } from '@call-attribution/core';
-import { printFilter } from '@call-attribution/query-dsl';
-import { planSelection } from '@call-attribution/questions';
 import { describe, expect, it } from 'vitest';
 import { choose, type SelectionArguments } from '../../src/arguments/selection.ts';
-import { filterOf } from '../../src/source/api-reads.ts';
-import { clausesOf } from '../../src/source/push-down.ts';
+import { filterOf } from '../../src/copy/copy.ts';
 import { failureOf } from '../support/failure-of.ts';
 
 const now = Date.parse('2026-11-22T15:00:00Z');
 const chosen = (args: SelectionArguments, version: 'v2' | 'v3' = 'v3') =>
   choose(args, { version, fields, reveal: new Set(), now: () => now, timeZone: 'America/New_York' });
-const filter = (args: SelectionArguments) => {
-  const { selection, period } = chosen(args);
-  const { conditions } = planSelection(selection);
-  const clauses = clausesOf(conditions.map(({ condition }) => condition));
-  return printFilter(filterOf({ ...period, clauses }, selection.calls === 'all'));
-};
+const filter = (args: SelectionArguments) => filterOf(chosen(args).period, args.calls === 'all');
 
 describe('choose', () => {
   it.each([
     [{}, ''],
-    [{ from: '2026-11-01', to: '2026-11-30' }, 'date_added:[2026-11-01 00:00:00 TO 2026-12-01 00:00:00}'],
+    [{ from: '2026-11-01', to: '2026-11-30' }, 'date_added:[2026-11-01 00:00:00 TO 2026-11-30 23:59:59]'],
     [{ from: '2026-11-01 08:30:00' }, 'date_added:[2026-11-01 08:30:00 TO *]'],
-    [{ to: '2026-11-01T09:00' }, 'date_added:[* TO 2026-11-01 09:00:00}'],
-    [{ to: '2026-11-01 23:59:59' }, 'date_added:[* TO 2026-11-01 23:59:59}'],
-    [{ to: '2024-02-29' }, 'date_added:[* TO 2024-03-01 00:00:00}'],
-    [{ from: '2026-10', to: '2026-10' }, 'date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00}'],
-    [{ from: '28d', to: 'yesterday' }, 'date_added:[2026-10-25 00:00:00 TO 2026-11-22 00:00:00}'],
+    [{ to: '2026-11-01T09:00' }, 'date_added:[* TO 2026-11-01 08:59:59]'],
+    [{ to: '2026-11-01 23:59:59' }, 'date_added:[* TO 2026-11-01 23:59:58]'],
+    [{ to: '2024-02-29' }, 'date_added:[* TO 2024-02-29 23:59:59]'],
+    [{ from: '2026-10', to: '2026-10' }, 'date_added:[2026-10-01 00:00:00 TO 2026-10-31 23:59:59]'],
+    [{ from: '28d', to: 'yesterday' }, 'date_added:[2026-10-25 00:00:00 TO 2026-11-21 23:59:59]'],
     [{ from: 'today' }, 'date_added:[2026-11-22 00:00:00 TO *]'],
-    [{ period: 'last month' }, 'date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00}'],
-    [{ period: '2026-Q3' }, 'date_added:[2026-07-01 00:00:00 TO 2026-10-01 00:00:00}'],
-    [{ where: 'talk_minutes >= 2' }, 'talk_minutes:[2 TO *]'],
-    [{ where: "talk_minutes < 9.5 AND city = 'Boston'" }, 'talk_minutes:[* TO 9.5}'],
-    [{ where: 'talk_minutes >= 0.25' }, ''],
-    [{ where: 'talk_minutes >= 2 OR missed' }, ''],
-    [{ where: 'NOT talk_minutes >= 2' }, ''],
-    [{ where: "dnis = '13035550100'" }, ''],
-    [{ where: "sid = '1011000008750'" }, ''],
+    [{ period: 'last month' }, 'date_added:[2026-10-01 00:00:00 TO 2026-10-31 23:59:59]'],
+    [{ period: '2026-Q3' }, 'date_added:[2026-07-01 00:00:00 TO 2026-09-30 23:59:59]'],
     [{ calls: 'all' as const }, 'inc_gce:1'],
   ])('turns %j into %j', (args, text) => {
     expect(filter(args)).toBe(text);

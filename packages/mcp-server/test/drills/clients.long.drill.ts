@@ -38,10 +38,11 @@ function installClients(): void {
 beforeAll(async () => {
   installClients();
   const source = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
-  await bundle({ entryPoints: [source], outfile: bin, external: ['@call-attribution/warehouse'] });
+  await bundle({ entryPoints: [source], outfile: bin });
   api = await startHostileServer({ calls: fixtureCalls(30) });
   env = {
     PATH: process.env.PATH ?? '',
+    XDG_DATA_HOME: folder,
     CALLS_BASE_URL: api.url,
     CALLS_ACCESS_KEY: 'a-key-of-the-drill',
     CALLS_SECRET_KEY: 'a-secret-of-the-drill',

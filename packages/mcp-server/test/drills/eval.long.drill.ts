@@ -11,12 +11,12 @@ import { estimateTokens } from '../../src/results/table.ts';
 import { fieldQuestions } from '../support/field-questions.ts';
 import { type Ask, askedAt, type Content, type Question, questions, zone } from '../support/questions.ts';
 
-// The published evaluation: each question over the API and over a local copy, with what it took. `pnpm eval` writes bench/mcp-server/eval.md.
+// The published evaluation: each question over a copy that is there and over one that has nothing yet, with what it took. `pnpm eval` writes bench/mcp-server/eval.md.
 
 const drill = openDrill({
   name: 'evaluation',
   kind: 'random histories',
-  what: 'Questions as people ask them, over the API and over a local copy; each answer is the one that the records give',
+  what: 'Questions as people ask them, over a copy that is there and over one that is loading; each answer is the one that the records give',
 });
 
 const records = 2000;
@@ -26,11 +26,10 @@ const sets: Readonly<Record<string, readonly Question[]>> = {
   'from the field table': fieldQuestions,
 };
 const folder = mkdtempSync(join(tmpdir(), 'mcp-eval-'));
-const lines: string[] = [];
 const rows: string[] = [];
 let sandbox: Sandbox;
 let client: Client;
-const servers = new Map<string, CallsMcpServer>();
+const servers = new Map<string, CallsMcpServer | (() => CallsMcpServer)>();
 
 interface Played {
   readonly isRight: boolean;
@@ -63,22 +62,16 @@ beforeAll(async () => {
     legacyBaseUrl: sandbox.legacyUrl,
     auth: apiKeys(account?.accessKey ?? '', account?.secretKey ?? ''),
   });
-  const settings = { clock: { now: () => askedAt }, timeZone: zone };
-  servers.set('the API', createServer(client, settings));
-  servers.set(
-    'a copy',
-    createServer([{ name: 'main', client, timeZone: zone }], {
-      mirror: { file: join(folder, 'calls.duckdb') },
-      clock: settings.clock,
-      log: (line) => void lines.push(line),
-    }),
-  );
-  while (!lines.some((line) => line.startsWith('The copy is complete')))
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  const settings = { clock: { now: () => askedAt }, timeZone: zone, pseudonymKey: 'key' };
+  const fresh = createServer(client, { ...settings, copyFolder: folder });
+  servers.set('a fresh copy', fresh);
+  await callTool(fresh, 'analyze_calls', { calls: 'all' });
+  // Each question meets a copy that has nothing yet.
+  servers.set('a copy that is loading', () => createServer(client, settings));
 }, 300_000);
 
 afterAll(async () => {
-  for (const server of servers.values()) await server.close();
+  for (const server of servers.values()) if (typeof server !== 'function') await server.close();
   await client.close();
   await sandbox.close();
   rmSync(folder, { recursive: true });
@@ -97,7 +90,7 @@ afterAll(async () => {
     writeFileSync(new URL('../../../../bench/mcp-server/eval.md', import.meta.url), text);
 });
 
-describe.each(['the API', 'a copy'])('over %s', (name) => {
+describe.each(['a fresh copy', 'a copy that is loading'])('over %s', (name) => {
   it.each(Object.keys(sets))(
     'every question is answered rightly: %s',
     async (set) => {
@@ -105,9 +98,11 @@ describe.each(['the API', 'a copy'])('over %s', (name) => {
       const played: Played[] = [];
       for (const question of sets[set] ?? [])
         await drill.run(async () => {
-          const server = servers.get(name);
-          if (server === undefined) throw new Error('no server');
+          const of = servers.get(name);
+          if (of === undefined) throw new Error('no server');
+          const server = typeof of === 'function' ? of() : of;
           const each = await play(server, question);
+          if (typeof of === 'function') await server.close();
           played.push(each);
           if (!each.isRight) wrong.push(question.ask);
         });

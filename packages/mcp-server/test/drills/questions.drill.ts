@@ -1,19 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { apiKeys, type Call, type Client, createClient, fields } from '@call-attribution/core';
-import { syncInto } from '@call-attribution/node-stream';
+import { apiKeys, type Call, type Client, createClient } from '@call-attribution/core';
 import { generate, type Sandbox, startSandbox } from '@call-attribution/sandbox';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
-import { openWarehouse } from '@call-attribution/warehouse';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
-import { placeOf } from '../../src/mirror/copy-key.ts';
-import { createRecordMask } from '../../src/privacy/mask-record.ts';
-import { createMasks } from '../../src/privacy/masking.ts';
 import { estimateTokens } from '../../src/results/table.ts';
 import { type Ask, askedAt, type Content, questions, zone } from '../support/questions.ts';
-import { craftedCalls, leaksInText } from '../support/red-team.ts';
 
 // Every question over a local copy that the server has filled itself, at a size that no one reads call by call.
 
@@ -24,7 +18,7 @@ const drill = openDrill({
 });
 
 const to = '2026-11-01 00:00:00';
-const records = rounds(10_000, 1_000_000);
+const records = rounds(10_000, 100_000);
 const kept = [
   'sid',
   'ani',
@@ -49,26 +43,17 @@ const kept = [
   'displayed_timestamp',
 ] as const;
 
-const folder = mkdtempSync(join(tmpdir(), 'mcp-mirror-'));
+const folder = mkdtempSync(join(tmpdir(), 'mcp-questions-'));
 const calls: Call[] = [];
 const spent: { ask: string; calls: number; tokens: number; ms: number }[] = [];
-const lines: string[] = [];
 let sandbox: Sandbox;
 let client: Client;
 let server: CallsMcpServer;
 
-const copied = async (): Promise<void> => {
-  while (!lines.some((line) => line.startsWith('The copy is complete')))
-    await new Promise((resolve) => setTimeout(resolve, 50));
-};
 const textOf = async (name: string, args: Readonly<Record<string, unknown>>): Promise<string> =>
   (await callTool(server, name, args)).content[0]?.text ?? '';
 
-/** A million calls take too long over HTTP; the copy is filled beforehand, and the server finds it complete. */
-const isFilled = records > 100_000;
-const file = join(folder, 'calls.duckdb');
-
-/** The calls; of each the fields that the truth needs are kept, since a million whole records would not fit in memory. */
+/** The calls; of each the fields that the truth needs are kept. */
 function* remembered(): Generator<Call> {
   for (const call of generate({ records, to })) {
     calls.push(Object.fromEntries(kept.map((name) => [name, call[name]])) as unknown as Call);
@@ -76,33 +61,20 @@ function* remembered(): Generator<Call> {
   }
 }
 
-/** Fills a copy as the server does: with masked records. */
-async function fillWith(path: string, records: Iterable<Call>, of: Client): Promise<void> {
-  const { key } = placeOf({ file: path, every: 600_000 }, new Set(), undefined);
-  const mask = createRecordMask(fields, { reveal: new Set(), masks: createMasks(key) });
-  const masked = function* () {
-    for (const call of records) yield mask.whole(call);
-  };
-  await using warehouse = await openWarehouse(path);
-  // A sync of an account without calls: the copy then counts as complete.
-  await syncInto(of, warehouse.sink('main'), { filter: 'inc_gce:1' });
-  await warehouse.load('main', masked());
-}
-
 beforeAll(async () => {
-  sandbox = await startSandbox({ records: isFilled ? 0 : records, to });
+  sandbox = await startSandbox({ records, to });
   const account = sandbox.accounts[0] as Sandbox['accounts'][number];
   client = createClient({
     baseUrl: sandbox.url,
     legacyBaseUrl: sandbox.legacyUrl,
     auth: apiKeys(account.accessKey, account.secretKey),
   });
-  if (isFilled) await fillWith(file, remembered(), client);
-  else for (const _ of remembered());
-  server = createServer([{ name: 'main', client, id: 'main', timeZone: zone }], {
-    mirror: { file },
+  for (const _ of remembered());
+  server = createServer(client, {
+    copyFolder: folder,
+    pseudonymKey: 'key',
     clock: { now: () => askedAt },
-    log: (line) => void lines.push(line),
+    timeZone: zone,
   });
 }, 900_000);
 
@@ -123,22 +95,6 @@ afterAll(async () => {
 });
 
 describe('over a local copy', () => {
-  it('answers from the API while the first load runs, and says how far that is', async () => {
-    if (isFilled) {
-      expect(
-        await textOf('count_calls', { calls: 'all', where: 'ani IS NULL OR ani IS NOT NULL' }),
-      ).toContain(`"total":${records},`);
-      return;
-    }
-    const count = await textOf('count_calls', { from: '2026-10-31', to: '2026-10-31' });
-    expect(count).toContain('this was read from the API.');
-    const list = await textOf('list_calls', { where: 'caller_nth = 1' });
-    expect(list).toMatch(
-      /needs all calls, and the local copy is (?:loading \([\d,]+ of [\d,]+ calls|still loading)|"total":/,
-    );
-    await copied();
-  }, 900_000);
-
   it.each(questions.map((question) => [question.ask, question] as const))(
     'one question is answered rightly: %s',
     (_ask, { ask, calls: asks, answer, truth }) =>
@@ -203,36 +159,11 @@ describe('over a local copy', () => {
     for (const refused of [raw, like]) expect(refused).toMatch(/^ani holds personal data/);
   });
 
-  it('shows no personal data that visitors wrote into click ids and other fields', async () => {
-    const empty = await startSandbox({ records: 0 });
-    const account = empty.accounts[0] as Sandbox['accounts'][number];
-    const nobody = createClient({ baseUrl: empty.url, auth: apiKeys(account.accessKey, account.secretKey) });
-    const crafted = join(folder, 'crafted.duckdb');
-    await fillWith(crafted, craftedCalls, nobody);
-    const over = createServer([{ name: 'main', client: nobody, id: 'main' }], {
-      mirror: { file: crafted },
-      budget: 200_000,
-    });
-    const asks: Ask[] = [
-      ['analyze_calls', { group_by: ['click_id'], limit: 500, calls: 'all' }],
-      ['describe_data', { fields: 'all' }],
-    ];
-    for (const [name, args] of asks) {
-      const { isError, content } = await callTool(over, name, args);
-      expect(isError, content[0]?.text).toBeUndefined();
-      expect(leaksInText(content[0]?.text ?? ''), JSON.stringify(args)).toEqual([]);
-    }
-    await over.close();
-    await nobody.close();
-    await empty.close();
-  });
-
-  it('is read by a second server on the same file while the first one keeps it', async () => {
-    const said: string[] = [];
-    const second = createServer([{ name: 'main', client, id: 'main' }], {
-      mirror: { file },
+  it('is read by a second server on the same file', async () => {
+    const second = createServer(client, {
+      copyFolder: folder,
+      pseudonymKey: 'key',
       clock: { now: () => askedAt },
-      log: (line) => void said.push(line),
     });
     const { structuredContent } = await callTool(second, 'count_calls', {
       calls: 'all',
@@ -241,8 +172,6 @@ describe('over a local copy', () => {
     expect(structuredContent).toMatchObject({
       total: calls.filter((call) => Number(call.talk_minutes) > 0).length,
     });
-    while (said.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(said.join()).toContain('Another process keeps the copy up to date');
     await second.close();
   });
 });

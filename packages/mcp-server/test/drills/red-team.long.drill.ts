@@ -97,17 +97,11 @@ describe('crafted records', () => {
       const hostile = await startHostileServer({ calls: [...craftedCalls] });
       const client = createClient({ baseUrl: hostile.url, auth: apiKeys('a', 'b') });
       const folder = mkdtempSync(join(tmpdir(), 'red-team-'));
-      const lines: string[] = [];
       const copied = createServer(client, {
-        budget: 50_000,
-        exportFolder,
-        mirror: { file: join(folder, 'calls.duckdb') },
-        log: (line) => void lines.push(line),
+        ...{ budget: 50_000, exportFolder, copyFolder: folder, pseudonymKey: 'key' },
       });
       const text = async (name: string, args: object) =>
         JSON.stringify(await callTool(copied, name, { ...args }));
-      while (!lines.some((line) => line.startsWith('The copy is complete')))
-        await new Promise((resolve) => setTimeout(resolve, 50));
       await readAll(copied);
       for (const where of [
         "ani = '3035550120'",

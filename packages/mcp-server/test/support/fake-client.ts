@@ -8,7 +8,12 @@ import {
   type RawPage,
   type Version,
 } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { matcher, toFilter } from '@call-attribution/query-dsl';
+
+/** Calls that all came from a website. */
+export const websiteCalls = (count: number): readonly Call[] =>
+  fixtureCalls(count).map((call) => ({ ...call, channel: 'Tracker' }));
 
 /** What a fake client is asked, and how it misbehaves. */
 export interface FakeOptions {
@@ -17,8 +22,6 @@ export interface FakeOptions {
   readonly maxRows?: number;
   /** Leaves out the total. */
   readonly withoutTotal?: boolean;
-  /** Leaves out calls through call extensions unless the filter asks for them, as a v3 server does. */
-  readonly leavesExtensions?: boolean;
   /** Called before each answer; may throw or wait. */
   readonly before?: (query: ListQuery) => void | Promise<void>;
   readonly smsNumbers?: readonly { number: string; smsEnabled: boolean | string; url: string }[];
@@ -54,7 +57,7 @@ export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): C
     return calls.filter(
       (call) =>
         matches(call as unknown as Record<string, unknown>) &&
-        (isFlagged || options.leavesExtensions !== true || !isCallExtension(call)),
+        (isFlagged || options.version === 'v2' || !isCallExtension(call)),
     );
   };
   const onePage = async (query: ListQuery): Promise<CallPage> => {

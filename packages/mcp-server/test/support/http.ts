@@ -1,8 +1,7 @@
 import { request as httpRequest } from 'node:http';
-import { fixtureCalls } from '@call-attribution/core/testing';
 import { afterEach } from 'vitest';
 import { createServer, type HttpEndpoint, type HttpOptions, serveHttp } from '../../src/index.ts';
-import { type FakeOptions, fakeClient } from './fake-client.ts';
+import { type FakeOptions, fakeClient, websiteCalls } from './fake-client.ts';
 import { revision, rpc } from './rpc.ts';
 
 // An endpoint for each test, and requests with any header.
@@ -33,7 +32,7 @@ export function useEndpoint() {
   };
   afterEach(stop);
   const start = async (options: HttpOptions = {}, fake: FakeOptions = {}): Promise<string> => {
-    endpoint = await serveHttp(createServer(fakeClient(fixtureCalls(30), fake)), {
+    endpoint = await serveHttp(createServer(fakeClient(websiteCalls(30), fake)), {
       port: 0,
       drainTimeout: 200,
       ...options,

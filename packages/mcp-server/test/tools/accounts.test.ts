@@ -12,7 +12,6 @@ function serverOver(options: CallsMcpOptions = {}, fails = false) {
   const asked: string[] = [];
   const clientOf = (name: string, calls: typeof main) =>
     fakeClient(calls, {
-      leavesExtensions: true,
       before: () => {
         asked.push(name);
         if (fails && name === 'berlin') throw new HttpError('unauthorized', 'Not allowed.', { status: 403 });
@@ -79,8 +78,8 @@ describe('a server for two accounts', () => {
       ['["main"]', ['main']],
       ['main,berlin', ['main', 'berlin']],
     ] as const)
-      expect((await ask('describe_data', { account })).asked).toEqual(names);
-    const { text, asked } = await ask('describe_data', { account: 'berln' });
+      expect((await ask('count_calls', { account })).asked).toEqual(names);
+    const { text, asked } = await ask('count_calls', { account: 'berln' });
     expect(text).toBe('There is no account "berln". Did you mean "berlin"?');
     expect(asked).toEqual([]);
   });
@@ -99,7 +98,10 @@ describe('a server for two accounts', () => {
     const { data } = await ask('list_calls', { rows: 30, fields: 'date_added', calls: 'all' });
     const { rows, columns } = data as { rows: string[][]; columns: string[] };
     expect(columns).toEqual(['account', 'sid', 'date_added']);
-    const expected = [...main, ...berlin].map((call) => call.date_added).sort();
+    const expected = [...main, ...berlin]
+      .map((call) => call.date_added)
+      .sort()
+      .reverse();
     expect(rows.map(([, , time]) => time)).toEqual(expected.slice(0, 30));
     const next = await ask('list_calls', {
       fields: 'date_added',
@@ -111,7 +113,7 @@ describe('a server for two accounts', () => {
       expected.slice(30, 60),
     );
     const first = await ask('list_calls', { rows: 5, account: 'berlin' });
-    const again = { cursor: first.data?.next_cursor, account: 'berlin' };
+    const again = { cursor: first.data?.next_cursor, account: 'berlin', rows: 5 };
     expect((await ask('list_calls', again)).data).toMatchObject({ first: 6, last: 10 });
   });
 
@@ -135,7 +137,7 @@ describe('a server for two accounts', () => {
     ['analyze_calls', { where: "city = 'Atlantis'" }, 'the numbers are of the others. 0 website calls match'],
     ['analyze_calls', { period: '2019', compare: 'previous' }, 'the numbers are of the others. 0 website'],
     ['list_calls', { period: '2019' }, 'the numbers are of the others. 0 website calls'],
-    ['describe_data', {}, 'the numbers are of the others. 60 calls, the first '],
+    ['describe_data', {}, 'the numbers are of the others. 60 calls, the last '],
     ['list_sms_numbers', {}, 'the numbers are of the others. berlin failed (HTTP 403)'],
   ])('has the others in %s %j, and names the one that failed', async (tool, args, said) => {
     const { ask } = serverOver({}, true);
@@ -181,21 +183,6 @@ describe('a server for two accounts', () => {
     const both = [...masksOf('main')].filter((mask) => masksOf('berlin').has(mask));
     expect(both).toEqual([]);
     expect(text.length).toBeLessThan(6000);
-  });
-
-  it('goes on with a question about the accounts that it names', async () => {
-    const { ask } = serverOver({ summaryLimits: { maxCalls: 10 }, pseudonymKey: 'one' });
-    const begun = await ask('analyze_calls', { calls: 'all', account: 'main' });
-    const next = /analyze_calls (\{.+?\})/.exec(String(begun.data?.summary))?.[1] ?? '{}';
-    expect(JSON.parse(next)).toEqual({ cursor: begun.data?.go_on });
-    const { cursor } = JSON.parse(next);
-    for (const more of [{}, { account: [] }, { account: ['main'] }]) {
-      const { text, asked } = await ask('analyze_calls', { cursor, ...more });
-      expect(text).toMatch(/main: (?:NOT FINISHED|60 calls)/);
-      expect(asked).toEqual(['main']);
-    }
-    const other = await ask('analyze_calls', { cursor, account: 'berlin' });
-    expect(other.text).toContain('The cursor does not belong to this call.');
   });
 
   it('lists the accounts where agents look for them', async () => {

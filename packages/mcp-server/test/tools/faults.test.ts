@@ -136,12 +136,6 @@ describe('once wrong', () => {
     expect(answer.rows.length).toBeGreaterThan(0);
   });
 
-  it('the limit of calls stops no read that could be whole', async () => {
-    const server = createServer(fakeClient(calls), { summaryLimits: { maxCalls: 400 } });
-    const { structuredContent } = await callTool(server, 'analyze_calls', { calls: 'all' });
-    expect(structuredContent).toMatchObject({ calls: 400, complete: true });
-  });
-
   it('the order and the limit hold for all accounts', async () => {
     const [a, b] = [fixtureCalls(60, 1), fixtureCalls(40, 2)];
     const server = createServer([

@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { isFinalStatus } from '@call-attribution/core/record';
-import { formatNaive, hour, second } from '@call-attribution/core/time';
+import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import {
   type CallQuery,
@@ -207,7 +207,9 @@ export class SyncRun {
     const calls = records.flatMap((record) => parsedOr(record, onError) ?? []);
     const skipped = records.length - calls.length;
     const ceiling = formatNaive(clock.now() + zones);
-    const times = calls.map(({ date_added }) => date_added).filter((at) => at < ceiling);
+    const times = calls
+      .map(({ date_added }) => date_added)
+      .filter((at) => at < ceiling && !Number.isNaN(parseNaive(at)));
     const latest = [this.#part.latest ?? '', ...times].sort().at(-1) || null;
     const countAt = (border: string | null): number => times.filter((at) => at === border).length;
     // A slice that holds the time up to which calls are counted comes in two stretches, with no call at that time.

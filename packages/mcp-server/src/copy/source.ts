@@ -1,0 +1,514 @@
+import type { Call, Client } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
+import { formatNaive, hour } from '@call-attribution/core/time';
+import {
+  type AccountStatus,
+  type Answer,
+  type CallSelection,
+  clickPlaces,
+  createAnswer,
+  fieldsOf,
+  type Plan,
+  planQuestion,
+  planSelection,
+  type Question,
+  type SelectionPlan,
+  selectCalls,
+  touches,
+} from '@call-attribution/questions';
+import { everything } from '@call-attribution/store';
+import type { MaskedCall } from '../privacy/mask-record.ts';
+import { failureText, ToolError } from '../text/failures.ts';
+import { count, farNotes, sentencesOf } from '../text/notes.ts';
+import {
+  accountOfCopy,
+  always,
+  type Copy,
+  filterOf,
+  type Held,
+  type Loading,
+  type Period,
+  selectionIn,
+  type Waiting,
+} from './copy.ts';
+
+/** An account that is asked. */
+export interface AskedAccount {
+  readonly name: string;
+  readonly version: 'v2' | 'v3';
+  client(): Promise<Client>;
+  /** Masks a call that was read from the API. */
+  mask(call: Call): MaskedCall;
+  readonly copy: Copy;
+}
+
+/** Where an answer comes from, and what to say about it. */
+export interface Origin {
+  /** As of when it is so, as an ISO instant. */
+  readonly asOf: string;
+  readonly notes: readonly string[];
+  /** Accounts that could not be asked; the numbers are of the others. */
+  readonly without: readonly string[];
+}
+
+/** How many calls a selection has. */
+export interface Counted extends Origin {
+  readonly total: number;
+  /** How many calls through call extensions are left out; null when nobody counted them. */
+  readonly extensionsLeftOut: number | null;
+}
+
+/** A call, and the account that it belongs to. */
+export interface Listed {
+  readonly account: string;
+  readonly call: MaskedCall;
+}
+
+/** A part of a list of calls. */
+export interface Found extends Origin {
+  readonly calls: readonly Listed[];
+  /** How many calls the list has; null while older ones are still loaded. */
+  readonly total: number | null;
+  readonly extensionsLeftOut: number | null;
+}
+
+/** Thrown where calls are not there yet. Its message says how far they are, without a number that could be taken for an answer. */
+export class NotLoaded extends Error {
+  override readonly name = 'NotLoaded';
+
+  constructor({ there, total, seconds }: Loading) {
+    const of = total === null ? '' : ` of ${count(total)}`;
+    const when = Math.min(600, Math.max(5, Math.ceil(seconds ?? 20)));
+    super(
+      `INCOMPLETE: ${count(there)}${of} calls of the question are loaded, so it has no answer yet. Ask again in ${when} s.`,
+    );
+  }
+}
+
+/** A copy that can answer, and whose it is. */
+interface Ready extends Held {
+  readonly name: string;
+}
+
+interface FailedAccount {
+  readonly account: string;
+  readonly error: ToolError;
+}
+
+/** Answers questions about the calls of one or more accounts, from their copies. Nothing in them is personal. */
+export class Source {
+  readonly accounts: readonly string[];
+  readonly #accounts: readonly AskedAccount[];
+  readonly #now: () => number;
+
+  constructor(accounts: readonly AskedAccount[], now: () => number) {
+    this.accounts = accounts.map(({ name }) => name);
+    this.#accounts = accounts;
+    this.#now = now;
+  }
+
+  /** Answers questions about the same periods in one pass. */
+  async analyze(
+    questions: readonly Question[],
+    run: Waiting,
+  ): Promise<Origin & { readonly answers: readonly Answer[] }> {
+    const now = this.#now();
+    const plans = questions.map((question) => planQuestion(question, { now }));
+    const periods = plans.some(({ needsSequence }) => needsSequence)
+      ? [always]
+      : joined(plans.flatMap(periodsOf));
+    const { ready, ...rest } = await this.#held(periods, run);
+    const running = questions.map((question) => createAnswer(question, { now }));
+    const names = recordFields(plans.flatMap(namesIn));
+    for (const held of ready)
+      await eachCall(held, periods, names, run.signal, (call) => {
+        for (const each of running) each.add(call, held.name);
+      });
+    const [begin] = periods.flatMap(({ from }) => from ?? []).sort();
+    const statuses = await Promise.all(ready.map((held) => this.#statusOf(held, begin ?? null, run)));
+    const last =
+      statuses
+        .flatMap((status) => status.last ?? [])
+        .sort()
+        .at(-1) ?? null;
+    const answers = running.map((each): Answer => {
+      const answer = each.answer(statuses);
+      return { ...answer, notes: farNotes(answer.notes, answer.period.to, last) };
+    });
+    return { ...originOf(ready, rest.failed), answers };
+  }
+
+  /** Counts calls: all of a period are counted by the server itself. */
+  async count(selection: CallSelection, run: Waiting): Promise<Counted> {
+    const { period, calls, zones } = planSelection(selection, { now: this.#now() });
+    const isMoved = zones.inZone !== null && zones.inZone !== zones.timeZone;
+    const isPlain = this.#accounts.every(({ version }) =>
+      version === 'v2' ? calls === 'all' : calls !== 'extensions',
+    );
+    if (selection.where === undefined && !isMoved && isPlain) {
+      const { found, failed } = await this.#askAll(run, async ({ client: open, version }) => {
+        const client = await open();
+        const filter = filterOf(named(period), version === 'v3' && calls === 'all');
+        return (await client.countCalls({ signal: run.signal, ...(filter === '' ? {} : { filter }) })).total;
+      });
+      return {
+        ...originOf([], failed),
+        asOf: new Date(this.#now()).toISOString(),
+        total: found.reduce((sum, total) => sum + total, 0),
+        extensionsLeftOut: calls === 'all' ? 0 : null,
+      };
+    }
+    const { answers, ...origin } = await this.analyze([{ ...selection, measures: ['calls'] }], run);
+    const [answer] = answers;
+    const said = sentencesOf([
+      ...(answer?.leftOut ?? []).filter(({ code }) => code === 'no_time'),
+      ...(answer?.notes ?? []),
+    ]);
+    return {
+      ...origin,
+      notes: [...origin.notes, ...said],
+      total: answer?.calls ?? 0,
+      extensionsLeftOut: answer?.extensions.leftOut ?? 0,
+    };
+  }
+
+  /** Lists calls in an order, the newest first when there is none. */
+  async list(
+    selection: CallSelection,
+    {
+      order,
+      offset,
+      limit,
+    }: { readonly order?: string | undefined; readonly offset: number; readonly limit: number },
+    run: Waiting,
+  ): Promise<Found> {
+    const now = this.#now();
+    const plan = planSelection(selection, { now });
+    const make = () => selectCalls(selection, { order: order ?? 'date_added desc', now });
+    const { needsSequence } = make();
+    const periods = needsSequence ? [always] : periodsOf(plan);
+    const names = recordFields([
+      ...plan.conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
+      ...orderedBy(order, plan),
+    ]);
+    const collect = async (held: readonly Ready[]) => {
+      const selector = make();
+      const each = async (take: (call: Call, of: Ready) => void): Promise<void> => {
+        for (const of of held) {
+          const since =
+            of.since === null ? periods : periods.map((period) => ({ ...period, from: of.since }));
+          await eachCall(of, since, names, run.signal, (call) => take(call, of));
+        }
+      };
+      if (needsSequence) await each((call, { name }) => selector.learn(call, name));
+      const entries: {
+        readonly of: Ready;
+        readonly sid: string;
+        readonly key: ReturnType<typeof selector.keyOf>;
+      }[] = [];
+      let others = 0;
+      await each((call, of) => {
+        const judged = selector.judge(call, of.name);
+        if (judged === 'other') others += 1;
+        if (judged === 'selected') entries.push({ of, sid: call.sid, key: selector.keyOf(call, of.name) });
+      });
+      return { entries: entries.sort((a, b) => selector.compare(a.key, b.key)), others };
+    };
+    // The newest calls are enough, once there are as many as are wanted.
+    const isNewestFirst = order === undefined && !needsSequence && this.#accounts.length === 1;
+    const partly = async (store: Ready['store'], since: string): Promise<boolean> => {
+      const held = {
+        name: '',
+        store,
+        since,
+        asOf: 0,
+        lacks: null,
+        isAll: false,
+        latest: null,
+        failure: null,
+      };
+      return (await collect([held])).entries.length > offset + limit;
+    };
+    const { ready, failed } = await this.#held(periods, run, isNewestFirst ? partly : undefined);
+    const { entries, others } = await collect(ready);
+    const calls: Listed[] = [];
+    for (const { of, sid } of entries.slice(offset, offset + limit)) {
+      const call = await of.store.get(accountOfCopy, sid);
+      if (call !== null) calls.push({ account: of.name, call: call as MaskedCall });
+    }
+    const isWhole = ready.every(({ since }) => since === null);
+    return {
+      ...originOf(ready, failed),
+      calls,
+      total: isWhole ? entries.length : null,
+      extensionsLeftOut: isWhole && plan.calls === 'website' ? others : null,
+    };
+  }
+
+  /** Asks the API for one call. */
+  async get(sid: string, run: Waiting): Promise<Listed & Pick<Origin, 'notes'>> {
+    let missing: unknown = null;
+    const { found, failed } = await this.#askAll(run, async ({ name, client, mask }) => {
+      try {
+        return { account: name, call: mask(await (await client()).getCall(sid, { signal: run.signal })) };
+      } catch (error) {
+        if (!CallsError.is(error, 'not_found')) throw error;
+        missing = error;
+        return name;
+      }
+    });
+    const one = found.find((each) => typeof each !== 'string');
+    if (typeof one === 'object') return { ...one, notes: [] };
+    const [first] = failed;
+    if (first === undefined) throw missing;
+    const others = found.flatMap((each) => (typeof each === 'string' ? [each] : []));
+    throw new ToolError({ code: 'call_not_known', sid, error: first.error, others });
+  }
+
+  /** Passes all calls, or while older ones are still loaded those of at least the time since `from`, and says which they are. */
+  async newest(
+    from: string,
+    names: readonly string[],
+    run: Waiting,
+    take: (call: Call, account: string) => void,
+  ): Promise<
+    Origin & { readonly since: string | null; readonly calls: number; readonly last: string | null }
+  > {
+    const partly = async (store: Ready['store'], since: string): Promise<boolean> =>
+      since <= from && (await store.count(accountOfCopy, selectionIn({ from: since, to: null }))) > 0;
+    const { ready, failed } = await this.#held([always], run, partly);
+    let calls = 0;
+    let last = '';
+    for (const held of ready)
+      await eachCall(held, [{ from: held.since, to: null }], recordFields(names), run.signal, (call) => {
+        calls += 1;
+        if (call.date_added > last) last = call.date_added;
+        take(call, held.name);
+      });
+    const since =
+      ready
+        .flatMap((held) => held.since ?? [])
+        .sort()
+        .at(-1) ?? null;
+    return { ...originOf(ready, failed), since, calls, last: last === '' ? null : last };
+  }
+
+  /** The last call before a period, and the first one after it, by the API; null where there is none. */
+  async around(
+    { from, to }: Period,
+    run: Waiting,
+  ): Promise<{ readonly before: string | null; readonly after: string | null }> {
+    const { found } = await this.#askAll(run, async ({ client: open }) => {
+      const client = await open();
+      const at = async (edge: Period, isLast: boolean): Promise<string | null> => {
+        const query = { rows: 1, signal: run.signal, filter: filterOf(edge, client.version === 'v3') };
+        const first = await client.listCalls(query);
+        const total = first.range?.total ?? first.records.length;
+        const { records } =
+          isLast && total > 1 ? await client.listCalls({ ...query, page: total - 1 }) : first;
+        return records[0]?.date_added ?? null;
+      };
+      return {
+        before: from === null ? null : await at({ from: null, to: from }, true),
+        after: to === null ? null : await at({ from: to, to: null }, false),
+      };
+    });
+    const times = (side: 'before' | 'after') => found.flatMap((each) => each[side] ?? []).sort();
+    return { before: times('before').at(-1) ?? null, after: times('after')[0] ?? null };
+  }
+
+  /** Asks each account something of its API. Throws when none answers. */
+  askEach<T>(run: Waiting, ask: (account: AskedAccount) => Promise<T>) {
+    return this.#askAll(run, ask);
+  }
+
+  /** What is known of an account: where its calls end, and where they begin if a period begins before that. */
+  async #statusOf(
+    { store, name, isAll, asOf, latest }: Ready,
+    begin: string | null,
+    run: Waiting,
+  ): Promise<AccountStatus> {
+    const at = new Date(asOf).toISOString();
+    const known = {
+      account: name,
+      calls: await store.count(accountOfCopy, everything),
+      last: latest,
+      storedAt: at,
+      syncedAt: at,
+    };
+    if (begin === null) return { ...known, first: null };
+    let first: string | null = null;
+    for await (const call of store.calls(accountOfCopy, selectionIn({ from: begin, to: null }))) {
+      first = call.date_added;
+      break;
+    }
+    if (first === null || first.slice(0, 10) === begin.slice(0, 10)) return { ...known, first };
+    if (isAll)
+      return {
+        ...known,
+        first:
+          (await store.count(accountOfCopy, selectionIn({ from: '0000-01-01 00:00:00', to: begin }))) > 0
+            ? null
+            : first,
+      };
+    const client = await this.#accounts.find((each) => each.name === name)?.client();
+    const before = await client
+      ?.countCalls({
+        filter: filterOf({ from: null, to: begin }, client.version === 'v3'),
+        signal: run.signal,
+      })
+      .catch(() => null);
+    return { ...known, first: before?.total === 0 ? first : null };
+  }
+
+  async #held(
+    periods: readonly Period[],
+    run: Waiting,
+    partly?: (store: Ready['store'], since: string) => Promise<boolean>,
+  ): Promise<{ readonly ready: readonly Ready[]; readonly failed: readonly FailedAccount[] }> {
+    const { found, failed } = await this.#askAll(run, async ({ name, copy }) => ({
+      name,
+      ...(await copy.have(periods, run, partly)),
+    }));
+    const ready = found.filter((each): each is Ready => 'store' in each);
+    if (ready.length === found.length) return { ready, failed };
+    const waits = found.filter((each): each is Loading & { name: string } => 'there' in each);
+    const sum = (numbers: readonly (number | null)[]): number | null =>
+      numbers.reduce((all, one) => (all === null || one === null ? null : all + one), 0 as number | null);
+    throw new NotLoaded({
+      there: sum(waits.map(({ there }) => there)) ?? 0,
+      total: sum(waits.map(({ total }) => total)),
+      seconds: sum(waits.map(({ seconds }) => seconds)),
+    });
+  }
+
+  async #askAll<T>(
+    { signal }: Waiting,
+    ask: (account: AskedAccount) => Promise<T>,
+  ): Promise<{ readonly found: readonly T[]; readonly failed: readonly FailedAccount[] }> {
+    const found: T[] = [];
+    const failed: FailedAccount[] = [];
+    await Promise.all(
+      this.#accounts.map(async (account) => {
+        try {
+          found.push(await ask(account));
+        } catch (error) {
+          signal.throwIfAborted();
+          failed.push(failureOf(account.name, error, this.#accounts.length));
+        }
+      }),
+    );
+    const [first] = failed;
+    if (found.length === 0 && first !== undefined) throw first.error;
+    return { found, failed };
+  }
+}
+
+/** What it says of one of several accounts that it cannot be asked. Throws what is no fault of one account. */
+function failureOf(account: string, error: unknown, accounts: number): FailedAccount {
+  if (accounts > 1 && error instanceof ToolError && error.problem.code === 'no_client')
+    return { account, error: new ToolError({ ...error.problem, account }) };
+  if (accounts > 1 && error instanceof CallsError && error.name !== 'QuestionError')
+    return { account, error: new ToolError({ code: 'api_error', tool: account, error }) };
+  throw error;
+}
+
+function originOf(ready: readonly Ready[], failed: readonly FailedAccount[]): Origin {
+  const of = (name: string): string => (ready.length > 1 ? ` of ${name}` : '');
+  return {
+    asOf: ready.length === 0 ? '' : new Date(Math.min(...ready.map(({ asOf }) => asOf))).toISOString(),
+    without: failed.map(({ account }) => account),
+    notes: [
+      ...failed.map(({ error }) => failureText(error.problem).replaceAll('\n', ' ')),
+      ...ready.flatMap(({ lacks, name }) =>
+        lacks === null
+          ? []
+          : [`INCOMPLETE: ${lacks}${of(name)}. They are read again with the next question about now.`],
+      ),
+      ...ready.flatMap(({ failure, name }) =>
+        failure === null ? [] : [`Newer calls${of(name)} could not be read: ${failure}`],
+      ),
+    ],
+  };
+}
+
+/** Passes some fields of the calls of periods, one call after the other. */
+async function eachCall(
+  { store }: Pick<Ready, 'store'>,
+  periods: readonly Period[],
+  names: readonly string[],
+  signal: AbortSignal,
+  take: (call: Call) => void,
+): Promise<void> {
+  for (const period of periods) {
+    const selection = period.from === null && period.to === null ? everything : selectionIn(period);
+    for await (const { length, columns } of store.columns(accountOfCopy, selection, names, signal)) {
+      const lists = names.map((name) => columns[name] ?? []);
+      for (let at = 0; at < length; at += 1) {
+        const call: Record<string, unknown> = {};
+        for (let i = 0; i < names.length; i += 1) call[names[i] as string] = lists[i]?.[at];
+        take(call as unknown as Call);
+      }
+    }
+  }
+}
+
+/** Fields of a call that derived fields follow from. */
+const behind: Readonly<Record<string, readonly string[]>> = {
+  activity_type: ['activity_type_id'],
+  click_id: ['ppc_gclid', ...clickPlaces],
+  click_kind: ['ppc_gclid', ...clickPlaces],
+};
+
+/** The fields of calls that questions about these fields need. */
+function recordFields(names: readonly string[]): string[] {
+  const always = ['sid', 'date_added', 'talk_minutes', 'channel', 'ani', 'displayed_timestamp'];
+  return [
+    ...new Set([...always, ...names.flatMap((name) => behind[name] ?? [touches.get(name)?.field ?? name])]),
+  ];
+}
+
+/** The fields that a question names. */
+const namesIn = ({ groups, conditions, parts }: Plan): readonly string[] => [
+  ...groups.map(({ name }) => name),
+  ...conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
+  ...parts.flatMap((part) => {
+    if ('field' in part) return [part.field];
+    return 'condition' in part ? [...fieldsOf(part.condition)] : [];
+  }),
+];
+
+/** The fields that an order names. */
+const orderedBy = (order: string | undefined, { fields }: SelectionPlan): readonly string[] =>
+  (order ?? '')
+    .split(/[\s,]+/)
+    .flatMap((word) => fields.get(word.toLowerCase().replace(/^-/, ''))?.name ?? []);
+
+const named = (
+  { from, to }: { readonly from: number | null; readonly to: number | null },
+  pad = 0,
+): Period => ({
+  from: from === null ? null : formatNaive(from - pad),
+  to: to === null ? null : formatNaive(to + pad),
+});
+
+/** The periods of a plan as the calls are stored: no two time zones are further apart than 27 hours. */
+function periodsOf({ period, zones, ...plan }: SelectionPlan | Plan): Period[] {
+  const pad = zones.inZone !== null && zones.inZone !== zones.timeZone ? 27 * hour : 0;
+  const compared = 'compared' in plan ? plan.compared : null;
+  return [period, ...(compared === null ? [] : [compared])].map((each) => named(each, pad));
+}
+
+/** Periods in order, without a call in two of them. */
+function joined(periods: readonly Period[]): Period[] {
+  const sorted = periods.toSorted((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1));
+  const all: Period[] = [];
+  for (const period of sorted) {
+    const last = all.at(-1);
+    if (last === undefined || (last.to !== null && (period.from ?? '') > last.to)) all.push(period);
+    else if (last.to !== null && (period.to === null || period.to > last.to))
+      all[all.length - 1] = { ...last, to: period.to };
+  }
+  // What a question is about comes before what it is compared with.
+  return all.reverse();
+}

@@ -1,2 +1,0 @@
-export { CopySource } from './copy-source.ts';
-export { Mirror } from './mirror.ts';

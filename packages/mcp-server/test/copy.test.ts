@@ -1,0 +1,249 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiKeys, type Call, type Client, createClient } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import { matcher, parse } from '@call-attribution/query-dsl';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type CallsMcpOptions, type CallsMcpServer, callTool, createServer } from '../src/index.ts';
+
+// The copy that questions are asked of, from a server that gives the calls of some times only when the test says so.
+
+const end = parseNaive('2026-11-01 00:00:00');
+const hour = 3_600_000;
+const calls: readonly Call[] = fixtureCalls(3000).map((call, i, all) => ({
+  ...call,
+  acct_id: '101',
+  date_added: formatNaive(end - (all.length - i) * 2 * hour),
+}));
+const october = { from: '2026-10-01', to: '2026-10-31', calls: 'all' };
+const june = { from: '2026-06-01', to: '2026-06-30', calls: 'all' };
+const inMonth = (month: string): number => calls.filter(({ date_added: at }) => at.startsWith(month)).length;
+
+interface Faults {
+  /** Pages with calls from before this wait. */
+  since?: string;
+  /** Calls that are counted, and not given. */
+  hidden?: ReadonlySet<string>;
+  isDown?: boolean;
+}
+
+/** A client of a server with these faults, and what was asked of it. */
+function clientWith(faults: Faults = {}): { client: Client; asked: string[]; open: () => void } {
+  const asked: string[] = [];
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const client = createClient({
+    baseUrl: 'http://127.0.0.1:1',
+    auth: apiKeys('a', 'b'),
+    retry: { attempts: 1 },
+    fetch: async (url, init) => {
+      if (faults.isDown) throw new TypeError('fetch failed');
+      const query = new URL(String(url)).searchParams;
+      asked.push(query.get('q') ?? '');
+      const rows = Math.min(100, Number(query.get('rows') ?? 20));
+      const matches = matcher(parse(query.get('q') ?? ''));
+      const all = calls.filter(
+        (call) => matches({ ...call }) && (rows === 1 || !faults.hidden?.has(call.sid)),
+      );
+      const from = Number(query.get('start') ?? 0) * rows;
+      const page = all.slice(from, from + rows);
+      if (rows > 1 && page.some(({ date_added: at }) => at < (faults.since ?? '')))
+        await Promise.race([
+          opened,
+          new Promise((_, reject) =>
+            init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
+          ),
+        ]);
+      const range = page.length === 0 ? '0-0' : `${from + 1}-${from + page.length}`;
+      return Response.json(page, { headers: { 'content-range': `${range}/${all.length}` } });
+    },
+  });
+  return { client, asked, open: () => open() };
+}
+
+const folders: string[] = [];
+const servers: CallsMcpServer[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-copy-'));
+  folders.push(folder);
+  return folder;
+};
+
+/** A server whose questions wait for so many milliseconds at most. */
+function serve(client: Client, options: CallsMcpOptions = {}, wait = 0): CallsMcpServer {
+  const clock = {
+    now: () => end + hour,
+    timer: (run: () => void) => {
+      const timer = setTimeout(run, wait);
+      return () => clearTimeout(timer);
+    },
+  };
+  const server = createServer(client, { clock, pseudonymKey: 'the secret', ...options });
+  servers.push(server);
+  return server;
+}
+
+const ask = async (server: CallsMcpServer, name: string, args: object = {}) => {
+  const { structuredContent, content } = await callTool(server, name, { ...args });
+  expect(structuredContent, content[0]?.text).toBeDefined();
+  return structuredContent as Record<string, unknown> & { summary: string; notes: string[] };
+};
+
+describe('while the copy is loaded', () => {
+  it('the period of a question is read before all others, and answered when it is there', async () => {
+    const { client } = clientWith({ since: '2026-10-01' });
+    const server = serve(client, {}, 20_000);
+    expect(await ask(server, 'analyze_calls', october)).toMatchObject({ calls: inMonth('2026-10') });
+    const old = clientWith();
+    expect(await ask(serve(old.client, {}, 20_000), 'analyze_calls', june)).toMatchObject({
+      calls: inMonth('2026-06'),
+    });
+    const first = old.asked.findIndex(
+      (q) => q.includes('date_added') && !q.includes('2026-0') && !q.includes('2026-1'),
+    );
+    expect(first).toBe(-1);
+  });
+
+  it('a question whose calls are not there says how far they are, without a number', async () => {
+    const { client, open } = clientWith({ since: '2026-06-20' });
+    const server = serve(client);
+    for (const [tool, args] of [
+      ['analyze_calls', {}],
+      ['count_calls', { where: 'missed' }],
+      ['list_calls', { order: 'talk_minutes desc' }],
+    ] as const) {
+      const answer = await ask(server, tool, { ...june, ...args });
+      expect(answer.summary).toMatch(
+        /^INCOMPLETE: \d+ of 360 calls of the question are loaded, so it has no answer yet\. Ask again in \d+ s\.$/,
+      );
+      expect(answer).toEqual({ summary: answer.summary, complete: false, notes: [] });
+    }
+    open();
+    await expect
+      .poll(async () => (await ask(server, 'analyze_calls', june)).calls, { timeout: 10_000 })
+      .toBe(360);
+  });
+
+  it('the newest calls are listed while older ones are missing, their total unknown', async () => {
+    const { client, open } = clientWith({ since: '2026-10-28' });
+    const server = serve(client, {}, 5_000);
+    const list = await ask(server, 'list_calls', { calls: 'all', rows: 5, fields: 'date_added' });
+    expect(list.rows).toEqual(
+      calls
+        .slice(-5)
+        .reverse()
+        .map(({ sid, date_added: at }) => [sid, at]),
+    );
+    expect(list).not.toHaveProperty('total');
+    open();
+    const next = await ask(server, 'list_calls', {
+      calls: 'all',
+      rows: 5,
+      fields: 'date_added',
+      cursor: list.next_cursor,
+    });
+    expect(next).toMatchObject({ first: 6, last: 10 });
+  });
+
+  it('a count without a condition is one request, and get_call asks the API', async () => {
+    const { client, asked } = clientWith();
+    const server = serve(client);
+    expect(await ask(server, 'count_calls', october)).toMatchObject({ total: inMonth('2026-10') });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('the reading ends when the client leaves', async () => {
+    const { client, asked } = clientWith({ since: '2027-01-01' });
+    const server = serve(client, {}, 20_000);
+    const left = new AbortController();
+    const answer = callTool(server, 'analyze_calls', {}, { signal: left.signal });
+    await expect.poll(() => asked.length).toBeGreaterThan(0);
+    left.abort();
+    expect((await answer).content[0]?.text).toContain('The call was cancelled.');
+    const before = asked.length;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(asked.length).toBe(before);
+  });
+});
+
+describe('a copy', () => {
+  it('of a server that gives fewer calls than it counts is INCOMPLETE', async () => {
+    const hidden = new Set(calls.filter((_, i) => i % 600 === 7).map(({ sid }) => sid));
+    const server = serve(clientWith({ hidden }).client, {}, 20_000);
+    for (const [tool, args] of [
+      ['list_calls', { rows: 3, order: 'sid' }],
+      ['count_calls', { where: 'talk_minutes >= 0' }],
+      ['analyze_calls', {}],
+    ] as const) {
+      await expect
+        .poll(async () => (await ask(server, tool, { calls: 'all', ...args })).notes.join(), {
+          timeout: 10_000,
+        })
+        .toMatch(/^INCOMPLETE: .*: \d calls are missing/);
+    }
+  });
+
+  it('answers as of when it was read while the API is down, and says so', async () => {
+    const faults: Faults = {};
+    const { client } = clientWith(faults);
+    let now = end + hour;
+    const server = serve(client, { clock: { now: () => now } });
+    await ask(server, 'analyze_calls', october);
+    faults.isDown = true;
+    now += 10 * hour;
+    const answer = await ask(server, 'analyze_calls', october);
+    expect(answer).toMatchObject({ calls: inMonth('2026-10') });
+    expect(answer.summary).toContain('as of 2026-11-01 01:00 UTC');
+    expect(answer.notes.join()).toContain('Newer calls could not be read: ');
+  });
+
+  it('is a file for its owner alone, one for each address, credential and --reveal', async () => {
+    const folder = newFolder();
+    const fileOf = async (options: CallsMcpOptions) => {
+      const before = new Set(readdirSync(folder));
+      const server = serve(clientWith().client, { copyFolder: folder, ...options }, 20_000);
+      await ask(server, 'analyze_calls', october);
+      await server.close();
+      return readdirSync(folder).filter((name) => !before.has(name));
+    };
+    const [file = ''] = await fileOf({});
+    expect(file).toMatch(/^copy-[0-9a-f]{24}\.db$/);
+    expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+    expect(await fileOf({}), 'the same once more').toEqual([]);
+    expect(await fileOf({ reveal: ['caller'] })).toHaveLength(1);
+    expect(await fileOf({ pseudonymKey: 'another' })).toHaveLength(1);
+    const bytes = readFileSync(join(folder, file)).toString('latin1');
+    for (const { ani } of calls.slice(-100)) expect(bytes).not.toContain(String(ani).slice(-10));
+  });
+
+  it('stays for thirty days after its last use', async () => {
+    const folder = newFolder();
+    const [old, young] = ['copy-aaaaaaaaaaaaaaaaaaaaaaaa.db', 'copy-bbbbbbbbbbbbbbbbbbbbbbbb.db'];
+    for (const name of [old, `${old}-wal`, young, 'notes.txt']) writeFileSync(join(folder, name), 'x');
+    const longAgo = new Date(Date.now() - 31 * 24 * hour);
+    for (const name of [old, 'notes.txt']) utimesSync(join(folder, name), longAgo, longAgo);
+    await ask(serve(clientWith().client, { copyFolder: folder }, 20_000), 'analyze_calls', october);
+    const left = readdirSync(folder);
+    expect(left).toContain(young);
+    expect(left).toContain('notes.txt');
+    expect(left.filter((name) => name.startsWith(old))).toEqual([]);
+  });
+
+  it('is loaded by one of two servers, and read by both', async () => {
+    const folder = newFolder();
+    const [one, other] = [clientWith(), clientWith()];
+    const [first, second] = [one, other].map(({ client }) => serve(client, { copyFolder: folder }, 20_000));
+    const answers = await Promise.all(
+      [first, second].map((server) => ask(server as CallsMcpServer, 'analyze_calls', { calls: 'all' })),
+    );
+    for (const answer of answers) expect(answer).toMatchObject({ calls: 3000, complete: true });
+  });
+});
