@@ -14,7 +14,7 @@ const token = 'a-long-random-token';
 const store = await openStore('sqlite::memory:');
 await store.putAccount({ id: '101', name: 'Main' });
 await store.putCredential('101', { kind: 'bearer', token });
-await store.load('101', generate({ records: 500 }));
+await store.upsert('101', generate({ records: 500 }));
 const service = createService({ store, prefix: '/calls' });
 
 // In Express: app.use('/calls', service.handler); app.all('/mcp', mcp.handler);

@@ -9,7 +9,7 @@ const calls = [...generate({ records: 800, days: 10, to: '2026-11-01 00:00:00' }
 const account = String(calls[0]?.acct_id);
 const store = await openStore('sqlite::memory:');
 await store.putAccount({ id: account, name: 'Main' });
-await store.load(account, calls);
+await store.upsert(account, calls);
 
 const file = {
   timeZone: 'America/New_York',

@@ -63,7 +63,7 @@ async function fill() {
   ]) {
     await store.putAccount({ id, name: 'Bench' });
     await store.putCredential(id, { kind: 'bearer', token: `${token}-${id}` });
-    await store.load(id, list);
+    await store.upsert(id, list);
   }
   await store.close();
   const warehouse = await openWarehouse(join(folder, 'calls.duckdb'));

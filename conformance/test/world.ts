@@ -26,7 +26,7 @@ export async function openWorld(options: Omit<ServiceOptions, 'store'> = {}) {
   const accounts = ['101', '102', '103'].map((id) => ({ id, name: `Account ${id}`, ...testKeys(id) }));
   const service = createService({ accounts, ...options, store });
   const { url, legacyUrl } = await service.listen();
-  await store.load('101', calls);
+  await store.upsert('101', calls);
   await store.upsert('102', [foreign]);
   await store.putSmsNumbers('101', [
     { number: '5555550100', smsEnabled: '1', url: 'https://listener.example/sms?a=1&b="2"' },

@@ -400,7 +400,7 @@ test('that no sync of an account has finished is said once', async () => {
   const cwd = stage.folder();
   const store = await openStore(`sqlite:${join(cwd, 'calls.db')}`);
   await store.putAccount({ id: '101', name: 'Main' });
-  await store.load('101', fixtureCalls(30));
+  await store.upsert('101', fixtureCalls(30));
   await store.close();
   const warehouse = await openWarehouse(join(cwd, 'calls.duckdb'));
   await warehouse.load('101', fixtureCalls(30));

@@ -173,7 +173,7 @@ describe('calls store', () => {
       stderr: '',
     });
     await using filled = await openStore(mirror);
-    await filled.load('101', generate({ records: 40 }));
+    await filled.upsert('101', generate({ records: 40 }));
     const keys = JSON.parse((await store(['accounts', 'key', '--account', '101'])).stdout);
 
     const { ready: served, live } = await ready(['--store', mirror]);

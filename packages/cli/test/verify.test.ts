@@ -265,7 +265,7 @@ describe.each(['sqlite:calls.db', 'duckdb:calls.duckdb'])('%s', (store) => {
     const { openStore } = await import('@call-attribution/store');
     const backing = await openStore(`sqlite:${at('other.db')}`);
     await backing.putAccount({ id: '101', name: 'Main' });
-    await backing.load('101', served as unknown as Call[]);
+    await backing.upsert('101', served as unknown as Call[]);
     await backing.putCredential('101', {
       kind: 'keys',
       accessKey: stage.env.CALLS_ACCESS_KEY ?? '',

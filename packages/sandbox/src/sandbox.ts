@@ -204,7 +204,7 @@ async function fill(
   for (const [index, source] of sources.entries()) {
     const { id, name } = source.account;
     await store.putAccount({ id, name });
-    await store.load(id, counted(watched(source, itemAt(schedules, index))));
+    await store.upsert(id, counted(watched(source, itemAt(schedules, index))));
     await store.putSmsNumbers(id, smsNumbers(source.account));
   }
 }

@@ -32,7 +32,7 @@ function call(number: number, more: Partial<Record<keyof Call, unknown>> = {}): 
 
 const store = await openStore('sqlite::memory:');
 await store.putAccount({ id: '101', name: 'One' });
-await store.load('101', [
+await store.upsert('101', [
   call(1),
   call(2, { date_added: '2026-11-18 11:00:00' }),
   call(3, { ppc_status: 'Not Processed' }),

@@ -65,7 +65,7 @@ describe('a running service', () => {
     const account = { id: '1', name: 'One', accessKey: 'access', secretKey: 'secret', bearerToken: 'bearer' };
     service = createService({ store, accounts: [account], maxRows: 77 });
     ({ url } = await service.listen());
-    await store.load('1', fixtureCalls(5));
+    await store.upsert('1', fixtureCalls(5));
   });
   afterAll(async () => {
     await service.close();

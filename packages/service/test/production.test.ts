@@ -22,7 +22,7 @@ const list = '/v3/user/bid-management?q=inc_gce:1';
 const calls = fixtureCalls(300);
 const store = await openStore('sqlite::memory:');
 await store.putAccount({ id: '101', name: 'One' });
-await store.load('101', calls);
+await store.upsert('101', calls);
 afterAll(() => store.close());
 
 async function started(options: Omit<ServiceOptions, 'store'> & { store?: Store } = {}, at = {}) {

@@ -2,7 +2,7 @@ import { propertyOf } from '@call-attribution/core/errors';
 import { checkOption, option } from '@call-attribution/core/options';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
-import { makeTables, needTables } from './database/schema.ts';
+import { prepareTables } from './layout.ts';
 import { type StoreOptions, type StoreSettings, storeLimits, storeOptions } from './options.ts';
 import { createSqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
@@ -12,8 +12,8 @@ const urlKind = option
   .expecting('a string such as sqlite:calls.db or postgres://user@host/database');
 
 /**
- * Opens a store, and makes the tables of a new one. The URL is `sqlite:<file>`, `sqlite::memory:` or
- * `postgres://user@host/database`. A store with tables of another version is refused.
+ * Opens a store, makes the tables of a new one, and adds columns to one that an earlier release made. The URL is `sqlite:<file>`,
+ * `sqlite::memory:` or `postgres://user@host/database`. A store whose tables differ in another way is refused.
  *
  * @example
  * const store = await openStore('sqlite:calls.db');
@@ -35,8 +35,8 @@ export async function openLimitedStore(
   const driver = await openDriver(url, settings);
   try {
     const name = storeName(url);
-    await (settings.readOnly ? needTables(driver, name) : makeTables(driver, name));
-    return createSqlStore(driver, name, settings);
+    await prepareTables(driver, name, settings.readOnly);
+    return createSqlStore(driver, name, settings.clock);
   } catch (error) {
     await driver.close();
     throw error;

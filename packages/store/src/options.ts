@@ -11,7 +11,7 @@ export const storeOptions = defineOptions({
   readOnly: option.flag().default(false),
   /** PostgreSQL: most connections of this process. Default 10. */
   poolSize: option.whole(1).default(10),
-  /** PostgreSQL: how long a statement may run, except in `check` and `rebuild`. 0: no limit. Default `30s`. */
+  /** PostgreSQL: how long a statement may run. 0: no limit. Default `30s`. */
   // PostgreSQL takes whole milliseconds.
   statementTimeout: option.duration().as(Math.ceil).default('30s'),
   /** The clock for the times of syncs. Default: that of the machine. */
@@ -27,8 +27,6 @@ export const storeLimits = {
   busyTimeout: 30_000,
   /** PostgreSQL: how long to wait for a connection. */
   connectTimeout: 10_000,
-  /** PostgreSQL: how long a statement of `check` and `rebuild` may run. */
-  slowStatementTimeout: 3_600_000,
   /**
    * PostgreSQL: after how long the server ends a transaction in which this process no longer does anything, as when
    * it was stopped. Until then such a process keeps others from writing to the account.
@@ -36,10 +34,6 @@ export const storeLimits = {
   idleTransactionTimeout: 15_000,
   /** PostgreSQL: how long to try again after a connection was lost or refused. */
   reconnectTimeout: 5_000,
-  /** Records per statement. A longer page is read and sent in slices, so that other work gets its turn. */
-  sliceRows: 250,
-  /** In time buckets of fewer calls the index is walked instead of splitting the bucket further. */
-  walkBelow: 2_000,
 };
 
 /** The options with their defaults, and the limits. */

@@ -4,14 +4,26 @@ import type { CopyVerdict, Erasure, RemovalNote, Removals } from '@call-attribut
 import type { Account, AccountCredential, CredentialInfo, KeyVerdict } from './accounts/accounts.ts';
 import type { Claim, Note } from './accounts/claims.ts';
 import type { SmsEntry } from './accounts/sms.ts';
+import type { ColumnBatch } from './columns.ts';
 import type { StoreJournal } from './journal.ts';
-import type { ColumnBatch } from './rows/columns.ts';
-import type { Part } from './rows/each-call.ts';
-import type { Page, PageQuery } from './rows/pages.ts';
-import type { ScanPart, ScanStart, ScanTaker } from './rows/scan.ts';
-import type { NumericFilter } from './rows/selection.ts';
-import type { Stored } from './rows/write.ts';
-import type { AccountSize, TallyFault } from './upkeep/upkeep.ts';
+import type { Page, PageQuery, Part } from './read.ts';
+import type { ScanPart, ScanStart, ScanTaker } from './scan.ts';
+import type { Selection } from './selection.ts';
+import type { Stored } from './write.ts';
+
+/** The calls of an account, and their ages. */
+export interface AccountSize {
+  /** Id of the account. */
+  readonly account: string;
+  /** The number of calls. */
+  readonly calls: number;
+  /** `date_added` of the first call; null for an empty account. */
+  readonly oldest: string | null;
+  /** `date_added` of the last call; null for an empty account. */
+  readonly newest: string | null;
+  /** When the last sync was committed, in milliseconds since 1970; null when there was none. */
+  readonly syncedAt: number | null;
+}
 
 /** Calls, accounts and keys in one database. Several processes may call every method at the same time. */
 export interface Store extends AsyncDisposable {
@@ -43,19 +55,18 @@ export interface Store extends AsyncDisposable {
   /** The account that a credential belongs to, or null. */
   findAccount(credential: AccountCredential): Promise<Account | null>;
 
-  /** Adds calls or replaces them by sid, in one transaction with their counts. */
-  upsert(account: string, calls: readonly Call[]): Promise<Stored>;
-  /** Upserts any number of calls, `batch` per transaction. Default: 500 in SQLite, 5,000 in PostgreSQL. */
-  load(
-    account: string,
-    calls: Iterable<Call> | AsyncIterable<Call>,
-    options?: { batch?: number },
-  ): Promise<Stored>;
+  /**
+   * Adds calls or replaces them by sid: any number, 1,000 in a transaction. When one cannot be read, those before it are stored.
+   *
+   * @example
+   * await store.upsert('101', client.calls({ filter: 'inc_gce:1' }));
+   */
+  upsert(account: string, calls: Iterable<Call> | AsyncIterable<Call>): Promise<Stored>;
   /** Deletes calls by sid. Returns the number of deleted calls. */
   remove(account: string, sids: readonly string[]): Promise<number>;
 
   /** The number of calls in a selection. */
-  count(account: string, selection: NumericFilter): Promise<number>;
+  count(account: string, selection: Selection): Promise<number>;
   /** A page of records as JSON bytes, with the total: both from one snapshot. */
   page(account: string, query: PageQuery): Promise<Page>;
   /** One record of a version as JSON bytes, or null. */
@@ -63,33 +74,31 @@ export interface Store extends AsyncDisposable {
   /** One call in neutral form, or null. */
   get(account: string, sid: string): Promise<Call | null>;
   /** The calls of a selection, or a part of them, in neutral form, in order. A call that changes while they are read is as it is when reached. */
-  calls(account: string, selection?: NumericFilter, part?: Part): AsyncIterable<Call>;
+  calls(account: string, selection?: Selection, part?: Part): AsyncIterable<Call>;
 
-  /** Some fields of the calls of a selection, in the order of `calls`, in batches. */
+  /**
+   * Some fields of the calls of a selection, in the order of time and sid, in batches from one snapshot.
+   *
+   * @example
+   * for await (const { columns } of store.columns('101', everything, ['ppc_campaign'])) count(columns.ppc_campaign);
+   */
   columns(
     account: string,
-    selection: NumericFilter,
+    selection: Selection,
     fields: readonly string[],
     signal?: AbortSignal,
   ): AsyncIterable<ColumnBatch>;
-
-  /**
-   * Reads what can be counted of calls without their records, one part after the other and all from one snapshot. `begin` returns what
-   * takes the calls; it is called again when the database has to begin again.
-   *
-   * @example
-   * let missed = 0;
-   * const take = (calls) => { for (const tenths of calls.tenths) if (tenths === 0) missed += 1; };
-   * await store.scan('101', [{ selection: everything, fields: [] }], () => ({ take }));
-   */
+  /** Reads what can be counted of calls without their records, one part after the other. */
   scan(
     account: string,
     parts: readonly ScanPart[],
     begin: (start: ScanStart) => ScanTaker,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<void>;
-  /** A number that grows with each change of the calls of an account. */
+  /** See `revision`. */
   position(account: string): Promise<number>;
+  /** A number that grows with each change of the calls of an account. */
+  revision(account: string): Promise<number>;
 
   /** The SMS numbers of an account. */
   smsNumbers(account: string): Promise<SmsEntry[]>;
@@ -137,10 +146,6 @@ export interface Store extends AsyncDisposable {
    * Where the account has calls from before a purge, they stay. Returns the number of deleted calls.
    */
   addRemovals(account: string, note: RemovalNote): Promise<number>;
-  /** Compares the counts with the calls. The list is empty when all counts are right. */
-  check(): Promise<TallyFault[]>;
-  /** Counts all calls of an account again, after `check` found wrong counts. */
-  rebuild(account: string): Promise<void>;
   /** The size of the database in bytes, and the size and age of each account. */
   sizes(): Promise<{ bytes: number; accounts: AccountSize[] }>;
   /** Rejects when the database does not respond. */

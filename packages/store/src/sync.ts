@@ -91,8 +91,6 @@ export async function syncAccount(
   try {
     account ??= await accountIn(client, reading.signal);
     await prepare(store, account, keys);
-    // The counts of the store may be what was wrong.
-    if (restart) await store.rebuild(account);
     const sink = mirrorSink(store, account, holder);
     const filter = toFilter(reading.filter ?? '', { version: client.version });
     const summary = await syncInto(client, sinkOf(sink, { restart, onRefused, onError: reading.onError }), {

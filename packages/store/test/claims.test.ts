@@ -4,10 +4,8 @@ import { testStores } from '@call-attribution/test-tools';
 import { runSql } from '@call-attribution/test-tools/postgres';
 import fc from 'fast-check';
 import Database from 'libsql';
-import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { everything, mirrorSink, openStore, type Store, type Stored } from '../src/index.ts';
-import { openLimitedStore } from '../src/open-store.ts';
 import { smallCall } from './small-calls.ts';
 
 const stateOf = (by: string, n: number) => ({ by, n, pending: [] }) as unknown as SyncState;
@@ -162,36 +160,6 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     expect(await store.count('1', everything)).toBe(1);
     await store.commitClaimed(claim, batch);
     expect([await store.get('1', 'X'), (await store.get('1', 'Y'))?.sid]).toEqual([null, 'Y']);
-    expect(await store.check()).toEqual([]);
-    await store.close();
-  });
-});
-
-describe.each(testStores().filter(({ kind }) => kind === 'postgres'))('a $kind store', ({ newUrl }) => {
-  test('a process that was stopped in the middle of a COPY keeps nobody waiting', async () => {
-    const url = await newUrl();
-    const store = await openLimitedStore(url, {}, { idleTransactionTimeout: 300 });
-    await store.putAccount({ id: '1', name: 'fenced' });
-    const stopped = new pg.Client(url);
-    let ended = false;
-    stopped.on('error', () => undefined);
-    stopped.on('end', () => {
-      ended = true;
-    });
-    await stopped.connect();
-    await stopped.query("BEGIN; SELECT account FROM accounts WHERE account = '1' FOR UPDATE");
-    // The server waits for rows that never come: to it, this transaction is not idle.
-    const waiting = new Promise<void>((resolve) => {
-      const copy = {
-        submit: (connection: { query(sql: string): void }) => connection.query('COPY journals FROM STDIN'),
-        handleCopyInResponse: () => resolve(),
-        handleError: () => undefined,
-      };
-      stopped.query(copy as unknown as pg.Submittable);
-    });
-    await waiting;
-    expect(await store.claim('1', 'sync', 'next')).toMatchObject({ token: 1 });
-    await expect.poll(() => ended).toBe(true);
     await store.close();
   });
 });

@@ -42,7 +42,6 @@ export async function killWriters(url: string, kills: number, tally = new Tally(
       // The batch in progress may or may not have been committed.
       expect([acknowledged, acknowledged + 1]).toContain(batch);
       expect(await store.count('1', everything)).toBe((batch + 1) * 10);
-      expect(await store.check()).toEqual([]);
       acknowledged = batch;
     });
   await store.close();

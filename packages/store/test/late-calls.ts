@@ -2,7 +2,6 @@ import type { Call } from '@call-attribution/core';
 import { Tally } from '@call-attribution/test-tools/drill';
 import { expect } from 'vitest';
 import { everything, openStore } from '../src/index.ts';
-import { openLimitedStore } from '../src/open-store.ts';
 import { smallCall, timeText } from './small-calls.ts';
 
 /**
@@ -15,7 +14,7 @@ export async function readDuringLateCalls(
   callsPerSecond: number,
   tally = new Tally(),
 ): Promise<void> {
-  const store = await openLimitedStore(url, {}, { sliceRows: 20 });
+  const store = await openStore(url);
   const other = await openStore(url);
   await store.putAccount({ id: '1', name: 'late' });
   const fixed = Array.from({ length: 60 }, (_, i) =>
@@ -61,7 +60,6 @@ export async function readDuringLateCalls(
     });
   isOver = true;
   await writer;
-  expect(await store.check()).toEqual([]);
   await store.close();
   await other.close();
   tally.happened('late calls', inserted);

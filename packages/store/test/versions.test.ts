@@ -72,7 +72,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     for (const name of names) expect(await old.get('1', call.sid)).not.toHaveProperty(name);
     await using full = await opened();
     await full.upsert('1', [asRead('v3')]);
-    await full.load('1', old.calls('1'));
+    await full.upsert('1', old.calls('1'));
     expect(await full.get('1', call.sid)).toEqual(call);
   });
 });

@@ -37,7 +37,7 @@ describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
     await store.putAccount({ id: '101', name: 'One' });
     await store.upsert('101', calls);
     const [first] = await query(url, `SELECT * FROM calls WHERE sid = '${calls[0]?.sid}'`);
-    expect(Object.keys(first ?? {})).toEqual(['account', ...fields.map(({ name }) => name), 'other_fields']);
+    expect(Object.keys(first ?? {})).toEqual(['account', ...fields.map(({ name }) => name)]);
     expect(first).toMatchObject({
       account: '101',
       city: calls[0]?.city,
@@ -68,11 +68,11 @@ describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
     const rows = await query(url, 'SELECT * FROM calls');
     expect(rows).toHaveLength(odd.length);
     const of = (sid: string) => rows.find((row) => row.sid === sid);
-    expect(of('nul')).toMatchObject({ ppc_campaign: 'a\ufffdb', city: 'x\ufffdy' });
-    expect(of('half')).toMatchObject({ ppc_campaign: '\ufffd', city: 'a\ufffdb', landing_page: '😀' });
+    expect(of('nul')).toMatchObject({ ppc_campaign: null, city: null });
+    expect(of('half')).toMatchObject({ ppc_campaign: null, city: null, landing_page: '😀' });
     const nothing = { talk_minutes: null, date_added: null, rank: null };
     expect(of('types')).toMatchObject({ ...nothing, pool_id: null });
-    expect(of('more')).toMatchObject({ ...nothing, city: '["a",{"b":1}]' });
+    expect(of('more')).toMatchObject({ ...nothing, city: null });
     expect(Number(of('more')?.pool_id)).toBe(12);
     expect(of('year')).toMatchObject({ date_added: null, rank: null });
     expect(Number(of('year')?.talk_minutes)).toBe(-0.5);
@@ -81,7 +81,7 @@ describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
     const quotes = odd.find(({ sid }) => sid === 'quotes');
     expect(of('quotes')).toMatchObject({ ppc_campaign: quotes?.ppc_campaign, city: quotes?.city });
     for (const call of odd)
-      expect(String(await store.document('101', call.sid, 'v3'))).toBe(JSON.stringify(fromCall(call, 'v3')));
+      expect(JSON.parse(String(await store.document('101', call.sid, 'v3')))).toEqual(fromCall(call, 'v3'));
     const groups = await query(
       url,
       `select ppc_campaign, count(*), count(*) filter (where talk_minutes = 0) from calls where date_added >= '2024-01-01' group by 1 order by 2 desc`,
@@ -102,11 +102,11 @@ describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
     ).flat() as Call[];
     await store.upsert('101', many);
     const period = many.filter(({ date_added }) => date_added >= '2019-01-01').length;
-    const question = `select ppc_campaign, count(*), count(*) filter (where talk_minutes = 0) from calls where date_added >= '2019-01-01' group by 1 order by 2 desc`;
+    const question = `select ppc_campaign, count(*), count(*) filter (where talk_minutes = 0) from calls where account = '101' and date_added >= '2019-01-01' group by 1 order by 2 desc`;
     if (kind === 'sqlite') {
       const plan = await query(url, `EXPLAIN QUERY PLAN ${question}`);
       expect(plan.map(({ detail }) => detail).join('\n')).toContain(
-        'SEARCH records USING INDEX records_date (date_added>?)',
+        'SEARCH records USING INDEX records_time (account=? AND date_added>?)',
       );
       return;
     }

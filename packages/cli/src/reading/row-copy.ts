@@ -12,8 +12,8 @@ import {
 } from '@call-attribution/questions';
 import {
   everything,
-  type NumericFilter,
   openStore,
+  type Selection,
   type Store,
   selectionOf,
   storeName,
@@ -164,7 +164,7 @@ class RowCopy implements ReadCopy {
   /** The calls of each account that meet a condition. */
   async #matching(
     accounts: readonly string[],
-    selection: NumericFilter,
+    selection: Selection,
     where: string,
   ): Promise<readonly AsyncIterable<Call>[]> {
     const selector = selectCalls({ where });
@@ -178,7 +178,7 @@ class RowCopy implements ReadCopy {
     });
   }
 
-  async *#read(account: string, selection: NumericFilter): AsyncGenerator<Call> {
+  async *#read(account: string, selection: Selection): AsyncGenerator<Call> {
     for await (const call of this.#store.calls(account, selection)) {
       this.#scope.signal.throwIfAborted();
       yield call;
@@ -190,7 +190,7 @@ class RowCopy implements ReadCopy {
   }
 
   /** v2 always has the calls through call extensions. */
-  #rows(filter: Filter): NumericFilter {
+  #rows(filter: Filter): Selection {
     return selectionOf(filter, { extensions: this.#scope.version === 'v2' });
   }
 
@@ -199,12 +199,12 @@ class RowCopy implements ReadCopy {
     return accounts.length > 0 ? accounts : (await this.#store.accounts()).map(({ id }) => id);
   }
 
-  async #total(selection: NumericFilter): Promise<number> {
+  async #total(selection: Selection): Promise<number> {
     return (await this.#counts(selection)).reduce((sum, { calls }) => sum + calls, 0);
   }
 
   async #counts(
-    selection: NumericFilter,
+    selection: Selection,
   ): Promise<readonly { readonly account: string; readonly calls: number }[]> {
     const counts: { readonly account: string; readonly calls: number }[] = [];
     for (const account of await this.#accounts())
@@ -214,7 +214,7 @@ class RowCopy implements ReadCopy {
 }
 
 /** The calls of a period with those that have no time, which are in no period; all without one. */
-function needed(period: NaiveRange | null): readonly NumericFilter[] {
+function needed(period: NaiveRange | null): readonly Selection[] {
   if (period === null || (period.from === null && period.to === null)) return [everything];
   const dated = selectionOf(withinRange({ clauses: [] }, period), { extensions: true });
   return [{ ...everything, to: everything.from + 1 }, dated];

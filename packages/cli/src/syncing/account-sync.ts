@@ -53,8 +53,6 @@ export async function openAccountSync(
       const { line, onProgress } = watch(io, name === null ? 'sync' : `sync ${name}`);
       const from = performance.now();
       try {
-        // It may be there because calls verify has found wrong counts.
-        if (restarts) await copy.store?.rebuild(account);
         const read = () =>
           syncInto(client, restarts ? startingOver(sink) : sink, {
             filter,

@@ -44,7 +44,7 @@ beforeAll(() => {
 const store = await openStore('sqlite::memory:');
 await store.putAccount({ id: '101', name: 'One' });
 await store.putSmsNumbers('101', [{ number: '16175550100', smsEnabled: '1', url: '' }]);
-await store.load('101', generate({ records }));
+await store.upsert('101', generate({ records }));
 afterAll(async () => {
   await store.close();
   rmSync(folder, { recursive: true, force: true });

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const store = await openStore('sqlite::memory:');
   const overStore = createService({ store, accounts: [account] });
   urls.push((await overStore.listen()).url);
-  await store.load('101', calls);
+  await store.upsert('101', calls);
   const warehouse = await openWarehouse(join(folder, 'calls.duckdb'));
   await warehouse.load('101', calls);
   const source = warehousePage(warehouse, async () => ({ id: 'w', name: 'W', disabled: false }));

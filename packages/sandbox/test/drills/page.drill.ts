@@ -426,7 +426,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     });
     const { url } = await service.listen();
     try {
-      await store.load('7', [
+      await store.upsert('7', [
         { ...odd, ppc_campaign: 'Sale\u202efdp.exe', landing_page: `/${'long'.repeat(90)}` },
       ]);
       const own = await loaded(await open(url));
@@ -575,7 +575,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     const service = createService({ store, accounts: [account], page: { assets } });
     const { url } = await service.listen();
     try {
-      await store.load('7', calls.slice(0, 60));
+      await store.upsert('7', calls.slice(0, 60));
       const page = await open(url);
       expect(await page.content()).not.toContain('own-');
       await page.getByLabel('Access key').fill('own-access');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatContentRange } from '@call-attribution/core/page';
 import { type Filter, safeParse } from '@call-attribution/query-dsl';
-import { type NumericFilter, type Store, selectionOf } from '@call-attribution/store';
+import { type Selection, type Store, selectionOf } from '@call-attribution/store';
 import type { Shape } from '../defaults.ts';
 import { type AppContext, hasTag, jsonReply, queryOf, streamReply } from './context.ts';
 import { integerOf, readParameters } from './parameters.ts';
@@ -112,7 +112,7 @@ export async function countReply(
 }
 
 /** The filter of a request as numbers. */
-function readFilter(parameters: ReadonlyMap<string, string>, version: Version): NumericFilter {
+function readFilter(parameters: ReadonlyMap<string, string>, version: Version): Selection {
   return selectionFor(parsedFilter(parameters, version), version);
 }
 
@@ -129,7 +129,7 @@ export function parsedFilter(parameters: ReadonlyMap<string, string>, version: V
 }
 
 /** v2 returns calls of both channels; v3 leaves out calls from call extensions unless the filter has `inc_gce:1`. */
-export function selectionFor(filter: Filter, version: Version): NumericFilter {
+export function selectionFor(filter: Filter, version: Version): Selection {
   return selectionOf(filter, { extensions: version === 'v2' });
 }
 

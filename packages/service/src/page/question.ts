@@ -1,5 +1,5 @@
 import type { Filter } from '@call-attribution/query-dsl';
-import type { Account, AccountCredential, NumericFilter } from '@call-attribution/store';
+import type { Account, AccountCredential, Selection } from '@call-attribution/store';
 
 /** The fields that the page breaks calls down by, and narrows them with. */
 export const pageDimensions = [
@@ -23,7 +23,7 @@ export interface PageQuestion {
   /** The filter, checked. */
   readonly filter: Filter;
   /** The same as numbers. */
-  readonly selection: NumericFilter;
+  readonly selection: Selection;
   /** The filtered period in naive milliseconds, half-open; null where it is open. */
   readonly from: number | null;
   /** The first moment after the period. */

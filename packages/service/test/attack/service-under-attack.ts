@@ -24,7 +24,7 @@ const service = createService({
   ],
 });
 const { url, adminUrl } = await service.listen({ adminPort: 0 });
-for (const account of ['101', '102']) await store.load(account, fixtureCalls(Number(records)));
+for (const account of ['101', '102']) await store.upsert(account, fixtureCalls(Number(records)));
 process.once('disconnect', () => process.exit(0));
 process.send?.({ url, adminUrl });
 process.on('message', (message) => {

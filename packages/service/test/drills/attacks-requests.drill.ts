@@ -23,8 +23,8 @@ const own = fixtureCalls(5);
 const foreign = fixtureCalls(9).slice(5);
 await store.putAccount({ id: '101', name: 'One' });
 await store.putAccount({ id: '102', name: 'Two' });
-await store.load('101', own);
-await store.load('102', foreign);
+await store.upsert('101', own);
+await store.upsert('102', foreign);
 
 const password = 'correct horse battery';
 const accountOf = (id: string) => ({

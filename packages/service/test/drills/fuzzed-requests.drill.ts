@@ -29,7 +29,7 @@ const service = createService({
 });
 const { url } = await service.listen();
 const port = Number(new URL(url).port);
-await store.load('101', fixtureCalls(300));
+await store.upsert('101', fixtureCalls(300));
 afterAll(async () => {
   await service.close();
   await store.close();

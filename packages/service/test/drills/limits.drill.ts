@@ -51,7 +51,7 @@ const folder = mkdtempSync(join(tmpdir(), 'calls-attack-'));
 const store = await openStore(`sqlite:${folder}/calls.db`);
 await store.putAccount({ id: '101', name: 'One' });
 await store.putAccount({ id: '102', name: 'Two' });
-for (const id of ['101', '102']) await store.load(id, fixtureCalls(600));
+for (const id of ['101', '102']) await store.upsert(id, fixtureCalls(600));
 afterAll(async () => {
   await store.close();
   rmSync(folder, { recursive: true, force: true });

@@ -36,7 +36,7 @@ describe.runIf(hasProgram('promtool', 'prometheus'))('promtool', () => {
     const feeds = await readFeeds(JSON.stringify(file), { source: 'feeds.json', folder: '.', env: {} });
     const service = createService({ store, accounts: [{ id: '101', name: 'One', ...keys }], feeds });
     const { url } = await service.listen();
-    await store.load('101', fixtureCalls(50));
+    await store.upsert('101', fixtureCalls(50));
     const headers = { authorization: 'Bearer a_bearer' };
     const paths = [
       '/clicks.csv',

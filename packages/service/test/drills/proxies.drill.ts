@@ -65,7 +65,7 @@ function long(): ReadableStream<Uint8Array> {
   return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
 const behind = await service.listen({ adminPort: 0 });
-await store.load('101', calls);
+await store.upsert('101', calls);
 afterAll(async () => {
   await service.close();
   await store.close();

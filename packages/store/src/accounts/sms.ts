@@ -1,5 +1,5 @@
-import type { Driver } from '../database/driver.ts';
-import { holdAccount } from '../rows/write.ts';
+import { type Driver, insertRows } from '../database/driver.ts';
+import { holdAccount } from '../write.ts';
 
 /** An entry of the SMS number listing. */
 export interface SmsEntry {
@@ -33,10 +33,10 @@ export async function replaceSms(
   await driver.write(async (session) => {
     await holdAccount(driver, session, account);
     await session.run('DELETE FROM sms_numbers WHERE account = $1', [account]);
-    await session.many(
+    await insertRows(
+      session,
       { into: 'sms_numbers', columns: ['account', 'number', 'sms_enabled', 'url'] },
-      numbers,
-      ({ number, smsEnabled, url }) => [account, number, smsEnabled, url],
+      numbers.map(({ number, smsEnabled, url }) => [account, number, smsEnabled, url]),
     );
   });
 }

@@ -1,4 +1,5 @@
 import type { Erasure } from '@call-attribution/node-stream/copies';
+import { recordColumns } from '../columns.ts';
 
 /** A parameter of a statement. Lists go through {@link Dialect.list}. */
 export type Value = string | number | null | readonly (string | null)[];
@@ -6,24 +7,19 @@ export type Value = string | number | null | readonly (string | null)[];
 /** One row as the driver returns it, by column name. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** An insert of many rows. */
-export interface Insert {
-  /** The table. */
-  readonly into: string;
-  /** Its columns, in the order of the values. With `otherwise`, a column has whole numbers or texts. */
-  readonly columns: readonly string[];
-  /** What follows the values, such as `ON CONFLICT ...`. Without it none of the rows may exist. */
-  readonly otherwise?: string;
-}
-
 /** Statements on one connection. Parameters are written `$1`, `$2` on both databases. */
 export interface Session {
   /** Runs a statement and returns its rows. */
   all(sql: string, values?: readonly Value[]): Promise<Row[]>;
   /** Runs a statement and returns the number of changed rows. */
   run(sql: string, values?: readonly Value[]): Promise<number>;
-  /** Inserts rows, whose values are asked for when they are sent, and returns the number of inserted or changed rows. */
-  many<T>(insert: Insert, rows: readonly T[], valuesOf: (row: T) => readonly Value[]): Promise<number>;
+  /**
+   * Sends rows of `records` to the database, in place of those sent before, so that `put` has only to add them. A process that is
+   * stopped while it sends holds no locks yet.
+   */
+  stage(rows: readonly (readonly Value[])[]): Promise<void>;
+  /** Adds the rows that were sent, or replaces those that are there and differ. Returns the number of rows that were written. */
+  put(): Promise<number>;
 }
 
 /** The few points in which the SQL of the two databases differs. */
@@ -32,26 +28,16 @@ export interface Dialect {
   readonly key: string;
   /** Precedes the name of a table or an index that is created. */
   readonly schema: string;
-  /** What follows the definition of a table whose rows are stored in the primary key. */
-  readonly clustered: string;
   /** A condition: `column` is in the list bound to `placeholder`. */
   isIn(column: string, placeholder: string): string;
   /** Selects columns of calls by the account, `$1`, and a list of sids, `$2`. Each is looked up, whatever the planner knows of the table. */
   lookUp(columns: string): string;
   /** A list in the form that `isIn` and `lookUp` take. */
   list(values: readonly string[]): Value;
-  /** What tells a row from others on one snapshot, as a number. */
-  readonly rowId: string;
   /** An aggregate: the values of a column as one text of JSON. */
   jsonOf(column: string): string;
-  /**
-   * Selects the rows of first calls, `ids` as JSON, of so many callers with a number: `callers` says how many, `last` is the last one.
-   * Parameters: the account, the caller before, the period in which the call has to be, what stands for no time, and the time that
-   * counts instead.
-   */
-  firstCalls(callers: number): string;
-  /** The columns that an index of pages has besides its key. */
-  readonly pageColumns: string;
+  /** A timestamp as text, with tenths of seconds or without. */
+  text(column: string, tenths?: boolean): string;
   /** Can columns have comments? */
   readonly hasComments: boolean;
   /** Appended to a `SELECT` that has to keep others from writing the same account. */
@@ -60,14 +46,8 @@ export interface Dialect {
   readonly now: string;
   /** Selects the size of the whole database in bytes. */
   readonly sizeQuery: string;
-}
-
-/** What a transaction is like. */
-export interface WorkOptions {
-  /** Upkeep that reads whole tables: its statements have no time limit. */
-  isSlow?: boolean | undefined;
-  /** It reads for seconds, so it must not keep other reads waiting. */
-  isLong?: boolean | undefined;
+  /** Selects `table_name`, `name` and `type` of the columns of the tables of a store that are there. */
+  columnsQuery(tables: readonly string[]): string;
 }
 
 /** A database, as the store uses it. Its errors are `StoreError`s. */
@@ -75,14 +55,14 @@ export interface Driver {
   readonly dialect: Dialect;
   /** How many calls of `all` and `read` run at the same time. */
   readonly readsAtOnce: number;
-  /** Calls of a transaction when many are loaded. */
-  readonly loadsAtOnce: number;
   /** Runs a statement that only reads, and returns its rows. */
   all(sql: string, values?: readonly Value[]): Promise<Row[]>;
   /** Runs `body` on one snapshot: all its statements see the same state. `body` can be run several times. */
-  read<T>(body: (session: Session) => Promise<T>, work?: WorkOptions): Promise<T>;
+  read<T>(body: (session: Session) => Promise<T>): Promise<T>;
+  /** Gives what `body` gives, all from one snapshot, on a connection of its own. */
+  stream<T>(body: (session: Session) => AsyncGenerator<T>): AsyncGenerator<T>;
   /** Runs `body` in a transaction, and again from the start when that helps after an error. */
-  write<T>(body: (session: Session) => Promise<T>, work?: WorkOptions): Promise<T>;
+  write<T>(body: (session: Session) => Promise<T>): Promise<T>;
   /**
    * Removes what deleted rows have left in the files. Returns why some of it may still be there: `vacuum`, the database has to be told so
    * by its administrator; `in_use`, another process uses the file.
@@ -91,4 +71,35 @@ export interface Driver {
    */
   scrub(isWhole: boolean): Promise<Erasure['remains']>;
   close(): Promise<void>;
+}
+
+const names = [...recordColumns.keys()].map((name) => `"${name}"`);
+const others = names.slice(2);
+
+/** Names of the columns of `records`, as SQL. */
+export const recordNames: string = names.join(', ');
+
+/** What follows the rows of an insert into `records`: a row that is there is replaced, unless it is the same. */
+export const orReplace: string = `ON CONFLICT (account, sid) DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+
+/** The condition that a row differs from the one that is there, with the operator of the database. */
+export const differs = (operator: string): string =>
+  others.map((name) => `records.${name} ${operator} excluded.${name}`).join(' OR ');
+
+/** Inserts some rows into a table, many in a statement. */
+export async function insertRows(
+  session: Session,
+  insert: { readonly into: string; readonly columns: readonly string[]; readonly otherwise?: string },
+  rows: readonly (readonly Value[])[],
+): Promise<void> {
+  const { into, columns, otherwise = '' } = insert;
+  for (let at = 0; at < rows.length; at += 100) {
+    const some = rows.slice(at, at + 100);
+    const values: Value[] = [];
+    const marks = some.map((row) => `(${row.map((value) => `$${values.push(value)}`).join(', ')})`);
+    await session.run(
+      `INSERT INTO ${into} (${columns.join(', ')}) VALUES ${marks.join(', ')} ${otherwise}`,
+      values,
+    );
+  }
 }

@@ -1,10 +1,8 @@
+import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
-import type { Insert, Session, Value } from './driver.ts';
-import { copyRows } from './postgres-copy.ts';
+import { from as copyFrom } from 'pg-copy-streams';
+import { differs, orReplace, recordNames, type Session, type Value } from './driver.ts';
 import { fromPostgres } from './postgres-errors.ts';
-
-/** From this many rows on COPY, or lists, are cheaper than values. */
-const worthCopying = 10;
 
 /** Statements on a connection. One that takes longer than the limit fails, even when the server is frozen. */
 export function sessionOf(client: pg.PoolClient, limitMs: number): Session {
@@ -24,50 +22,55 @@ export function sessionOf(client: pg.PoolClient, limitMs: number): Session {
   return {
     all: async (sql, values) => (await query(sql, values)).rows,
     run: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
-    async many(insert, rows, valuesOf) {
-      if (rows.length === 0) return 0;
-      if (insert.otherwise === undefined && rows.length >= worthCopying) {
-        await copyRows(client, insert, rows, { valuesOf, limitMs }).catch((cause: unknown) => {
-          throw fromPostgres(cause);
-        });
-        return rows.length;
-      }
-      const cells = rows.map(valuesOf);
-      const { from, values } = rows.length < worthCopying ? oneByOne(cells) : inLists(insert, cells);
-      const { rowCount } = await query(
-        `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) ${from} ${insert.otherwise ?? ''}`,
-        values,
+    async stage(rows) {
+      await query(
+        'CREATE TEMP TABLE IF NOT EXISTS incoming (LIKE records INCLUDING DEFAULTS) ON COMMIT DELETE ROWS; DELETE FROM incoming',
       );
-      return rowCount ?? 0;
+      const signal = limitMs === 0 ? undefined : AbortSignal.timeout(limitMs);
+      const copy = client.query(copyFrom(`COPY incoming (${recordNames}) FROM STDIN`));
+      try {
+        await pipeline(lines(rows), copy, { signal });
+      } catch (cause) {
+        throw fromPostgres(signal?.aborted ? new Error('Query read timeout') : cause);
+      }
+    },
+    put: async () => {
+      const sql = `INSERT INTO records (${recordNames}) SELECT ${recordNames} FROM incoming ${orReplace} WHERE ${differs('IS DISTINCT FROM')}`;
+      return (await query(sql)).rowCount ?? 0;
     },
   };
 }
 
-/** What rows are inserted from, and its parameters. */
-interface Source {
-  readonly from: string;
-  readonly values: readonly Value[];
+/** Characters of a piece of rows. */
+const pieceChars = 65_536;
+
+/** Rows in the text format of COPY. Each piece is made when it is asked for, so that it is sent while others are made. */
+function* lines(rows: readonly (readonly Value[])[]): Generator<string> {
+  let text = '';
+  for (const row of rows) {
+    let mark = '';
+    for (const value of row) {
+      text += mark + cell(value);
+      mark = '\t';
+    }
+    text += '\n';
+    if (text.length < pieceChars) continue;
+    yield text;
+    text = '';
+  }
+  yield text;
 }
 
-/** A few rows. */
-function oneByOne(rows: readonly (readonly Value[])[]): Source {
-  const values: Value[] = [];
-  const list = rows.map((row) => `(${row.map((value) => `$${values.push(value)}`).join(', ')})`);
-  return { from: `VALUES ${list.join(', ')}`, values };
-}
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** Many rows, a list for each column: to read a statement with a value for each cell costs the server as much as to run it. */
-function inLists({ columns }: Insert, rows: readonly (readonly Value[])[]): Source {
-  const lists = columns.map((_, column) => {
-    const cells = rows.map((row) => row[column] ?? null);
-    return cells.every(Number.isSafeInteger)
-      ? { type: 'bigint[]', value: `{${cells.join(',')}}` }
-      : { type: 'text[]', value: cells.map((cell) => (cell === null ? null : String(cell))) };
-  });
-  return {
-    from: `SELECT * FROM unnest(${lists.map(({ type }, i) => `$${i + 1}::${type}`).join(', ')})`,
-    values: lists.map(({ value }) => value),
-  };
+/** A value in the text format of COPY. */
+function cell(value: Value): string {
+  if (value === null) return '\\N';
+  if (typeof value === 'number') return String(value);
+  const text = String(value);
+  return /[\\\t\n\r]/.test(text)
+    ? text.replace(/[\\\t\n\r]/g, (character) => escapes[character] ?? '')
+    : text;
 }
 
 /** Runs a statement that may fail, as when the connection has ended. */

@@ -1,38 +1,28 @@
 import type { Erasure } from '@call-attribution/node-stream/copies';
 import pg from 'pg';
 import { type StoreSettings, usualSettings } from '../options.ts';
-import type { Dialect, Driver, Row, Session, Value, WorkOptions } from './driver.ts';
-import { StoreError } from './errors.ts';
+import type { Dialect, Driver, Row, Session, Value } from './driver.ts';
 import { fromPostgres, hasResponded, isUsableAfter, remedyOf } from './postgres-errors.ts';
 import { isDone, sessionOf } from './postgres-session.ts';
-
-// The place of a row: its page, and its number there. The largest pages have room for 1,169 rows.
-const rowId = '((ctid::text::point)[0]::bigint << 11) + (ctid::text::point)[1]::bigint';
 
 const dialect: Dialect = {
   key: 'text COLLATE "C"',
   schema: '',
-  clustered: '',
   isIn: (column, placeholder) => `${column} = ANY(${placeholder})`,
   // Without OFFSET, a server that has not analyzed the table yet reads all calls of the account.
   lookUp: (columns) => `SELECT found.* FROM unnest($2::text[]) AS list(value) CROSS JOIN LATERAL
       (SELECT ${columns} FROM records WHERE account = $1 AND sid = list.value OFFSET 0) AS found`,
   list: (values) => values,
-  rowId,
   jsonOf: (column) => `json_agg(${column})::text`,
-  firstCalls: (callers) => `SELECT max(caller) AS last, count(*) AS callers,
-      (json_agg(id) FILTER (WHERE first >= $3::bigint AND first < $4::bigint AND caller ~ '^[0-9]{1,18}$'))::text AS ids
-    FROM (SELECT caller, id, first FROM (SELECT DISTINCT ON (caller) caller,
-        ${rowId} AS id,
-        CASE WHEN at > $5::bigint THEN at ELSE $6::bigint END AS first
-      FROM records WHERE account = $1 AND caller > $2 ORDER BY caller, at = $5::bigint, at, sid) each_caller
-      ORDER BY caller LIMIT ${callers}) taken`,
-  // An entry of an index has room for a third of a page, and addresses can be longer.
-  pageColumns: '',
+  text: (column, tenths = false) => `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS${tenths ? '.FF1' : ''}')`,
   hasComments: true,
   lock: 'FOR UPDATE',
   now: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
   sizeQuery: 'SELECT pg_database_size(current_database()) AS bytes',
+  columnsQuery: (tables) =>
+    `SELECT relation.name AS table_name, attname AS name, format_type(atttypid, atttypmod) AS type
+       FROM unnest(ARRAY[${tables.map((name) => `'${name}'`).join(', ')}]) AS relation(name)
+       JOIN pg_attribute ON attrelid = to_regclass(relation.name) AND attnum > 0 AND NOT attisdropped`,
 };
 
 /** Times that a transaction is run when others get in its way. */
@@ -64,18 +54,11 @@ export function openPostgres(url: string, settings: StoreSettings = usualSetting
 /** The server ends a statement itself. Only when it does not respond at all, this process has to. */
 const limitOf = (timeoutMs: number): number => timeoutMs + Math.min(timeoutMs, 5_000);
 
-/** What a transaction needs besides its body. */
-interface Transaction extends WorkOptions {
-  readonly begin: string;
-  /** Finds out what became of it when the connection breaks during COMMIT. Without it nothing was written. */
-  readonly settle?: (id: number, error: unknown) => Promise<void>;
-}
+const snapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 class PostgresDriver implements Driver {
   readonly dialect = dialect;
   readonly readsAtOnce: number;
-  /** A transaction costs a dozen round trips. */
-  readonly loadsAtOnce = 5_000;
   readonly #pool: pg.Pool;
   readonly #settings: StoreSettings;
   #hasConnected = false;
@@ -107,16 +90,33 @@ class PostgresDriver implements Driver {
     });
   }
 
-  read<T>(body: (session: Session) => Promise<T>, work: WorkOptions = {}): Promise<T> {
-    const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-    return this.#patiently(() => this.#transaction(body, { ...work, begin }));
+  read<T>(body: (session: Session) => Promise<T>): Promise<T> {
+    return this.#patiently(() => this.#transaction(body, snapshot));
   }
 
-  write<T>(body: (session: Session) => Promise<T>, work: WorkOptions = {}): Promise<T> {
-    // The number of the transaction is what tells later whether it was committed.
-    const begin = `BEGIN${this.#settings.readOnly ? ' READ ONLY' : ''}; SELECT txid_current() AS id, pg_backend_pid() AS pid`;
-    const settle = (id: number, error: unknown) => this.#settle(id, error);
-    return this.#patiently(() => this.#transaction(body, { ...work, begin, settle }));
+  async *stream<T>(body: (session: Session) => AsyncGenerator<T>): AsyncGenerator<T> {
+    const { client, session } = await this.#patiently(async () => {
+      const client = await this.#connect();
+      const session = sessionOf(client, limitOf(this.#settings.statementTimeout));
+      try {
+        // It holds no locks, so whoever takes the rows may take their time.
+        await session.all(`${snapshot}; SET LOCAL idle_in_transaction_session_timeout = 0`);
+        return { client, session };
+      } catch (error) {
+        client.release(!isUsableAfter(error));
+        throw error;
+      }
+    });
+    try {
+      yield* body(session);
+    } finally {
+      client.release(!(await isDone(session, 'ROLLBACK')));
+    }
+  }
+
+  write<T>(body: (session: Session) => Promise<T>): Promise<T> {
+    const begin = this.#settings.readOnly ? 'BEGIN READ ONLY' : 'BEGIN';
+    return this.#patiently(() => this.#transaction(body, begin));
   }
 
   /** Only VACUUM FULL writes the tables without their dead rows, and it keeps everybody else out for as long as it takes. */
@@ -136,63 +136,20 @@ class PostgresDriver implements Driver {
     }
   }
 
-  /** Runs a transaction once. */
-  async #transaction<T>(
-    body: (session: Session) => Promise<T>,
-    { begin, settle, isSlow = false }: Transaction,
-  ): Promise<T> {
-    const { statementTimeout, slowStatementTimeout } = this.#settings;
+  /** Runs a transaction once. One whose end is not known, since the connection broke, is run again: every write can be repeated. */
+  async #transaction<T>(body: (session: Session) => Promise<T>, begin: string): Promise<T> {
     const client = await this.#connect();
-    const atOnce = sessionOf(client, limitOf(statementTimeout));
-    const session = isSlow ? sessionOf(client, limitOf(slowStatementTimeout)) : atOnce;
-    let id: number | undefined;
-    let result: T;
-    let watch: NodeJS.Timeout | undefined;
+    const session = sessionOf(client, limitOf(this.#settings.statementTimeout));
     try {
-      const [row] = await atOnce.all(
-        isSlow ? `${begin}; SET LOCAL statement_timeout = ${slowStatementTimeout}` : begin,
-      );
-      if (row !== undefined) {
-        id = Number(row.id);
-        watch = this.#endSilent(Number(row.pid));
-      }
-      result = await body(session);
+      await session.all(begin);
+      const result = await body(session);
+      await session.all('COMMIT');
+      client.release();
+      return result;
     } catch (error) {
-      clearInterval(watch);
       client.release(!(await rolledBack(client, error)));
       throw error;
     }
-    clearInterval(watch);
-    const end = atOnce.all('COMMIT').then(() => client.release());
-    if (settle === undefined) {
-      // Nothing was written, so there is no need to wait for the end.
-      end.catch(() => client.release(true));
-      return result;
-    }
-    try {
-      await end;
-    } catch (error) {
-      const isUsable = await rolledBack(client, error);
-      client.release(!isUsable);
-      if (isUsable || id === undefined) throw error;
-      await settle(id, error);
-    }
-    return result;
-  }
-
-  /** Returns when the transaction was committed. Throws the error when it was not, so that it is run again. */
-  async #settle(id: number, error: unknown): Promise<void> {
-    const patienceMs = this.#settings.idleTransactionTimeout + this.#settings.reconnectTimeout + 5_000;
-    for (const start = performance.now(); performance.now() - start < patienceMs; await pause(100)) {
-      const status = await this.all('SELECT txid_status($1) AS status', [id]).catch(() => []);
-      if (status[0]?.status === 'committed') return;
-      if (status[0]?.status === 'aborted') throw error;
-    }
-    throw new StoreError(
-      'store_unavailable',
-      'The connection to the PostgreSQL server was lost while a transaction was being committed, so it is unknown whether it was. Every write of a store can be repeated: try again.',
-      { cause: error },
-    );
   }
 
   /** Runs a job again when that helps, until it succeeds or the patience for the error is used up. */
@@ -216,22 +173,7 @@ class PostgresDriver implements Driver {
       }
     }
   }
-
-  /**
-   * Ends transactions that keep this one waiting while their own process is silent. The server does that by itself, except when
-   * a process was stopped in the middle of a statement, such as a COPY: that it would wait for without a limit.
-   */
-  #endSilent(waiting: number): NodeJS.Timeout | undefined {
-    const { idleTransactionTimeout } = this.#settings;
-    const look = () => this.all(silentOnes, [waiting, idleTransactionTimeout]);
-    // When looking fails, the statement that waits says what is wrong.
-    return setInterval(() => look().catch(() => []), idleTransactionTimeout / 3).unref();
-  }
 }
-
-/** Ends the transactions that keep another one waiting, and whose processes have said nothing for so many milliseconds. */
-const silentOnes = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY(pg_blocking_pids($1))
-  AND wait_event_type = 'Client' AND state_change < clock_timestamp() - $2 * interval '1 millisecond'`;
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms * (0.5 + Math.random() / 2)));
 

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
-import type { Row, Session, Value } from './driver.ts';
+import { recordColumns } from '../columns.ts';
+import { differs, orReplace, type Row, recordNames, type Session, type Value } from './driver.ts';
 import { fromSqlite, isBusy } from './sqlite-errors.ts';
 
 /** The name of a database in memory. */
@@ -85,33 +86,30 @@ function sessionOf(connection: Database.Database, prepared: Map<string, Database
     }
     return found;
   };
+  let staged: readonly (readonly Value[])[] = [];
   return {
     all: async (sql, values = []) => statement(sql).all(values as Value[]) as Row[],
     run: async (sql, values = []) => statement(sql).run(values as Value[]).changes,
-    many: async (insert, rows, valuesOf) => {
-      const width = insert.columns.length;
-      const into = (count: number): Database.Statement => {
-        const marks = (row: number) => insert.columns.map((_, i) => `$${row * width + i + 1}`);
-        const values = Array.from({ length: count }, (_, row) => `(${marks(row)})`).join(',');
-        return statement(
-          `INSERT INTO ${insert.into} (${insert.columns.join(', ')}) VALUES ${values} ${insert.otherwise ?? ''}`,
-        );
-      };
-      let touched = 0;
-      let at = 0;
+    async stage(rows) {
+      staged = rows;
+    },
+    async put() {
+      let written = 0;
       // A call of the driver costs about as much as inserting a row.
-      for (const some = into(rowsAtOnce); at + rowsAtOnce <= rows.length; at += rowsAtOnce)
-        touched += some.run(flat(rows.slice(at, at + rowsAtOnce), valuesOf)).changes;
-      const one = into(1);
-      for (const row of rows.slice(at)) touched += one.run(flat([row], valuesOf)).changes;
-      return touched;
+      const some = statement(upsertOf(rowsAtOnce));
+      const one = statement(upsertOf(1));
+      let at = 0;
+      for (; at + rowsAtOnce <= staged.length; at += rowsAtOnce)
+        written += some.run(staged.slice(at, at + rowsAtOnce).flat() as Value[]).changes;
+      for (const row of staged.slice(at)) written += one.run(row as Value[]).changes;
+      staged = [];
+      return written;
     },
   };
 }
 
-/** The values of some rows, one after the other. Array.flat is several times slower. */
-function flat<T>(rows: readonly T[], valuesOf: (row: T) => readonly Value[]): Value[] {
-  const values: Value[] = [];
-  for (const row of rows) for (const value of valuesOf(row)) values.push(value);
-  return values;
-}
+const upsertOf = (rows: number): string => {
+  const row = `(${Array.from(recordColumns, () => '?').join(', ')})`;
+  const values = Array.from({ length: rows }, () => row).join(', ');
+  return `INSERT INTO records (${recordNames}) VALUES ${values} ${orReplace} WHERE ${differs('IS NOT')}`;
+};

@@ -58,7 +58,7 @@ export async function sqliteStatement(
         throw fromSqlite(error, file);
       }
       try {
-        await all('SELECT version FROM meta WHERE id = 1');
+        await all('SELECT layout FROM meta WHERE id = 1');
       } catch (error) {
         const known = fromSqlite(error, file);
         throw known.code === 'store_failed' ? noStore(name) : known;

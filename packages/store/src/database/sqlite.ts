@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Erasure } from '@call-attribution/node-stream/copies';
 import type Database from 'libsql';
 import type { StoreSettings } from '../options.ts';
-import type { Dialect, Driver, Row, Session, Value, WorkOptions } from './driver.ts';
+import type { Dialect, Driver, Row, Session, Value } from './driver.ts';
 import { noStore, StoreError } from './errors.ts';
-import { groupedFields } from './own-columns.ts';
 import { type Connection, connect, inMemory, untilFree } from './sqlite-connection.ts';
 import { fromSqlite, isOfSqlite } from './sqlite-errors.ts';
 import {
@@ -22,25 +21,22 @@ import {
 const dialect: Dialect = {
   key: 'TEXT',
   schema: 'store.',
-  clustered: 'WITHOUT ROWID',
   isIn: (column, placeholder) => `${column} IN (SELECT value FROM json_each(${placeholder}))`,
   // Without CROSS JOIN, SQLite reads all calls of the account.
   lookUp: (columns) =>
     `SELECT ${columns} FROM json_each($2) AS list CROSS JOIN records WHERE account = $1 AND sid = list.value`,
   list: (values) => JSON.stringify(values),
-  rowId: 'rowid',
   jsonOf: (column) => `json_group_array(${column})`,
-  // Of several rows with the least time SQLite takes the first one of the index, which is in the order of the sids.
-  firstCalls: (callers) => `SELECT max(caller) AS last, count(*) AS callers,
-      json_group_array(id) FILTER (WHERE first >= $3 AND first < $4 AND caller NOT GLOB '*[^0-9]*' AND length(caller) <= 18) AS ids
-    FROM (SELECT caller, rowid AS id, min(CASE WHEN at > $5 THEN at ELSE $6 END) AS first
-      FROM records INDEXED BY records_caller WHERE account = $1 AND caller > $2 GROUP BY caller ORDER BY caller LIMIT ${callers})`,
-  pageColumns: `, ${groupedFields.join(', ')}`,
+  text: (column) => column,
   hasComments: false,
   lock: '',
   now: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
   sizeQuery:
     "SELECT page_count * page_size AS bytes FROM pragma_page_count('store'), pragma_page_size('store')",
+  columnsQuery: (tables) =>
+    `SELECT m.name AS table_name, c.name AS name, c.type AS type
+       FROM store.sqlite_schema AS m JOIN pragma_table_info(m.name, 'store') AS c
+      WHERE m.name IN (${tables.map((name) => `'${name}'`).join(', ')})`,
 };
 
 /**
@@ -81,15 +77,13 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
 class SqliteDriver implements Driver {
   readonly dialect = dialect;
   readonly readsAtOnce = 1;
-  /** With more, the garbage collector has to copy them. */
-  readonly loadsAtOnce = 500;
   readonly #file: string;
   readonly #patienceMs: number;
   readonly #opened: OpenFile;
   readonly #release: () => Promise<void>;
   readonly #isReadOnly: boolean;
-  /** Reads on connections of their own. */
-  readonly #long = new Set<Promise<unknown>>();
+  /** Connections of reads that have one of their own. */
+  readonly #streams = new Set<Connection>();
   #isClosed = false;
 
   constructor(
@@ -109,34 +103,44 @@ class SqliteDriver implements Driver {
     return this.read((session) => session.all(sql, values));
   }
 
-  async read<T>(body: (session: Session) => Promise<T>, { isLong = false }: WorkOptions = {}): Promise<T> {
+  async read<T>(body: (session: Session) => Promise<T>): Promise<T> {
     this.#refuseClosed();
     const { reading, reader, watch } = this.#opened;
-    if (isLong && watch !== null) return this.#readAlone(body);
     return reading(() => {
       watch?.check();
       return this.#transaction(reader, 'BEGIN', body);
     });
   }
 
-  /** Reads on a connection of its own, so that other reads go on meanwhile. */
-  async #readAlone<T>(body: (session: Session) => Promise<T>): Promise<T> {
+  /** Reads on a connection of its own, so that other work goes on meanwhile. A database in memory has one only, and is read at once. */
+  async *stream<T>(body: (session: Session) => AsyncGenerator<T>): AsyncGenerator<T> {
+    this.#refuseClosed();
     const { watch } = this.#opened;
-    const work = async (): Promise<T> => {
-      watch?.check();
-      const own = await connectReader(realPath(this.#file), this.#file, this.#patienceMs, this.#isReadOnly);
-      try {
-        return await this.#transaction(own, 'BEGIN', body);
-      } finally {
-        own.close();
-      }
+    if (watch === null) {
+      yield* await this.read(async (session) => {
+        const all: T[] = [];
+        for await (const some of body(session)) all.push(some);
+        return all;
+      });
+      return;
+    }
+    watch.check();
+    const own = await connectReader(realPath(this.#file), this.#file, this.#patienceMs, this.#isReadOnly);
+    this.#streams.add(own);
+    const session: Session = {
+      ...own.session,
+      all: async (sql, values) => {
+        this.#refuseClosed();
+        return own.session.all(sql, values);
+      },
     };
-    const result = work();
-    this.#long.add(result);
     try {
-      return await result;
+      own.database.exec('BEGIN');
+      yield* body(session);
+    } catch (error) {
+      throw isOfSqlite(error) ? fromSqlite(error, this.#file) : error;
     } finally {
-      this.#long.delete(result);
+      if (this.#streams.delete(own)) endStream(own);
     }
   }
 
@@ -194,7 +198,8 @@ class SqliteDriver implements Driver {
     // What was asked for before is still done.
     await this.#opened.reading(async () => undefined);
     await this.#opened.writing(async () => undefined);
-    await Promise.allSettled(this.#long);
+    for (const own of this.#streams) endStream(own);
+    this.#streams.clear();
     await this.#release();
   }
 
@@ -222,6 +227,12 @@ class SqliteDriver implements Driver {
       }
     });
   }
+}
+
+/** A file cannot be detached within a transaction. */
+function endStream({ database, close }: Connection): void {
+  rollBack(database);
+  close();
 }
 
 function rollBack(database: Database.Database): void {

@@ -15,7 +15,7 @@ const service = createService({
   log: (entry) => log.push(entry),
 });
 await store.putAccount({ id: '101', name: 'One' });
-await store.load('101', fixtureCalls(2_000));
+await store.upsert('101', fixtureCalls(2_000));
 const at = { port: 0, hostname: '127.0.0.1' };
 const [bun, deno] = ['Bun', 'Deno'].map((name) => Reflect.get(globalThis, name));
 const server = bun

@@ -5,20 +5,91 @@ import {
   callerHash,
   type Erasure,
   newRemovalKey,
+  nothingRemoved,
   openRemovals,
+  purgeBorder,
   type RemovalNote,
+  type Removals,
   withoutCalls,
   withoutRecords,
 } from '@call-attribution/node-stream/copies';
-import type { Driver, Session } from '../database/driver.ts';
-import { StoreError } from '../database/errors.ts';
-import { document, documentIn } from '../rows/documents.ts';
-import { addErased, readRemovals, setBorder } from '../rows/removed.ts';
-import { noTime, secondsOf } from '../rows/wire-values.ts';
-import { deleteKeys, holdAccount } from '../rows/write.ts';
+import { keyOf } from './columns.ts';
+import { type Driver, insertRows, type Session } from './database/driver.ts';
+import { StoreError } from './database/errors.ts';
+import { readColumns } from './read.ts';
+import { everything } from './selection.ts';
+import { deleteKeys, holdAccount } from './write.ts';
+
+// What was erased and purged from an account: hashes of callers in `erased`, and the time before which it has no calls in `accounts`.
 
 /** Calls per transaction, so that other work of the process is not held up. */
 const batch = 2_000;
+
+/** What was erased and purged from an account. */
+export async function readRemovals(session: Pick<Session, 'all'>, account: string): Promise<Removals> {
+  const [found] = await session.all('SELECT purged_before FROM accounts WHERE account = $1', [account]);
+  const rows = await session.all(
+    'SELECT made_with, caller FROM erased WHERE account = $1 ORDER BY made_with',
+    [account],
+  );
+  const purgedBefore = (found?.purged_before ?? null) as string | null;
+  if (rows.length === 0 && purgedBefore === null) return openRemovals(nothingRemoved);
+  const erased: { key: string; callers: string[] }[] = [];
+  for (const row of rows) {
+    const key = String(row.made_with);
+    const last = erased.at(-1);
+    if (last?.key === key) last.callers.push(String(row.caller));
+    else erased.push({ key, callers: [String(row.caller)] });
+  }
+  return openRemovals({ erased, purgedBefore });
+}
+
+/** Adds to what was erased from an account, in a transaction that holds it. */
+const addErased = (session: Session, account: string, erased: RemovalNote['erased']): Promise<void> =>
+  insertRows(
+    session,
+    {
+      into: 'erased',
+      columns: ['account', 'made_with', 'caller'],
+      otherwise: 'ON CONFLICT (account, made_with, caller) DO NOTHING',
+    },
+    erased.flatMap(({ key, callers }) => callers.map((caller) => [account, key, caller])),
+  );
+
+/** Moves the time before which an account has no calls, in a transaction that holds it. It never moves back. */
+async function setBorder(session: Session, account: string, before: string): Promise<void> {
+  await session.run(
+    'UPDATE accounts SET purged_before = $2 WHERE account = $1 AND (purged_before IS NULL OR purged_before < $2)',
+    [account, before],
+  );
+}
+
+/**
+ * Deletes the calls added before a time, but none without a usable date, some thousand per transaction, and keeps later writes from adding
+ * any. Returns the number of deleted calls.
+ */
+export async function purgeBefore(driver: Driver, account: string, time: string): Promise<number> {
+  const before = purgeBorder(time);
+  if (before === null)
+    throw new StoreError('unfit_record', 'The time of a purge must have the form YYYY-MM-DD HH:MM:SS.');
+  await driver.write(async (session) => {
+    await holdAccount(driver, session, account);
+    await setBorder(session, account, before);
+  });
+  let purged = 0;
+  for (let deleted = batch; deleted > 0; purged += deleted)
+    deleted = await driver.write(async (session) => {
+      await holdAccount(driver, session, account);
+      const rows = await session.all(
+        `SELECT sid FROM records WHERE account = $1 AND date_added < $2 ORDER BY date_added, sid LIMIT ${batch}`,
+        [account, before],
+      );
+      const keys = rows.map(({ sid }) => String(sid));
+      return keys.length === 0 ? 0 : deleteKeys(driver, session, account, keys);
+    });
+  if (purged > 0) await driver.scrub(false);
+  return purged;
+}
 
 /**
  * Deletes all calls of some callers, remembers hashes of their numbers, so that later syncs leave them out, and removes every trace of
@@ -37,12 +108,10 @@ export async function eraseCallers(
     await holdAccount(driver, session, account);
     const { note } = await readRemovals(session, account);
     const key = note.erased[0]?.key ?? newRemovalKey();
-    await addErased(session, account, {
-      erased: [{ key, callers: keys.map((caller) => callerHash(caller, key)) }],
-    });
+    await addErased(session, account, [{ key, callers: keys.map((caller) => callerHash(caller, key)) }]);
   });
   const deleted = callers.map(() => 0);
-  const sids = await deleteCalls(driver, account, (caller) => {
+  const sids = await deleteCallsOf(driver, account, (caller) => {
     const place = places.get(phoneKey(caller));
     if (place !== undefined) deleted[place] = (deleted[place] ?? 0) + 1;
     return place !== undefined;
@@ -59,57 +128,52 @@ export async function addRemovals(
   account: string,
   { erased, purgedBefore }: RemovalNote,
 ): Promise<number> {
-  const border = purgedBefore === null ? null : secondsOf(purgedBefore);
   await driver.write(async (session) => {
     await holdAccount(driver, session, account);
-    await addErased(session, account, { erased });
-    if (border === null) return;
+    await addErased(session, account, erased);
+    if (purgedBefore === null) return;
     const [older] = await session.all(
-      'SELECT 1 AS found FROM records WHERE account = $1 AND at > $2 AND at < $3 LIMIT 1',
-      [account, noTime, border],
+      'SELECT 1 AS found FROM records WHERE account = $1 AND date_added < $2 LIMIT 1',
+      [account, purgedBefore],
     );
-    if (older === undefined) await setBorder(session, account, border);
+    if (older === undefined) await setBorder(session, account, purgedBefore);
   });
   if (erased.length === 0) return 0;
   const { isErased } = openRemovals({ erased, purgedBefore: null });
-  const sids = await deleteCalls(driver, account, isErased);
+  const sids = await deleteCallsOf(driver, account, isErased);
   if (sids.length > 0) await driver.scrub(true);
   return sids.length;
 }
 
 /** Deletes the calls of some callers, with what else the database has about them. Returns their ids. */
-async function deleteCalls(
+async function deleteCallsOf(
   driver: Driver,
   account: string,
   isWanted: (caller: unknown) => boolean,
 ): Promise<string[]> {
-  const found = new Map<string, string>();
+  const sids: string[] = [];
   // A journal has entries of many accounts, by the ids that the API has given them.
   const accounts = new Set([account]);
   // No writer can add such a call any longer, so one pass over the rows finds every one.
-  for (let after = ''; ; ) {
-    const rows = await driver.all(
-      `SELECT sid, ${document} FROM records WHERE account = $1 AND sid > $2 ORDER BY sid LIMIT $3`,
-      [account, after, batch],
-    );
-    for (const row of rows) {
-      const { sid, ani, acct_id } = JSON.parse(documentIn(row).text) as Readonly<Record<string, unknown>>;
+  for await (const { columns } of readColumns(
+    driver,
+    account,
+    everything,
+    ['ani', 'sid', 'acct_id'],
+    undefined,
+  ))
+    for (const [at, ani] of (columns.ani ?? []).entries()) {
       if (!isWanted(ani)) continue;
-      found.set(String(row.sid), String(sid));
-      if (typeof acct_id === 'string') accounts.add(acct_id);
+      sids.push(String(columns.sid?.[at]));
+      const owner = columns.acct_id?.[at];
+      if (typeof owner === 'string') accounts.add(owner);
     }
-    const last = rows.at(-1);
-    if (rows.length < batch || last === undefined) break;
-    after = String(last.sid);
-  }
   // The calls go last: a run that is killed before finds them again, and with them what else there is of them.
-  const sids = [...found.values()];
   if (sids.length > 0) await forgetTraces(driver, account, new Set(sids), accounts);
-  const keys = [...found.keys()];
-  for (let from = 0; from < keys.length; from += batch)
+  for (let from = 0; from < sids.length; from += batch)
     await driver.write(async (session) => {
       await holdAccount(driver, session, account);
-      await deleteKeys(driver, session, account, keys.slice(from, from + batch));
+      await deleteKeys(driver, session, account, sids.slice(from, from + batch).map(keyOf));
     });
   return sids;
 }
@@ -156,11 +220,9 @@ async function changeState(
   );
   if (row === undefined) return;
   const state: unknown = JSON.parse(String(row.note));
-  if (!isState(state)) return;
+  if (!Array.isArray(propertyOf(state, 'parts'))) return;
   await session.run(
     "UPDATE claims SET token = token + 1, holder = 'An erasure or a purge', note = $2 WHERE account = $1 AND name = 'sync'",
-    [account, JSON.stringify(change(state))],
+    [account, JSON.stringify(change(state as SyncState))],
   );
 }
-
-const isState = (state: unknown): state is SyncState => Array.isArray(propertyOf(state, 'parts'));

@@ -1,0 +1,385 @@
+import { createHash } from 'node:crypto';
+import { type FieldType, fields } from '@call-attribution/core/fields';
+import { type Call, isCallExtension, isTooDeep } from '@call-attribution/core/record';
+import { parseNaive } from '@call-attribution/core/time';
+import { StoreError } from './database/errors.ts';
+
+// One row of `records` is one call: a column for each field of the field table, and `odd` for what a column cannot give back.
+
+/** What a column holds. */
+export type Cell = string | number | null;
+
+/** How the values of a field are kept in a column. */
+export interface Kind {
+  /** The type of the column, in both databases. */
+  readonly type: 'text' | 'bigint' | 'timestamp';
+  /** What the column holds for a value; null for one that it cannot hold. */
+  read(value: unknown): Cell;
+  /** The value that a cell stands for. */
+  print(cell: string | number): unknown;
+  /** What the view shows. */
+  readonly shown: (column: string) => string;
+}
+
+const integerForm = /^-?\d{1,15}$/;
+const tenthsForm = /^(-?)(\d{1,8})(?:\.(\d)0*)?$/;
+
+/** `"1.3"` as 13. Null for what is finer than tenths, or no decimal. */
+export function tenthsOf(text: string): number | null {
+  const [found, sign, whole, tenth] = tenthsForm.exec(text) ?? [];
+  if (found === undefined) return null;
+  const tenths = Number(whole) * 10 + Number(tenth ?? 0);
+  return sign === '-' && tenths > 0 ? -tenths : tenths;
+}
+
+const printedTenths: string[] = [];
+
+function printTenths(tenths: number): string {
+  const known = printedTenths[tenths];
+  if (known !== undefined) return known;
+  const [whole, tenth] = [Math.trunc(Math.abs(tenths) / 10), Math.abs(tenths) % 10];
+  const text = `${tenths < 0 ? '-' : ''}${whole}.${tenth}`;
+  if (tenths >= 0 && tenths < 10_000) printedTenths[tenths] = text;
+  return text;
+}
+
+/** A time that both databases can hold: PostgreSQL has no year 0. */
+const isTime = (text: string): boolean => !text.startsWith('0000') && !Number.isNaN(parseNaive(text));
+
+function integerOf(value: unknown): number | null {
+  if (typeof value === 'string') return integerForm.test(value) ? Number(value) : null;
+  return Number.isSafeInteger(value) ? (value as number) : null;
+}
+
+const asIs = (cell: string | number): unknown => cell;
+const itself = (column: string): string => `"${column}"`;
+
+/** The longest text that an index of PostgreSQL takes together with the others. */
+const longestInIndex = 200;
+
+const readText = (value: unknown): Cell =>
+  typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : null;
+
+const kinds = {
+  text: { type: 'text', shown: itself, print: asIs, read: readText },
+  indexed: {
+    ...{ type: 'text', shown: itself, print: asIs },
+    read: (value) => (typeof value === 'string' && value.length <= longestInIndex ? readText(value) : null),
+  },
+  key: {
+    ...{ type: 'text', shown: itself, print: asIs },
+    read: (value) => (typeof value === 'string' ? keyOf(value) : null),
+  },
+  integer: { type: 'bigint', shown: itself, print: asIs, read: integerOf },
+  digits: { type: 'bigint', shown: itself, print: String, read: integerOf },
+  tenths: {
+    type: 'bigint',
+    shown: (column) => `round("${column}" / 10.0, 1) AS "${column}"`,
+    print: (cell) => printTenths(Number(cell)),
+    read: (value) => (typeof value === 'string' ? tenthsOf(value) : null),
+  },
+  time: {
+    ...{ type: 'timestamp', shown: itself, print: asIs },
+    read: (value) => (typeof value === 'string' && value.length === 19 && isTime(value) ? value : null),
+  },
+  timeTenths: {
+    ...{ type: 'timestamp', shown: itself, print: asIs },
+    read(value) {
+      if (typeof value !== 'string' || !isTime(value)) return null;
+      if (value.length === 19) return `${value}.0`;
+      return value.length === 21 ? value : null;
+    },
+  },
+} as const satisfies Record<string, Kind>;
+
+const kindOfType: Readonly<Record<FieldType, keyof typeof kinds>> = {
+  string: 'text',
+  url: 'text',
+  null: 'text',
+  integer: 'integer',
+  'integer-string': 'digits',
+  'decimal-string': 'tenths',
+  datetime: 'time',
+  'datetime-tenths': 'timeTenths',
+};
+const ownKind: Readonly<Record<string, keyof typeof kinds>> = { sid: 'key', ani: 'indexed' };
+
+/** The column of a field. */
+export interface FieldColumn {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly isTenthsOfSeconds: boolean;
+  /** The versions that have the field. */
+  readonly v2: string | null;
+  readonly v3: string | null;
+  readonly meaning: string;
+}
+
+/** The columns of the fields, in the order of the field table. */
+export const fieldColumns: readonly FieldColumn[] = fields.map(({ name, type, v2, v3, meaning }) => {
+  const kind = ownKind[name] ?? kindOfType[type];
+  return { name, kind: kinds[kind], isTenthsOfSeconds: kind === 'timeTenths', v2, v3, meaning };
+});
+
+/** The same by name. */
+export const columnOf: ReadonlyMap<string, FieldColumn> = new Map(
+  fieldColumns.map((column) => [column.name, column]),
+);
+
+/** Fields that most questions ask for stand first in a row: SQLite reads a row up to the last column that is needed. */
+const asked = ['date_added', 'talk_minutes', 'ani', 'channel', 'ppc_campaign', 'ppc_keywords'];
+const askedNext = ['landing_page', 'referrer', 'state', 'ppc_status', 'ppc_gclid', 'displayed_timestamp'];
+const hot = new Set(['sid', ...asked, ...askedNext]);
+
+/** The columns of `records` with their types, in order. */
+export const recordColumns: ReadonlyMap<string, string> = new Map([
+  ['account', 'key NOT NULL'],
+  ['sid', 'key NOT NULL'],
+  ['extension', 'smallint NOT NULL'],
+  ['versions', 'text NOT NULL'],
+  ['odd', 'text'],
+  ...[...hot]
+    .filter((name) => name !== 'sid')
+    .map((name) => [name, name === 'ani' ? 'key' : (columnOf.get(name)?.kind.type ?? '')] as const),
+  ...fieldColumns.flatMap(({ name, kind }) => (hot.has(name) ? [] : [[name, kind.type] as const])),
+]);
+
+/** What the view `calls` shows: the account, and each field under its name. */
+export const viewColumns: string = [
+  'account',
+  ...fieldColumns.map(({ name, kind }) => kind.shown(name)),
+].join(', ');
+
+/** The versions that a call was read with. */
+export type Versions = 'v3' | 'v2' | 'v2,v3';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A call as a row. */
+export interface CallRow {
+  /** What it is found by. */
+  readonly key: string;
+  readonly versions: Versions;
+  /** The cells of {@link fieldColumns}. */
+  readonly cells: readonly Cell[];
+  readonly extension: 0 | 1;
+  /** What its columns cannot give back, as JSON: values of fields, and fields that are not in the table. */
+  readonly odd: string | null;
+  /** The number of the caller as it was sent. */
+  readonly caller: unknown;
+}
+
+const onlyIn = (one: 'v2' | 'v3', other: 'v2' | 'v3') =>
+  fieldColumns.filter((column) => column[one] !== null && column[other] === null).map(({ name }) => name);
+const [onlyV2, onlyV3] = [onlyIn('v2', 'v3'), onlyIn('v3', 'v2')];
+
+function versionsOf(call: Fields): Versions {
+  const has = (names: readonly string[]) => names.some((name) => call[name] !== undefined);
+  if (!has(onlyV3)) return 'v2';
+  return has(onlyV2) ? 'v2,v3' : 'v3';
+}
+
+const covers = (versions: Versions, { v2, v3 }: Pick<FieldColumn, 'v2' | 'v3'>): boolean =>
+  (v2 !== null && versions !== 'v3') || (v3 !== null && versions !== 'v2');
+
+/** A call as a row. One without a sid is refused, because it could not be told from others, and so is one nested too deep. */
+export function rowOf(given: Call): CallRow {
+  const call = given as unknown as Fields;
+  // A few servers send it as a number.
+  const sid = typeof call.sid === 'number' ? String(call.sid) : call.sid;
+  if (typeof sid !== 'string' || sid === '')
+    throw new StoreError('unfit_record', 'A call does not have a sid, so it cannot be stored.');
+  const cells: Cell[] = [];
+  let odd: Record<string, unknown> | null = null;
+  let left = 0;
+  // Without a prototype, since a name may be __proto__.
+  const keep = (name: string, value: unknown) => {
+    if (typeof value === 'object' && value !== null && isTooDeep(value))
+      throw new StoreError(
+        'unfit_record',
+        'A call has a value nested more than 1,000 levels deep, so it cannot be stored.',
+      );
+    odd ??= Object.create(null) as Record<string, unknown>;
+    odd[name] = value;
+  };
+  for (const { name, kind } of fieldColumns) {
+    const value = call[name];
+    if (value === undefined || value === null) {
+      cells.push(null);
+      if (value === null) left += 1;
+      continue;
+    }
+    left += 1;
+    const cell = kind.read(name === 'sid' ? sid : value);
+    cells.push(cell);
+    if (cell === null || kind.print(cell) !== value) keep(name, value);
+  }
+  for (const _ in call) left -= 1;
+  if (left !== 0)
+    for (const name in call) if (!columnOf.has(name) && call[name] !== undefined) keep(name, call[name]);
+  return {
+    ...{ key: keyOf(sid), versions: versionsOf(call), cells, caller: call.ani },
+    extension: isCallExtension({ channel: call.channel }) ? 1 : 0,
+    odd: odd && JSON.stringify(odd),
+  };
+}
+
+/**
+ * The row of a call that was read again. What only the other version has stays as it was: fields of its own, and unknown ones. What was
+ * read with the same version alone is replaced.
+ */
+export function mergedRow(was: Pick<CallRow, 'versions' | 'cells' | 'odd'>, now: CallRow): CallRow {
+  if (now.versions === was.versions || now.versions === 'v2,v3') return now;
+  const cells = fieldColumns.map(
+    (column, i) => (covers(now.versions, column) ? now.cells[i] : was.cells[i]) ?? null,
+  );
+  const before = Object.entries(was.odd === null ? {} : (JSON.parse(was.odd) as Fields)).filter(
+    ([name]) => !covers(now.versions, columnOf.get(name) ?? { v2: null, v3: null }),
+  );
+  const after = Object.entries(now.odd === null ? {} : (JSON.parse(now.odd) as Fields));
+  const odd =
+    before.length + after.length === 0 ? null : JSON.stringify(Object.fromEntries([...before, ...after]));
+  return { ...now, versions: 'v2,v3', cells, odd };
+}
+
+/** The values of a row, in the order of {@link recordColumns}. */
+export function valuesOf(account: string, { key, extension, versions, odd, cells }: CallRow): Cell[] {
+  const values: Cell[] = [account, key, extension, versions, odd];
+  for (const i of cellOrder) values.push(cells[i] ?? null);
+  return values;
+}
+
+const places = new Map(fieldColumns.map(({ name }, i) => [name, i]));
+const cellOrder = [...recordColumns.keys()].slice(5).map((name) => places.get(name) ?? 0);
+
+/** Some rows as they were read, a list of cells for each column. */
+export interface Rows {
+  readonly length: number;
+  /** The cells of a column of `records`; it must be one that was asked for. */
+  cells(column: string): readonly Cell[];
+  /** What is odd in the rows, by their place. */
+  readonly odd: ReadonlyMap<number, Fields>;
+}
+
+/** Some fields of some calls, a column each: `columns.ppc_campaign[3]` is that of the fourth call, as `get` gives it. */
+export interface ColumnBatch {
+  /** The number of calls. */
+  readonly length: number;
+  /** The values of each field, null where a call does not have it. */
+  readonly columns: Readonly<Record<string, readonly unknown[]>>;
+}
+
+/** The values of some fields. */
+export function batchOf(rows: Rows, names: readonly string[]): ColumnBatch {
+  const columns: Record<string, readonly unknown[]> = Object.create(null) as Record<
+    string,
+    readonly unknown[]
+  >;
+  for (const name of names) {
+    const kind = columnOf.get(name)?.kind;
+    let values: readonly unknown[];
+    if (kind === undefined) values = Array.from({ length: rows.length }, () => null);
+    else if (kind.print === asIs) values = rows.cells(name);
+    else values = rows.cells(name).map((cell) => (cell === null ? null : kind.print(cell)));
+    for (const [at, odd] of rows.odd)
+      if (Object.hasOwn(odd, name)) {
+        const changed = [...values];
+        changed[at] = odd[name];
+        values = changed;
+      }
+    columns[name] = values;
+  }
+  return { length: rows.length, columns };
+}
+
+/** The names of a record of each version, and the columns that they come from. */
+const forms = {
+  v2: fieldColumns.flatMap((column) => (column.v2 === null ? [] : [{ ...column, name: column.v2, column }])),
+  v3: fieldColumns.flatMap((column) => (column.v3 === null ? [] : [{ ...column, name: column.v3, column }])),
+};
+const formNames = {
+  v2: new Set(forms.v2.map(({ name }) => name)),
+  v3: new Set(forms.v3.map(({ name }) => name)),
+};
+const printedForms = {
+  v2: forms.v2.map(({ name, column }, i) => ({
+    column,
+    head: `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`,
+  })),
+  v3: forms.v3.map(({ name, column }, i) => ({
+    column,
+    head: `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`,
+  })),
+};
+
+/** The records of a version as JSON. */
+export function printRows(rows: Rows, version: 'v2' | 'v3'): string[] {
+  const form = printedForms[version].map(({ column, head }) => ({
+    ...{ head, name: column.name, print: column.kind.print, isPlain: column.kind.print === asIs },
+    cells: rows.cells(column.name),
+  }));
+  return Array.from({ length: rows.length }, (_, at) => {
+    const odd = rows.odd.get(at);
+    let text = '';
+    for (const { head, name, print, isPlain, cells } of form) {
+      const cell = cells[at] ?? null;
+      if (odd !== undefined && Object.hasOwn(odd, name)) text += head + JSON.stringify(odd[name]);
+      else if (cell === null) text += `${head}null`;
+      else if (typeof cell === 'string') text += head + JSON.stringify(cell);
+      else text += isPlain ? head + cell : `${head}"${print(cell)}"`;
+    }
+    for (const name in odd)
+      if (!columnOf.has(name) && !formNames[version].has(name))
+        text += `,${JSON.stringify(name)}:${JSON.stringify(odd[name])}`;
+    return `${text}}`;
+  });
+}
+
+/** The calls of rows in neutral form, with the fields of the versions that they were read with. */
+export function callsOf(rows: Rows): Call[] {
+  const versions = rows.cells('versions') as readonly Versions[];
+  const lists = fieldColumns.map((column) => ({ column, cells: rows.cells(column.name) }));
+  return versions.map((read, at) => {
+    const odd = rows.odd.get(at);
+    const call: Record<string, unknown> = {};
+    for (const { column, cells } of lists) {
+      if (!covers(read, column)) continue;
+      const cell = cells[at] ?? null;
+      call[column.name] = cell === null ? null : column.kind.print(cell);
+    }
+    for (const name in odd)
+      Object.defineProperty(call, name, {
+        ...{ value: odd[name], enumerable: true, configurable: true, writable: true },
+      });
+    return call as unknown as Call;
+  });
+}
+
+/** The rows as they are written. */
+export function rowsOf(rows: Rows): Pick<CallRow, 'key' | 'versions' | 'cells' | 'odd'>[] {
+  const lists = fieldColumns.map(({ name }) => rows.cells(name));
+  return (rows.cells('sid') as readonly string[]).map((key, at) => {
+    const odd = rows.odd.get(at);
+    return {
+      ...{ key, versions: rows.cells('versions')[at] as Versions },
+      cells: lists.map((cells) => cells[at] ?? null),
+      odd: odd === undefined ? null : JSON.stringify(odd),
+    };
+  });
+}
+
+/** Longer keys are too much for an index of PostgreSQL. */
+const longestKey = 500;
+
+/**
+ * What a call is found by in the database: its sid, if every database can hold it. PostgreSQL takes neither NUL nor half of a surrogate
+ * pair, so these are escaped by a backslash, as is the backslash itself. Different sids have different keys.
+ */
+export function keyOf(sid: string): string {
+  if (sid.length <= longestKey && !/[\0\\\ud800-\udfff]/.test(sid)) return sid;
+  const key = sid.replace(
+    /[\0\\]|\p{Surrogate}/gu,
+    (character) => `\\${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return key.length <= longestKey ? key : `\\#${createHash('sha256').update(key).digest('hex')}`;
+}

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { propertyOf } from '@call-attribution/core/errors';
+import { fieldColumns, recordColumns, viewColumns } from './columns.ts';
+import type { Dialect, Driver, Session } from './database/driver.ts';
+import { noStore, StoreError } from './database/errors.ts';
+
+interface Table {
+  readonly columns: ReadonlyMap<string, string>;
+  readonly key: readonly string[];
+}
+
+const table = (columns: Readonly<Record<string, string>>, ...key: string[]): Table => ({
+  columns: new Map(Object.entries(columns)),
+  key,
+});
+
+/**
+ * All tables. Every key begins with the account, except in `credentials`, which are looked up before the account is known. There are
+ * no sequences and triggers. A distributed PostgreSQL can therefore shard by account. A key is what the account calls something, so
+ * it is compared byte by byte.
+ *
+ * `erased` has hashes of the numbers of erased callers, with the key that they were made with, and `purged_before` the time before
+ * which an account has no calls; its `revision` grows with each change of its calls. `credentials` tells those that a sync reads with from
+ * those that somebody added; `claims` also has the states of syncs as their notes, and `journals` the lines of append-only lists.
+ */
+const tables: Readonly<Record<string, Table>> = {
+  accounts: table(
+    {
+      ...{
+        account: 'key NOT NULL',
+        name: 'text NOT NULL',
+        disabled: 'smallint NOT NULL',
+        purged_before: 'text',
+      },
+      revision: 'bigint NOT NULL DEFAULT 0',
+    },
+    'account',
+  ),
+  credentials: table(
+    {
+      ...{ id: 'key NOT NULL', account: 'key NOT NULL', kind: 'text NOT NULL', secret_hash: 'text' },
+      ...{ revoked: 'smallint NOT NULL', synced: 'smallint NOT NULL' },
+    },
+    'id',
+  ),
+  records: { columns: recordColumns, key: ['account', 'sid'] },
+  sms_numbers: table(
+    { account: 'key NOT NULL', number: 'key NOT NULL', sms_enabled: 'text NOT NULL', url: 'text NOT NULL' },
+    ...['account', 'number'],
+  ),
+  erased: table(
+    { account: 'key NOT NULL', made_with: 'key NOT NULL', caller: 'key NOT NULL' },
+    ...['account', 'made_with', 'caller'],
+  ),
+  claims: table(
+    {
+      ...{ account: 'key NOT NULL', name: 'key NOT NULL', token: 'bigint NOT NULL', holder: 'text NOT NULL' },
+      ...{
+        claimed_at: 'bigint NOT NULL',
+        commits: 'bigint NOT NULL DEFAULT 0',
+        note: 'text',
+        noted_at: 'bigint',
+      },
+    },
+    ...['account', 'name'],
+  ),
+  journals: table({ name: 'key NOT NULL', n: 'bigint NOT NULL', line: 'text NOT NULL' }, ...['name', 'n']),
+};
+
+/** The index of times has what pages and counts are found by, and whose call it is, so that neither reads the rows. */
+const indexes: Readonly<Record<string, string>> = {
+  records_time: 'records (account, date_added, sid, talk_minutes, extension, ani)',
+};
+
+/** What tells a layout from others. */
+const layout = createHash('sha256')
+  .update(
+    JSON.stringify([
+      Object.entries(tables).map(([name, { columns, key }]) => [name, [...columns], key]),
+      indexes,
+    ]),
+  )
+  .digest('hex')
+  .slice(0, 16);
+
+const sqlOf = (name: string, type: string, dialect: Dialect) =>
+  `"${name}" ${type.replace(/^key/, dialect.key)}`;
+
+/** Errors that occur when another process makes the tables at the same moment. The next attempt finds the work done. */
+const sameMoment = new Set(['23505', '42P07', '42P01', '42701']);
+
+/**
+ * Makes the tables of a new store, and adds columns that an earlier one lacks; one that is only read is not changed. Several processes may
+ * do so at the same time. Refuses a store with any other difference.
+ */
+export async function prepareTables(driver: Driver, name: string, isReadOnly: boolean): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    if ((await layoutOf(driver)) === layout) return;
+    const missing = await differences(driver, name);
+    if (isReadOnly) {
+      if (missing === null) throw noStore(name);
+      if (missing.length === 0) return;
+      throw new StoreError('store_url', {
+        message: `${name} lacks the columns ${missing.join(', ')} of this release.`,
+        hint: `Open it to write once, which adds them: calls sync --store ${name}.`,
+      });
+    }
+    try {
+      await driver.write((session) => makeTables(session, driver.dialect, missing));
+      return;
+    } catch (error) {
+      const code = propertyOf(propertyOf(error, 'cause'), 'code');
+      if (attempt >= 5 || !sameMoment.has(String(code))) throw error;
+      await new Promise((done) => setTimeout(done, 20 * attempt));
+    }
+  }
+}
+
+/** The layout that the store says it has; null when it is not a store yet. */
+async function layoutOf(driver: Driver): Promise<string | null> {
+  try {
+    const [row] = await driver.all('SELECT layout FROM meta WHERE id = 1');
+    return row === undefined ? null : String(row.layout);
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'store_failed') return null;
+    throw error;
+  }
+}
+
+/** Columns of `records` that are not there yet; null for a database without a store. Any other difference is refused by its name. */
+async function differences(driver: Driver, name: string): Promise<string[] | null> {
+  const found = new Map<string, Map<string, string>>();
+  for (const row of await driver.all(driver.dialect.columnsQuery([...Object.keys(tables), 'meta']))) {
+    const columns = found.get(String(row.table_name)) ?? new Map<string, string>();
+    found.set(String(row.table_name), columns.set(String(row.name), String(row.type).toLowerCase()));
+  }
+  if (found.size === 0) return null;
+  const refuse = (what: string): StoreError =>
+    new StoreError('store_url', {
+      message: `${name} is not a store of this release: ${what}.`,
+      hint: 'Sync into a new one, such as sqlite:new.db.',
+    });
+  if (!found.get('meta')?.has('layout'))
+    throw refuse('it has tables of a store, and none "meta" that says of which kind');
+  if ((await layoutOf(driver)) === null) throw refuse('its table "meta" is empty');
+  for (const [of, { columns }] of Object.entries(tables)) {
+    const there = found.get(of);
+    if (there === undefined) throw refuse(`it has no table "${of}"`);
+    for (const [column, type] of there) {
+      const wanted = columns.get(column)?.split(' ')[0]?.replace('key', 'text');
+      if (wanted === undefined) throw refuse(`its table "${of}" has a column "${column}"`);
+      if (!type.startsWith(wanted))
+        throw refuse(`the column "${column}" of its table "${of}" is ${type}, not ${wanted}`);
+    }
+    const missing = [...columns.keys()].find((column) => !there.has(column));
+    if (missing !== undefined && of !== 'records')
+      throw refuse(`its table "${of}" has no column "${missing}"`);
+  }
+  return [...recordColumns.keys()].filter((column) => !found.get('records')?.has(column));
+}
+
+/** Makes all tables, or adds columns, in one transaction. */
+async function makeTables(
+  session: Session,
+  dialect: Dialect,
+  missing: readonly string[] | null,
+): Promise<void> {
+  const { schema } = dialect;
+  await session.run(
+    `CREATE TABLE IF NOT EXISTS ${schema}meta (id smallint NOT NULL PRIMARY KEY, layout text NOT NULL)`,
+  );
+  await session.run("INSERT INTO meta (id, layout) VALUES (1, '') ON CONFLICT (id) DO NOTHING");
+  const [row] = await session.all(`SELECT layout FROM meta WHERE id = 1 ${dialect.lock}`);
+  if (row?.layout === layout) return;
+  if (missing === null)
+    for (const [name, { columns, key }] of Object.entries(tables)) {
+      const parts = [...columns].map(([column, type]) => sqlOf(column, type, dialect));
+      await session.run(
+        `CREATE TABLE ${schema}${name} (${parts.join(', ')}, PRIMARY KEY (${key.join(', ')}))`,
+      );
+    }
+  for (const name of missing ?? [])
+    await session.run(
+      `ALTER TABLE ${schema}records ADD COLUMN ${sqlOf(name, recordColumns.get(name) ?? '', dialect)}`,
+    );
+  for (const [name, of] of Object.entries(indexes)) {
+    await session.run(`DROP INDEX IF EXISTS ${schema}${name}`);
+    await session.run(`CREATE INDEX ${schema}${name} ON ${of}`);
+  }
+  await session.run(`DROP VIEW IF EXISTS ${schema}calls`);
+  await session.run(`CREATE VIEW ${schema}calls AS SELECT ${viewColumns} FROM records`);
+  if (dialect.hasComments)
+    for (const of of ['records', 'calls'])
+      for (const { name, meaning } of fieldColumns)
+        await session.run(`COMMENT ON COLUMN ${of}."${name}" IS '${meaning.replaceAll("'", "''")}'`);
+  await session.run('UPDATE meta SET layout = $1 WHERE id = 1', [layout]);
+}

@@ -1,0 +1,159 @@
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import type { Bound, Filter, RangeClause } from '@call-attribution/query-dsl';
+import { columnOf, tenthsOf } from './columns.ts';
+import type { Value } from './database/driver.ts';
+import { StoreError } from './database/errors.ts';
+
+/** The cells of a field that a filter asks for: `from` and `to` are included, `before` is not. Null for no bound. */
+export interface FieldRange {
+  readonly field: string;
+  readonly from: string | number | null;
+  readonly to: number | null;
+  readonly before: string | null;
+}
+
+/** Which calls of an account. */
+export interface Selection {
+  /** The first second of `date_added`, counted from 1970 on the clock of the API. */
+  readonly from: number;
+  /** The second after the last one. */
+  readonly to: number;
+  /** Are calls from call extensions included? */
+  readonly extensions: boolean;
+  /** What other fields have to be. */
+  readonly ranges: readonly FieldRange[];
+}
+
+/** The second of calls whose `date_added` is not a date: before all dates, so that no range has it. */
+export const noTime = -(2 ** 37);
+const beginning = noTime + 1;
+const end = 2 ** 38;
+
+/** Selects every call, also those without a usable date. */
+export const everything: Selection = { from: noTime, to: end, extensions: true, ranges: [] };
+
+/**
+ * The selection of a parsed filter. `extensions` says whether calls from call extensions are included when the filter does not
+ * have `inc_gce:1`: true in v2, false in v3.
+ *
+ * @example
+ * const filter = parse('talk_minutes:[2 TO *]', { version: 'v3' });
+ * await store.count('101', selectionOf(filter, { extensions: false }));
+ */
+export function selectionOf(filter: Filter, options: { extensions: boolean }): Selection {
+  let selection: Selection = { ...everything, extensions: options.extensions };
+  for (const clause of filter.clauses) {
+    if (clause.kind === 'flag') selection = { ...selection, extensions: true };
+    else if (clause.field === 'date_added') selection = withinDates(selection, clause);
+    else selection = { ...selection, ranges: [...selection.ranges, rangeOf(clause)] };
+  }
+  return selection;
+}
+
+function withinDates(selection: Selection, { lower, upper }: RangeClause): Selection {
+  // A filter on the date finds no call without one.
+  const from = lower === null ? beginning : secondAt(lower, !lower.inclusive);
+  const to = upper === null ? end : secondAt(upper, upper.inclusive);
+  return { ...selection, from: Math.max(selection.from, from), to: Math.min(selection.to, to) };
+}
+
+/** The second of a bound, or the one after it. */
+function secondAt({ text }: Bound, isNext: boolean): number {
+  const millis = text.length === 19 ? parseNaive(text) : Number.NaN;
+  if (!Number.isNaN(millis)) return millis / 1000 + Number(isNext);
+  throw new StoreError('unfit_filter', 'A bound of a time passed the filter check, but is not a time.');
+}
+
+/** A range of any field but `date_added`. Ignoring a field here would select more calls than the filter does. */
+function rangeOf({ field, lower, upper }: RangeClause): FieldRange {
+  const column = columnOf.get(field);
+  if (column === undefined) throw new StoreError('unfit_filter', `The store has no column ${field}.`);
+  const range = { field, from: null, to: null, before: null };
+  if (lower === null && upper === null) return range;
+  if (column.kind.type === 'timestamp')
+    return {
+      ...range,
+      from: lower && timeText(secondAt(lower, !lower.inclusive)),
+      before: upper && timeText(secondAt(upper, upper.inclusive)),
+    };
+  if (column.kind.type === 'text')
+    throw new StoreError('unfit_filter', `The values of ${field} are text, which has no ranges.`);
+  const scale = column.kind.read('0.1') === 1 ? 10 : 1;
+  return { ...range, from: lower && least(lower, scale), to: upper && most(upper, scale) };
+}
+
+/** The least whole number of parts (such as tenths) that is in a range. */
+function least({ text, inclusive }: Bound, scale: number): number {
+  const { floor, exact } = wholeParts(text, scale);
+  return exact && inclusive ? floor : floor + 1;
+}
+
+function most({ text, inclusive }: Bound, scale: number): number {
+  const { floor, exact } = wholeParts(text, scale);
+  return exact && !inclusive ? floor - 1 : floor;
+}
+
+/** A bound in whole parts, without rounding errors: `floor` is the largest number at or below it, `exact` says whether it is the bound. */
+function wholeParts(text: string, scale: number): { floor: number; exact: boolean } {
+  const exact = scale === 10 ? tenthsOf(text) : null;
+  if (exact !== null) return { floor: exact, exact: true };
+  const [, sign, whole = '', fraction = ''] = /^(-?)(\d*)\.?(\d*)$/.exec(text) ?? [];
+  const digits = scale === 10 ? whole + (fraction[0] ?? '0') : whole;
+  const rest = /[1-9]/.test(scale === 10 ? fraction.slice(1) : fraction);
+  const parts = Math.min(Number(digits), Number.MAX_SAFE_INTEGER - 1);
+  if (sign !== '-') return { floor: parts, exact: !rest };
+  // Not -0 for 0.
+  return { floor: rest ? -parts - 1 : 0 - parts, exact: !rest };
+}
+
+/** A time in the form of a column. Before the year 1 and after 9999 there are no calls. */
+export function timeText(seconds: number): string {
+  if (seconds < firstTime) return '0001-01-01 00:00:00';
+  return seconds > lastTime ? '9999-12-31 23:59:59' : formatNaive(seconds * 1000);
+}
+
+const [firstTime, lastTime] = [
+  Date.parse('0001-01-01T00:00:00Z') / 1000,
+  Date.parse('9999-12-31T23:59:59Z') / 1000,
+];
+
+/** A run of calls in the index of times: those without a time, which come first, or those of a period. */
+export interface Stretch {
+  readonly isDated: boolean;
+  /** `account = $1 AND …`, with the conditions on the time. */
+  condition(put: (value: Value) => string): string;
+}
+
+/** The stretches of a selection, in order. */
+export function stretchesOf({ from, to }: Selection): readonly Stretch[] {
+  const undated: Stretch = { isDated: false, condition: () => 'date_added IS NULL' };
+  const dated: Stretch = {
+    isDated: true,
+    condition(put) {
+      const start = `date_added >= ${put(timeText(from))}`;
+      return to > lastTime ? start : `${start} AND date_added < ${put(timeText(to))}`;
+    },
+  };
+  return [
+    ...(from <= noTime && to > noTime ? [undated] : []),
+    ...(to > beginning && to > from ? [dated] : []),
+  ];
+}
+
+/** The conditions on anything but the time. */
+export function otherConditions({ extensions, ranges }: Selection, put: (value: Value) => string): string {
+  const parts = extensions ? [] : [' AND extension = 0'];
+  for (const { field, from, to, before } of ranges) {
+    if (from === null && to === null && before === null) parts.push(` AND "${field}" IS NOT NULL`);
+    if (from !== null) parts.push(` AND "${field}" >= ${put(from)}`);
+    if (to !== null) parts.push(` AND "${field}" <= ${put(to)}`);
+    if (before !== null) parts.push(` AND "${field}" < ${put(before)}`);
+  }
+  return parts.join('');
+}
+
+/** The parameters of one statement, numbered in the order in which they are added. */
+export function parameters(...first: Value[]): { values: Value[]; put: (value: Value) => string } {
+  const values = [...first];
+  return { values, put: (value) => `$${values.push(value)}` };
+}

@@ -1,0 +1,182 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Call } from '@call-attribution/core';
+import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
+import { type CallRow, fieldColumns, keyOf, mergedRow, rowOf, rowsOf, valuesOf } from './columns.ts';
+import type { Driver, Session } from './database/driver.ts';
+import { StoreError } from './database/errors.ts';
+import { rowsOfKeys } from './read.ts';
+import { readRemovals } from './removals.ts';
+
+/** What became of a batch of calls. */
+export interface Stored {
+  /** Calls that the store now has: new ones, changed ones, and those it had in the same form. */
+  readonly stored: number;
+  /** Calls that were new. */
+  readonly added: number;
+  /** Calls that replaced an earlier form of themselves. */
+  readonly changed: number;
+  /** Calls left out because their caller was erased, or because they are from before a purge. */
+  readonly leftOut: number;
+}
+
+/** Makes this transaction the only writer of the account. */
+export async function holdAccount(driver: Driver, session: Session, account: string): Promise<void> {
+  const [row] = await session.all(`SELECT account FROM accounts WHERE account = $1 ${driver.dialect.lock}`, [
+    account,
+  ]);
+  if (row !== undefined) return;
+  throw new StoreError(
+    'unknown_account',
+    isAccountName(account)
+      ? `The store has no account ${account}. Add it first: calls store accounts add --account ${account}.`
+      : `The ID of an account is ${accountNameWords}.`,
+  );
+}
+
+/** Notes that the calls of an account have changed, in a transaction that holds it. */
+async function moveOn(session: Session, account: string): Promise<void> {
+  await session.run('UPDATE accounts SET revision = revision + 1 WHERE account = $1', [account]);
+}
+
+/** Calls as rows. Throws an error that names all that cannot be stored, counted from `first`. */
+export function callRows(calls: readonly Call[], first = 0): CallRow[] {
+  const rows: CallRow[] = [];
+  const refused: number[] = [];
+  let reason: StoreError | undefined;
+  for (const [index, call] of calls.entries()) {
+    try {
+      rows.push(rowOf(call));
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      reason ??= error;
+      refused.push(first + index);
+    }
+  }
+  if (reason !== undefined) throw new StoreError(reason.code, reason.message, { refused });
+  return rows;
+}
+
+/**
+ * Upserts calls by sid, in a transaction that `hold` makes the only writer of the account. They are sent to the database before that, so
+ * that others wait only while they are added.
+ */
+export async function writeCalls<T>(
+  driver: Driver,
+  session: Session,
+  account: string,
+  calls: readonly CallRow[],
+  hold: () => Promise<T>,
+): Promise<{ stored: Stored; held: T }> {
+  // Of several calls with the same sid the last one wins, as if they had been written one after the other.
+  const batch = new Map<string, CallRow>();
+  for (const call of calls) {
+    const earlier = batch.get(call.key);
+    batch.set(call.key, earlier === undefined ? call : mergedRow(earlier, call));
+  }
+  const send = () => session.stage([...batch.values()].map((row) => valuesOf(account, row)));
+  if (batch.size > 0) await send();
+  const held = await hold();
+  if (batch.size === 0) return { stored: { stored: 0, added: 0, changed: 0, leftOut: 0 }, held };
+  let isSent = true;
+  const { purgedBefore, erasedCallers, isErased } = await readRemovals(session, account);
+  const unwanted: string[] = [];
+  for (const { key, cells, caller } of batch.values()) {
+    const date = cells[dateAt] ?? null;
+    const isOld = purgedBefore !== null && date !== null && String(date) < purgedBefore;
+    if (!isOld && (erasedCallers === 0 || !isErased(caller))) continue;
+    unwanted.push(key);
+    isSent = false;
+  }
+  for (const key of unwanted) batch.delete(key);
+  // A call that is now said to be of an erased caller was stored when it had another number.
+  if (unwanted.length > 0) await deleteKeys(driver, session, account, unwanted);
+  const { dialect } = driver;
+  const before = await session.all(dialect.lookUp('sid, versions'), [
+    account,
+    dialect.list([...batch.keys()]),
+  ]);
+  const mixed = before.flatMap((row) => {
+    const now = batch.get(String(row.sid))?.versions;
+    return now === row.versions || now === 'v2,v3' ? [] : [String(row.sid)];
+  });
+  if (mixed.length > 0)
+    for (const was of rowsOf(await rowsOfKeys(session, driver, account, mixed))) {
+      const now = batch.get(was.key);
+      if (now !== undefined) batch.set(was.key, mergedRow(was, now));
+      isSent = false;
+    }
+  if (!isSent) await send();
+  const written = batch.size === 0 ? 0 : await session.put();
+  if (written > 0) await moveOn(session, account);
+  const added = batch.size - before.length;
+  return {
+    stored: { stored: batch.size, added, changed: written - added, leftOut: unwanted.length },
+    held,
+  };
+}
+
+const dateAt = fieldColumns.findIndex(({ name }) => name === 'date_added');
+
+/** Deletes calls by sid, in a transaction that holds the account. Returns the number of deleted calls. */
+export function deleteCalls(
+  driver: Driver,
+  session: Session,
+  account: string,
+  sids: readonly string[],
+): Promise<number> {
+  return deleteKeys(driver, session, account, sids.map(keyOf));
+}
+
+/** Deletes calls by key, in a transaction that holds the account. */
+export async function deleteKeys(
+  { dialect }: Driver,
+  session: Session,
+  account: string,
+  keys: readonly string[],
+): Promise<number> {
+  const deleted = await session.run(
+    `DELETE FROM records WHERE account = $1 AND ${dialect.isIn('sid', '$2')}`,
+    [account, dialect.list(keys)],
+  );
+  if (deleted > 0) await moveOn(session, account);
+  return deleted;
+}
+
+/** Calls of a transaction when many are written. */
+const batchRows = 1_000;
+
+/** Upserts any number of calls. When one cannot be read, those before it are stored. */
+export async function upsertCalls(
+  driver: Driver,
+  account: string,
+  calls: Iterable<Call> | AsyncIterable<Call>,
+): Promise<Stored> {
+  const sum = { stored: 0, added: 0, changed: 0, leftOut: 0 };
+  let done = 0;
+  for await (const some of inBatches(calls)) {
+    const rows = callRows(some, done);
+    done += some.length;
+    const { stored } = await driver.write((session) =>
+      writeCalls(driver, session, account, rows, () => holdAccount(driver, session, account)),
+    );
+    for (const name of ['stored', 'added', 'changed', 'leftOut'] as const) sum[name] += stored[name];
+    // SQLite works in this thread, and what comes from memory leaves no time for anything else.
+    if (some.length === batchRows) await nextTurn();
+  }
+  return sum;
+}
+
+async function* inBatches(calls: Iterable<Call> | AsyncIterable<Call>): AsyncGenerator<Call[]> {
+  let some: Call[] = [];
+  try {
+    for await (const call of calls) {
+      if (some.push(call) < batchRows) continue;
+      yield some;
+      some = [];
+    }
+  } catch (error) {
+    yield some;
+    throw error;
+  }
+  yield some;
+}
