@@ -196,7 +196,7 @@ describe('calls doctor', () => {
     await stage.quick(['sync'], { cwd, env });
     // The Date header has whole seconds, so the difference that is seen may be up to a second smaller.
     const later = await doctor({ now: new Date(Date.now() - 3_602_000) });
-    expect(later.of('store')?.text).toMatch(/^calls\.db: 600 calls of 1 account, .* MB$/);
+    expect(later.of('store')?.text).toMatch(/^calls\.db: 600 calls of 1 account, .* kB$/);
     expect(later.of('clock')).toMatchObject({
       state: 'note',
       text: expect.stringMatching(/^1:00:\d\d slow/),

@@ -311,18 +311,17 @@ describe('a store in SQLite', () => {
     return (await stage.quick(args, { cwd, ...(input === undefined ? {} : { input }) })).stdout;
   };
 
-  test('rows that are gone or changed behind its back are found, and so are stored counts', async () => {
+  test('rows that are gone or changed behind its back are found', async () => {
     await run('sync', '--store', store);
     await verified(store, '--against-api', '--write-receipt');
     const database = new connect(at('calls.db'));
-    database.exec('DELETE FROM records WHERE sid IN (SELECT sid FROM records ORDER BY at LIMIT 5)');
+    database.exec('DELETE FROM records WHERE sid IN (SELECT sid FROM records ORDER BY date_added LIMIT 5)');
     database.close();
     const { codes } = await verified(store);
-    expect(codes).toEqual(expect.arrayContaining(['rows', 'stored_counts']));
+    expect(codes).toEqual(expect.arrayContaining(['rows']));
     expect(await verified(store, '--against-api')).toMatchObject({ code: 3, verdict: 'differs' });
     const { stdout } = await run('verify', store, '--against-api');
     expect(stdout).toMatch(/5 calls are missing here, of 20|calls? (?:is|are) missing here, of 20/);
-    expect(stdout).toMatch(/calls sync --restart reads and counts its calls again/);
     expect((await run('sync', '--store', store, '--restart')).code).toBe(0);
     expect(await verified(store, '--against-api')).toMatchObject({ code: 0, verdict: 'proved' });
   });

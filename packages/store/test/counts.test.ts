@@ -90,9 +90,9 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     expect(await sids('talk_end:[2026-01-02 00:00:00 TO 2026-01-02 00:00:05]')).toBe('b');
     expect(await sids('talk_minutes:[0.25 TO *]')).toBe('b');
     expect(await sids('talk_minutes:[* TO 0.2],date_added:[2026-01-01 00:00:00 TO *]')).toBe('a');
-    expect(() => selectionOf(parse('city:[2026-01-01 00:00:00 TO *]', { fields }), { extensions: true })).toThrow(
-      'The values of city are text, which has no ranges.',
-    );
+    expect(() =>
+      selectionOf(parse('city:[2026-01-01 00:00:00 TO *]', { fields }), { extensions: true }),
+    ).toThrow('The values of city are text, which has no ranges.');
     expect(() =>
       selectionOf(parse('other:[1 TO *]', { fields: { other: 'decimal' } }), { extensions: true }),
     ).toThrow('The store has no column other.');

@@ -36,7 +36,9 @@ test.each(postgres === null ? [] : [postgres])(
     });
     const client = new pg.Client(url);
     await client.connect();
-    await client.query('DELETE FROM records WHERE sid IN (SELECT sid FROM records ORDER BY at LIMIT 5)');
+    await client.query(
+      'DELETE FROM records WHERE sid IN (SELECT sid FROM records ORDER BY date_added LIMIT 5)',
+    );
     await client.end();
     const { checks, ...injured } = await verify('--against-api');
     expect(injured).toEqual({ code: 3, verdict: 'differs' });
