@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FieldType, fields } from '@call-attribution/core/fields';
-import { type Call, isCallExtension, isTooDeep } from '@call-attribution/core/record';
+import type { Call } from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
-import { StoreError } from './database/errors.ts';
 
 // One row of `records` is one call: a column for each field of the field table, and `odd` for what a column cannot give back.
 
@@ -173,7 +172,8 @@ const onlyIn = (one: 'v2' | 'v3', other: 'v2' | 'v3') =>
   fieldColumns.filter((column) => column[one] !== null && column[other] === null).map(({ name }) => name);
 const [onlyV2, onlyV3] = [onlyIn('v2', 'v3'), onlyIn('v3', 'v2')];
 
-function versionsOf(call: Fields): Versions {
+/** The versions that a call was read with, by the fields that it has. */
+export function versionsOf(call: Fields): Versions {
   const has = (names: readonly string[]) => names.some((name) => call[name] !== undefined);
   if (!has(onlyV3)) return 'v2';
   return has(onlyV2) ? 'v2,v3' : 'v3';
@@ -181,48 +181,6 @@ function versionsOf(call: Fields): Versions {
 
 const covers = (versions: Versions, { v2, v3 }: Pick<FieldColumn, 'v2' | 'v3'>): boolean =>
   (v2 !== null && versions !== 'v3') || (v3 !== null && versions !== 'v2');
-
-/** A call as a row. One without a sid is refused, because it could not be told from others, and so is one nested too deep. */
-export function rowOf(given: Call): CallRow {
-  const call = given as unknown as Fields;
-  // A few servers send it as a number.
-  const sid = typeof call.sid === 'number' ? String(call.sid) : call.sid;
-  if (typeof sid !== 'string' || sid === '')
-    throw new StoreError('unfit_record', 'A call does not have a sid, so it cannot be stored.');
-  const cells: Cell[] = [];
-  let odd: Record<string, unknown> | null = null;
-  let left = 0;
-  // Without a prototype, since a name may be __proto__.
-  const keep = (name: string, value: unknown) => {
-    if (typeof value === 'object' && value !== null && isTooDeep(value))
-      throw new StoreError(
-        'unfit_record',
-        'A call has a value nested more than 1,000 levels deep, so it cannot be stored.',
-      );
-    odd ??= Object.create(null) as Record<string, unknown>;
-    odd[name] = value;
-  };
-  for (const { name, kind } of fieldColumns) {
-    const value = call[name];
-    if (value === undefined || value === null) {
-      cells.push(null);
-      if (value === null) left += 1;
-      continue;
-    }
-    left += 1;
-    const cell = kind.read(name === 'sid' ? sid : value);
-    cells.push(cell);
-    if (cell === null || kind.print(cell) !== value) keep(name, value);
-  }
-  for (const _ in call) left -= 1;
-  if (left !== 0)
-    for (const name in call) if (!columnOf.has(name) && call[name] !== undefined) keep(name, call[name]);
-  return {
-    ...{ key: keyOf(sid), versions: versionsOf(call), cells, caller: call.ani },
-    extension: isCallExtension({ channel: call.channel }) ? 1 : 0,
-    odd: odd && JSON.stringify(odd),
-  };
-}
 
 /**
  * The row of a call that was read again. What only the other version has stays as it was: fields of its own, and unknown ones. What was

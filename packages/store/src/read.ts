@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
+import { revisionOf } from './accounts/hold.ts';
 import {
   batchOf,
   type Cell,
@@ -236,12 +237,6 @@ async function countStretch(reading: Reading, stretch: Stretch): Promise<number>
   const { where } = from(reading, { stretch, place: null }, put);
   const [row] = await reading.session.all(`SELECT count(*) AS n FROM records WHERE ${where}`, values);
   return Number(row?.n);
-}
-
-/** A number that has grown with each change of the calls of an account. */
-export async function revisionOf(session: Pick<Session, 'all'>, account: string): Promise<number> {
-  const [row] = await session.all('SELECT revision FROM accounts WHERE account = $1', [account]);
-  return Number(row?.revision ?? 0);
 }
 
 /** What is remembered of a selection until the calls of the account change. */

@@ -5,44 +5,24 @@ import {
   callerHash,
   type Erasure,
   newRemovalKey,
-  nothingRemoved,
   openRemovals,
   purgeBorder,
   type RemovalNote,
-  type Removals,
   withoutCalls,
   withoutRecords,
 } from '@call-attribution/node-stream/copies';
+import { holdAccount, readRemovals } from './accounts/hold.ts';
 import { keyOf } from './columns.ts';
 import { type Driver, insertRows, type Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { readColumns } from './read.ts';
 import { everything } from './selection.ts';
-import { deleteKeys, holdAccount } from './write.ts';
+import { deleteKeys } from './write.ts';
 
 // What was erased and purged from an account: hashes of callers in `erased`, and the time before which it has no calls in `accounts`.
 
 /** Calls per transaction, so that other work of the process is not held up. */
 const batch = 2_000;
-
-/** What was erased and purged from an account. */
-export async function readRemovals(session: Pick<Session, 'all'>, account: string): Promise<Removals> {
-  const [found] = await session.all('SELECT purged_before FROM accounts WHERE account = $1', [account]);
-  const rows = await session.all(
-    'SELECT made_with, caller FROM erased WHERE account = $1 ORDER BY made_with',
-    [account],
-  );
-  const purgedBefore = (found?.purged_before ?? null) as string | null;
-  if (rows.length === 0 && purgedBefore === null) return openRemovals(nothingRemoved);
-  const erased: { key: string; callers: string[] }[] = [];
-  for (const row of rows) {
-    const key = String(row.made_with);
-    const last = erased.at(-1);
-    if (last?.key === key) last.callers.push(String(row.caller));
-    else erased.push({ key, callers: [String(row.caller)] });
-  }
-  return openRemovals({ erased, purgedBefore });
-}
 
 /** Adds to what was erased from an account, in a transaction that holds it. */
 const addErased = (session: Session, account: string, erased: RemovalNote['erased']): Promise<void> =>

@@ -10,16 +10,17 @@ import {
   revokeCredential,
 } from './accounts/accounts.ts';
 import { committed, holdClaim, listNotes, putNote, takeClaim } from './accounts/claims.ts';
+import { holdAccount, readRemovals, revisionOf } from './accounts/hold.ts';
 import { listSms, replaceSms } from './accounts/sms.ts';
 import { callsOf, printRows } from './columns.ts';
 import type { Driver } from './database/driver.ts';
 import { openJournal, type StoreJournal } from './journal.ts';
-import { createCounter, eachCall, oneCall, readColumns, revisionOf } from './read.ts';
-import { addRemovals, eraseCallers, purgeBefore, readRemovals } from './removals.ts';
+import { createCounter, eachCall, oneCall, readColumns } from './read.ts';
+import { addRemovals, eraseCallers, purgeBefore } from './removals.ts';
 import { scanCalls } from './scan.ts';
 import { everything } from './selection.ts';
 import type { AccountSize, Store } from './store.ts';
-import { callRows, deleteCalls, holdAccount, upsertCalls, writeCalls } from './write.ts';
+import { callRows, deleteCalls, upsertCalls, writeCalls } from './write.ts';
 
 /** A store over a driver whose database has the tables of this release. */
 export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 'now'>): Store {

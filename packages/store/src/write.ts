@@ -1,11 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
-import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import { type CallRow, fieldColumns, keyOf, mergedRow, rowOf, rowsOf, valuesOf } from './columns.ts';
+import { isCallExtension, isTooDeep } from '@call-attribution/core/record';
+import { holdAccount, moveOn, readRemovals } from './accounts/hold.ts';
+import {
+  type CallRow,
+  type Cell,
+  columnOf,
+  fieldColumns,
+  keyOf,
+  mergedRow,
+  rowsOf,
+  valuesOf,
+  versionsOf,
+} from './columns.ts';
 import type { Driver, Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { rowsOfKeys } from './read.ts';
-import { readRemovals } from './removals.ts';
 
 /** What became of a batch of calls. */
 export interface Stored {
@@ -19,23 +29,46 @@ export interface Stored {
   readonly leftOut: number;
 }
 
-/** Makes this transaction the only writer of the account. */
-export async function holdAccount(driver: Driver, session: Session, account: string): Promise<void> {
-  const [row] = await session.all(`SELECT account FROM accounts WHERE account = $1 ${driver.dialect.lock}`, [
-    account,
-  ]);
-  if (row !== undefined) return;
-  throw new StoreError(
-    'unknown_account',
-    isAccountName(account)
-      ? `The store has no account ${account}. Add it first: calls store accounts add --account ${account}.`
-      : `The ID of an account is ${accountNameWords}.`,
-  );
-}
-
-/** Notes that the calls of an account have changed, in a transaction that holds it. */
-async function moveOn(session: Session, account: string): Promise<void> {
-  await session.run('UPDATE accounts SET revision = revision + 1 WHERE account = $1', [account]);
+/** A call as a row. One without a sid is refused, because it could not be told from others, and so is one nested too deep. */
+function rowOf(given: Call): CallRow {
+  const call = given as unknown as Readonly<Record<string, unknown>>;
+  // A few servers send it as a number.
+  const sid = typeof call.sid === 'number' ? String(call.sid) : call.sid;
+  if (typeof sid !== 'string' || sid === '')
+    throw new StoreError('unfit_record', 'A call does not have a sid, so it cannot be stored.');
+  const cells: Cell[] = [];
+  let odd: Record<string, unknown> | null = null;
+  let left = 0;
+  // Without a prototype, since a name may be __proto__.
+  const keep = (name: string, value: unknown) => {
+    if (typeof value === 'object' && value !== null && isTooDeep(value))
+      throw new StoreError(
+        'unfit_record',
+        'A call has a value nested more than 1,000 levels deep, so it cannot be stored.',
+      );
+    odd ??= Object.create(null) as Record<string, unknown>;
+    odd[name] = value;
+  };
+  for (const { name, kind } of fieldColumns) {
+    const value = call[name];
+    if (value === undefined || value === null) {
+      cells.push(null);
+      if (value === null) left += 1;
+      continue;
+    }
+    left += 1;
+    const cell = kind.read(name === 'sid' ? sid : value);
+    cells.push(cell);
+    if (cell === null || kind.print(cell) !== value) keep(name, value);
+  }
+  for (const _ in call) left -= 1;
+  if (left !== 0)
+    for (const name in call) if (!columnOf.has(name) && call[name] !== undefined) keep(name, call[name]);
+  return {
+    ...{ key: keyOf(sid), versions: versionsOf(call), cells, caller: call.ani },
+    extension: isCallExtension({ channel: call.channel }) ? 1 : 0,
+    odd: odd && JSON.stringify(odd),
+  };
 }
 
 /** Calls as rows. Throws an error that names all that cannot be stored, counted from `first`. */

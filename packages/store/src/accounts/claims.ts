@@ -1,6 +1,6 @@
 import type { Driver, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
-import { holdAccount } from '../write.ts';
+import { holdAccount } from './hold.ts';
 
 /** The right to write one thing of an account, until somebody claims the same again. */
 export interface Claim {

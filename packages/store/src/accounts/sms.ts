@@ -1,5 +1,5 @@
 import { type Driver, insertRows } from '../database/driver.ts';
-import { holdAccount } from '../write.ts';
+import { holdAccount } from './hold.ts';
 
 /** An entry of the SMS number listing. */
 export interface SmsEntry {
