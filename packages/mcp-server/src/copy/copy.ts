@@ -3,7 +3,7 @@ import { CallsError } from '@call-attribution/core/errors';
 import { day, formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
 import type { SyncState } from '@call-attribution/node-stream';
 import { copyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
-import { everything, type NumericFilter, openStore, type Store, syncAccount } from '@call-attribution/store';
+import { everything, openStore, type Selection, type Store, syncAccount } from '@call-attribution/store';
 import { redactError } from '../privacy/patterns.ts';
 import { openCopyFile, touch } from './place.ts';
 
@@ -317,7 +317,7 @@ export function filterOf({ from, to }: Period, withExtensions: boolean): string 
 }
 
 /** A period as a selection of the store. */
-export function selectionIn({ from, to }: Period): NumericFilter {
+export function selectionIn({ from, to }: Period): Selection {
   const seconds = (time: string): number => parseNaive(time) / 1000;
   return {
     ...everything,
