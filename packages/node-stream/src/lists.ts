@@ -1,6 +1,5 @@
 // Any list, read whole: what can be asked for a range of an order. createListReader proves that it has everything, as far as the list can be
 // counted, and says what it cannot prove.
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
 import { StreamError } from './errors.ts';
 import type { Answer } from './judge.ts';
 import { through } from './operators/chain.ts';
@@ -60,36 +59,21 @@ export interface List<T> {
   readonly cap?: number | undefined;
 }
 
-const listOptions = defineOptions({
-  fetch: option.callback<List<never>['fetch']>().required(),
-  id: option.callback<List<never>['id']>().required(),
-  position: option.callback<NonNullable<List<never>['position']>>(),
-  size: option.whole(1).required(),
-  name: option.string().default(''),
-  step: option.whole(1).default(1),
-  cap: option.whole(1).default(Number.MAX_SAFE_INTEGER),
-});
-
-const position = () =>
-  option.of<number | null>('a number', (value) => value === null || Number.isFinite(value)).default(null);
-
-const readerOptions = defineOptions({
-  /** First position to read. Default: from the first item on. */
-  from: position(),
-  /** Where to end. Default: with the last item. */
-  to: position(),
-  /** Where to resume: the checkpoint of an earlier reader of the same list and range. */
-  checkpoint: option.anything<Checkpoint | null>(),
-  /** Ranges that are asked for at the same time. Default 4. */
-  prefetch: option.whole(1).default(4),
-  /** Ends the read and its requests. */
-  signal: option.signal(),
-  /** Called after each page. An error it throws ends nothing. */
-  onProgress: option.callback<(progress: Progress) => void>(),
-});
-
 /** Settings of `createListReader`. */
-export interface ListReaderOptions extends OptionsOf<typeof readerOptions> {}
+export interface ListReaderOptions {
+  /** First position to read. Default: from the first item on. */
+  readonly from?: number | null | undefined;
+  /** Where to end. Default: with the last item. */
+  readonly to?: number | null | undefined;
+  /** Where to resume: the checkpoint of an earlier reader of the same list and range. */
+  readonly checkpoint?: Checkpoint | null | undefined;
+  /** Ranges that are asked for at the same time. Default 4. */
+  readonly prefetch?: number | undefined;
+  /** Ends the read and its requests. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each page. An error it throws ends nothing. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
 
 /** Reads a list: every item once, one by one, by pages, or through operators. */
 export interface ListReader<T> extends Source<T>, AsyncIterable<T> {
@@ -122,8 +106,8 @@ export interface ListReader<T> extends Source<T>, AsyncIterable<T> {
  * console.log((await orders.verdict).proof); // whole
  */
 export function createListReader<T>(list: List<T>, options: ListReaderOptions = {}): ListReader<T> {
-  const { size, name, step, cap } = listOptions.read(list, 'list.');
-  const { from, to, checkpoint = null, prefetch, signal = null, onProgress } = readerOptions.read(options);
+  const { size, name = '', step = 1, cap = Number.MAX_SAFE_INTEGER } = list;
+  const { from = null, to = null, checkpoint = null, prefetch = 4, signal = null, onProgress } = options;
   const fetch = async (request: ListRequest): Promise<ListPage<T>> => {
     const page: ListPage<T> | undefined = await list.fetch(request);
     if (Array.isArray(page?.items) && (page.total == null || Number.isSafeInteger(page.total))) return page;

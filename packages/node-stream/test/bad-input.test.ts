@@ -1,19 +1,7 @@
 import { apiKeys, ConfigurationError, createClient } from '@call-attribution/core';
 import { where } from '@call-attribution/query-dsl';
-import { describe, expect, test } from 'vitest';
-import { toCsv, toParquet } from '../src/encoders/index.ts';
+import { expect, test } from 'vitest';
 import { createCallByteStream, createCallStream } from '../src/index.ts';
-import {
-  aggregate,
-  count,
-  dedupe,
-  join,
-  mapCalls,
-  sessions,
-  topN,
-  tumbling,
-} from '../src/operators/index.ts';
-import { fileSink } from '../src/sinks/index.ts';
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:9', auth: apiKeys('a', 'b') });
 const refused = async (run: () => unknown): Promise<string> => {
@@ -47,44 +35,4 @@ test.each<[object, string]>([
 ])('a stream refuses the options %j when it is made', async (options, message) => {
   expect(await refused(() => createCallStream(client, options as never))).toContain(message);
   expect(await refused(() => createCallByteStream(client, options as never))).toContain(message);
-});
-
-describe('operators, encoders and sinks refuse options they do not have, and wrong types, when they are made', () => {
-  const measures = { calls: count() };
-  const any = (value: unknown): never => value as never;
-  test.each<[string, () => unknown, string]>([
-    [
-      'aggregate',
-      () => aggregate(any({ measures, maxGroup: 5 })),
-      'no option maxGroup. Did you mean maxGroups?',
-    ],
-    ['aggregate', () => aggregate(any({})), 'measures must be an object; got nothing.'],
-    ['dedupe', () => dedupe(any({ key: 'ani', capcity: 5 })), 'no option capcity. Did you mean capacity?'],
-    ['join', () => join([], any({ one: 'sid', as: 'row' })), 'no option one. Did you mean on?'],
-    [
-      'join',
-      () => join([], any({ as: 'row' })),
-      'on must be the name of a field or a function; got nothing.',
-    ],
-    ['mapCalls', () => mapCalls((call) => call, any({ concurency: 2 })), 'Did you mean concurrency?'],
-    ['tumbling', () => tumbling(any({ measures, size: '1d', latenes: '1h' })), 'Did you mean lateness?'],
-    ['tumbling', () => tumbling(any({ measures, size: '1d', step: '1h' })), 'no option step'],
-    ['sessions', () => sessions(any({ measures, gap: '1h', gpa: 1 })), 'no option gpa. Did you mean gap?'],
-    ['topN', () => topN(any({ count: 1, by: 'sid', withn: 'x' })), 'Did you mean within?'],
-    ['toCsv', () => toCsv(any({ column: ['sid'] })), 'no option column. Did you mean columns?'],
-    ['toCsv', () => toCsv(any({ delimiter: ':' })), 'delimiter must be'],
-    ['toParquet', () => toParquet(any({ rowGroupsize: 5 })), 'Did you mean rowGroupSize?'],
-    [
-      'fileSink',
-      () => fileSink('a.csv', any({ encoding: toCsv() })),
-      'no option encoding. Known options: encode, resume, metadata, receipt, clock.',
-    ],
-    [
-      'fileSink',
-      () => fileSink('a.csv', any({ encode: 'csv' })),
-      'encode must be an encoder such as toCsv()',
-    ],
-  ])('%s', async (_, make, message) => {
-    expect(await refused(make)).toContain(message);
-  });
 });

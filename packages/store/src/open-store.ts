@@ -1,15 +1,10 @@
 import { propertyOf } from '@call-attribution/core/errors';
-import { checkOption, option } from '@call-attribution/core/options';
 import type { Driver } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { prepareTables } from './layout.ts';
-import { type StoreOptions, type StoreSettings, storeLimits, storeOptions } from './options.ts';
+import { readStoreOptions, type StoreOptions, type StoreSettings, type storeLimits } from './options.ts';
 import { createSqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
-
-const urlKind = option
-  .string()
-  .expecting('a string such as sqlite:calls.db or postgres://user@host/database');
 
 /**
  * Opens a store, makes the tables of a new one, and adds columns to one that an earlier release made. The URL is `sqlite:<file>`,
@@ -30,8 +25,7 @@ export async function openLimitedStore(
   options: StoreOptions,
   limits: Partial<typeof storeLimits>,
 ): Promise<Store> {
-  checkOption('url', urlKind, url);
-  const settings = { ...storeOptions.read(options), ...storeLimits, ...limits };
+  const settings = { ...readStoreOptions(options), ...limits };
   const driver = await openDriver(url, settings);
   try {
     const name = storeName(url);

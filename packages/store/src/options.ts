@@ -1,25 +1,22 @@
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
+import { checkNames, checkWhole } from '@call-attribution/core/options';
+import { type Clock, type Duration, durationMillis, systemClock } from '@call-attribution/core/time';
 
-/** The options of `openStore`. */
-export const storeOptions = defineOptions({
+/** How a store is opened. Options of the other database have no effect. */
+export interface StoreOptions {
   /**
    * SQLite: `normal` survives a killed process, but a power failure may lose the last batches, which a sync reads again.
    * `full` survives that too and is slower. Default `normal`.
    */
-  synchronous: option.oneOf('normal', 'full').default('normal'),
+  readonly synchronous?: 'normal' | 'full' | undefined;
   /** Only reads: nothing is created or changed, and a store that is not there is an error. Default false. */
-  readOnly: option.flag().default(false),
+  readonly readOnly?: boolean | undefined;
   /** PostgreSQL: most connections of this process. Default 10. */
-  poolSize: option.whole(1).default(10),
+  readonly poolSize?: number | undefined;
   /** PostgreSQL: how long a statement may run. 0: no limit. Default `30s`. */
-  // PostgreSQL takes whole milliseconds.
-  statementTimeout: option.duration().as(Math.ceil).default('30s'),
+  readonly statementTimeout?: Duration | undefined;
   /** The clock for the times of syncs. Default: that of the machine. */
-  clock: option.clock(),
-});
-
-/** How a store is opened. Options of the other database have no effect. */
-export interface StoreOptions extends OptionsOf<typeof storeOptions> {}
+  readonly clock?: Pick<Clock, 'now'> | undefined;
+}
 
 /** What no option changes, times in milliseconds. Tests set less, to reach what takes many calls or long waits otherwise. */
 export const storeLimits = {
@@ -36,8 +33,26 @@ export const storeLimits = {
   reconnectTimeout: 5_000,
 };
 
+const optionNames = Object.keys({
+  synchronous: 1,
+  readOnly: 1,
+  poolSize: 1,
+  statementTimeout: 1,
+  clock: 1,
+} satisfies Record<keyof StoreOptions, 1>);
+
+/** The options with their defaults, and the limits. Misspelled names are refused. */
+export function readStoreOptions(options: StoreOptions) {
+  checkNames(options, optionNames);
+  const { synchronous = 'normal', readOnly = false, poolSize = 10, clock = systemClock } = options;
+  checkWhole(poolSize, 'poolSize');
+  // PostgreSQL takes whole milliseconds.
+  const statementTimeout = Math.ceil(durationMillis(options.statementTimeout ?? '30s', 'statementTimeout'));
+  return { ...storeLimits, synchronous, readOnly, poolSize, statementTimeout, clock };
+}
+
 /** The options with their defaults, and the limits. */
-export interface StoreSettings extends ReadOf<typeof storeOptions>, Readonly<typeof storeLimits> {}
+export type StoreSettings = ReturnType<typeof readStoreOptions>;
 
 /** What a store is opened with when nothing is said. */
-export const usualSettings: StoreSettings = { ...storeOptions.fill({}), ...storeLimits };
+export const usualSettings: StoreSettings = readStoreOptions({});

@@ -1,4 +1,4 @@
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { type Duration, deadlineMillis } from '@call-attribution/core/time';
 import {
   onlyReads,
   type SqlResult,
@@ -9,17 +9,15 @@ import {
 } from './database/statement.ts';
 import { fileOf, needs, storeName } from './open-store.ts';
 
-const sqlOptions = defineOptions({
-  /** Ends the statement. */
-  signal: option.signal(),
-  /** How long the statement may take, reading its rows included. Default `1m`. */
-  timeLimit: option.timeout().default('1m'),
-  /** Most rows that are wanted; the statement is not run further than that. Default: all. */
-  most: option.whole(1),
-});
-
 /** How a statement of your own is run. */
-export interface SqlOptions extends OptionsOf<typeof sqlOptions> {}
+export interface SqlOptions {
+  /** Ends the statement. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long the statement may take, reading its rows included. Default `1m`. */
+  readonly timeLimit?: Duration | undefined;
+  /** Most rows that are wanted; the statement is not run further than that. Default: all. */
+  readonly most?: number | undefined;
+}
 
 /**
  * Runs one statement of SQL over a store, which it can read and not change: SELECT, WITH, VALUES or EXPLAIN. The view `calls` has every
@@ -30,7 +28,8 @@ export interface SqlOptions extends OptionsOf<typeof sqlOptions> {}
  * for await (const { ppc_campaign, calls } of rows) console.log(ppc_campaign, calls);
  */
 export async function querySql(url: string, sql: string, options: SqlOptions = {}): Promise<SqlResult> {
-  const { signal, timeLimit, most = Number.POSITIVE_INFINITY } = sqlOptions.read(options);
+  const { signal, most = Number.POSITIVE_INFINITY } = options;
+  const timeLimit = deadlineMillis(options.timeLimit ?? '1m', 'timeLimit');
   const text = readingStatement(sql);
   signal?.throwIfAborted();
   const statement = await statementOf(url, text, { most, timeLimit, name: storeName(url) });

@@ -10,7 +10,7 @@ import { ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { headerText } from '../http/headers.ts';
-import { checkWhole } from '../options/check-whole.ts';
+import { checkWhole } from '../options/check-names.ts';
 import { type PageRange, parseContentRange } from '../page/content-range.ts';
 import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-page.ts';
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';

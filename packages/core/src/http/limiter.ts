@@ -1,4 +1,4 @@
-import { checkWhole } from '../options/check-whole.ts';
+import { checkWhole } from '../options/check-names.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { minute } from '../time/naive.ts';
 

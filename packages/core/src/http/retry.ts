@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { checkWhole } from '../options/check-whole.ts';
+import { checkWhole } from '../options/check-names.ts';
 import { type Duration, durationMillis } from '../time/duration.ts';
 
 /** When a failed request is sent again: what differs from the defaults. */

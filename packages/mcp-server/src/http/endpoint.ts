@@ -2,19 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { createProgress, listen } from '@call-attribution/core/listen';
 import { isLoopback } from '@call-attribution/core/settings';
+import { durationMillis } from '@call-attribution/core/time';
 import { getRequestListener } from '@hono/node-server';
 import { rpcCodes } from '../protocol/messages.ts';
 import type { ProtocolServer } from '../protocol/sdk-server.ts';
 import { unknownHost } from './access.ts';
 import { createEndpoint, type Endpoint, refuse } from './handler.ts';
 import {
+  accessOf,
   type HttpAuth,
   type HttpEndpoint,
   type HttpMount,
   type HttpOptions,
-  httpOptions,
   type MountOptions,
-  mountOptions,
 } from './options.ts';
 
 /** How long a client may take to send its headers and its request, and how often Node.js looks. */
@@ -25,7 +25,9 @@ const isProtected = (auth: HttpAuth | undefined): boolean =>
 
 /** Serves over Streamable HTTP. */
 export async function listenHttp(server: ProtocolServer, options: HttpOptions = {}): Promise<HttpEndpoint> {
-  const { port, host, path, drainTimeout, ...settings } = httpOptions.read(options);
+  const { port = 3000, host = '127.0.0.1', path = '/mcp', auth } = options;
+  const drainTimeout = durationMillis(options.drainTimeout ?? '5s', 'drainTimeout');
+  const settings = { ...accessOf(options), auth };
   const named = settings.allowedHosts.find((name) => !isLoopback(name));
   if ((!isLoopback(host) || named !== undefined) && !isProtected(settings.auth)) {
     throw new ConfigurationError(
@@ -57,7 +59,7 @@ export async function listenHttp(server: ProtocolServer, options: HttpOptions = 
 
 /** Makes the handlers of an endpoint for another server. */
 export function mount(server: ProtocolServer, options: MountOptions): HttpMount {
-  const { auth, ...rest } = mountOptions.read(options);
+  const { auth } = options;
   if (auth !== false && !isProtected(auth)) {
     throw new ConfigurationError(
       'invalid_option',
@@ -65,7 +67,10 @@ export function mount(server: ProtocolServer, options: MountOptions): HttpMount 
         'Otherwise everybody who reaches your server could read call records.',
     );
   }
-  const open = createEndpoint(server, null, { ...rest, auth: auth === false ? undefined : auth });
+  const open = createEndpoint(server, null, {
+    ...accessOf(options),
+    auth: auth === false ? undefined : auth,
+  });
   let closed: Promise<void> | undefined;
   const endpoint: Endpoint = {
     fetch: async (request, body) =>

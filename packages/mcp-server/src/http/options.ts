@@ -1,67 +1,57 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { defineOptions, type OptionsOf, option, type ReadOf } from '@call-attribution/core/options';
-
-const metadataOptions = defineOptions({
-  /** The public URL of this endpoint, which is the audience of the token. */
-  resource: option.string().required(),
-  /** URLs of the servers that issue tokens. Their tokens are checked with the keys that they publish, unless `verify` is given. */
-  authorizationServers: option.list<string>().required(),
-  /** Scopes that a token must have. Default: none. */
-  scopes: option.list<string>(),
-});
+import type { Duration } from '@call-attribution/core/time';
 
 /** OAuth protected-resource metadata. */
-export interface AuthMetadata extends OptionsOf<typeof metadataOptions> {}
-
-const authOptions = defineOptions({
-  /** The bearer token that clients must send. It belongs to this server and is never a key of the call-attribution API. */
-  token: option.string(),
-  /** Verifies a token in a way of your own. It must check the audience too. */
-  verify: option.callback<(token: string) => Promise<boolean>>(),
-  /** Says where clients get a token (OAuth protected-resource metadata, RFC 9728), and whose tokens count. */
-  metadata: option.table<AuthMetadata, AuthMetadata>(metadataOptions),
-});
+export interface AuthMetadata {
+  /** The public URL of this endpoint, which is the audience of the token. */
+  readonly resource: string;
+  /** URLs of the servers that issue tokens. Their tokens are checked with the keys that they publish, unless `verify` is given. */
+  readonly authorizationServers: readonly string[];
+  /** Scopes that a token must have. Default: none. */
+  readonly scopes?: readonly string[] | undefined;
+}
 
 /** How the HTTP endpoint authenticates clients. */
-export interface HttpAuth extends OptionsOf<typeof authOptions> {}
-
-const auth = option.table<HttpAuth, HttpAuth>(authOptions);
-
-/** The options of `mountHttp`. */
-export const mountOptions = defineOptions({
-  /** Host names to accept in the `Host` header, besides those of loopback. They need `auth`. */
-  allowedHosts: option.list<string>().default([]),
-  /** Origins to accept in the `Origin` header, besides pages on loopback hosts; their pages may read responses (CORS). */
-  allowedOrigins: option.list<string>().default([]),
-  /** Largest request body in bytes. Default 1 MiB. */
-  maxBodyBytes: option.whole(1).default(1_048_576),
-  /** How clients prove who they are. `false`: the application checks that before it passes a request on. */
-  auth: auth.or(option.only(false)),
-});
+export interface HttpAuth {
+  /** The bearer token that clients must send. It belongs to this server and is never a key of the call-attribution API. */
+  readonly token?: string | undefined;
+  /** Verifies a token in a way of your own. It must check the audience too. */
+  readonly verify?: ((token: string) => Promise<boolean>) | undefined;
+  /** Says where clients get a token (OAuth protected-resource metadata, RFC 9728), and whose tokens count. */
+  readonly metadata?: AuthMetadata | undefined;
+}
 
 /** How a mounted endpoint decides who may use it. */
-export interface MountOptions extends OptionsOf<typeof mountOptions> {}
-
-/** The options of `serveHttp`. */
-export const httpOptions = defineOptions({
-  ...mountOptions.entries,
-  /** Default 3000; 0 picks a free one. */
-  port: option.whole(0).default(3000),
-  /** Default `127.0.0.1`. An address that other machines can reach needs `auth`. */
-  host: option.string().default('127.0.0.1'),
-  /** Path of the endpoint. Default `/mcp`. */
-  path: option.string().default('/mcp'),
-  /** How clients prove who they are. Default: anyone on this machine may connect. */
-  auth,
-  /** Time for running calls to finish when the server is closed. Default `5s`. */
-  drainTimeout: option.duration().default('5s'),
-});
+export interface MountOptions {
+  /** Host names to accept in the `Host` header, besides those of loopback. They need `auth`. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Origins to accept in the `Origin` header, besides pages on loopback hosts; their pages may read responses (CORS). */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Largest request body in bytes. Default 1 MiB. */
+  readonly maxBodyBytes?: number | undefined;
+  /** How clients prove who they are. `false`: the application checks that before it passes a request on. */
+  readonly auth?: HttpAuth | false | undefined;
+}
 
 /** Where and how `serveHttp` listens. */
-export interface HttpOptions extends OptionsOf<typeof httpOptions> {}
+export interface HttpOptions extends Omit<MountOptions, 'auth'> {
+  /** Default 3000; 0 picks a free one. */
+  readonly port?: number | undefined;
+  /** Default `127.0.0.1`. An address that other machines can reach needs `auth`. */
+  readonly host?: string | undefined;
+  /** Path of the endpoint. Default `/mcp`. */
+  readonly path?: string | undefined;
+  /** How clients prove who they are. Default: anyone on this machine may connect. */
+  readonly auth?: HttpAuth | undefined;
+  /** Time for running calls to finish when the server is closed. Default `5s`. */
+  readonly drainTimeout?: Duration | undefined;
+}
 
 /** What an endpoint needs to know, however it is reached. */
-export interface EndpointSettings extends Omit<ReadOf<typeof mountOptions>, 'auth'> {
+export interface EndpointSettings {
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly maxBodyBytes: number;
   readonly auth?: HttpAuth | undefined;
 }
 
@@ -82,3 +72,10 @@ export interface HttpMount extends AsyncDisposable {
   /** Refuses new requests and ends the open streams. */
   close(): Promise<void>;
 }
+
+/** What decides who may use an endpoint, with the defaults. */
+export const accessOf = (options: Omit<MountOptions, 'auth'>) => ({
+  allowedHosts: options.allowedHosts ?? [],
+  allowedOrigins: options.allowedOrigins ?? [],
+  maxBodyBytes: options.maxBodyBytes ?? 1_048_576,
+});

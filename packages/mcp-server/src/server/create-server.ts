@@ -1,5 +1,4 @@
 import type { Client } from '@call-attribution/core';
-import { checkOption, option } from '@call-attribution/core/options';
 import type { ServerDefinition } from '../protocol/definition.ts';
 import { resourceHandlers } from '../resources/handlers.ts';
 import { instructions } from '../text/notes.ts';
@@ -8,7 +7,7 @@ import { createToolCaller, createToolRunner, inSteps, type ToolCaller, toolHandl
 import { addTools } from '../tools/custom.ts';
 import { tools } from '../tools/index.ts';
 import { createLane, type LaneAccount, type McpAccount } from './lane.ts';
-import { type CallsMcpOptions, serverOptions } from './options.ts';
+import { type CallsMcpOptions, serverSettings } from './options.ts';
 import { settingsOf } from './settings.ts';
 import { meterTools, serverStatus } from './status.ts';
 
@@ -40,8 +39,7 @@ export function createServer(
   client: Client | (() => Client | Promise<Client>) | readonly McpAccount[],
   options: CallsMcpOptions = {},
 ): CallsMcpServer {
-  checkOption('client', clientKind, client);
-  const { reveal, pseudonymKey, copyFolder, clock, log, tools: added, ...most } = serverOptions.read(options);
+  const { reveal, pseudonymKey, copyFolder, clock, log, tools: added, ...most } = serverSettings(options);
   const { callTimeout: timeoutMs } = most;
   const given = accountsOf(client, options);
   const names = given.map(({ name = '' }) => name);
@@ -87,11 +85,6 @@ export function createServer(
 }
 
 type ServerClient = Client | (() => Client | Promise<Client>) | readonly McpAccount[];
-
-const clientKind = option
-  .methods<Client>('a client made by createClient()', 'listCalls', 'getCall')
-  .or(option.callback<() => Client | Promise<Client>>().expecting('a function that returns one'))
-  .or(option.list<McpAccount>().expecting('a list of accounts'));
 
 /** The accounts that a server answers for: one without a name, or those of a list. */
 function accountsOf(client: ServerClient, { version, timeZone }: CallsMcpOptions): readonly LaneAccount[] {

@@ -1,5 +1,4 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, option } from '@call-attribution/core/options';
 import { type Call, fields } from '@call-attribution/core/record';
 import type { Operator } from '../operators/operator.ts';
 import { cellTexts, halfPair, jsonOf } from './row-text.ts';
@@ -151,13 +150,6 @@ export interface CsvOptions<T = Call> extends CsvDialect {
   bom?: boolean | undefined;
 }
 
-const csvOptions = defineOptions({
-  columns: option.list(),
-  delimiter: option.oneOf(',', ';', '\t', '|'),
-  safe: option.flag(),
-  bom: option.flag(),
-});
-
 /**
  * Writes CSV as in RFC 4180, in UTF-8. Null is an empty cell and an empty string is `""`, so that they can be told apart.
  *
@@ -173,7 +165,6 @@ export function toCsv<T = unknown>(
 /** The same with columns of your choice. */
 export function toCsv<T = Call>(options: CsvOptions<T>): Operator<T, Uint8Array>;
 export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
-  csvOptions.read(options as object as never);
   const { columns: named, delimiter = ',', safe = false, bom = false } = options;
   const columns = named ?? callColumns<T>();
   const titles = titlesOf(columns);

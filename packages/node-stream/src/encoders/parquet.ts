@@ -1,6 +1,5 @@
 import type { Call, FieldSpec, FieldType } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
-import { defineOptions, option } from '@call-attribution/core/options';
 import { fields } from '@call-attribution/core/record';
 import { inCall } from '../accumulators/decimal.ts';
 import { ItemError } from '../errors.ts';
@@ -19,8 +18,6 @@ export interface ParquetOptions<T = Call> {
   rowGroupSize?: number;
 }
 
-const parquetOptions = defineOptions({ columns: option.list(), rowGroupSize: option.anything() });
-
 /**
  * Writes Apache Parquet with typed columns: numbers as numbers, times as local timestamps without a zone, all nullable. Without `columns`
  * nothing is lost: the column `odd` has, as JSON, what the others cannot give back as it was sent, and fields without a column. It
@@ -31,7 +28,6 @@ const parquetOptions = defineOptions({ columns: option.list(), rowGroupSize: opt
  * await pipeline(createCallStream(client), toParquet({ columns: ['sid', 'talk_minutes'] }), fileSink('calls.parquet'));
  */
 export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
-  parquetOptions.read(options as object as never);
   const { columns: chosen, rowGroupSize = 10_000 } = options;
   const columns = parquetColumns<T>(chosen);
   const titles = columns.map(({ name }) => name);

@@ -1,7 +1,5 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, option } from '@call-attribution/core/options';
-import { reading } from '../option-kinds.ts';
 import { defineOperator } from './chain.ts';
 import { type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import type { Operator } from './operator.ts';
@@ -14,8 +12,6 @@ export interface DedupeOptions<T> {
   capacity?: number;
 }
 
-const dedupeOptions = defineOptions({ key: reading().required(), capacity: option.anything() });
-
 /**
  * Lets the first item of each key through. A key that was forgotten counts as new. A stream of calls has each call once already.
  *
@@ -23,7 +19,6 @@ const dedupeOptions = defineOptions({ key: reading().required(), capacity: optio
  * createCallStream(client).through(dedupe({ key: 'ani' })); // the first call of each caller
  */
 export function dedupe<T = Call>(options: DedupeOptions<T>): Operator<T, T> {
-  dedupeOptions.read(options as object as never);
   const { key, capacity = 1_000_000 } = options;
   if (!Number.isSafeInteger(capacity) || capacity < 1)
     throw new ConfigurationError('invalid_option', `capacity is ${capacity}; expected at least 1`);

@@ -1,6 +1,5 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, option } from '@call-attribution/core/options';
 import { ItemError } from '../errors.ts';
 import { defineOperator } from './chain.ts';
 import { type Key, keyOf, nameOf, type Reading, reader } from './fields.ts';
@@ -32,7 +31,6 @@ export type GroupRow<K extends string, M extends Record<string, Measure<unknown,
 export function aggregate<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   grouping: Grouping<T, K, M>,
 ): Operator<T, GroupRow<K, M>> {
-  aggregateOptions.read(grouping as object as never);
   const kind = new GroupKind<T, GroupRow<K, M>>(grouping as AnyGrouping<T>);
   return defineOperator<T, GroupRow<K, M>>({
     name: 'aggregate',
@@ -50,14 +48,6 @@ export function aggregate<M extends Record<string, Measure<unknown, T>>, K exten
     },
   });
 }
-
-/** Options of everything that groups. */
-export const groupingOptions = {
-  by: option.anything(),
-  measures: option.object().required(),
-  maxGroups: option.anything(),
-};
-const aggregateOptions = defineOptions(groupingOptions);
 
 /** A grouping whose columns are not known to the types. */
 export interface AnyGrouping<T> {

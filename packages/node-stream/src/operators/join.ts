@@ -1,8 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
-import { defineOptions, option } from '@call-attribution/core/options';
 import { ItemError } from '../errors.ts';
-import { reading } from '../option-kinds.ts';
 import { defineOperator } from './chain.ts';
 import { checkFields, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import type { Operator } from './operator.ts';
@@ -31,14 +29,6 @@ export interface JoinOptions<T, R, As extends string> {
   unmatched?: 'keep' | 'drop';
 }
 
-const joinOptions = defineOptions({
-  on: reading().required(),
-  as: option.anything(),
-  key: reading(),
-  rows: option.oneOf('one', 'many'),
-  unmatched: option.oneOf('keep', 'drop'),
-});
-
 /**
  * Adds the row of an item under a name: campaign costs, branch names, CRM data. Rows are read into memory once, before the first item
  * passes; a function is called for each key of a page.
@@ -51,7 +41,6 @@ export function join<R, As extends string, T = Call>(
   table: JoinTable<R>,
   options: JoinOptions<T, R, As>,
 ): Operator<T, T & { [column in As]: R | null }> {
-  joinOptions.read(options as object as never);
   const { on, key, rows = 'one', as, unmatched = 'keep' } = options;
   type Joined = T & { [column in As]: R | null };
   const read = reader(on);

@@ -1,6 +1,5 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, option } from '@call-attribution/core/options';
 import { defineOperator } from './chain.ts';
 import type { Operator } from './operator.ts';
 import { isPromise, untilAborted } from './sources.ts';
@@ -17,8 +16,6 @@ export type Mapped<O> = O | null | undefined;
 /** The function of `mapCalls`. The signal aborts when the read is left or fails. */
 export type MapItem<I, O> = (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>;
 
-const mapOptions = defineOptions({ concurrency: option.anything() });
-
 /**
  * Replaces each item with what the function returns, and removes it when that is null or undefined. The function may be
  * async; with `concurrency` several run at the same time, and results still come in order, page by page.
@@ -27,7 +24,6 @@ const mapOptions = defineOptions({ concurrency: option.anything() });
  * mapCalls(async (call, signal) => ({ ...call, branch: await lookUp(call.dnis, signal) }), { concurrency: 8 });
  */
 export function mapCalls<O, I = Call>(map: MapItem<I, O>, options: MapOptions = {}): Operator<I, O> {
-  mapOptions.read(options);
   const { concurrency = 1 } = options;
   if (!(concurrency >= 1))
     throw new ConfigurationError('invalid_option', `concurrency is ${concurrency}; expected at least 1`);

@@ -1,12 +1,11 @@
 import type { Call } from '@call-attribution/core';
-import { defineOptions, option } from '@call-attribution/core/options';
 import { type Duration, formatNaive } from '@call-attribution/core/time';
 import { defineOperator } from './chain.ts';
 import { type AnyGrouping, type Grouping, GroupKind, type GroupRow, type Groups } from './groups.ts';
 import { Heap } from './heap.ts';
 import type { Measure } from './measures.ts';
 import type { Operator } from './operator.ts';
-import { Clock, millisOf, type TimeOptions, timeOf, timeOptions, type WindowRow } from './windows.ts';
+import { Clock, millisOf, type TimeOptions, timeOf, type WindowRow } from './windows.ts';
 
 /** Settings of `sessions`. */
 export interface SessionOptions<T, K extends string, M extends Record<string, Measure<unknown, T>>>
@@ -15,8 +14,6 @@ export interface SessionOptions<T, K extends string, M extends Record<string, Me
   /** A session ends where no item of its key comes for this long. */
   gap: Duration;
 }
-
-const sessionOptions = defineOptions({ ...timeOptions, gap: option.anything() });
 
 interface Session<T, Row> {
   readonly key: string;
@@ -43,7 +40,6 @@ interface SavedSessions {
 export function sessions<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   options: SessionOptions<T, K, M>,
 ): Operator<T, WindowRow<K, M>> {
-  sessionOptions.read(options as object as never);
   type Row = GroupRow<K, M>;
   const gap = millisOf('gap', options.gap, 0);
   const kind = new GroupKind<T, Row>(options as AnyGrouping<T>, ['from', 'to']);

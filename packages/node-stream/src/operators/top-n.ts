@@ -1,7 +1,5 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { defineOptions, option } from '@call-attribution/core/options';
 import { numberOf } from '../accumulators/decimal.ts';
-import { reading } from '../option-kinds.ts';
 import { defineOperator } from './chain.ts';
 import { type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import type { Operator } from './operator.ts';
@@ -16,8 +14,6 @@ export interface TopOptions<T> {
   within?: Reading<NoInfer<T>>;
 }
 
-const topOptions = defineOptions({ count: option.anything(), by: reading().required(), within: reading() });
-
 /**
  * The items with the largest values, the largest first; of equal ones those that came first. They come out when a group ends.
  *
@@ -28,7 +24,6 @@ const topOptions = defineOptions({ count: option.anything(), by: reading().requi
  * );
  */
 export function topN<T>(options: TopOptions<T>): Operator<T, T> {
-  topOptions.read(options as object as never);
   const { count, by, within } = options;
   if (!Number.isSafeInteger(count) || count < 1 || count > 1e6)
     throw new ConfigurationError('invalid_option', `count is ${count}; expected 1 to 1000000`);

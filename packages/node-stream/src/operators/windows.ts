@@ -1,6 +1,5 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
-import { defineOptions, option } from '@call-attribution/core/options';
 import {
   type Duration,
   day,
@@ -10,18 +9,10 @@ import {
   startOfWeek,
 } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
-import { reading } from '../option-kinds.ts';
 import type { Range } from '../page.ts';
 import { defineOperator } from './chain.ts';
 import { nameOf, namesOf, type Reading, reader } from './fields.ts';
-import {
-  type AnyGrouping,
-  type Grouping,
-  GroupKind,
-  type GroupRow,
-  type Groups,
-  groupingOptions,
-} from './groups.ts';
+import { type AnyGrouping, type Grouping, GroupKind, type GroupRow, type Groups } from './groups.ts';
 import type { Measure } from './measures.ts';
 import type { Operator } from './operator.ts';
 
@@ -37,15 +28,6 @@ export interface TimeOptions<T> {
   /** The naive time of an item. Default: `date_added`. */
   time?: Reading<NoInfer<T>>;
 }
-
-/** Options of everything that divides time. */
-export const timeOptions = {
-  ...groupingOptions,
-  lateness: option.anything(),
-  onLate: option.callback(),
-  time: reading(),
-};
-const tumblingOptions = defineOptions({ ...timeOptions, size: option.anything() });
 
 /** Settings of `tumbling`. */
 export interface TumblingOptions<T, K extends string, M extends Record<string, Measure<unknown, T>>>
@@ -71,7 +53,6 @@ export type WindowRow<K extends string, M extends Record<string, Measure<unknown
 export function tumbling<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   options: TumblingOptions<T, K, M>,
 ): Operator<T, WindowRow<K, M>> {
-  tumblingOptions.read(options as object as never);
   const { size } = options;
   const spanOf = spansOf(size);
   const kind = new GroupKind<T, GroupRow<K, M>>(options as AnyGrouping<T>, ['from', 'to']);

@@ -1,13 +1,11 @@
 import { type Clock, systemClock } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
-import { defineOptions, option } from '@call-attribution/core/options';
 import { toCsv } from '../encoders/csv.ts';
 import { toGzip } from '../encoders/gzip.ts';
 import { toParquet } from '../encoders/parquet.ts';
 import { toJsonArray, toNdjson } from '../encoders/text.ts';
 import { defineOperator, through } from '../operators/chain.ts';
 import type { AnyOperator, Chain, Operator, RowForm, Sink } from '../operators/operator.ts';
-import { encoding } from '../option-kinds.ts';
 import type { Checkpoint } from '../page.ts';
 import { type Receipt, type ReceiptFacts, RowDigest, receiptOf } from '../receipts/receipt.ts';
 import { PartFile, type PartState, readPartState } from './part-file.ts';
@@ -47,14 +45,6 @@ export interface FileSinkOptions<T> {
   clock?: Pick<Clock, 'now'>;
 }
 
-const sinkOptions = defineOptions({
-  encode: encoding(),
-  resume: option.flag(),
-  metadata: option.anything(),
-  receipt: option.flag().or(option.callback<ReceiptMaker>()),
-  clock: option.clock(),
-});
-
 /** What was written. */
 export interface FileWritten {
   /** The file. */
@@ -93,7 +83,6 @@ export function fileSink<T>(
   options: FileSinkOptions<T> & { readonly encode: Encoding<T> },
 ): FileSink<T>;
 export function fileSink<T>(path: string, options: FileSinkOptions<T> = {}): FileSink<T> {
-  sinkOptions.read(options as object as never);
   const { resume = false } = options;
   const given = options.encode as AnyOperator | readonly AnyOperator[] | undefined;
   const encoders = given === undefined ? encodersOf(path) : [given].flat();

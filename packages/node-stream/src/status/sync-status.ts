@@ -1,4 +1,4 @@
-import { defineOptions, type OptionsOf, option } from '@call-attribution/core/options';
+import { type Clock, type Duration, deadlineMillis, systemClock } from '@call-attribution/core/time';
 import { type CopyVerdict, describeCopy } from '../sync/verdict.ts';
 import { type MetricFamily, metricsText } from './metrics-text.ts';
 import type { StatusSource } from './status-reply.ts';
@@ -23,19 +23,17 @@ export interface SyncStatus extends StatusSource {
   readonly metrics: () => string;
 }
 
-const statusOptions = defineOptions({
-  /** Time between two syncs; `Infinity` for one that is not repeated. */
-  every: option.timeout().required(),
-  /** Names of the accounts. With more than one they become a label. */
-  accounts: option.list<string>().required(),
-  /** A failed sync means "not ready" at once. Default: only when the last success is older than three intervals. */
-  failsAtOnce: option.flag().default(false),
-  /** The clock. Default: that of the machine. */
-  clock: option.clock(),
-});
-
 /** How `createSyncStatus` judges syncs. */
-export interface SyncStatusOptions extends OptionsOf<typeof statusOptions> {}
+export interface SyncStatusOptions {
+  /** Time between two syncs; `Infinity` for one that is not repeated. */
+  readonly every: Duration;
+  /** Names of the accounts. With more than one they become a label. */
+  readonly accounts: readonly string[];
+  /** A failed sync means "not ready" at once. Default: only when the last success is older than three intervals. */
+  readonly failsAtOnce?: boolean | undefined;
+  /** The clock. Default: that of the machine. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
+}
 
 interface AccountState {
   lastSuccess: number | null;
@@ -57,7 +55,8 @@ const patience = 3;
 
 /** Starts to watch syncs that run at an interval. */
 export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
-  const { every, accounts, failsAtOnce, clock } = statusOptions.read(options);
+  const { accounts, failsAtOnce = false, clock = systemClock } = options;
+  const every = deadlineMillis(options.every, 'every');
   const states = new Map(accounts.map((account) => [account, initial()]));
   const stateOf = (account: string): AccountState => {
     const state = states.get(account) ?? initial();
