@@ -1,13 +1,12 @@
 #!/usr/bin/env node
 import { relative } from 'node:path';
 import { takeEnvironment } from '@call-attribution/core/environment';
-import { exitCodes } from './exit-codes.ts';
 import { run } from './run.ts';
 
 // Before anything else runs: diagnostic reports and child processes must not get the keys.
 const env = takeEnvironment();
 
-/** Ends the process by a signal: `process.exit` would wait until DuckDB is done with what it is at work on. */
+/** Ends the process by a signal: `process.exit` would hide which one. */
 function endNow(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
@@ -48,9 +47,3 @@ process.exitCode = await run(process.argv.slice(2), {
   signal: stop.signal,
   typedAs: typedAs(process.argv[1]),
 });
-
-if (process.exitCode === exitCodes.killed) {
-  for (const stream of [process.stdout, process.stderr])
-    await new Promise((written) => stream.write('', written));
-  endNow('SIGKILL');
-}

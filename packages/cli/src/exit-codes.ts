@@ -12,7 +12,6 @@ export const exitCodes = {
   output: errorKinds.disk.exitStatus,
   busy: errorKinds.busy.exitStatus,
   interrupted: 130,
-  killed: 137,
 } as const;
 
 /** The exit status of an error of the packages. */
@@ -33,5 +32,4 @@ export const exitCodeTexts: readonly (readonly [number, string])[] = [
     'the server asked to slow down or was overloaded (status 429 or 503), or another process is at work; try again later',
   ],
   [exitCodes.interrupted, 'stopped by Ctrl-C or a signal'],
-  [exitCodes.killed, 'calls sql killed itself, because DuckDB could not stop the statement'],
 ];

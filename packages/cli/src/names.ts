@@ -105,7 +105,6 @@ export const otherOptions: Readonly<Record<string, readonly string[]>> = {
   'value-rules': ['rules'],
   verbose: ['debug'],
   versus: ['compare'],
-  warehouse: ['store'],
   watch: ['follow'],
   workers: ['slots'],
   zone: ['time-zone'],

@@ -4,7 +4,6 @@ import { createServer, mountHttp, serveHttp } from '@call-attribution/mcp-server
 import { startSandbox } from '@call-attribution/sandbox';
 import { createService } from '@call-attribution/service';
 import { openStore } from '@call-attribution/store';
-import { openWarehouse } from '@call-attribution/warehouse';
 import { expect, test } from 'vitest';
 
 const refused = async (run: () => unknown): Promise<string> => {
@@ -36,17 +35,6 @@ test.each<[string, () => unknown, string]>([
     'a store',
     () => openStore('sqlite::memory:', { statementTimeout: any('9') }),
     'statementTimeout must be milliseconds or a string such as',
-  ],
-  ['a warehouse', () => openWarehouse(any(7)), 'path must be the path of a file; got 7.'],
-  [
-    'a warehouse',
-    () => openWarehouse('x.duckdb', any({ thread: 2 })),
-    'no option thread. Did you mean threads?',
-  ],
-  [
-    'a warehouse',
-    () => openWarehouse('x.duckdb', { memory: any('much') }),
-    "memory must be a string such as '500MB'",
   ],
   ['a service', () => createService(any({})), 'store must be a store opened with openStore(), or null'],
   ['a service', () => createService(any({ store: 'sqlite:calls.db' })), 'store must be a store'],

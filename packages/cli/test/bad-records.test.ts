@@ -167,14 +167,6 @@ describe('calls sync', () => {
     expect(await stored(cwd)).toEqual(all);
   });
 
-  test('a warehouse is filled in the same way', async () => {
-    const cwd = stage.folder();
-    const warehouse = ['--store', 'duckdb:calls.duckdb', '--json'];
-    const { code, stdout, stderr } = await run(cwd, ['sync', ...warehouse, '--on-bad-record', 'skip']);
-    expect([code, JSON.parse(stdout)]).toMatchObject([3, { new: 57, skipped: 3 }]);
-    for (const sid of bad) expect(stderr).toContain(`left out ${sid}: `);
-  });
-
   test('a resumed sync goes on where it was, and its copy stays incomplete', async () => {
     const cwd = stage.folder();
     const stop = new AbortController();

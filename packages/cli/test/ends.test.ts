@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { formatNaive, parseNaive, second } from '@call-attribution/core/time';
 import { checkJob } from '@call-attribution/fleet';
 import { callTool, createServer } from '@call-attribution/mcp-server';
+import { answerQuestion } from '@call-attribution/questions';
 import { generate } from '@call-attribution/sandbox';
-import { openWarehouse, type Warehouse } from '@call-attribution/warehouse';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Stage } from './stage.ts';
 
@@ -19,13 +18,10 @@ const ends = [
 ] as const;
 
 let stage: Stage;
-let warehouse: Warehouse;
 beforeAll(async () => {
   stage = openStage();
-  warehouse = await openWarehouse(join(stage.folder(), 'calls.duckdb'));
 });
 afterAll(async () => {
-  await warehouse.close();
   await stage.close();
 });
 
@@ -68,8 +64,8 @@ describe.each(ends)('the end %s is %s', (typed, end) => {
   test('to of an assistant', async () => {
     expect(await askedEnd(typed)).toBe(end);
   });
-  test('to of a warehouse', async () => {
-    expect((await warehouse.count({ to: typed })).period.to).toBe(end);
+  test('to of a question', async () => {
+    expect((await answerQuestion({ to: typed }, [])).period.to).toBe(end);
   });
   test('until of a job', async () => {
     expect((await checkJob({ ...job, until: typed })).until).toBe(end);

@@ -10,10 +10,7 @@ const stage = openStage();
 afterAll(() => stage.close());
 
 const folder = stage.folder();
-const stores = [
-  ...testStores(),
-  { kind: 'duckdb', newUrl: async () => `duckdb:${join(folder, 'calls.duckdb')}` },
-] as const;
+const stores = testStores();
 const now = new Date('2026-11-02T12:00:00Z');
 
 const endless =
@@ -57,9 +54,7 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     expect(own).toMatchObject({ code: wanted.code, stdout: wanted.stdout });
     expect(wanted.stdout).not.toBe('');
     if (args[0] !== 'export' && args[0] !== 'sheet')
-      expect(own.stderr).toMatch(
-        /answered by the (?:warehouse|store) .*: 600 calls, the latest of 2026-10-31/,
-      );
+      expect(own.stderr).toMatch(/answered by the store .*: 600 calls, the latest of 2026-10-31/);
   });
 
   test.each([
@@ -101,11 +96,10 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
 
   test('an export says that it has all that match, of how many', async () => {
     const none = ['--where', "channel = 'Trucker'"];
-    const kind = url.startsWith('duckdb') ? 'warehouse' : 'store';
     const written = async (...args: string[]) =>
       (await ask('export', '-o', '-', '--format', 'csv', ...args)).stderr.trimEnd().split('\n').at(-1);
-    expect(await written(...none)).toBe(`complete: 0 calls of 600 in the ${kind}, all that match`);
-    expect(await written('--include-extensions')).toBe(`complete: 600 calls, all that the ${kind} has`);
+    expect(await written(...none)).toBe('complete: 0 calls of 600 in the store, all that match');
+    expect(await written('--include-extensions')).toBe('complete: 600 calls, all that the store has');
   });
 
   test('a period of which the copy knows nothing is named, also where calls are only counted', async () => {
@@ -239,11 +233,9 @@ describe('what is no copy', () => {
     ['get', '5'],
     ['export', '-o', 'out.csv'],
   ])('a file that is not there is not made: %s', async (...args) => {
-    for (const store of ['sqlite:none.db', 'duckdb:none.duckdb']) {
-      const missing = await stage.quick([...args, '--store', store], { cwd: folder });
-      expect(missing).toMatchObject({ code: 2, stdout: '' });
-      expect(missing.stderr).toMatch(/calls sync/);
-    }
+    const missing = await stage.quick([...args, '--store', 'sqlite:none.db'], { cwd: folder });
+    expect(missing).toMatchObject({ code: 2, stdout: '' });
+    expect(missing.stderr).toMatch(/calls sync/);
     expect(readdirSync(folder).filter((name) => /none|out/.test(name))).toEqual([]);
   });
 
@@ -255,8 +247,11 @@ describe('what is no copy', () => {
     for (const [store, message] of [
       ['sqlite:text.db', /not a SQLite database|is not a database/],
       ['postgres://calls:secret@localhost/calls', /must not have a password/],
-      ['calls.db', /did you mean sqlite:calls.db/],
-      ['calls.duckdb', /did you mean duckdb:calls.duckdb/],
+      ['calls.db', /There is no store sqlite:.*calls.db/],
+      [
+        'duckdb:calls.duckdb',
+        /not a DuckDB file\n.*sqlite:calls.db.*\n.*ATTACH 'calls.db'.*--partition month/,
+      ],
     ] as const)
       for (const command of [['count'], ['sql', 'select 1']]) {
         const refused = await stage.quick([...command, '--store', store], { cwd: folder });

@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
-import { warehouseFailure } from '../src/failures/warehouse.ts';
 import type { Finished } from './program.ts';
 import { openStage, serverThat } from './stage.ts';
 
@@ -160,15 +159,4 @@ test.skipIf(process.platform === 'win32')('a full disk ends with status 7 and th
   isFull(args, await stage.calls(args, { stdout: full }));
   for (const args of [['export', '--output', '-'], ['report'], ['fields'], ['count']])
     isFull(args, await stage.quick(args, { stdoutFails: 'ENOSPC' }));
-});
-
-test.each([
-  ['the question', undefined, 'choose a shorter time or fewer groups'],
-  ['storing the calls', 'WarehouseError', 'the calls that were read are kept'],
-])('%s that needs too much memory gets advice that a terminal can follow', (what, name, hint) => {
-  const cause = Object.assign(new Error('Out of Memory Error'), name === undefined ? {} : { name });
-  const error = Object.assign(new Error('raise `memory`', { cause }), { code: 'memory_limit', kind: 'data' });
-  const shown = warehouseFailure(error as unknown as Parameters<typeof warehouseFailure>[0]);
-  expect(shown).toMatchObject({ message: `${what} needs more memory than a warehouse may use`, exitCode: 1 });
-  expect(shown.hints).toEqual([expect.stringContaining(hint)]);
 });

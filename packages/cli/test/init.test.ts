@@ -124,10 +124,10 @@ test('calls doctor --offline says what is configured and which copies there are,
   const synced = await flat(['doctor', '--offline', '--store', 'sqlite:calls.db']);
   expect(synced.code).toBe(0);
   expect(synced.text).toMatch(
-    /ok store calls\.db: 600 calls of 1 account, .*ok 101 600 calls up to .*, whole/,
+    /ok store sqlite:calls\.db: 600 calls of 1 account, .*ok 101 600 calls up to .*, whole/,
   );
   expect(await flat(['doctor', '--offline', '--store', 'sqlite:typo.db'])).toMatchObject({
-    text: expect.stringMatching(/note store typo\.db does not exist yet/),
+    text: expect.stringMatching(/note store sqlite:typo\.db does not exist yet/),
   });
   expect(await run(['doctor', '--offline'], { CALLS_TIME_ZONE: 'Nowhere' })).toMatchObject({ code: 2 });
 });

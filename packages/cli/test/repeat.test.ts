@@ -5,7 +5,7 @@ import type { Io } from '../src/io.ts';
 import { untilOpen } from '../src/syncing/repeat.ts';
 
 const busy = new CallsError('in_use', 'Process 7 has it open.', { isRetryable: true });
-const wrong = new CallsError('not_a_warehouse', 'It is not a DuckDB file.');
+const wrong = new CallsError('store_url', 'It is not a SQLite database.');
 
 /** Opens something that fails with each of these errors in turn. */
 async function open(errors: readonly Error[], everyMs: number | null, signal = new AbortController().signal) {

@@ -9,7 +9,7 @@ import { connectionOf, readSettings } from '@call-attribution/core/settings';
 import { createCallStream, syncInto } from '@call-attribution/node-stream';
 import { openStore } from '@call-attribution/store';
 import { explain } from '../src/failures/explain.ts';
-import { storeUrl } from '../src/stores/url.ts';
+import { storeUrl } from '../src/stores/open.ts';
 
 const env = takeEnvironment();
 const settings = readSettings({ env });

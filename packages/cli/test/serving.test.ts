@@ -5,7 +5,6 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { generate } from '@call-attribution/sandbox';
 import { openStore } from '@call-attribution/store';
-import { openWarehouse } from '@call-attribution/warehouse';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Live, startLive } from './live.ts';
 import { nobody, openStage } from './stage.ts';
@@ -217,12 +216,13 @@ describe('calls store', () => {
     );
   });
 
-  test('it erases several callers at once, in a warehouse as well, after all lines and ledgers were checked', async () => {
-    const url = 'duckdb:erased.duckdb';
+  test('it erases several callers at once, after all lines and ledgers were checked', async () => {
+    const url = 'sqlite:erased.db';
     const made = [...generate({ records: 40 })];
-    const warehouse = await openWarehouse(join(folder, 'erased.duckdb'));
-    await warehouse.load('101', made);
-    await warehouse.close();
+    const filled = await openStore(`sqlite:${join(folder, 'erased.db')}`);
+    await filled.putAccount({ id: '101', name: 'Main' });
+    await filled.load('101', made);
+    await filled.close();
     const [a, b] = [...new Set(made.map(({ ani }) => ani))];
     const erase = (input: string, ...more: string[]) =>
       calls(['store', 'erase', '--account', '101', '--store', url, ...more], { input });
@@ -241,7 +241,7 @@ describe('calls store', () => {
     }
     expect(
       (await calls(['store', 'erase', '--account', '5', '--store', url], { input: `${a}\n` })).stderr,
-    ).toMatch(/the store has no account 5\n.*it has 1 account: 101/);
+    ).toMatch(/the store has no account 5\n.*it has 101/);
     const { code, stdout, stderr } = await erase(`00${a}\n${b}\n${a}\n`);
     expect([code, stderr.match(/VACUUM|another process/)]).toEqual([0, null]);
     const lines = stdout

@@ -196,7 +196,7 @@ describe('calls doctor', () => {
     await stage.quick(['sync'], { cwd, env });
     // The Date header has whole seconds, so the difference that is seen may be up to a second smaller.
     const later = await doctor({ now: new Date(Date.now() - 3_602_000) });
-    expect(later.of('store')?.text).toMatch(/^calls\.db: 600 calls of 1 account, .* kB$/);
+    expect(later.of('store')?.text).toMatch(/^sqlite:calls\.db: 600 calls of 1 account, .* kB$/);
     expect(later.of('clock')).toMatchObject({
       state: 'note',
       text: expect.stringMatching(/^1:00:\d\d slow/),
@@ -324,9 +324,8 @@ describe('several accounts', () => {
     const last = total((await run('count', '--all-accounts', '--from', '30d')).stdout);
     expect(last).toBeLessThan(all);
     expect((await run('sync', '--all-accounts', '--store', 'sqlite:both.db')).code).toBe(0);
-    expect((await run('sync', '--all-accounts', '--store', 'duckdb:both.duckdb')).code).toBe(0);
     // What is counted is said once, of all of them.
-    for (const store of ['none', 'sqlite:both.db', 'duckdb:both.duckdb'])
+    for (const store of ['none', 'sqlite:both.db'])
       expect(
         (await run('count', '--all-accounts', '--store', store)).stderr.match(/call extensions/g),
       ).toEqual(['call extensions']);
@@ -345,8 +344,10 @@ describe('several accounts', () => {
     ]) {
       const api = await report(...asked);
       expect(api.code).toBe(0);
-      for (const store of ['sqlite:both.db', 'duckdb:both.duckdb'])
-        expect(await report(...asked, '--store', store)).toMatchObject({ code: 0, stdout: api.stdout });
+      expect(await report(...asked, '--store', 'sqlite:both.db')).toMatchObject({
+        code: 0,
+        stdout: api.stdout,
+      });
       if (asked.includes('--json')) expect(JSON.parse(api.stdout)).toHaveLength(3);
       if (!asked.includes('30d')) continue;
       const rows = api.stdout.trimEnd().split('\r\n').slice(1);
@@ -360,8 +361,8 @@ describe('several accounts', () => {
     [{ version: 'v2' }, /same version of the API: main \(v3\), berlin \(v2\)/],
   ])('a report over accounts that differ in %o is refused, and one of each is not', async (unlike, said) => {
     const { run } = accounts(unlike);
-    expect((await run('sync', '--all-accounts', '--store', 'duckdb:both.duckdb')).code).toBe(0);
-    for (const store of ['none', 'duckdb:both.duckdb']) {
+    expect((await run('sync', '--all-accounts', '--store', 'sqlite:both.db')).code).toBe(0);
+    for (const store of ['none', 'sqlite:both.db']) {
       const report = ['report', '--by', 'account', '--store', store];
       const both = await run(...report, '--all-accounts');
       expect(both).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(said) });

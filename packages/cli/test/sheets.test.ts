@@ -272,15 +272,13 @@ test.each([
   expect(code).toBe(2);
 });
 
-test.each(['sqlite:uploads.db', 'duckdb:calls.duckdb'])('the ledger may be kept in %s', async (place) => {
+test('the ledger may be kept in a store', async () => {
   const cwd = stage.folder();
-  const run = () => stage.quick(sheet('sa360', '--ledger', place), { cwd, env, now });
+  const run = () => stage.quick(sheet('sa360', '--ledger', 'sqlite:uploads.db'), { cwd, env, now });
   expect((await run()).stderr).toMatch(/sa360\.csv: 2 new conversions; 0 as in earlier runs/);
   rmSync(join(cwd, 'sa360.csv'));
   expect((await run()).stderr).toMatch(/0 new conversions; 2 as in earlier runs/);
-  expect(readdirSync(cwd).filter((name) => /^(uploads\.db|calls\.duckdb\.ledger)$/.test(name))).toHaveLength(
-    1,
-  );
+  expect(readdirSync(cwd)).toContain('uploads.db');
 });
 
 test('a name that ends in .gz gets a compressed sheet', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +11,6 @@ const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 /** Calls that a server can send and a store cannot keep; a mark stands for what is put into the body. */
 const unfit = {
   'an empty sid': { sid: '' },
-  'half a surrogate pair as sid': { sid: 'odd\ud800' },
   'JSON 100,000 levels deep': { sid: 'deep', more: '@deep@' },
 } as const;
 type Unfit = keyof typeof unfit;
@@ -50,11 +49,10 @@ function serve(...names: readonly Unfit[]): void {
     calls.splice(10 + 5 * at, 0, { ...fixtures[30 + at], ...unfit[name] } as (typeof calls)[0]);
 }
 
-const kinds = ['sqlite:calls.db', 'duckdb:calls.duckdb'] as const;
+const kinds = ['sqlite:calls.db'] as const;
 const refusedBy: Readonly<Record<(typeof kinds)[number], readonly Unfit[]>> = {
   // SQLite finds a call by any sid that is not empty.
   'sqlite:calls.db': ['an empty sid', 'JSON 100,000 levels deep'],
-  'duckdb:calls.duckdb': ['an empty sid', 'half a surrogate pair as sid', 'JSON 100,000 levels deep'],
 };
 
 const syncInto = (store: string, cwd: string, ...more: string[]) =>
@@ -63,13 +61,6 @@ const syncInto = (store: string, cwd: string, ...more: string[]) =>
     env,
   });
 async function countIn(store: string, cwd: string): Promise<number> {
-  if (store.startsWith('duckdb')) {
-    const { stdout } = await stage.quick(
-      ['sql', 'select count(*) as n from records', '--store', store, '--json'],
-      { cwd, env },
-    );
-    return Number(/"n":\s*"?(\d+)/.exec(stdout)?.[1]);
-  }
   const statement = 'select count(*) as n from calls';
   const { stdout } = await stage.quick(['sql', statement, '--store', store, '--json'], { cwd, env });
   return Number(JSON.parse(stdout)[0].n);
@@ -122,20 +113,6 @@ describe.each(kinds)('calls sync into %s', (store) => {
       same: 39,
     });
   });
-});
-
-test('what an earlier sync left staged and cannot be stored stands in the way of no question', async () => {
-  const cwd = stage.folder();
-  serve();
-  await syncInto('duckdb:calls.duckdb', cwd);
-  const staged = join(cwd, 'calls.duckdb.staged');
-  mkdirSync(staged, { recursive: true });
-  writeFileSync(join(staged, '101.lines'), 'not a line of calls\n');
-  writeFileSync(join(staged, '101.journal'), '{"bytes":20,"records":1,"longest":19}\n');
-  expect(await countIn('duckdb:calls.duckdb', cwd)).toBe(40);
-  const { code, stderr } = await syncInto('duckdb:calls.duckdb', cwd);
-  expect([code, stderr]).toEqual([1, expect.stringContaining(join('calls.duckdb.staged', '101.lines'))]);
-  expect(stderr).toMatch(/→ Move /);
 });
 
 describe('half of a surrogate pair in a field', () => {

@@ -175,8 +175,8 @@ describe('a file with its receipt', () => {
 });
 
 test('what the API cannot be asked for is not compared with it', async () => {
-  await run('sync', '--store', 'duckdb:calls.duckdb');
-  const where = ['--store', 'duckdb:calls.duckdb', '--where', "state = 'TX'"];
+  await run('sync', '--store', 'sqlite:calls.db');
+  const where = ['--store', 'sqlite:calls.db', '--where', "state = 'TX'"];
   expect((await run('export', '-o', 'a.csv', '--receipt', ...where)).code).toBe(0);
   expect(await verified('a.csv')).toMatchObject({ code: 0, verdict: 'proved' });
   expect(await verified('a.csv', '--against-api')).toMatchObject({
@@ -211,7 +211,7 @@ test('a folder: each file is named, with what is wrong with it', async () => {
   expect(stderr).toMatch(/2 of 5 files proved\n.*--against-api compares what has no receipt/);
 });
 
-describe.each(['sqlite:calls.db', 'duckdb:calls.duckdb'])('%s', (store) => {
+describe.each(['sqlite:calls.db'])('%s', (store) => {
   const file = store.slice(7);
   const sync = () => run('sync', '--store', store);
 

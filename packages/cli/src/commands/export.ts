@@ -13,10 +13,10 @@ export const exportCalls = command({
     '-o, --output <file>': 'file to write, or - for stdout; {account} and {date} in the name are replaced',
     '--format <ndjson|csv|json|parquet|spreadsheet>':
       'format, when the extension does not say it; spreadsheet is CSV that Excel reads as UTF-8 and in which nothing runs as a formula',
-    '--partition <month|day>':
-      'from a warehouse: a folder of Parquet files, one for each month or day: account=.../month=.../part-0.parquet',
+    '--partition <month>':
+      'write a folder of Parquet files, one a month, each with its receipt: account=101/month=2026-10.parquet; run again, it writes what has changed',
     '--receipt':
-      'write FILE.receipt.json as well: what was read and proved, and what the file holds; calls verify compares them later. A folder of files gets one for all of them',
+      'write FILE.receipt.json as well: what was read and proved, and what the file holds; calls verify compares them later',
     '--resume': 'continue an interrupted export of the same file',
     '--rows <n>': 'calls per request; fewer if the server sends fewer (default: 1000)',
     ...whichCalls,
@@ -30,7 +30,7 @@ export const exportCalls = command({
       'three months, typed columns',
     ],
     [
-      'calls export -o calls/ --partition month --store duckdb:calls.duckdb',
+      'calls export -o calls/ --partition month',
       'a folder of Parquet files for DuckDB, Spark, BigQuery or pandas',
     ],
     ['calls export -o calls.ndjson.gz --resume', 'continue after Ctrl-C or a crash'],

@@ -40,8 +40,8 @@ export const report = command({
     ],
     ['calls report --by channel -o report.html', 'a page to pass on'],
     [
-      'calls report --by campaign,month --store duckdb:calls.duckdb',
-      'the same from a warehouse, at once for any number of calls',
+      'calls report --by campaign,month --store sqlite:calls.db',
+      'the same from a copy, without asking the API',
     ],
   ],
   async run(_options, io, args) {

@@ -13,7 +13,7 @@ export const serve = command({
     'calls.config.json. CALLS_PAGE_PASSWORD lets people see the web page with one password instead of keys. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
   options: {
     '--store <url>':
-      'serve this store: sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD); a warehouse (duckdb:) has the page and feeds; none serves generated calls (default: CALLS_STORE, else generated calls)',
+      'serve this store: sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD); none serves generated calls (default: CALLS_STORE, else generated calls)',
     '--feeds <file>':
       'JSON file with upload sheets to serve at fixed addresses, for bid tools that fetch them',
     '--every <duration>': 'keep the store up to date with a sync at this interval: 90s, 10m, 1h',

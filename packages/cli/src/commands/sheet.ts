@@ -16,7 +16,7 @@ export const sheet = command({
       'file to write, or - for stdout; {date} in the name is the day, {account} the account',
     ...conversionName,
     '--ledger <file>':
-      'remembers what was written: a file, or sqlite:calls.db, postgres://user@host/name or duckdb:calls.duckdb; {account} and {date} are replaced',
+      'remembers what was written: a file, or sqlite:calls.db or postgres://user@host/name; {account} and {date} are replaced',
     '--left-out <file>':
       'CSV file to write, with each call that is left out and the reason; {account} and {date} are replaced',
     ...dryRun,

@@ -6,8 +6,7 @@ export const storeGroup: Group = {
   name: 'store',
   summary: 'manage a store: accounts and keys, delete calls',
   about:
-    'For the store in SQLite or PostgreSQL that calls sync fills and calls serve serves; purge and erase work on a warehouse in DuckDB, ' +
-    'too. Each command prints JSON lines. The section "service" of calls.config.json sets connections and time limits.',
+    'For the store that calls sync fills and calls serve serves. Each command prints JSON lines. The section "service" of calls.config.json sets connections and time limits.',
   examples: [
     ['calls store accounts key --store sqlite:calls.db --account 101', 'keys for the clients of calls serve'],
     ['calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01', 'calls that are too old'],
@@ -16,7 +15,7 @@ export const storeGroup: Group = {
 
 const store = {
   '--store <url>':
-    'sqlite:calls.db, duckdb:calls.duckdb or postgres://user@host/name, password in PGPASSWORD (default: CALLS_STORE)',
+    'sqlite:calls.db or postgres://user@host/name, password in PGPASSWORD (default: CALLS_STORE)',
   ...only(connection, '--config <file>'),
 } as const;
 
@@ -80,8 +79,8 @@ export const storeErase = command({
   summary: 'delete the calls of callers, now and in later syncs',
   about:
     'Asks for the number of the caller, or reads numbers from stdin, one a line, so that they stay out of the shell history. Each may be ' +
-    'written in any way. Later syncs leave these callers out, also in copies of the file. The files of SQLite ' +
-    'and DuckDB are written again without them. What else may have them, such as files that were exported before, is named at the end.',
+    'written in any way. Later syncs leave these callers out, also in copies of the file. A SQLite file ' +
+    'is written again without them. What else may have them, such as files that were exported before, is named at the end.',
   options: {
     ...account,
     '--ledger <files>':
@@ -95,7 +94,7 @@ export const storeErase = command({
       'asks for the number, prints how many calls were deleted',
     ],
     [
-      'calls store erase --store duckdb:calls.duckdb --account 101 --ledger uploads.ledger < numbers.txt',
+      'calls store erase --store sqlite:calls.db --account 101 --ledger uploads.ledger < numbers.txt',
       'several numbers, one a line',
     ],
   ],

@@ -7,10 +7,11 @@ export const sync = command({
   summary: 'keep a copy of the calls in your own store up to date',
   about:
     'Creates the store if it does not exist. calls report, count, list, get, export, sheet and sql then read the copy, and calls ' +
-    'serve serves one in SQLite or PostgreSQL as the API does. Calls through call extensions are always included.',
+    'serve serves it as the API does. Calls through call extensions are always included. Of two syncs of an account the one that ' +
+    'started later goes on, and the other one ends.',
   options: {
     '--store <url>':
-      'where to write: duckdb:calls.duckdb, sqlite:calls.db or postgres://user@host/name, password in PGPASSWORD (default: CALLS_STORE)',
+      'where to write: sqlite:calls.db or postgres://user@host/name, password in PGPASSWORD (default: CALLS_STORE)',
     '--every <duration>': 'repeat until stopped, at this interval: 90s, 10m, 1h',
     '--lookback <duration>': 'read calls again that are younger than this: 24h, 7d',
     '--restart': 'read and count all calls that match again',
@@ -27,7 +28,6 @@ export const sync = command({
       'calls sync --store sqlite:calls.db --from 60d --time-zone America/New_York',
       'for cron: the last 60 days, and no gap when it was not run for a while',
     ],
-    ['calls sync --store duckdb:calls.duckdb --every 10m', 'a warehouse, for questions and reports'],
   ],
   async run(_options, io, args) {
     return (await import('../runs/sync.ts')).sync(args, io);

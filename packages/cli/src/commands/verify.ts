@@ -13,7 +13,7 @@ export const verify = command({
     'everything is proved, else 3: also for what could only be counted, because it has no receipt and the API was not asked.',
   words: {
     '<path>':
-      'a file, a folder, the job file of calls fleet, or a store: sqlite:calls.db, duckdb:calls.duckdb, postgres://user@host/name',
+      'a file, a folder, the job file of calls fleet, or a store: sqlite:calls.db or postgres://user@host/name',
   },
   options: {
     '--against-api': 'compare with the API, call by call; it costs as many requests as an export',

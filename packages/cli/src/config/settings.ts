@@ -55,7 +55,7 @@ const ofOneAccount: ReadonlySet<string> = new Set([
   'not_a_duration',
 ]);
 
-/** The settings of one account for reading a warehouse, which needs no credentials of it. */
+/** The settings of one account for reading a store, which needs no credentials of it. */
 export function readStoredSettings(account: string | null, args: Args, io: Io): Settings {
   const settings = read({ ...sourceOf(args, io), account });
   const problems = settings.problems.filter(({ code }) => !ofCredentials.has(code));
@@ -108,9 +108,9 @@ function sourceOf(args: Args, io: Io): SettingsSource {
 }
 
 function problemError({ code, message, hint }: SettingProblem): UsageError {
-  const warehouse = 'the accounts of a warehouse are chosen with --store duckdb:calls.duckdb';
+  const copy = 'the accounts of a store are chosen with --store sqlite:calls.db';
   return new UsageError(message, {
-    hints: [...(hint ? [hint] : []), ...(code === 'no_accounts' ? [warehouse] : [])],
+    hints: [...(hint ? [hint] : []), ...(code === 'no_accounts' ? [copy] : [])],
   });
 }
 

@@ -19,9 +19,10 @@ export const doctor: Handler = async (args, io) => {
   if (settings !== null) {
     findings.push(proxy(settings, io), ...clock, ...accounts(settings, args));
     const store = configuredStore(settings, args, io);
-    if (store?.path) folders.add(dirname(store.path));
+    if (store !== null && 'path' in store && store.path !== null) folders.add(dirname(store.path));
     if (store === null)
       findings.push(ok('store', 'none: CALLS_STORE is not set, so questions go to the API'));
+    else if ('state' in store) findings.push(store);
     else findings.push(...(await storeFound(store, settings, io)).findings);
   }
   for (const folder of folders) findings.push(disk(folder, io));

@@ -17,12 +17,13 @@ export const showStatus: Handler = async (args, io) => {
   const configured = configuredStore(settings, args, io);
   const stores = configured === null ? [] : [configured];
   if (stores.length === 0) {
-    const fix = 'calls sync --store duckdb:calls.duckdb makes one';
+    const fix = 'calls sync --store sqlite:calls.db makes one';
     findings.push(note('store', 'none: CALLS_STORE is not set, so questions go to the API', fix));
   }
   let isWhole = true;
   for (const store of stores) {
-    const found = await storeFound(store, settings, io);
+    const found =
+      'state' in store ? { findings: [store], isWhole: false } : await storeFound(store, settings, io);
     findings.push(...found.findings);
     isWhole &&= found.isWhole;
   }

@@ -68,7 +68,8 @@ const account = '{account}';
 /** The options for one of several accounts: {account} in the names of files becomes its name, so that no file is shared. */
 function argsOfAccount(args: Args, name: string): Args {
   const output = outputOf(args);
-  for (const option of ['output', 'left-out', 'ledger']) {
+  const isFolder = args.has('partition') && args.text('partition') !== null;
+  for (const option of [...(isFolder ? [] : ['output']), 'left-out', 'ledger']) {
     const file = args.has(option) ? args.text(option) : null;
     if (file === null || file.includes(account)) continue;
     const [, stem = '', extension = ''] =

@@ -9,12 +9,11 @@ import { type CopySource, isCopy } from '../reading/copy-source.ts';
 import { readFields } from '../reading/fields.ts';
 import { sayExtensions } from '../reading/filter.ts';
 import type { Ending } from '../reading/verdict.ts';
-import { isWarehouse } from '../reading/warehouse-copy.ts';
 import { bytes } from '../term/numbers.ts';
-import { type DatasetTarget, exportDataset, partitionNeedsWarehouse, readDataset } from './dataset.ts';
 import { exportEach, type Planner, type Writer } from './each.ts';
 import type { FormatOptions } from './encode.ts';
 import { exportToFile, type FileTarget, saveCalls } from './file.ts';
+import { monthsWriter } from './months.ts';
 import { exportToParquet } from './parquet.ts';
 import { receiptAbout, refuseReceipt } from './receipt.ts';
 import { exportRequest } from './request.ts';
@@ -24,9 +23,8 @@ import { readTarget, type Target } from './target.ts';
 /** `calls export`: all calls that match, as a file; for several accounts, each with its own. */
 export const exportCalls: Handler = (args, io) => exportEach(planOf, args, io);
 
-const planOf: Planner = async (args, settings, _context, io) => {
-  const dataset = readDataset(args, settings, io);
-  const write = dataset ? datasetWriter(dataset) : callsWriter(readTarget(args, io.cwd), readFields(args));
+const planOf: Planner = async (args, _settings, _context, io) => {
+  const write = monthsWriter(args, io.cwd) ?? callsWriter(readTarget(args, io.cwd), readFields(args));
   return { write: refusingResume(write), rows: args.integer('rows', { min: 1 }) };
 };
 
@@ -40,16 +38,7 @@ const refusingResume =
     });
   };
 
-const datasetWriter =
-  (dataset: DatasetTarget): Writer =>
-  async ({ args, source, settings, filter, io }) => {
-    if (!isWarehouse(source)) throw partitionNeedsWarehouse(dataset);
-    sayExtensions(filter, settings.apiVersion.value, io);
-    await exportDataset(source, { ...dataset, receipt: args.flag('receipt') }, filter, io);
-    return null;
-  };
-
-/** What can be loaded into a warehouse has beside it who was erased, so that no sync of that one brings them back. */
+/** A Parquet file has beside it who was erased, for whoever loads it. */
 async function saveRemovals(source: CopySource, { path, format }: FileTarget): Promise<void> {
   const removals = format === 'parquet' ? await source.removals() : null;
   const beside = `${path}${removalsEnding}`;

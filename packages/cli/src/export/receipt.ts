@@ -7,12 +7,12 @@ import type { Ending } from '../reading/verdict.ts';
 
 /** What the receipt of an export says besides how the reading ended. */
 export interface ReceiptAbout {
-  /** Address of the API or name of the warehouse, without credentials. */
+  /** Address of the API or name of the store, without credentials. */
   readonly source: string | null;
   readonly version: 'v2' | 'v3';
   /** The ID of the account, where the settings know it. */
   readonly account: string | null;
-  /** A condition of the warehouse. */
+  /** A condition on the calls of a store. */
   readonly where: string | null;
   readonly fields: readonly FieldSpec[] | null;
 }

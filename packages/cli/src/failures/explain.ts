@@ -1,13 +1,14 @@
 import type { CallsError } from '@call-attribution/core/errors';
 import type { FilterSyntaxError } from '@call-attribution/query-dsl';
+import type { QuestionError } from '@call-attribution/questions';
 import { CliError, filterMistake, systemCode, UsageError } from '../errors.ts';
 import { exitOf } from '../exit-codes.ts';
 import { type Io, outputError, say } from '../io.ts';
 import { styleFor } from '../term/style.ts';
 import { fleetFailure } from './fleet.ts';
+import { questionFailure } from './question.ts';
 import { explainRequest, type HasOption } from './request.ts';
 import { columnMistake } from './sql.ts';
-import { isQuestionError, isWarehouseError, questionFailure, warehouseFailure } from './warehouse.ts';
 
 /** Says on stderr what failed and what to do, and resolves with the exit status. */
 export async function report(
@@ -45,8 +46,6 @@ function unexpected(error: unknown): CliError {
 
 // Classes are told apart by name, so that no package is loaded for an error that it did not throw.
 async function explainCallsError(error: CallsError, has: HasOption): Promise<CliError> {
-  if (isWarehouseError(error)) return warehouseFailure(error);
-  if (isQuestionError(error)) return questionFailure(error);
   switch (error.name) {
     case 'FilterSyntaxError':
       return filterMistake((error as FilterSyntaxError).problem);
@@ -59,6 +58,8 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
     case 'CheckpointError':
     case 'StateError':
       return new CliError(error.message, { exitCode: exitOf(error), cause: error });
+    case 'QuestionError':
+      return questionFailure(error as QuestionError);
     case 'StoreError':
       return storeFailure(error);
     case 'FleetError':
@@ -76,7 +77,7 @@ function storeFailure(error: CallsError): CliError {
       cause: error,
     });
   if (code === 'invalid_sql')
-    return new UsageError(columnMistake(summary)?.message ?? summary, {
+    return new UsageError(columnMistake(summary) ?? summary, {
       hints: hint === undefined ? [] : [`${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')}`],
       cause: error,
     });

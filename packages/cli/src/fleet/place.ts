@@ -18,7 +18,7 @@ import { CliError, Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { fleetFailure } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
-import { refusePassword, storeUrl } from '../stores/url.ts';
+import { refusePassword, storeUrl } from '../stores/open.ts';
 import { pause, whileWaiting } from '../term/waiting.ts';
 
 /** The job that was typed: by its name, or by its file. */

@@ -1,7 +1,7 @@
 import { CallsError } from '@call-attribution/core/errors';
-import type { ParquetType } from '@call-attribution/node-stream/encoders';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '@call-attribution/node-stream/encoders';
 import type { Operator } from '@call-attribution/node-stream/operators';
+import type { SqlColumn, SqlResult, SqlRow } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say, show } from '../io.ts';
@@ -10,22 +10,6 @@ import { count, plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { fitTable } from '../term/table.ts';
 import { type FileFormat, formatOfName, typedFormat } from './rows.ts';
-
-/** A column of the rows of a statement. */
-interface SqlColumn {
-  readonly name: string;
-  /** The column type for files. */
-  readonly type: ParquetType;
-}
-
-/** A row, by the names of the columns. Lists and structures are JSON. */
-export type SqlRow = Readonly<Record<string, unknown>>;
-
-/** The rows of a statement over any store. */
-export interface SqlResult extends AsyncIterable<SqlRow> {
-  readonly columns: readonly SqlColumn[];
-  close(): Promise<void>;
-}
 
 /** Where the rows of a statement go. */
 export interface RowTarget {
@@ -73,12 +57,12 @@ const isUnfit = (error: unknown): error is CallsError => CallsError.is(error) &&
 /** Only Parquet has types that a value may not fit, such as a sum beyond 64 bits. */
 const unfitValue = (error: CallsError): UsageError =>
   new UsageError(error.summary, {
-    hints: ['cast the column in the SQL, such as ::decimal(38,0) for a large integer, or ::varchar'],
+    hints: ['cast the column in the SQL, such as cast(sum(x) as text)'],
     cause: error,
   });
 
 function encoderOf(format: RowTarget['format'], columns: readonly SqlColumn[]): Operator<SqlRow, Uint8Array> {
-  const cellOf = (name: string) => (row: SqlRow) => plainValue(row[name] ?? null);
+  const cellOf = (name: string) => (row: SqlRow) => row[name] ?? null;
   switch (format) {
     case 'csv':
       return toCsv<SqlRow>({ columns: columns.map(({ name }) => ({ header: name, value: cellOf(name) })) });
@@ -93,13 +77,6 @@ function encoderOf(format: RowTarget['format'], columns: readonly SqlColumn[]): 
   }
 }
 
-/** Lists and structures are JSON in a cell. */
-function plainValue(value: unknown): string | number | boolean | null {
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-    return value;
-  return JSON.stringify(value);
-}
-
 /** Shows the first rows as a table, and says how many there are. */
 export async function showRows(result: SqlResult, most: number, io: Io): Promise<void> {
   const rows: string[][] = [];
@@ -107,7 +84,7 @@ export async function showRows(result: SqlResult, most: number, io: Io): Promise
   for await (const row of result) {
     isCut = rows.length === most;
     if (isCut) break;
-    rows.push(result.columns.map(({ name }) => cellText(plainValue(row[name] ?? null))));
+    rows.push(result.columns.map(({ name }) => cellText(row[name] ?? null)));
   }
   const columns = result.columns.map(({ name, type }) => ({
     title: name,

@@ -5,12 +5,11 @@ import type { Args } from '../args/command.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { type ChosenCopy, chooseCopy } from '../stores/choose-copy.ts';
+import { type ChosenStore, chooseStore } from '../stores/open.ts';
 import { openClient } from './connect.ts';
-import type { CopySource } from './copy-source.ts';
+import { type CopySource, openCopySource } from './copy-source.ts';
 import type { NamedAccount } from './each-account.ts';
 import { whereOf } from './filter.ts';
-import { openCopySource } from './open-copy.ts';
 import { apiSource, type Source } from './source.ts';
 
 /** An account whose calls a command reads. */
@@ -65,7 +64,7 @@ export interface Stored {
 export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
   const names = typedAccounts(args);
   const settings = names === null ? readSettings(args, io) : readStoredSettings(null, args, io);
-  const chosen = chooseCopy(args, settings, io);
+  const chosen = chooseStore(args, settings, io);
   if (chosen === null) return null;
   const nameOf = (id: string) => settings.accounts.find((account) => account.id === id)?.name ?? id;
   if (names === null) {
@@ -130,7 +129,7 @@ export function typedAccounts(args: Args): readonly string[] | 'all' | null {
 
 async function idsOf(
   names: readonly string[] | 'all',
-  chosen: ChosenCopy,
+  chosen: ChosenStore,
   settings: Settings,
   args: Args,
   io: Io,
@@ -152,16 +151,16 @@ function idOf(
   throw new UsageError(`${shown} has no calls of an account ${JSON.stringify(name)}`, {
     hints: [
       ...(near && near !== name ? [`did you mean ${near}?`] : []),
-      stored.length > 0 ? `it has ${stored.join(', ')}` : 'calls sync fills it',
+      stored.length > 0 ? `it has ${stored.join(', ')}` : 'nothing was synced yet: calls sync fills it',
     ],
   });
 }
 
-async function accountsIn(chosen: ChosenCopy, settings: Settings, args: Args, io: Io) {
+async function accountsIn(chosen: ChosenStore, settings: Settings, args: Args, io: Io) {
   const source: CopySource = await openCopySource(chosen, { settings, args, io });
   try {
-    const stored = (await source.copy.statuses()).map(({ account }) => account);
-    return { stored, shown: `the ${source.copy.kind} ${source.copy.shown}` };
+    const stored = (await source.store.accounts()).map(({ id }) => id);
+    return { stored, shown: `the store ${source.address}` };
   } finally {
     await source.close();
   }

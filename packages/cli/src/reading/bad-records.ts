@@ -1,6 +1,6 @@
 import { type Call, CallsError } from '@call-attribution/core';
 import { scanField } from '@call-attribution/core/page';
-import { type DeadRecord, StreamError, type UpsertSink } from '@call-attribution/node-stream';
+import { type DeadRecord, StreamError } from '@call-attribution/node-stream';
 import type { Args } from '../args/command.ts';
 import { CliError, systemCode, unfitValue } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -14,8 +14,8 @@ export interface BadRecords {
   readonly onError: 'fail' | ((dead: DeadRecord) => 'skip');
   /** Leaves out a call that the store refused. */
   refuse(call: Call, error: unknown): void;
-  /** How many were left out, when a sync counts so many that it could not read. */
-  leftOut(unread: number): number;
+  /** How many were left out. */
+  leftOut(): number;
   /** Names what was left out: each record once, however often it was read. */
   sayNames(): void;
 }
@@ -24,16 +24,14 @@ export interface BadRecords {
 export function badRecords(args: Args, io: Io): BadRecords {
   /** Why, by the name of the record. */
   const found = new Map<string, string>();
-  let unread = 0;
   const skip = (dead: DeadRecord): 'skip' => {
-    unread += 1;
     found.set(nameOf(dead), reasonOf(dead.error));
     return 'skip';
   };
   return {
     onError: args.text('on-bad-record') === 'skip' ? skip : 'fail',
     refuse: ({ sid }, error) => found.set(sidText(sid), reasonOf(error)),
-    leftOut: (all) => all - unread + found.size,
+    leftOut: () => found.size,
     sayNames() {
       for (const [name, reason] of found) say(io, `left out ${name}: ${reason}`);
     },
@@ -54,33 +52,6 @@ function nameOf({ bytes, slice, page, index }: DeadRecord): string {
 function reasonOf(error: unknown): string {
   const cause = error instanceof StreamError && error.cause instanceof Error ? error.cause : error;
   return CallsError.is(cause) ? cause.summary : 'It cannot be read.';
-}
-
-/** A sink that goes on when the store refuses a call: that call is left out, the others are stored. */
-export function toleratingSink(sink: UpsertSink, bad: BadRecords): UpsertSink {
-  return {
-    load: () => sink.load(),
-    leavesOut: (call) => sink.leavesOut?.(call) ?? false,
-    async commit(batch) {
-      try {
-        return await sink.commit(batch);
-      } catch (error) {
-        const refused = new Set(refusedBy(error));
-        if (bad.onError === 'fail' || refused.size === 0) throw error;
-        for (const [at, call] of batch.calls.entries()) {
-          if (refused.has(at)) bad.refuse(call, error);
-        }
-        const calls = batch.calls.filter((_, at) => !refused.has(at));
-        return { ...(await sink.commit({ ...batch, calls })), refused: refused.size };
-      }
-    },
-  };
-}
-
-/** Which calls of a batch a store cannot take, as its error says. */
-function refusedBy(error: unknown): readonly number[] {
-  const given = isBadRecord(error) && error instanceof Error && 'refused' in error ? error.refused : [];
-  return Array.isArray(given) ? given.filter((at) => typeof at === 'number') : [];
 }
 
 /** Is the error about one record, so that the others could be read without it? */
@@ -104,9 +75,9 @@ export async function withWayOut(error: unknown): Promise<unknown> {
   });
 }
 
-/** Says how many records are not in the result of a sync that could not read so many; returns the exit status for it. */
-export function sayBadRecords(bad: BadRecords, unread: number, io: Io): number {
-  const left = bad.leftOut(unread);
+/** Says how many records are not in the result of a sync; returns the exit status for it. */
+export function sayBadRecords(bad: BadRecords, io: Io): number {
+  const left = bad.leftOut();
   if (left === 0) return exitCodes.ok;
   say(io, `INCOMPLETE: left out ${plural(left, 'record')} that could not be read or stored`);
   return exitCodes.incomplete;

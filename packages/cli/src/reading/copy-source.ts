@@ -8,116 +8,120 @@ import {
   isNothing,
   printRemovals,
   type RemovalNote,
-  type Removals,
 } from '@call-attribution/node-stream/copies';
-import { type Filter, toFilter } from '@call-attribution/query-dsl';
-import type { AccountStatus, Answer, CallSelection, Question } from '@call-attribution/questions';
+import { type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
+import {
+  type AccountStatus,
+  type Answer,
+  type CallSelection,
+  createAnswer,
+  type Question,
+  selectCalls,
+} from '@call-attribution/questions';
+import { everything, type Selection, type Store, selectionOf, storeName } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
+import { type ChosenStore, openChosen } from '../stores/open.ts';
 import { plural } from '../term/numbers.ts';
-import { beginWaiting } from '../term/waiting.ts';
+import { beginWaiting, whileWaiting } from '../term/waiting.ts';
+import { whereOf, withinRange } from './filter.ts';
+import { neededPeriod } from './needed-period.ts';
 import type { Match, Part, Source, Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';
 
-/** Some of the calls that match: so many, after those that are skipped. */
-export interface Cut {
-  readonly limit?: number;
-  readonly offset?: number;
-}
-
-/** How many calls match, and how many of them came through call extensions or are left out because of that. */
-export interface CopyCount extends Pick<Answer, 'calls' | 'extensions'> {
-  readonly accounts?: readonly AccountStatus[];
-}
-
-/** A database that has a copy of the calls, as commands read it. */
-export interface ReadCopy {
-  readonly kind: 'warehouse' | 'store';
-  /** As messages call it: the file, or the URL without a password. */
-  readonly shown: string;
-  /** The URL, without a password. */
-  readonly address: string;
-  statuses(): Promise<readonly AccountStatus[]>;
-  /** What the syncs of an account have proved of a period; null when none has begun. */
-  verdict(account: string, period?: TimeSlice): Promise<CopyVerdict | null>;
-  removals(account: string): Promise<Removals>;
-  /** A call of an account, or of any. */
-  get(sid: string, account: string | null): Promise<Call | null>;
-  /** The calls that match, as a question says it. */
-  selection(filter: Filter): CallSelection;
-  /** How many calls match, and the accounts at the same moment where that is known. */
-  count(filter: Filter): Promise<CopyCount>;
-  /** Answers questions about the accounts that were chosen. */
-  ask(questions: readonly Question[]): Promise<readonly Answer[]>;
-  /** The calls that match, in the order of their time. */
-  calls(filter: Filter, cut?: Cut): AsyncIterable<Call>;
-  close(): Promise<void>;
-}
-
 /** What opening a copy needs. */
-export interface CopyContext {
+interface CopyContext {
   readonly settings: Settings;
   readonly args: Args;
   readonly io: Io;
 }
 
+/** Opens a store that exists, to read the calls of some accounts, or of all when none is named. */
+export async function openCopySource(
+  chosen: ChosenStore,
+  context: CopyContext,
+  accounts: readonly string[] = [],
+): Promise<CopySource> {
+  const shown = storeName(chosen.typed);
+  const open = () => openChosen(chosen, context.settings, { readOnly: true });
+  return new CopySource(await whileWaiting(`waiting for the store ${shown}`, open), shown, accounts, context);
+}
+
 /** Is the source a copy, and not the API? */
 export const isCopy = (source: Source): source is CopySource => source instanceof CopySource;
 
-/** A copy as a source of calls. Whenever it answers, it says how fresh it is. */
-export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
-  readonly copy: C;
+/** A store as a source of calls. Whenever it answers, it says how fresh it is. */
+export class CopySource implements Source {
+  readonly store: Store;
+  /** As messages call it: the URL without a password. */
   readonly address: string;
   incomplete: readonly string[] = [];
   readonly #accounts: readonly string[];
+  readonly #version: 'v2' | 'v3';
   readonly #timeZone: string | undefined;
+  /** A condition of questions; null for none. */
+  readonly #where: string | null;
   readonly #io: Io;
   readonly #endWaiting: () => void;
 
-  constructor(copy: C, accounts: readonly string[], { settings, io }: CopyContext) {
-    this.copy = copy;
-    this.address = copy.address;
+  constructor(store: Store, shown: string, accounts: readonly string[], { settings, args, io }: CopyContext) {
+    this.store = store;
+    this.address = shown;
     this.#accounts = accounts;
+    this.#version = settings.apiVersion.value;
     this.#timeZone = settings.timeZone?.value;
+    this.#where = whereOf(args);
     this.#io = io;
-    this.#endWaiting = beginWaiting(`reading the ${copy.kind} ${copy.shown}`);
+    this.#endWaiting = beginWaiting(`reading the store ${shown}`);
+  }
+
+  /** What is known of each account that is read. */
+  async statuses(): Promise<readonly AccountStatus[]> {
+    const { accounts } = await this.store.sizes();
+    return accounts
+      .filter(({ account }) => this.#accounts.length === 0 || this.#accounts.includes(account))
+      .map(({ account, calls, oldest, newest, syncedAt }) => {
+        const at = syncedAt === null ? null : new Date(syncedAt).toISOString();
+        return { account, calls, first: oldest, last: newest, storedAt: at, syncedAt: at };
+      });
   }
 
   /** What was erased and purged from the accounts, which a copy of their calls takes along; null for nothing. */
   async removals(): Promise<string | null> {
     const notes: Record<string, RemovalNote> = {};
-    for (const { account } of this.#used(await this.copy.statuses())) {
-      const { note } = await this.copy.removals(account);
+    for (const account of await this.accounts()) {
+      const { note } = await this.store.removals(account);
       if (!isNothing(note)) notes[account] = note;
     }
     return Object.keys(notes).length === 0 ? null : printRemovals(notes);
   }
 
   async count(filter: Filter): Promise<Total> {
-    const { calls, extensions, accounts = await this.copy.statuses() } = await this.copy.count(filter);
-    await this.sayAnswered(accounts, timesOf(filter));
+    const { calls, extensions } = await this.counted(filter);
+    const statuses = await this.statuses();
+    await this.sayAnswered(statuses, timesOf(filter));
     if (calls === 0) await this.#explainNone(filter);
-    const incomplete = (await this.#lacks(this.#used(accounts), timesOf(filter))).map(
+    const incomplete = (await this.#lacks(statuses, timesOf(filter))).map(
       ({ account, lacks }) => `account ${account}: ${lacks}`,
     );
     return {
       total: calls,
       extensions,
-      source: this.copy.kind,
+      source: 'store',
       ...(incomplete.length > 0 ? { incomplete } : {}),
     };
   }
 
   async get(sid: string): Promise<Call> {
-    for (const account of this.#accounts.length > 0 ? this.#accounts : [null]) {
-      const call = await this.copy.get(sid, account);
+    for (const account of await this.accounts()) {
+      const call = await this.store.get(account, sid);
       if (call === null) continue;
       await this.sayAnswered();
       return call;
     }
-    throw new CliError(`the ${this.copy.kind} has no call with the session ID ${sid}`, {
+    throw new CliError(`the store has no call with the session ID ${sid}`, {
       exitCode: exitCodes.notFound,
       hints: ['--store none asks the API'],
     });
@@ -127,15 +131,15 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
     if (limit === Number.POSITIVE_INFINITY) {
       await this.sayAnswered(undefined, timesOf(filter));
       let isNone = true;
-      for await (const call of this.#calls(filter)) {
+      for await (const call of this.callsOf(filter, await this.accounts())) {
         isNone = false;
         yield { call, total: null };
       }
       if (isNone) await this.#explainNone(filter);
       return;
     }
-    const { calls: total, accounts } = await this.copy.count(filter);
-    await this.sayAnswered(accounts, timesOf(filter));
+    const { calls: total } = await this.counted(filter);
+    await this.sayAnswered(undefined, timesOf(filter));
     if (total === 0) await this.#explainNone(filter);
     const left = Math.max(0, total - skip);
     if (left === 0) return;
@@ -143,37 +147,60 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
       end === 'first'
         ? { limit, offset: skip }
         : { limit: Math.min(limit, left), offset: Math.max(0, left - limit) };
-    for await (const call of this.#calls(filter, cut)) yield { call, total };
+    for await (const call of this.callsOf(filter, await this.accounts(), cut)) yield { call, total };
   }
 
-  read({ filter }: CallStreamOptions): Reading {
+  read({ filter: input }: CallStreamOptions): Reading {
     const self = this;
+    const filter = toFilter(input ?? '');
     let count = 0;
     let held = 0;
     let copy: CopyEnding['copy'] = { proof: 'whole', gaps: [] };
     const calls = async function* () {
-      const period = timesOf(toFilter(filter ?? ''));
-      const used = self.#used(await self.copy.statuses());
-      held = used.reduce((sum, { calls }) => sum + calls, 0);
-      await self.sayAnswered(used, period);
-      copy = together(await self.#lacks(used, period));
-      for await (const call of self.#calls(toFilter(filter ?? ''))) {
+      const statuses = await self.statuses();
+      held = statuses.reduce((sum, { calls }) => sum + calls, 0);
+      await self.sayAnswered(statuses, timesOf(filter));
+      const lacks = await self.#lacks(statuses, timesOf(filter));
+      const proof = lacks.find((one) => one.proof === 'short')?.proof ?? lacks[0]?.proof ?? 'whole';
+      copy = { proof, gaps: lacks.flatMap(({ gaps }) => gaps) };
+      for await (const call of self.callsOf(filter, await self.accounts())) {
         count += 1;
         yield call;
       }
-      if (count === 0) await self.#explainNone(toFilter(filter ?? ''));
+      if (count === 0) await self.#explainNone(filter);
     };
     const stream = Readable.from(calls());
     const verdict = new Promise<CopyEnding>((resolve) => {
-      stream.once('end', () => resolve({ proof: 'whole', calls: count, held, of: self.copy.kind, copy }));
+      stream.once('end', () => resolve({ proof: 'whole', calls: count, held, copy }));
     });
     return { stream, verdict };
   }
 
+  /** Answers questions about the accounts that were chosen, in one pass over their calls. */
+  async ask(questions: readonly Question[]): Promise<readonly Answer[]> {
+    const accounts = await this.accounts();
+    const statuses = await this.statuses();
+    const running = questions.map((question) =>
+      createAnswer<Question>({ ...question, accounts }, { accounts: statuses }),
+    );
+    const period = neededPeriod(questions);
+    const isAll = period === null || (period.from === null && period.to === null);
+    // Calls without a time are in no period, and a question says how many there are.
+    const undated = { ...everything, to: everything.from + 1 };
+    const selections = isAll
+      ? [everything]
+      : [undated, selectionOf(withinRange({ clauses: [] }, period), { extensions: true })];
+    for (const account of accounts)
+      for (const selection of selections)
+        for await (const call of this.#read(account, selection))
+          for (const each of running) each.add(call, account);
+    return running.map((each) => each.answer());
+  }
+
   /** Says that the copy answered, how fresh it is, and what it lacks of a period. Returns the first sentence. */
   async sayAnswered(statuses?: readonly AccountStatus[], period: TimeSlice | null = null): Promise<string> {
-    const used = this.#used(statuses ?? (await this.copy.statuses()));
-    const text = answeredText(this.copy, used);
+    const used = statuses ?? (await this.statuses());
+    const text = answeredText(this.address, used);
     say(this.#io, text);
     this.incomplete = (await this.#lacks(used, period ?? undefined)).map(({ account, lacks }) => {
       // Of several accounts, or of those that were chosen, each is named.
@@ -184,13 +211,101 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
     return text;
   }
 
+  close(): Promise<void> {
+    this.#endWaiting();
+    return this.store.close();
+  }
+
+  /** How many calls match, and how many of them came through call extensions or are left out because of that. */
+  async counted(filter: Filter): Promise<Pick<Answer, 'calls' | 'extensions'>> {
+    if (this.#where !== null) {
+      const [answer] = await this.ask([this.#selection(filter)]);
+      return answer ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
+    }
+    const selection = this.#rows(filter);
+    let [all, website] = [0, 0];
+    for (const account of await this.accounts()) {
+      all += await this.store.count(account, { ...selection, extensions: true });
+      website += await this.store.count(account, { ...selection, extensions: false });
+    }
+    return selection.extensions
+      ? { calls: all, extensions: { counted: all - website, leftOut: 0 } }
+      : { calls: website, extensions: { counted: 0, leftOut: all - website } };
+  }
+
+  /** The calls that match, in the order of their time: all of them, or so many after those that are skipped. */
+  async *callsOf(
+    filter: Filter,
+    accounts: readonly string[],
+    { offset = 0, limit = Number.POSITIVE_INFINITY } = {},
+  ): AsyncGenerator<Call> {
+    const selection = this.#rows(filter);
+    const where = this.#where;
+    if (where !== null) {
+      const selector = selectCalls({ where });
+      if (selector.needsSequence)
+        for (const account of accounts)
+          for await (const call of this.#read(account, everything)) selector.learn(call, account);
+      const read = (account: string) => this.#read(account, selection);
+      const lists = accounts.map(async function* (account) {
+        for await (const call of read(account)) if (selector.judge(call, account) === 'selected') yield call;
+      });
+      yield* part(inOrder(lists), offset, limit);
+      return;
+    }
+    const [only] = accounts;
+    if (only === undefined) return;
+    if (accounts.length === 1) {
+      yield* this.#read(only, selection, { offset, limit });
+      return;
+    }
+    // The last calls of all are among the last ones of each account.
+    const counts: number[] = [];
+    for (const account of accounts) counts.push(await this.store.count(account, selection));
+    const last = Math.max(0, counts.reduce((sum, calls) => sum + calls, 0) - offset);
+    const left = counts.reduce((sum, calls) => sum + Math.min(calls, last), 0);
+    const lists = accounts.map((account, i) =>
+      this.#read(account, selection, { offset: Math.max(0, (counts[i] ?? 0) - last) }),
+    );
+    yield* part(inOrder(lists), left - last, limit);
+  }
+
+  async *#read(
+    account: string,
+    selection: Selection,
+    cut: { readonly offset?: number; readonly limit?: number } = {},
+  ): AsyncGenerator<Call> {
+    for await (const call of this.store.calls(account, selection, cut)) {
+      this.#io.signal.throwIfAborted();
+      yield call;
+    }
+  }
+
+  /** The calls that match, as a question says it. v2 always has the calls through call extensions. */
+  #selection(filter: Filter): CallSelection {
+    return {
+      q: printFilter(filter),
+      ...(this.#where === null ? {} : { where: this.#where }),
+      ...(this.#version === 'v2' ? { calls: 'all' } : {}),
+    };
+  }
+
+  #rows(filter: Filter): Selection {
+    return selectionOf(filter, { extensions: this.#version === 'v2' });
+  }
+
+  /** The accounts that are read. */
+  async accounts(): Promise<readonly string[]> {
+    return this.#accounts.length > 0 ? this.#accounts : (await this.store.accounts()).map(({ id }) => id);
+  }
+
   /** Says why no call matches, in the words of an answer to the same question: what a field holds instead, when the calls begin. */
   async #explainNone(filter: Filter): Promise<void> {
     const { from, to } = timesOf(filter);
     const isPeriod = from === null || to === null || from < to;
-    const [answer] = await this.copy.ask([
+    const [answer] = await this.ask([
       {
-        ...this.copy.selection(filter),
+        ...this.#selection(filter),
         ...(this.#timeZone && { timeZone: this.#timeZone }),
         ...(isPeriod && from && { from }),
         ...(isPeriod && to && { to }),
@@ -199,32 +314,15 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
     for (const { message } of answer?.notes ?? []) say(this.#io, message);
   }
 
-  #used(all: readonly AccountStatus[]): readonly AccountStatus[] {
-    const accounts = this.#accounts;
-    return accounts.length > 0 ? all.filter(({ account }) => accounts.includes(account)) : all;
-  }
-
   /** The accounts whose copy is not whole, and what it lacks in words. */
   async #lacks(used: readonly AccountStatus[], period?: TimeSlice): Promise<Lack[]> {
     const found: Lack[] = [];
     for (const { account } of used) {
-      const verdict = await this.copy.verdict(account, period);
+      const verdict = await this.store.verdict(account, period);
       const lacks = verdict === null ? null : describeCopy(verdict);
       if (verdict !== null && lacks !== null) found.push({ account, lacks, ...verdict });
     }
     return found;
-  }
-
-  close(): Promise<void> {
-    this.#endWaiting();
-    return this.copy.close();
-  }
-
-  async *#calls(filter: Filter, cut?: Cut): AsyncGenerator<Call> {
-    for await (const call of this.copy.calls(filter, cut)) {
-      this.#io.signal.throwIfAborted();
-      yield call;
-    }
   }
 }
 
@@ -232,12 +330,6 @@ export class CopySource<C extends ReadCopy = ReadCopy> implements Source {
 interface Lack extends Pick<CopyVerdict, 'proof' | 'gaps'> {
   readonly account: string;
   readonly lacks: string;
-}
-
-/** What is proved of several accounts together. */
-function together(lacks: readonly Lack[]): CopyEnding['copy'] {
-  const proof = lacks.find((one) => one.proof === 'short')?.proof ?? lacks[0]?.proof ?? 'whole';
-  return { proof, gaps: lacks.flatMap(({ gaps }) => gaps) };
 }
 
 /** The times that a filter is about. */
@@ -248,7 +340,7 @@ function timesOf({ clauses }: Filter): TimeSlice {
 }
 
 /** That the copy answered, with what it covers and when it was last brought up to date, in one line. */
-function answeredText({ kind, shown }: ReadCopy, statuses: readonly AccountStatus[]): string {
+function answeredText(shown: string, statuses: readonly AccountStatus[]): string {
   const calls = statuses.reduce((sum, status) => sum + status.calls, 0);
   const last = statuses
     .map((status) => status.last ?? '')
@@ -256,13 +348,46 @@ function answeredText({ kind, shown }: ReadCopy, statuses: readonly AccountStatu
     .at(-1);
   const of = statuses.length > 1 ? ` of ${statuses.length} accounts` : '';
   const until = last ? `, the latest of ${last.slice(0, 19)}` : '';
-  return `answered by the ${kind} ${shown}: ${plural(calls, 'call')}${of}${until}; ${syncedText(statuses)}`;
+  return `answered by the store ${shown}: ${plural(calls, 'call')}${of}${until}; ${syncedText(statuses)}`;
 }
 
 function syncedText(statuses: readonly AccountStatus[]): string {
-  const [oldest] = statuses.map(({ syncedAt }) => syncedAt ?? '').sort();
-  if (oldest === undefined) return 'nothing was synced yet';
-  if (oldest !== '') return `last sync ${oldest.slice(0, 19).replace('T', ' ')} UTC`;
   const unsynced = statuses.filter(({ syncedAt }) => syncedAt === null).map(({ account }) => account);
-  return `no sync of account${unsynced.length > 1 ? 's' : ''} ${unsynced.join(', ')} has finished yet: calls may be missing`;
+  if (unsynced.length === statuses.length) return 'nothing was synced yet';
+  if (unsynced.length > 0)
+    return `nothing was synced yet of account${unsynced.length > 1 ? 's' : ''} ${unsynced.join(', ')}`;
+  const [oldest = ''] = statuses.map(({ syncedAt }) => syncedAt ?? '').sort();
+  return `last sync ${oldest.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** So many of the calls, after those that are skipped. */
+async function* part(calls: AsyncIterable<Call>, offset: number, limit: number): AsyncGenerator<Call> {
+  let at = 0;
+  if (limit <= 0) return;
+  for await (const call of calls) {
+    at += 1;
+    if (at <= offset) continue;
+    yield call;
+    if (at >= offset + limit) return;
+  }
+}
+
+/** The calls of several lists, each in the order of time, in the order of time. Those of one moment are in the order of the lists. */
+async function* inOrder(lists: readonly AsyncIterable<Call>[]): AsyncGenerator<Call> {
+  const heads: { readonly rest: AsyncIterator<Call>; next: Call }[] = [];
+  for (const list of lists) {
+    const rest = list[Symbol.asyncIterator]();
+    const { done, value } = await rest.next();
+    if (!done) heads.push({ rest, next: value });
+  }
+  for (;;) {
+    const [head, ...others] = heads;
+    if (head === undefined) return;
+    let first = head;
+    for (const other of others) if (other.next.date_added < first.next.date_added) first = other;
+    yield first.next;
+    const { done, value } = await first.rest.next();
+    if (done) heads.splice(heads.indexOf(first), 1);
+    else first.next = value;
+  }
 }

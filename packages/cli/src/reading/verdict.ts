@@ -41,7 +41,6 @@ export interface CopyEnding {
   readonly calls: number;
   /** How many the copy has of the accounts, whether they match or not. */
   readonly held: number;
-  readonly of: 'warehouse' | 'store';
   /** What is proved of the copy itself. */
   readonly copy: Pick<CopyVerdict, 'proof' | 'gaps'>;
 }
@@ -74,9 +73,9 @@ export function readCalls(
 /** Whether all calls were read, in one sentence. */
 export function verdictText(verdict: Ending): string {
   if ('held' in verdict) {
-    const { calls, held, of } = verdict;
-    if (calls === held) return `complete: ${plural(calls, 'call')}, all that the ${of} has`;
-    return `complete: ${plural(calls, 'call')} of ${count(held)} in the ${of}, all that match`;
+    const { calls, held } = verdict;
+    if (calls === held) return `complete: ${plural(calls, 'call')}, all that the store has`;
+    return `complete: ${plural(calls, 'call')} of ${count(held)} in the store, all that match`;
   }
   return describeVerdict(verdict);
 }

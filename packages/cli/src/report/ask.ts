@@ -46,7 +46,7 @@ export async function placeOf(args: Args, io: Io): Promise<Place> {
 async function askCopy(stored: Stored, questions: readonly Question[], io: Io): Promise<Asked> {
   const source = await stored.open();
   try {
-    const answers = await source.copy.ask(questions);
+    const answers = await source.ask(questions);
     const end = await source.sayAnswered(answers[0]?.accounts, neededPeriod(questions));
     const named = answers.map((answer) => withNames(withoutEnd(answer), stored.nameOf));
     return { answers: named, ends: [end], incomplete: source.incomplete, status: exitCodes.ok };

@@ -41,8 +41,7 @@ export const count: Handler = async (args, io) => {
         if (io.stderr.isTTY) found.leftOut += (await counted.count(withExtensions(filter))).total - total;
         else isLeaving = true;
       }
-      if (args.flag('debug') && source !== 'warehouse' && source !== 'store')
-        say(io, `counted by the server (${source})`);
+      if (args.flag('debug') && source !== 'store') say(io, `counted by the server (${source})`);
       return exitCodes.ok;
     } finally {
       await counted.close();

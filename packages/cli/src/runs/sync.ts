@@ -6,9 +6,8 @@ import { type Io, write } from '../io.ts';
 import { periodOf, rangeOf, steadyFilterOf } from '../reading/filter.ts';
 import { sayPeriod } from '../reading/period.ts';
 import { serveStatus } from '../serving/status-server.ts';
-import type { SyncRun } from '../syncing/account-sync.ts';
 import { again } from '../syncing/repeat.ts';
-import { openSync, saySync } from '../syncing/sync.ts';
+import { openSync, type SyncRun, saySync } from '../syncing/sync.ts';
 
 /** `calls sync`: brings a store up to date, once or repeatedly. */
 export const sync: Handler = async (args, io) => {
@@ -33,9 +32,7 @@ export const sync: Handler = async (args, io) => {
     throw io.signal.aborted ? new Interrupted(resumes) : error;
   });
   try {
-    const { name } = synced.copy;
-    const once = (): Promise<number> =>
-      synced.each(async (one) => report(await one.once(), { account: one.account, name }, args, io));
+    const once = (): Promise<number> => synced.each((run) => report(run, synced.store.name, args, io));
     if (everyMs === null) return await once();
     await again(once, everyMs, io);
     return exitCodes.ok;
@@ -48,16 +45,11 @@ export const sync: Handler = async (args, io) => {
 };
 
 /** Prints the summary for programs, and says it. Returns the exit status. */
-async function report(
-  run: SyncRun,
-  of: { readonly account: string; readonly name: string },
-  args: Args,
-  io: Io,
-): Promise<number> {
+async function report(run: SyncRun, store: string, args: Args, io: Io): Promise<number> {
   const { summary, bad } = run;
   if (args.flag('json')) {
-    const line = { account: of.account, ...summary, skipped: bad.leftOut(summary.skipped) };
-    await write(io.stdout, `${JSON.stringify(line)}\n`);
+    const { account, ...figures } = summary;
+    await write(io.stdout, `${JSON.stringify({ account, ...figures, skipped: bad.leftOut() })}\n`);
   }
-  return saySync(run, of, io);
+  return saySync(run, store, io);
 }

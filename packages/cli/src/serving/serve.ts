@@ -5,8 +5,7 @@ import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { chooseStore } from '../stores/choose.ts';
-import { refusePassword, rowStoreUrl } from '../stores/url.ts';
+import { chooseStore } from '../stores/open.ts';
 import { count } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
 import { readFeedFile, refuseStrangeAccounts, sayFeeds } from './feeds.ts';
@@ -16,8 +15,6 @@ import { sayReady, voiceOf } from './voice.ts';
 
 /** `calls serve`: the API on this machine, over generated calls or your own store, which it keeps up to date if it is told to. */
 export const serve: Handler = async (args, io) => {
-  const typed = args.text('store');
-  if (typed !== null) refusePassword(typed);
   const settings = readFileSettings(args, io);
   const section = readServiceSection(settings);
   const feeds = await readFeedFile(args.text('feeds'), settings.timeZone?.value ?? null, io);
@@ -26,11 +23,13 @@ export const serve: Handler = async (args, io) => {
     refuseOptions(args, ofSync, 'goes with --every, which keeps a store up to date');
     if (args.flag('every'))
       throw new UsageError('--every is for your own store; remove --every or --sandbox');
-    return serveSandbox({ args, io, section, feeds });
+    // Generated calls go into a store that was named for them, and not into your own.
+    const store = args.text('store') === null ? null : (chosen?.url ?? null);
+    return serveSandbox({ args, io, settings, section, feeds }, store);
   }
   refuseOptions(args, ofSandbox, 'is for the sandbox, which --store none serves');
   if (!args.flag('every')) refuseOptions(args, ofSync, 'goes with --every, which keeps a store up to date');
-  return serveStore({ args, io, section, feeds }, chosen);
+  return serveStore({ args, io, settings, section, feeds }, chosen);
 };
 
 const ofSandbox = ['records', 'seed', 'accounts', 'to', 'live'];
@@ -41,11 +40,10 @@ function refuseOptions(args: Args, names: readonly string[], reason: string): vo
   if (stray !== undefined) throw new UsageError(`--${stray} ${reason}`);
 }
 
-async function serveSandbox({ args, io, section, feeds }: Serving): Promise<number> {
+async function serveSandbox({ args, io, section, feeds }: Serving, store: string | null): Promise<number> {
   // A store of your own is served without what makes calls up.
   const { endOfSandbox, startShown } = await import('./sandbox.ts');
   const records = args.integer('records', { max: 1e9 }) ?? sandboxDefaults.records;
-  const store = args.text('store');
   const at = listenOptions(args, io);
   const options = {
     records,
@@ -53,7 +51,7 @@ async function serveSandbox({ args, io, section, feeds }: Serving): Promise<numb
     accounts: args.integer('accounts', { min: 1, max: 1000 }) ?? sandboxDefaults.accounts,
     live: args.flag('live'),
     ...endOfSandbox(args, io),
-    ...(store === null || store === 'none' ? {} : { store: rowStoreUrl(store, io) }),
+    ...(store === null ? {} : { store }),
     ...at,
     service: { ...serviceOptions(section, io, 'off'), feeds, page: { password: pagePassword(at, io) } },
   };

@@ -1,19 +1,12 @@
-import {
-  createService,
-  type Feed,
-  type Listening,
-  type PageOptions,
-  type ServiceOptions,
-} from '@call-attribution/service';
+import type { Settings } from '@call-attribution/core/settings';
+import { createService, type Feed } from '@call-attribution/service';
+import type { Store } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
 import type { ServiceSection } from '../config/service-section.ts';
-import { readFileSettings, readSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import type { ChosenStore } from '../stores/choose.ts';
-import { type Copy, openCopy } from '../stores/copy.ts';
-import { needStore, storeOptions } from '../stores/url.ts';
+import { type ChosenStore, openChosen } from '../stores/open.ts';
 import type { Sync } from '../syncing/sync.ts';
 import { duration, plural } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
@@ -25,119 +18,112 @@ import { sayReady, type Voice, voiceOf } from './voice.ts';
 export interface Serving {
   readonly args: Args;
   readonly io: Io;
+  readonly settings: Settings;
   readonly section: ServiceSection;
   readonly feeds: readonly Feed[];
 }
 
-/** A copy that is served, and what keeps it up to date, if anything. */
-interface Served {
-  readonly copy: Copy;
-  readonly sync: Sync | null;
-  close(): Promise<void>;
-}
-
-/** Serves a copy of the calls: a row store as the API, a warehouse as the page, and feeds of both. `--every` keeps it up to date. */
+/** Serves a store as the API, with its page and feeds. `--every` keeps it up to date. */
 export async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise<number> {
-  const { args, io, section } = serving;
+  const { args, io, section, feeds } = serving;
+  const { timeZone } = serving.settings;
   const at = listenOptions(args, io);
   const password = pagePassword(at, io);
   const everyMs = interval(args, 'every');
   const voice = voiceOf(section, 'json', io);
-  const served = await openServed(serving, chosen, everyMs, voice);
+  const { store, sync, close } = await openServed(serving, chosen, everyMs, voice);
   try {
-    const { options, token } = await pageOf(served.copy, args, io);
     const service = createService({
       ...serviceOptions(section, io, 'json'),
-      page: { ...options.page, password },
-      ...dataOf(served, serving),
+      ...{ store, feeds },
+      page: { password, ...(timeZone === null ? {} : { timeZone: timeZone.value }) },
+      ...(sync === null ? {} : { ready: sync.status.ready, metrics: sync.status.metrics, clock: io.clock }),
     });
     try {
       const listening = await service.listen(at).catch(explainListening);
-      await announce(listening, served.copy, token, serving, voice);
-      if (served.sync === null || everyMs === null) await stopped(io.signal);
+      const { url, legacyUrl } = listening;
+      const accounts = await store.accounts();
+      const named = accounts.map(({ id, name }) => ({ id, name }));
+      await sayReady(args, io, { url, legacyUrl, accounts: named });
+      voice.notify(`${store.name}: ${plural(accounts.length, 'account')} on ${url}; Ctrl-C stops it`);
+      if (accounts.length > 0 || everyMs !== null)
+        voice.notify(
+          'it accepts the keys that calls sync was run with, and those made by calls store accounts key',
+        );
+      else voice.notify('nothing was synced yet; calls sync --store fills it');
+      sayFeeds(feeds, { url, host: hostOf(args) }, voice.notify);
+      if (sync === null || everyMs === null) await stopped(io.signal);
       else {
-        const { keepUpToDate } = await import('./keep-up-to-date.ts');
         voice.notify(`synced every ${duration(everyMs)}; health and metrics on ${listening.adminUrl}`);
-        await keepUpToDate(served.sync, everyMs, voice, io);
+        await keepUpToDate(sync, everyMs, voice, io);
       }
       return exitCodes.ok;
     } finally {
       await service.close();
     }
   } finally {
-    await served.close();
+    await close();
   }
 }
 
+/** A store that is served, and what keeps it up to date, if anything. */
+interface Served {
+  readonly store: Store;
+  readonly sync: Sync | null;
+  close(): Promise<void>;
+}
+
 async function openServed(
-  { args, io, section, feeds }: Serving,
+  { args, io, settings, feeds }: Serving,
   chosen: ChosenStore | null,
   everyMs: number | null,
   voice: Voice,
 ): Promise<Served> {
-  const store = storeOptions(section);
   if (everyMs !== null) {
     // What reads the API is loaded only where it is needed.
-    const { openServedSync } = await import('./keep-up-to-date.ts');
+    const { openSync } = await import('../syncing/sync.ts');
     const accounts = [...new Set(feeds.map(({ account }) => account))];
-    const sync = await openServedSync(args, io, { everyMs, accounts, store, voice });
-    return { copy: sync.copy, sync, close: () => sync.close() };
+    const sync = await openSync(args, io, {
+      command: 'calls serve --every',
+      everyMs,
+      ...(accounts.length === 0 ? {} : { accounts }),
+      onFailure: await failureOf(everyMs, voice, io),
+    });
+    return { store: sync.store, sync, close: () => sync.close() };
   }
-  const copy = await openCopy(needStore(chosen), io, { create: false, store });
+  if (chosen === null) throw new Error('The command line has chosen no store.');
+  const store = await openChosen(chosen, settings);
   try {
-    refuseStrangeAccounts(feeds, await copy.accounts());
+    refuseStrangeAccounts(feeds, await store.accounts());
   } catch (error) {
-    await copy.close();
+    await store.close();
     throw error;
   }
-  return { copy, sync: null, close: () => copy.close() };
+  return { store, sync: null, close: () => store.close() };
 }
 
-/** What the service serves, and what it says about its health. */
-function dataOf(
-  { copy, sync }: Served,
-  { feeds, io }: Serving,
-): Partial<ServiceOptions> & Pick<ServiceOptions, 'store'> {
-  const data = { store: copy.store, feeds, feedSource: copy.feeds };
-  if (sync === null) return data;
-  const { ready, metrics } = sync.status;
-  return { ...data, ready, metrics, clock: io.clock };
+/** Syncs now and then until the signal aborts. What fails is said, and tried again with the next sync. */
+async function keepUpToDate(sync: Sync, everyMs: number, voice: Voice, io: Io): Promise<void> {
+  const { again } = await import('../syncing/repeat.ts');
+  const { saySync } = await import('../syncing/sync.ts');
+  const onFailure = await failureOf(everyMs, voice, io);
+  const once = (): Promise<number> =>
+    sync.each(
+      (run) => {
+        const { account, new: added, changed, pending, skipped } = run.summary;
+        if (voice.isLog) voice.log('info', 'synced', { account, new: added, changed, pending, skipped });
+        else saySync(run, sync.store.name, io);
+        return exitCodes.ok;
+      },
+      ({ message }) => onFailure(message),
+    );
+  await again(once, everyMs, io, onFailure);
 }
 
-/** A row store has a page over the API that it serves; that of a warehouse has keys of its own. */
-async function pageOf(
-  copy: Copy,
-  args: Args,
-  io: Io,
-): Promise<{ readonly options: { page: PageOptions }; readonly token: string | null }> {
-  const { timeZone } = readFileSettings(args, io);
-  const zone = timeZone === null ? {} : { timeZone: timeZone.value };
-  if (copy.warehouse === null) return { options: { page: zone }, token: null };
-  const { pageAccess, warehousePage } = await import('./page-source.ts');
-  const { findAccount, token } = pageAccess(readSettings(args, io));
-  return { options: { page: { ...zone, source: warehousePage(copy.warehouse, findAccount) } }, token };
-}
-
-/** Says where it listens, which keys it accepts, and which feeds there are. */
-async function announce(
-  { url, legacyUrl }: Listening,
-  copy: Copy,
-  token: string | null,
-  { args, io, feeds }: Serving,
-  { notify }: Voice,
-): Promise<void> {
-  const accounts = await copy.accounts();
-  await sayReady(args, io, { url, legacyUrl, accounts, ...(token === null ? {} : { token }) });
-  if (copy.store === null) {
-    const what = feeds.length === 0 ? 'the page' : 'the page and feeds';
-    notify(`${copy.name}: ${what} on ${url}, without the API; Ctrl-C stops it`);
-    if (token === null) notify('it accepts the keys that are set for the API');
-    else notify(`no keys are set, so it accepts a token for this run: ${url}/#token=${token}`);
-  } else {
-    notify(`${copy.name}: ${plural(accounts.length, 'account')} on ${url}; Ctrl-C stops it`);
-    if (accounts.length > 0 || args.flag('every'))
-      notify('it accepts the keys that calls sync was run with, and those made by calls store accounts key');
-    else notify('the store is empty; calls sync --store fills it');
-  }
-  sayFeeds(feeds, { url, host: hostOf(args) }, notify);
+async function failureOf(everyMs: number, voice: Voice, io: Io): Promise<(message: string) => void> {
+  const { sayRetry } = await import('../syncing/repeat.ts');
+  return (message) => {
+    if (voice.isLog) voice.log('error', 'sync failed', { error: message });
+    else sayRetry(message, everyMs, io);
+  };
 }

@@ -1,13 +1,12 @@
-import type { Store } from '@call-attribution/store';
+import { nearest } from '@call-attribution/query-dsl/nearest';
+import type { Account, Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
-import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
+import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
 import { whileWaiting } from '../term/waiting.ts';
-import { chooseStore } from './choose.ts';
-import { type Copy, openCopy } from './copy.ts';
-import { needStore, openStoreOf, refusePassword, storeOptions } from './url.ts';
+import { needStore, openChosen } from './open.ts';
 
 /** A command over an open store, which only some of them create. What it resolves with is its exit status, if it is a number. */
 export const onStore =
@@ -15,9 +14,7 @@ export const onStore =
   (args, io) =>
     whileWaiting('waiting for the store', async () => {
       const settings = readFileSettings(args, io);
-      const section = readServiceSection(settings);
-      const chosen = chooseStore(args, settings, io);
-      const store = await openStoreOf(chosen, section, io, { create });
+      const store = await openChosen(needStore(args, settings, io), settings, { create });
       try {
         const status = await run(store, args, io);
         return typeof status === 'number' ? status : exitCodes.ok;
@@ -26,27 +23,24 @@ export const onStore =
       }
     });
 
-/** A command over an open copy of either kind. */
-export const onCopy =
-  (run: (copy: Copy, args: Args, io: Io) => Promise<unknown>): Handler =>
-  (args, io) =>
-    whileWaiting('waiting for the store', async () => {
-      const settings = readFileSettings(args, io);
-      const chosen = needStore(chooseStore(args, settings, io));
-      if (chosen.isTyped) refusePassword(chosen.url);
-      const copy = await openCopy(chosen, io, {
-        create: false,
-        store: storeOptions(readServiceSection(settings)),
-      });
-      try {
-        await run(copy, args, io);
-        return exitCodes.ok;
-      } finally {
-        await copy.close();
-      }
-    });
-
 /** One result as a line of JSON. */
 export function print(io: Io, value: object): Promise<void> {
   return write(io.stdout, `${JSON.stringify(value)}\n`);
+}
+
+/** The account with this ID, or an error that says which there are. */
+export async function accountOf(store: Store, id: string): Promise<Account> {
+  const accounts = await store.accounts();
+  const account = accounts.find((found) => found.id === id);
+  if (account !== undefined) return account;
+  const ids = accounts.map(({ id }) => id);
+  const near = nearest(id, ids);
+  const some = `it has ${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ' and more' : ''}`;
+  throw new UsageError(`the store has no account ${id}`, {
+    hints: [
+      ids.length === 0 ? 'nothing was synced yet: calls sync fills it' : some,
+      ...(near ? [`did you mean ${near}?`] : []),
+      `calls store accounts add --account ${id} adds it`,
+    ],
+  });
 }

@@ -3,10 +3,9 @@ import { resolve } from 'node:path';
 import { openToForget } from '@call-attribution/conversions';
 import { isPhoneNumber } from '@call-attribution/core/record';
 import type { Erasure } from '@call-attribution/node-stream/copies';
+import type { Store } from '@call-attribution/store';
 import { CliError, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
-import { plural } from '../term/numbers.ts';
-import type { Copy } from './copy.ts';
 
 /** A number to erase, and the line that it stands in. */
 export interface TypedNumber {
@@ -42,17 +41,13 @@ export interface Ledgers {
   close(): Promise<void>;
 }
 
-/** Opens the ledgers of `--ledger`, and the one that a warehouse has beside it. */
-export async function openLedgers(files: readonly string[], copy: Copy, io: Io): Promise<Ledgers> {
-  // A relative path may start from the folder of the configuration file.
-  const own = copy.warehouse === null ? null : `${resolve(copy.warehouse.path)}.ledger`;
-  const isNamed = files.some((file) => resolve(io.cwd, file) === own);
-  const paths = [...new Set([...files, ...(own !== null && !isNamed && existsSync(own) ? [own] : [])])];
+/** Opens the ledgers of `--ledger`. */
+export async function openLedgers(files: readonly string[], io: Io): Promise<Ledgers> {
   const opened: { readonly shown: string; readonly ledger: Awaited<ReturnType<typeof openToForget>> }[] = [];
   const close = async () => {
     for (const { ledger } of opened.splice(0)) await ledger.close();
   };
-  for (const shown of paths) {
+  for (const shown of new Set(files)) {
     try {
       // A ledger is created where there is none.
       if (!existsSync(resolve(io.cwd, shown)))
@@ -77,7 +72,12 @@ export async function openLedgers(files: readonly string[], copy: Copy, io: Io):
 }
 
 /** Says what an erasure did not reach, and how to clean it. */
-export function sayWhatRemains({ remains }: Erasure, copy: Copy, account: string, io: Io): void {
+export function sayWhatRemains(
+  { remains }: Erasure,
+  store: Pick<Store, 'name'>,
+  account: string,
+  io: Io,
+): void {
   if (remains.includes('vacuum'))
     say(
       io,
@@ -87,7 +87,7 @@ export function sayWhatRemains({ remains }: Erasure, copy: Copy, account: string
   if (remains.includes('in_use'))
     say(
       io,
-      `another process uses ${copy.name}: end it and run the same command again, so that no byte is left in the file`,
+      `another process uses ${store.name}: end it and run the same command again, so that no byte is left in the file`,
     );
   say(
     io,
@@ -100,19 +100,3 @@ export function sayWhatRemains({ remains }: Erasure, copy: Copy, account: string
 /** Says what was deleted, in a line of JSON for each number. */
 export const erasedLines = (numbers: readonly TypedNumber[], { deleted }: Erasure): readonly object[] =>
   numbers.map(({ line }, i) => ({ line, erased: deleted[i] ?? 0 }));
-
-/** Refuses an account that the copy does not have. */
-export async function refuseStrangeAccount(copy: Copy, account: string): Promise<void> {
-  const accounts = await copy.accounts();
-  if (accounts.some(({ id }) => id === account)) return;
-  throw new UsageError(`the store has no account ${account}`, {
-    hints: [
-      accounts.length === 0
-        ? 'it has no accounts yet: calls sync fills it'
-        : `it has ${plural(accounts.length, 'account')}: ${accounts
-            .slice(0, 10)
-            .map(({ id }) => id)
-            .join(', ')}`,
-    ],
-  });
-}

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { nearest } from '@call-attribution/query-dsl/nearest';
-import type { Account, Store } from '@call-attribution/store';
+import type { Store } from '@call-attribution/store';
 import type { Args, Handler } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { onStore, print } from './on-store.ts';
+import { accountOf, onStore, print } from './on-store.ts';
 
 /** `calls store accounts`: lists and adds accounts of a store, makes and revokes their keys, disables and enables them. */
 export const storeAccounts: Handler = (args, io) => {
@@ -51,22 +50,5 @@ function typed(option: string, action: string, args: Args): string {
   if (value !== null) return value;
   throw new UsageError(`calls store accounts ${action} needs --${option} ID`, {
     hints: ['calls store accounts list shows the IDs'],
-  });
-}
-
-/** The account with this ID, or an error that says how to add it. */
-async function accountOf(store: Store, id: string): Promise<Account> {
-  const accounts = await store.accounts();
-  const account = accounts.find((found) => found.id === id);
-  if (account !== undefined) return account;
-  const near = nearest(
-    id,
-    accounts.map(({ id }) => id),
-  );
-  throw new UsageError(`the store has no account ${id}`, {
-    hints: [
-      ...(near ? [`did you mean ${near}?`] : []),
-      `add it first: calls store accounts add --account ${id}`,
-    ],
   });
 }

@@ -110,13 +110,15 @@ export function sayChanges(changes: Changes, request: SheetRequest, shown: strin
 
 type Place = { readonly file: string } | { readonly url: string };
 
-/** The file of the ledger, or the URL of the store that keeps it. A warehouse has it in a file of its own. */
+/** The file of the ledger, or the URL of the store that keeps it. */
 async function placeOf(shown: string, io: Io): Promise<Place> {
-  const warehouse = /^duckdb:(.+)$/i.exec(shown)?.[1];
-  if (warehouse !== undefined) return { file: resolve(io.cwd, `${warehouse}.ledger`) };
+  if (/^duckdb:/i.test(shown))
+    throw new UsageError('--ledger: a ledger is a file, or in a store in SQLite or PostgreSQL', {
+      hints: ['what a DuckDB file had beside it is named like it: --ledger calls.duckdb.ledger'],
+    });
   if (!/^(?:sqlite|postgres(?:ql)?):/i.test(shown)) return { file: resolve(io.cwd, shown) };
   // The drivers of databases are only loaded when they are used.
-  const { refusePassword, storeUrl } = await import('../stores/url.ts');
+  const { refusePassword, storeUrl } = await import('../stores/open.ts');
   refusePassword(shown, '--ledger');
   return { url: storeUrl(shown, io) };
 }

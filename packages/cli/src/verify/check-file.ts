@@ -106,7 +106,7 @@ function differencesFrom({ rows, bytes }: Receipt, contents: FileContents): Find
 /** Why the API cannot be asked for the calls of a file; null when it can. */
 function obstacleTo(receipt: Receipt | null): string | null {
   if (receipt?.where !== undefined)
-    return 'its calls were chosen by a condition of a warehouse, which the API does not have';
+    return 'its calls were chosen by a condition on a store, which the API does not have';
   return receipt !== null && receipt.accounts.length > 1 ? 'it has calls of several accounts' : null;
 }
 

@@ -13,7 +13,7 @@ import { storeName } from '@call-attribution/store';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { clientOf, credentialsOf } from '../fleet/place.ts';
-import { refusePassword } from '../stores/url.ts';
+import { refusePassword } from '../stores/open.ts';
 import { count, plural } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import type { Ask } from './ask.ts';

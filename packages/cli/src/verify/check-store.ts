@@ -33,7 +33,7 @@ import type { ComparedRow } from './stretches.ts';
 const rows = toNdjson<Call>().rows;
 const textOf = (call: Call): string => rows?.text(call) ?? '';
 
-/** Verifies a store or a warehouse: counts its rows, and compares them with its receipt, and with the API when that is asked for. */
+/** Verifies a store: counts its rows, and compares them with its receipt, and with the API when that is asked for. */
 export async function checkStore(url: string, shown: string, ask: Ask): Promise<Check> {
   const holdings = await openHoldings(url, ask);
   try {

@@ -1,28 +1,19 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { datasetPath, receiptEnding } from '@call-attribution/node-stream/receipts';
+import { receiptEnding } from '@call-attribution/node-stream/receipts';
 import { UsageError } from '../errors.ts';
 import { formatOfName } from '../output/rows.ts';
 
-/** Something to verify: a file of records, a folder of files with one receipt, or a database. */
+/** Something to verify: a file of records, or a database. */
 export interface Target {
-  readonly kind: 'file' | 'dataset' | 'sqlite' | 'duckdb' | 'receipt only';
+  readonly kind: 'file' | 'sqlite' | 'receipt only';
   /** Path from the folder of the command. */
   readonly path: string;
 }
 
-const databases = [
-  [/\.(?:db|sqlite3?)$/i, 'sqlite'],
-  [/\.duckdb$/i, 'duckdb'],
-] as const;
-
-/** The receipt of a folder of files, in the folder. */
-const datasetReceipt = `${datasetPath('')}${receiptEnding}`;
-
 /** What kind of thing a name says; null for a name that says nothing. */
 function kindOf(name: string): Target['kind'] | null {
-  const database = databases.find(([ending]) => ending.test(name));
-  if (database) return database[1];
+  if (/\.(?:db|sqlite3?)$/i.test(name)) return 'sqlite';
   return formatOfName(name).format === null ? null : 'file';
 }
 
@@ -40,7 +31,7 @@ export async function targetsAt(path: string, cwd: string): Promise<Target[]> {
   if ((await stat(resolve(cwd, `${path}${receiptEnding}`)).catch(() => null)) !== null)
     return [{ kind: 'receipt only', path }];
   throw new UsageError(`there is no file or folder ${path}`, {
-    hints: ['a store is written sqlite:calls.db, duckdb:calls.duckdb or postgres://user@host/name'],
+    hints: ['a store is written sqlite:calls.db or postgres://user@host/name'],
   });
 }
 
@@ -49,10 +40,6 @@ async function targetsIn(folder: string, cwd: string): Promise<Target[]> {
   const walk = async (at: string): Promise<void> => {
     const entries = await readdir(resolve(cwd, at), { withFileTypes: true });
     const names = new Set(entries.map(({ name }) => name));
-    if (names.has(datasetReceipt)) {
-      targets.push({ kind: 'dataset', path: at });
-      return;
-    }
     for (const { name, ...entry } of entries.map((each) => ({
       name: each.name,
       isFolder: each.isDirectory(),

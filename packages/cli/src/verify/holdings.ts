@@ -4,15 +4,13 @@ import { resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import type { TimeSlice } from '@call-attribution/node-stream';
 import type { CopyVerdict } from '@call-attribution/node-stream/copies';
-import { allOf, type Filter, printFilter } from '@call-attribution/query-dsl';
+import type { Filter } from '@call-attribution/query-dsl';
 import { selectionOf } from '@call-attribution/store';
-import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { withinRange } from '../reading/filter.ts';
-import { loadLibrary } from '../stores/choose.ts';
-import { openStoreOf } from '../stores/url.ts';
+import { openChosen, refusePassword, storeUrl } from '../stores/open.ts';
 import { count } from '../term/numbers.ts';
 import type { Ask } from './ask.ts';
 import type { Finding } from './finding.ts';
@@ -48,10 +46,10 @@ export interface Holdings {
 
 /** Opens a database that exists; `url` as in --store. */
 export async function openHoldings(url: string, ask: Ask): Promise<Holdings> {
-  const file = /^(?:sqlite|duckdb):(?:\/\/)?(.+)$/i.exec(url)?.[1] ?? null;
+  const file = /^sqlite:(?:\/\/)?(.+)$/i.exec(url)?.[1] ?? null;
   const path = file === null ? null : resolve(ask.io.cwd, file);
   if (path !== null) await refuseStrangeFile(url, path);
-  return /^duckdb:/i.test(url) && path !== null ? openWarehouseAt(path) : openRows(url, path, ask);
+  return openRows(url, path, ask);
 }
 
 /** A database that is not there would be created, and so would one in an empty file. */
@@ -62,17 +60,16 @@ async function refuseStrangeFile(url: string, path: string): Promise<void> {
   const file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0).finally(() => file.close());
   const start = buffer.subarray(0, bytesRead).toString('latin1');
-  const isRight = /^sqlite:/i.test(url) ? start.startsWith('SQLite format 3') : start.slice(8, 12) === 'DUCK';
-  if (!isRight)
+  if (!start.startsWith('SQLite format 3'))
     throw new CliError(`${url} is not a database of this kind, or is damaged`, {
       exitCode: exitCodes.incomplete,
     });
 }
 
 async function openRows(url: string, path: string | null, { args, io }: Ask): Promise<Holdings> {
-  const section = readServiceSection(readFileSettings(args, io));
-  const chosen = { url, from: 'the store', folder: io.cwd, isTyped: true };
-  const store = await openStoreOf(chosen, section, io, { readOnly: true });
+  refusePassword(url);
+  const chosen = { url: storeUrl(url, io), typed: url, path };
+  const store = await openChosen(chosen, readFileSettings(args, io), { readOnly: true });
   return {
     path,
     accounts: async () => (await store.accounts()).map(({ id }) => id),
@@ -82,29 +79,5 @@ async function openRows(url: string, path: string | null, { args, io }: Ask): Pr
     verdict: (account) => store.verdict(account),
     faults: async () => [],
     close: () => store.close(),
-  };
-}
-
-async function openWarehouseAt(path: string): Promise<Holdings> {
-  const { openWarehouse } = await loadLibrary();
-  const warehouse = await openWarehouse(path, { create: false });
-  return {
-    path,
-    accounts: async () => (await warehouse.lastSync()).map(({ account }) => account),
-    calls: (account, range) =>
-      warehouse.calls({ accounts: [account], calls: 'all', q: printFilter(withinRange(allOf(), range)) }),
-    removed: (account) => warehouse.removals(account),
-    verdict: async () => null,
-    async faults(rows) {
-      const statuses = await warehouse.lastSync();
-      return statuses
-        .filter(({ account, calls }) => rows.has(account) && rows.get(account) !== calls)
-        .map(({ account, calls }) => ({
-          code: 'stored_counts',
-          account,
-          text: `the stored count of account ${account} is ${count(calls)}, and it has ${count(rows.get(account) ?? 0)} rows`,
-        }));
-    },
-    close: () => warehouse.close(),
   };
 }

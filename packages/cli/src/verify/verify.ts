@@ -9,7 +9,6 @@ import { explain } from '../failures/explain.ts';
 import { type Io, say, show, write } from '../io.ts';
 import { plural } from '../term/numbers.ts';
 import { type Ask, readAsk } from './ask.ts';
-import { checkDataset } from './check-dataset.ts';
 import { checkFile } from './check-file.ts';
 import { checkJob } from './check-job.ts';
 import { checkStore } from './check-store.ts';
@@ -30,12 +29,11 @@ export const verify: Handler = async (args, io) => {
     const job = /\.json$/i.test(named) ? await jobAt(named, io) : null;
     isRows = job?.format === null;
     if (job !== null) for await (const check of checkJob(job, ask)) checks.push(check);
-    const isStore = job === null && /^(?:sqlite|duckdb|postgres(?:ql)?):/i.test(named);
+    const isStore = job === null && /^(?:sqlite|postgres(?:ql)?):/i.test(named);
     const targets = isStore || job !== null ? [] : await targetsAt(named, io.cwd);
     if (!isStore && job === null && targets.length === 0)
       throw new UsageError(`${named} has no files of records and no receipts`);
-    const isOneStore =
-      isStore || (targets.length === 1 && /^(?:sqlite|duckdb)$/.test(targets[0]?.kind ?? ''));
+    const isOneStore = isStore || (targets.length === 1 && targets[0]?.kind === 'sqlite');
     if (ask.writeReceipt && job === null && !isOneStore)
       throw new UsageError(
         '--write-receipt is for one store; calls export --receipt writes the receipts of files',
@@ -92,8 +90,6 @@ async function checkTarget({ kind, path }: Target, ask: Ask): Promise<Check> {
       return onlyReceiptIn(path);
     case 'file':
       return checkFile(path, ask);
-    case 'dataset':
-      return checkDataset(path, ask);
     default:
       return checkStore(`${kind}:${path}`, path, ask);
   }

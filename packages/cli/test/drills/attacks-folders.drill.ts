@@ -167,30 +167,6 @@ describe.runIf(canBeOther)('files that another user has planted', () => {
       'sqlite:calls.db',
       'belongs to another user',
     ],
-    [
-      'the log of a warehouse',
-      'ln -s victim calls.duckdb.wal',
-      'duckdb:calls.duckdb',
-      'is a link to another place',
-    ],
-    [
-      'its temporary files',
-      'mkdir -m 777 calls.duckdb.tmp',
-      'duckdb:calls.duckdb',
-      'belongs to another user',
-    ],
-    [
-      'the folder of staged calls',
-      'mkdir -m 777 calls.duckdb.staged',
-      'duckdb:calls.duckdb',
-      'belongs to another user',
-    ],
-    [
-      'staged calls',
-      `mkdir -m 777 calls.duckdb.staged; echo '{"bytes":9,"records":1,"longest":9}' > calls.duckdb.staged/main.journal; echo bait > calls.duckdb.staged/main.lines`,
-      'duckdb:calls.duckdb',
-      'belongs to another user',
-    ],
   ])('%s', async (_, script, store, said) => {
     const cwd = shared();
     expect(asOther(script, cwd).status).toBe(0);
@@ -200,10 +176,10 @@ describe.runIf(canBeOther)('files that another user has planted', () => {
     expect(readFileSync(join(cwd, 'victim'), 'utf8')).toBe('precious');
   });
 
-  test.each(['duckdb', 'sqlite'])('a pipe in the place of a %s database', async (kind) => {
+  test('a pipe in the place of a database', async () => {
     const cwd = shared();
     asOther('mkfifo -m 666 calls.file', cwd);
-    const store = `${kind}:calls.file`;
+    const store = 'sqlite:calls.file';
     for (const command of [
       ['verify', '--store', store],
       ['sync', '--account', 'main', '--store', store],
@@ -225,25 +201,6 @@ describe.runIf(canBeOther)('files that another user has planted', () => {
       expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be read (not a regular file)')]);
     }
   });
-});
-
-test('a list of files of an export removes nothing outside of its folder', async () => {
-  const cwd = stage.folder();
-  const store = ['--store', 'duckdb:calls.duckdb'];
-  expect((await stage.quick(['sync', ...store], { cwd })).code).toBe(0);
-  const args = ['export', ...store, '--partition', 'month', '-o', 'shared'];
-  expect((await stage.quick(args, { cwd })).code).toBe(0);
-  const list = join(cwd, 'shared', '_calls.json');
-  const { files, ...rest } = JSON.parse(readFileSync(list, 'utf8'));
-  writeFileSync(join(cwd, 'victim.txt'), 'precious');
-  writeFileSync(
-    list,
-    JSON.stringify({ ...rest, files: { ...files, '../victim.txt': { calls: 1, bytes: 1, stamp: '' } } }),
-  );
-  const { code, stderr } = await stage.quick(args, { cwd });
-  expect(code).not.toBe(0);
-  expect(stderr).toContain('names a file that no export makes');
-  expect(readFileSync(join(cwd, 'victim.txt'), 'utf8')).toBe('precious');
 });
 
 describe('a server that sends elsewhere gets no keys there', () => {
@@ -270,27 +227,16 @@ describe('a server that sends elsewhere gets no keys there', () => {
 
 describe('a file that is not the database it seems to be is refused in one sentence', () => {
   const text = Buffer.from('not a database\n'.repeat(500));
-  const duckdb = Buffer.concat([Buffer.alloc(8), Buffer.from('DUCK'), Buffer.alloc(12_288, 0xff)]);
   const sqlite = Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(8_192, 0xff)]);
-  test.each<[string, string, Buffer]>([
-    ['text', 'duckdb', text],
-    ['the beginning of one', 'duckdb', duckdb],
-    ['a cut one', 'duckdb', duckdb.subarray(0, 11)],
-    ['text', 'sqlite', text],
-    ['the beginning of one', 'sqlite', sqlite],
-    ['a cut one', 'sqlite', sqlite.subarray(0, 120)],
-  ])('%s for %s', async (_, kind, bytes) => {
+  test.each<[string, Buffer]>([
+    ['text', text],
+    ['the beginning of one', sqlite],
+    ['a cut one', sqlite.subarray(0, 120)],
+  ])('%s', async (_, bytes) => {
     const cwd = stage.folder();
-    const commands = {
-      duckdb: [['report', '--by', 'campaign'], ['list'], ['sync', '--account', 'main']],
-      sqlite: [
-        ['sync', '--account', 'main'],
-        ['store', 'accounts'],
-      ],
-    };
-    for (const command of kind === 'duckdb' ? commands.duckdb : commands.sqlite) {
+    for (const command of [['report', '--by', 'campaign'], ['list'], ['sync', '--account', 'main']]) {
       writeFileSync(join(cwd, 'calls.file'), bytes);
-      const { code, stderr } = await stage.quick([...command, '--store', `${kind}:calls.file`], { cwd });
+      const { code, stderr } = await stage.quick([...command, '--store', 'sqlite:calls.file'], { cwd });
       expect(code, stderr).not.toBe(0);
       expect(stderr).toMatch(/calls\.file/);
       expect(stderr).not.toMatch(/^ +at |Error:/m);

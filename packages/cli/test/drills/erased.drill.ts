@@ -7,7 +7,6 @@ import { fixtureCalls } from '@call-attribution/core/testing';
 import { everything, openStore } from '@call-attribution/store';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { newDatabase, startPostgres } from '@call-attribution/test-tools/postgres';
-import { openWarehouse } from '@call-attribution/warehouse';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OwnStage, openOwnStage } from '../stage.ts';
@@ -135,7 +134,6 @@ interface Kind {
 }
 const kinds: Kind[] = [
   { kind: 'SQLite', url: 'sqlite:calls.db' },
-  { kind: 'DuckDB', url: 'duckdb:calls.duckdb' },
   ...(postgres === null ? [] : [{ kind: 'PostgreSQL', url: postgres.url }]),
 ];
 
@@ -152,15 +150,9 @@ const runner = (cwd: string) => async (args: readonly string[], input?: string) 
 /** The sids and the earliest time of all calls of a copy. */
 async function heldBy(cwd: string, url: string): Promise<{ sids: string[]; earliest: string }> {
   const rows: Call[] = [];
-  if (url.startsWith('duckdb:')) {
-    const warehouse = await openWarehouse(join(cwd, url.slice('duckdb:'.length)), { create: false });
-    for await (const call of warehouse.calls({ calls: 'all' })) rows.push(call);
-    await warehouse.close();
-  } else {
-    const store = await openStore(url.replace(/^sqlite:/, `sqlite:${cwd}/`));
-    for await (const call of store.calls('101', everything)) rows.push(call);
-    await store.close();
-  }
+  const store = await openStore(url.replace(/^sqlite:/, `sqlite:${cwd}/`));
+  for await (const call of store.calls('101', everything)) rows.push(call);
+  await store.close();
   return {
     sids: rows.map(({ sid }) => sid).sort(),
     earliest: rows.map(({ date_added }) => date_added).sort()[0] ?? '',
@@ -185,17 +177,13 @@ test.each(kinds)(
       expect.arrayContaining(spellings.slice(0, 6).map((_, i) => sidOf(i))),
     );
     mkdirSync(join(cwd, 'exports'));
-    const isWarehouse = kind === 'DuckDB';
-    const dataset = ['export', '--store', url, '--partition', 'month', '--include-extensions', '-o', 'set/'];
-    if (isWarehouse) await run(dataset);
-    else await run(['export', '--store', url, '--include-extensions', '-o', 'exports/all.ndjson.gz']);
+    const months = ['export', '--store', url, '--partition', 'month', '--include-extensions', '-o', 'set/'];
+    await run(months);
+    await run(['export', '--store', url, '--include-extensions', '-o', 'exports/all.ndjson.gz']);
     await fillLedger(join(cwd, 'uploads.ledger'));
-    if (isWarehouse) await fillLedger(join(cwd, 'calls.duckdb.ledger'));
-    else {
-      const store = await openStore(url.replace(/^sqlite:/, `sqlite:${cwd}/`));
-      await fillLedger(store.journal('uploads'));
-      await store.close();
-    }
+    const store = await openStore(url.replace(/^sqlite:/, `sqlite:${cwd}/`));
+    await fillLedger(store.journal('uploads'));
+    await store.close();
 
     const erase = ['store', 'erase', '--store', url, '--account', '101', '--ledger', 'uploads.ledger'];
     const wrong = await stage.quick(erase, { cwd, input: '3125550199\nnot a number\n\n2025550123, too\n' });
@@ -218,7 +206,8 @@ test.each(kinds)(
       expect(stderr).toMatch(said);
 
     // What it names is cleaned as it says.
-    if (isWarehouse) await run(dataset);
+    await run(months);
+    expect(existsSync(join(cwd, 'set', 'account=101', '_calls.removals.json'))).toBe(true);
     rmSync(join(cwd, 'exports'), { recursive: true });
     const search = async () => {
       for (const needle of [...needles, 'Click-of-a-caller-1']) {
@@ -284,41 +273,12 @@ test('what was erased and purged goes from copy to copy, and no sync of any brin
   await second.upsert('101', first.calls('101', everything));
   await Promise.all([first.close(), second.close()]);
   await check(middle);
-  // From rows to columns.
-  const store = await openStore(middle.replace(/^sqlite:/, `sqlite:${cwd}/`));
-  const warehouse = await openWarehouse(join(cwd, 'third.duckdb'));
-  await warehouse.addRemovals('101', (await store.removals('101')).note);
-  await warehouse.load('101', store.calls('101', everything));
-  await Promise.all([store.close(), warehouse.close()]);
-  await check('duckdb:third.duckdb');
-  // As Parquet files into a new file, which is what the manual advises nobody to do for the bytes any longer.
-  await run([
-    'export',
-    '--store',
-    'duckdb:third.duckdb',
-    '--partition',
-    'day',
-    '--include-extensions',
-    '-o',
-    'days/',
-  ]);
-  const loaded = await openWarehouse(join(cwd, 'fourth.duckdb'));
-  await loaded.loadParquet(join(cwd, 'days'));
-  await loaded.close();
-  await check('duckdb:fourth.duckdb');
-  // As one file.
-  await run(['export', '--store', 'duckdb:fourth.duckdb', '--include-extensions', '-o', 'one.parquet']);
-  const single = await openWarehouse(join(cwd, 'sixth.duckdb'));
-  await single.loadParquet(join(cwd, 'one.parquet'), '101');
-  await single.close();
-  await check('duckdb:sixth.duckdb');
-  expect(chain).toHaveLength(6);
+  expect(chain).toHaveLength(3);
   rmSync(join(cwd, 'first.db'), { force: true });
   for (const needle of ['3125550199', '3125550198', names[0] ?? '', sidOf(1)]) {
     expect([needle, filesWith(cwd, needle)]).toEqual([needle, []]);
     if (postgres !== null) expect([needle, await relationsWith(middle, needle)]).toEqual([needle, []]);
   }
-  expect(existsSync(join(cwd, 'days', '_calls.removals.json'))).toBe(true);
   // A copy that is told nothing has them, so the API still does.
   await run(['sync', '--store', 'sqlite:stranger.db']);
   expect((await heldBy(cwd, 'sqlite:stranger.db')).sids).toContain(sidOf(1));

@@ -3,17 +3,7 @@
 //
 //   node injuries.mjs <path of the program> <how many injuries> <seed>
 import { spawn } from 'node:child_process';
-import {
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { createRequire } from 'node:module';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -74,7 +64,7 @@ function serve() {
 }
 
 // What is injured: two originals of each kind, of different calls, so that rows and files can be taken for each other.
-const formats = ['ndjson', 'csv', 'ndjson.gz', 'csv.gz', 'json', 'parquet', 'db', 'duckdb', 'dataset'];
+const formats = ['ndjson', 'csv', 'ndjson.gz', 'csv.gz', 'json', 'parquet', 'db'];
 const shares = {
   ndjson: 0.25,
   csv: 0.26,
@@ -82,12 +72,10 @@ const shares = {
   'csv.gz': 0.1,
   json: 0.05,
   parquet: 0.04,
-  db: 0.145,
-  duckdb: 0.005,
-  dataset: 0.01,
+  db: 0.16,
 };
 /** A few hundred injuries are of the kinds that are made quickly. */
-const used = total < 1000 ? ['csv', 'ndjson.gz', 'db', 'duckdb', 'dataset'] : formats;
+const used = total < 1000 ? ['csv', 'ndjson.gz', 'db'] : formats;
 const periods = [
   ['--to', '2026-11-09'],
   ['--from', '2026-11-10'],
@@ -98,29 +86,22 @@ const original = (format, which) => join(work, `original-${which}.${format}`);
 /** @param {Record<string, string>} env */
 async function makeOriginals(env) {
   const wanted = periods.flatMap((period, which) => used.map((format) => ({ period, which, format })));
-  // Two at a time. Datasets are made of warehouses, which are there by then.
-  for (const group of [
-    wanted.filter(({ format }) => format !== 'dataset'),
-    wanted.filter(({ format }) => format === 'dataset'),
-  ])
-    await Promise.all(
-      [0, 1].map(async () => {
-        for (let next = group.pop(); next !== undefined; next = group.pop()) await makeOriginal(env, next);
-      }),
-    );
+  // Two at a time.
+  await Promise.all(
+    [0, 1].map(async () => {
+      for (let next = wanted.pop(); next !== undefined; next = wanted.pop()) await makeOriginal(env, next);
+    }),
+  );
 }
 
 /** @param {Record<string, string>} env @param {{ period: string[], which: number, format: string }} what */
 async function makeOriginal(env, { period, which, format }) {
   const path = original(format, which);
   const written = ['export', '-o', path, '--receipt'];
-  const from = ['--store', `duckdb:${original('duckdb', which)}`];
   const checked = ['verify', path, '--against-api', '--write-receipt', ...period];
   /** @type {Record<string, string[][]>} */
   const stepsOf = {
-    dataset: [[...written, '--partition', 'day', ...from]],
     db: [['sync', '--store', `sqlite:${path}`, ...period], checked],
-    duckdb: [['sync', '--store', `duckdb:${path}`, ...period], checked],
   };
   for (const step of stepsOf[format] ?? [[...written, '--include-extensions', ...period]]) {
     const { code, stdout, stderr } = await calls(step, env);
@@ -258,98 +239,11 @@ function inSqlite(path, change) {
   }
 }
 
-/** @type {Record<string, string>} */
-const inDuckdb = {
-  'row dropped': 'DELETE FROM records WHERE sid = (SELECT sid FROM records ORDER BY sid LIMIT 1 OFFSET $n)',
-  'row doubled': 'INSERT INTO records SELECT * FROM records ORDER BY sid LIMIT 1 OFFSET $n',
-  'field changed':
-    "UPDATE records SET state = 'QQ' WHERE sid = (SELECT sid FROM records ORDER BY sid LIMIT 1 OFFSET $n)",
-};
-
-/** @param {string} path @param {string} kind */
-const injureDuckdb = (path, kind) =>
-  inDuckdbAt(path, [/** @type {string} */ (inDuckdb[kind]).replace('$n', String(dice(40))), 'CHECKPOINT']);
-
-/** @param {string} path @param {string[]} statements */
-async function inDuckdbAt(path, statements) {
-  const { DuckDBInstance } = createRequire(join(import.meta.dirname, '../../../warehouse/package.json'))(
-    '@duckdb/node-api',
-  );
-  const instance = await DuckDBInstance.create(path);
-  const connection = await instance.connect();
-  for (const statement of statements) await connection.run(statement);
-  connection.closeSync();
-  instance.closeSync();
-}
-
-/** The Parquet files of a dataset. @param {string} folder */
-const partsOf = (folder) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.parquet'))
-    .sort();
-
-/** @type {Record<string, (path: string, which: number) => unknown>} */
-const onDataset = {
-  'byte flipped': (path) => onBytes['byte flipped']?.(join(path, one(partsOf(path))), 'parquet', 0),
-  truncated: (path) => onBytes.truncated?.(join(path, one(partsOf(path))), 'parquet', 0),
-  'file dropped': (path) => rmSync(join(path, one(partsOf(path)))),
-  'file doubled': (path) => {
-    const part = join(path, one(partsOf(path)));
-    copyFileSync(part, part.replace('part-0', 'part-9'));
-  },
-  'files exchanged': (path) => {
-    const parts = partsOf(path);
-    const first = dice(parts.length);
-    const [a = '', b = ''] = [parts[first], parts[(first + 1) % parts.length]].map((part) =>
-      join(path, part ?? ''),
-    );
-    const bytes = readFileSync(a);
-    copyFileSync(b, a);
-    writeFileSync(b, bytes);
-  },
-  'another file': (path, which) => {
-    const other = original('dataset', 1 - which);
-    copyFileSync(join(other, one(partsOf(other))), join(path, one(partsOf(path))));
-  },
-  'receipt of another file': (path, which) =>
-    copyFileSync(
-      join(original('dataset', 1 - which), '_calls.receipt.json'),
-      join(path, '_calls.receipt.json'),
-    ),
-  'row dropped': (path) => rowsOfPart(path, 'FROM part WHERE sid <> (SELECT min(sid) FROM part)'),
-  'row doubled': (path) => rowsOfPart(path, 'FROM part UNION ALL (FROM part LIMIT 1)'),
-  'field changed': (path) =>
-    rowsOfPart(
-      path,
-      "SELECT * REPLACE (if(sid = (SELECT max(sid) FROM part), 'QQ', state) AS state) FROM part",
-    ),
-};
-
-/** Writes a part of a dataset again, with other rows. @param {string} path @param {string} select */
-async function rowsOfPart(path, select) {
-  const part = join(path, one(partsOf(path)));
-  await inDuckdbAt(':memory:', [
-    `CREATE TABLE part AS FROM '${part}'`,
-    `COPY (${select}) TO '${part}' (FORMAT parquet, COMPRESSION gzip, ROW_GROUP_SIZE 122880)`,
-  ]);
-}
-
 /** Injures a copy. Returns what was done to it. @param {string} path @param {string} format @param {number} which */
-async function injure(path, format, which) {
+function injure(path, format, which) {
   if (format === 'db') {
     const kind = one(Object.keys(onSqlite));
     onSqlite[kind]?.(path, which);
-    return kind;
-  }
-  if (format === 'dataset') {
-    const kind = one(Object.keys(onDataset));
-    await onDataset[kind]?.(path, which);
-    return kind;
-  }
-  if (format === 'duckdb') {
-    const kind = one([...Object.keys(inDuckdb), 'truncated', 'another file', 'receipt of another file']);
-    if (kind in inDuckdb) await injureDuckdb(path, kind);
-    else onBytes[kind]?.(path, format, which);
     return kind;
   }
   const kind = one([...(format === 'parquet' ? [] : Object.keys(onRows)), ...Object.keys(onBytes)]);
@@ -360,24 +254,12 @@ async function injure(path, format, which) {
 
 /** @param {string} format @param {string} path @param {number} which */
 function copy(format, path, which) {
-  if (format === 'dataset') {
-    cpSync(original(format, which), path, { recursive: true });
-    return;
-  }
   copyFileSync(original(format, which), path);
   copyFileSync(`${original(format, which)}.receipt.json`, `${path}.receipt.json`);
 }
 
-/** All that is looked at: the file, or those of the folder, and the receipt. @param {string} format @param {string} path */
-const bytesOf = (format, path) =>
-  Buffer.concat(
-    format === 'dataset'
-      ? [...partsOf(path), '_calls.receipt.json'].flatMap((name) => [
-          Buffer.from(name),
-          readFileSync(join(path, name)),
-        ])
-      : [path, `${path}.receipt.json`].map((name) => readFileSync(name)),
-  );
+/** All that is looked at: the file and its receipt. @param {string} path */
+const bytesOf = (path) => Buffer.concat([path, `${path}.receipt.json`].map((name) => readFileSync(name)));
 
 const result = {
   runs: 0,
@@ -398,10 +280,10 @@ async function examine(plan) {
     const name = `${at}.${format}`;
     const path = join(folder, name);
     copy(format, path, which);
-    const before = bytesOf(format, path);
-    let kind = isWhole ? null : await injure(path, format, which);
+    const before = bytesOf(path);
+    let kind = isWhole ? null : injure(path, format, which);
     // What changed nothing is no injury.
-    if (before.equals(bytesOf(format, path))) kind = null;
+    if (before.equals(bytesOf(path))) kind = null;
     made.set(`folder/${name}`, { kind, name: `${kind} in ${format}` });
   }
   const { code, stdout, stderr } = await calls(['verify', 'folder', '--json']);

@@ -1,0 +1,149 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Settings } from '@call-attribution/core/settings';
+import {
+  exportMonths,
+  type MonthFile,
+  type MonthSource,
+  type MonthsSummary,
+  monthFolder,
+  type Verdict,
+} from '@call-attribution/node-stream';
+import { verdictOfCopies } from '@call-attribution/node-stream/receipts';
+import { allOf, type Filter } from '@call-attribution/query-dsl';
+import type { Args } from '../args/command.ts';
+import { Interrupted, UsageError } from '../errors.ts';
+import { say } from '../io.ts';
+import { type CopySource, isCopy } from '../reading/copy-source.ts';
+import { sayExtensions } from '../reading/filter.ts';
+import type { Source } from '../reading/source.ts';
+import { bytes, plural } from '../term/numbers.ts';
+import { whileWaiting } from '../term/waiting.ts';
+import type { Job, Writer } from './each.ts';
+import { outputOf } from './target.ts';
+
+/** Writes a folder of Parquet files when --partition asks for it; null without it. */
+export function monthsWriter(args: Args, cwd: string): Writer | null {
+  if (args.text('partition') === null) return null;
+  const format = args.text('format');
+  const isOther = format !== null && format !== 'parquet';
+  if (isOther || args.text('fields') !== null)
+    throw new UsageError(
+      `--${isOther ? `format ${format}` : 'fields'} cannot be used with --partition: the folder has Parquet files with all fields`,
+    );
+  if (args.flag('resume'))
+    throw new UsageError(
+      '--resume is for one file; with --partition the same command writes what is missing',
+      { hints: ['remove --resume'] },
+    );
+  const shown = outputOf(args);
+  const path = resolve(cwd, shown);
+  if (shown === '-' || statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new UsageError(`--partition writes a folder, and --output ${shown} is not one`);
+  return (job) => exportByMonth(path, shown, job);
+}
+
+/** Writes a file a month, each with its receipt. Months that have not changed since an earlier run stay as they are. */
+async function exportByMonth(path: string, shown: string, job: Job): Promise<Verdict | null> {
+  const { source, settings, filter, stream, io } = job;
+  sayExtensions(filter, settings.apiVersion.value, io);
+  const target = monthFolder(path);
+  const files: MonthFile[] = [];
+  const options = {
+    filter,
+    ...(stream.onError === undefined ? {} : { onError: stream.onError }),
+    ...(settings.account === null ? {} : { name: settings.account.name }),
+    signal: io.signal,
+    clock: io.clock,
+    onFile: (file: MonthFile) => files.push(file),
+  };
+  const summaries: MonthsSummary[] = [];
+  try {
+    if (isCopy(source)) {
+      await source.sayAnswered();
+      await whileWaiting(`writing ${shown}`, async () => {
+        for (const account of await source.accounts())
+          summaries.push(
+            await exportMonths(await copyOf(source, account, job), target, { ...options, account }),
+          );
+      });
+    } else {
+      const account = settings.account?.id ?? null;
+      const of = account === null ? {} : { account };
+      summaries.push(await exportMonths(apiOf(source, settings, job), target, { ...options, ...of }));
+    }
+  } catch (error) {
+    if (!io.signal.aborted) throw error;
+    throw new Interrupted([
+      'each file that was written is complete; run the same command again for the others',
+    ]);
+  }
+  const calls = files.reduce((sum, file) => sum + file.calls, 0);
+  const kept = files.filter(({ isKept }) => isKept).length;
+  const size = files.reduce((sum, file) => sum + file.bytes, 0);
+  const note = kept > 0 ? ` (${kept} unchanged)` : '';
+  say(io, `${shown}: ${plural(calls, 'call')} in ${plural(files.length, 'file')}${note}, ${bytes(size)}`);
+  return isCopy(source) ? null : ((summaries[0]?.verdict as Verdict | undefined) ?? null);
+}
+
+/** The API, period by period. */
+function apiOf(source: Source, settings: Settings, { calls, filter, stream }: Job): MonthSource {
+  return {
+    version: settings.apiVersion.value,
+    address: source.address,
+    read(period, signal) {
+      const options = { ...stream, filter: within(filter, period), ...(signal ? { signal } : {}) };
+      const { stream: read, verdict } = calls.read(options);
+      return {
+        calls: read,
+        async verdict() {
+          const ended = await verdict;
+          return 'held' in ended ? null : ended;
+        },
+      };
+    },
+  };
+}
+
+/** A copy, which says nothing each time it is read. */
+async function copyOf(
+  source: CopySource,
+  account: string,
+  { args, settings, filter }: Job,
+): Promise<MonthSource> {
+  const { note } = await source.store.removals(account);
+  const where = args.text('where');
+  return {
+    version: settings.apiVersion.value,
+    address: source.address,
+    ...(where === null ? {} : { where }),
+    isInOrder: true,
+    removals: note,
+    read(period) {
+      let count = 0;
+      const calls = async function* () {
+        for await (const call of source.callsOf(within(filter, period), [account])) {
+          count += 1;
+          yield call;
+        }
+      };
+      const verdict = async () => {
+        const copy = await source.store.verdict(account, period);
+        return copy === null ? null : verdictOfCopies(count, [copy]);
+      };
+      return { calls: calls(), verdict };
+    },
+  };
+}
+
+/** A filter with a period of its own, both ends included. */
+function within(
+  filter: Filter,
+  { from, to }: { readonly from: string | null; readonly to: string | null },
+): Filter {
+  if (from === null && to === null) return filter;
+  const end = (text: string | null) => (text === null ? null : { text, inclusive: true });
+  return allOf(filter, {
+    clauses: [{ kind: 'range', field: 'date_added', lower: end(from), upper: end(to) }],
+  });
+}

@@ -1,0 +1,110 @@
+import { dirname, resolve } from 'node:path';
+import type { Settings } from '@call-attribution/core/settings';
+import { nearest } from '@call-attribution/query-dsl/nearest';
+import type { AccountCredential, Store, StoreOptions } from '@call-attribution/store';
+import type { Args } from '../args/command.ts';
+import { readServiceSection } from '../config/service-section.ts';
+import { UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+
+/** A store that was named. */
+export interface ChosenStore {
+  /** As `openStore` takes it: the path from the folder of the command, with the password. */
+  readonly url: string;
+  /** As it was named. */
+  readonly typed: string;
+  /** The file of a database that is one. */
+  readonly path: string | null;
+}
+
+/** The store of --store, else the configured one. Null when there is none, or `none`. */
+export function chooseStore(args: Args, { store, file }: Settings, { cwd, env }: Io): ChosenStore | null {
+  const option = args.text('store');
+  const named = option ?? store?.value ?? 'none';
+  if (named === 'none' || named === '') return null;
+  const typed = /^[\w./\\-]+\.(?:db|sqlite3?)$/i.test(named) ? `sqlite:${named}` : named;
+  if (option !== null) refusePassword(option);
+  const isInFile = option === null && store?.origin === 'file' && file !== null;
+  const folder = isInFile ? dirname(file.path) : cwd;
+  checkForm(typed, option === null && store ? store.from : '--store');
+  const name = /^sqlite:(?!:memory:)(?:\/\/(?=\/))?(.+)$/.exec(typed)?.[1];
+  return {
+    url: storeUrl(typed, { cwd: folder, env }),
+    typed,
+    path: name === undefined ? null : resolve(folder, name),
+  };
+}
+
+/** The store that was named, or an error that says how to name one. */
+export function needStore(args: Args, settings: Settings, io: Io, command?: string): ChosenStore {
+  const chosen = chooseStore(args, settings, io);
+  if (chosen !== null) return chosen;
+  const needs = command === undefined ? '--store is missing' : `${command} needs a store`;
+  throw new UsageError(`${needs}: --store sqlite:calls.db`, {
+    hints: ['or --store postgres://user@host/name, with the password in PGPASSWORD'],
+  });
+}
+
+/** Refuses the URL of a store with a password: every user of the machine can see the options of a process. */
+export function refusePassword(url: string, option = '--store'): void {
+  const inUser = /^postgres(?:ql)?:\/\/[^@?#]*:[^@?#]*@/i.test(url);
+  if (!inUser && !/^postgres.*[?&](?:ssl)?password=/i.test(url)) return;
+  throw new UsageError(`${option} must not have a password in it: other users of the machine could read it`, {
+    hints: ['set PGPASSWORD, or use a password file (~/.pgpass)'],
+  });
+}
+
+/**
+ * The URL as the store takes it: the path of a SQLite file from the folder of the command, and the password of PGPASSWORD,
+ * which is no longer in the environment of the process, where the driver looks for it.
+ */
+export function storeUrl(url: string, { cwd, env }: Pick<Io, 'cwd' | 'env'>): string {
+  const file = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
+  if (file !== undefined) return cwd === process.cwd() ? url : `sqlite:${resolve(cwd, file)}`;
+  const password = env.PGPASSWORD;
+  const hasOwn = /^[a-z]+:\/\/[^/?#]*:[^@]*@|[?&]password=/i.test(url);
+  if (!password || hasOwn || !/^postgres(?:ql)?:\/\//.test(url)) return url;
+  return `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}`;
+}
+
+/** Opens a store, with what the configuration file says about it. One that is not there is created only when that is asked for. */
+export async function openChosen(
+  { url }: ChosenStore,
+  settings: Settings,
+  { create = false, readOnly = false }: { readonly create?: boolean; readonly readOnly?: boolean } = {},
+): Promise<Store> {
+  const { openStore } = await import('@call-attribution/store');
+  const { synchronous, poolSize, statementTimeout } = readServiceSection(settings);
+  const options: StoreOptions = { synchronous, poolSize, statementTimeout, readOnly };
+  // A typo in the name would make an empty store.
+  if (!create && !readOnly && url !== 'sqlite::memory:')
+    await (await openStore(url, { ...options, readOnly: true })).close();
+  return openStore(url, options);
+}
+
+/** The credentials of an account, which open a copy of its calls too. */
+export function keysOf({ secret }: Pick<Settings, 'secret'>): AccountCredential[] {
+  const [access, secretKey, token] = [secret('accessKey'), secret('secretKey'), secret('bearerToken')];
+  return [
+    ...(access && secretKey
+      ? [{ kind: 'keys', accessKey: access.value, secretKey: secretKey.value } as const]
+      : []),
+    ...(token ? [{ kind: 'bearer', token: token.value } as const] : []),
+  ];
+}
+
+/** Refuses what is no URL of a store. What may hold a password is not repeated. */
+function checkForm(url: string, from: string): void {
+  if (/^(?:sqlite:.|postgres(?:ql)?:\/\/)/.test(url)) return;
+  if (/^duckdb:|\.duckdb$/i.test(url))
+    throw new UsageError(`${from}: a store is SQLite or PostgreSQL, and not a DuckDB file`, {
+      hints: [
+        'calls sync --store sqlite:calls.db fills one',
+        "to ask it with DuckDB: ATTACH 'calls.db' (TYPE sqlite), or calls export --partition month writes Parquet",
+      ],
+    });
+  const [, kind = '', rest = ''] = /^([a-z]{2,}):?([\w./\\-]*)$/i.exec(url) ?? [];
+  throw new UsageError(`${from}: a store is sqlite:FILE or postgres://user@host/name`, {
+    hints: nearest(kind, ['sqlite']) === undefined ? [] : [`did you mean sqlite:${rest || 'FILE'}?`],
+  });
+}
