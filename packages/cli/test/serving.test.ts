@@ -221,7 +221,7 @@ describe('calls store', () => {
     const made = [...generate({ records: 40 })];
     const filled = await openStore(`sqlite:${join(folder, 'erased.db')}`);
     await filled.putAccount({ id: '101', name: 'Main' });
-    await filled.load('101', made);
+    await filled.upsert('101', made);
     await filled.close();
     const [a, b] = [...new Set(made.map(({ ani }) => ani))];
     const erase = (input: string, ...more: string[]) =>

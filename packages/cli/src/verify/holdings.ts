@@ -11,7 +11,6 @@ import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { withinRange } from '../reading/filter.ts';
 import { openChosen, refusePassword, storeUrl } from '../stores/open.ts';
-import { count } from '../term/numbers.ts';
 import type { Ask } from './ask.ts';
 import type { Finding } from './finding.ts';
 
