@@ -15,12 +15,11 @@ export interface Asked {
 }
 
 /** Help is to be shown: of this command, asked for or in the place of a command that is missing. */
-export class HelpWanted extends Error {
+export class HelpWanted {
   readonly command: Calls;
   readonly isAskedFor: boolean;
 
   constructor(command: Calls, isAskedFor: boolean) {
-    super('help');
     this.command = command;
     this.isAskedFor = isAskedFor;
   }
