@@ -254,3 +254,31 @@ test('--output writes the rows of a command to a file, in the format of its name
   expect(await run('count', '--from', '99999d', '--json')).toMatchObject({ code: 0 });
   expect((await run('list', '-n', '2', '--format', 'csv')).stdout.trimEnd().split('\n')).toHaveLength(3);
 });
+
+test('--where over the API is applied while reading, and says how many calls were read and kept', async () => {
+  const [long, filter] = [
+    ['--where', 'talk_minutes >= 10'],
+    ['--q', 'talk_minutes:[10 TO *]'],
+  ] as const;
+  const counted = await stage.quick(['count', ...long]);
+  expect(counted.stdout).toBe((await stage.quick(['count', ...filter])).stdout);
+  expect(counted.stderr).toMatch(/^read [\d,]+, kept \d+$/m);
+  for (const args of [
+    ['list', '-n', '3', '--format', 'ndjson'],
+    ['list', '-n', '3', '--page', '1', '--format', 'csv'],
+    ['list', '-n', '3', '--sort', 'oldest', '--format', 'ndjson'],
+    ['list', '--all', '--json'],
+    ['export', '-o', '-'],
+    ['export', '-o', '-', '--fields', 'campaign,sid'],
+  ]) {
+    const { code, stdout, stderr } = await stage.quick([...args, ...long]);
+    expect([code, stdout]).toEqual([0, (await stage.quick([...args, ...filter])).stdout]);
+    expect(stderr).toMatch(/^read [\d,]+, kept \d+$/m);
+  }
+  const [cwd, rows] = [stage.folder(), Number(counted.stdout)];
+  await stage.quick(['export', '-o', 'long.ndjson', '--receipt', ...long], { cwd });
+  expect(await stage.quick(['verify', 'long.ndjson'], { cwd })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`proved, ${rows} calls`),
+  });
+});

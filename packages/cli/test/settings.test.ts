@@ -416,7 +416,7 @@ describe('several accounts', () => {
     expect((await run('sync', '--account', 'mian', '--store', 'sqlite:calls.db')).stderr).toContain(
       'did you mean main?',
     );
-    expect((await run('count')).stderr).toMatch(/has accounts, and none was chosen\n.*--account main/);
+    expect((await run('count')).stderr).toMatch(/^calls: choose --account main/);
     expect((await two.quick(['count', '--account', 'main'])).stderr).toContain(
       'no calls.config.json with accounts',
     );

@@ -10,12 +10,14 @@ export const init = command({
     'command of a password manager that prints it. Without a terminal, it tries and keeps what options and environment say.',
   options: {
     '--account <name>': 'add an account of this name, to be chosen with --account',
+    '--default <name>': 'use this account when none is chosen',
     ...connection,
     ...legacy,
   },
   examples: [
     ['calls init', 'three answers, and no terminal needs an export any more'],
     ['calls init --account berlin', 'another account: calls list --account berlin'],
+    ['calls init --default berlin', 'the account of every command without --account'],
   ],
   async run(_options, io, args) {
     return (await import('../config/init.ts')).init(args, io);

@@ -40,6 +40,8 @@ const words: Readonly<Record<SecretName, string>> = {
 /** `calls init`: asks for address, keys and time zone, tries them, and keeps them for all later commands. */
 export const init: Handler = async (args, io) => {
   const place = openConfig(args, io);
+  const preferred = args.text('default');
+  if (preferred !== null) return makeDefault(place, preferred, io);
   if (place.isTaken) await mayReplace(place, io);
   const answers = canAsk(io)
     ? await askUntilRight(answersFrom(readGivenSettings(args, io), place), io, args.flag('debug'))
@@ -52,6 +54,21 @@ export const init: Handler = async (args, io) => {
   ]);
   return exitCodes.ok;
 };
+
+/** `calls init --default NAME`: the account that is meant when none is named. */
+async function makeDefault(place: Place, account: string, io: Io): Promise<number> {
+  if (!place.accounts.includes(account))
+    throw new UsageError(`${place.path} has no account ${JSON.stringify(account)}`, {
+      hints: [
+        place.accounts.length > 0
+          ? `it has ${place.accounts.join(', ')}`
+          : 'calls init --account NAME adds one',
+      ],
+    });
+  await place.makeDefault(account);
+  await show(io, [`${account} is the account of every command without --account`]);
+  return exitCodes.ok;
+}
 
 async function mayReplace(place: Place, io: Io): Promise<void> {
   const has = `${place.path} has ${place.account === null ? 'an address and keys' : `the account ${place.account}`} already`;

@@ -32,6 +32,11 @@ export interface Place {
   readonly isTaken: boolean;
   /** The settings that all accounts share. */
   readonly shared: Readonly<Partial<Record<string, string>>>;
+  /** The accounts it has, and the one that is used when none is chosen. */
+  readonly accounts: readonly string[];
+  readonly default: string | null;
+  /** Uses another account when none is chosen. */
+  makeDefault(account: string): Promise<void>;
   /** Writes the file again with these settings, and each credential into a file of its own that only this user can read. */
   keep(entry: ConfigEntry): Promise<void>;
 }
@@ -55,6 +60,13 @@ export function openConfig(args: Args, { env, cwd }: Io): Place {
     account,
     isTaken,
     shared,
+    accounts: Object.keys(accounts),
+    default: typeof json.default === 'string' ? json.default : null,
+    async makeDefault(account) {
+      await writeWholeFile(path, `${JSON.stringify({ ...json, default: account }, null, 2)}\n`, {
+        mode: 0o600,
+      });
+    },
     async keep(entry) {
       try {
         const fault = await makeOwnFolder(dirname(path));
@@ -63,7 +75,12 @@ export function openConfig(args: Args, { env, cwd }: Io): Place {
         const next =
           account === null
             ? { ...withoutKeys(json), ...settings }
-            : { ...json, accounts: { ...accounts, [account]: settings } };
+            : {
+                ...json,
+                // The first account is the one that is meant when none is named.
+                ...(Object.keys(accounts).length === 0 && !hasKeys(json) ? { default: account } : {}),
+                accounts: { ...accounts, [account]: settings },
+              };
         await writeWholeFile(path, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600 });
       } catch (error) {
         throw fileError(error, path);

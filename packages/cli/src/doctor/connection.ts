@@ -8,7 +8,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
 import type { Io } from '../io.ts';
 import { configuredAccounts, typedAccounts } from '../reading/accounts.ts';
-import { openClient } from '../reading/connect.ts';
+import { openClient, refuseUnchosen } from '../reading/connect.ts';
 import { count } from '../term/numbers.ts';
 import { type Finding, note, ok, wrong } from './findings.ts';
 
@@ -45,6 +45,7 @@ async function connection(read: () => Settings, args: Args, io: Io) {
   let client: Client | null = null;
   try {
     const settings = read();
+    refuseUnchosen(settings);
     findings.push(...settingsFound(settings, io));
     if (settings.baseUrl === null) return { findings, status: exitCodes.usage };
     item = 'keys';

@@ -63,7 +63,7 @@ function typedOptions(
   settings: Settings,
   { format, gzip, isForSpreadsheet }: TargetForm,
 ): string {
-  const values = ['q', 'from', 'to', 'period', 'min-talk'].flatMap((name) => {
+  const values = ['q', 'where', 'from', 'to', 'period', 'min-talk'].flatMap((name) => {
     const value = args.text(name);
     return value === null ? [] : [`--${name} ${value}`];
   });

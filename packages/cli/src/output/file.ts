@@ -26,6 +26,8 @@ export async function saveLines(shown: string, lines: Lines, io: Io): Promise<vo
 /** Runs a command with a file in the place of stdout. The file appears when the command has succeeded. */
 export async function intoFile(shown: string, io: Io, run: (io: Io) => Promise<number>): Promise<number> {
   const stdout = new PassThrough();
+  // Its failure is thrown below, whoever reads or writes it at that moment.
+  stdout.on('error', () => {});
   let failure: unknown;
   const saved = saveLines(shown, stdout, io).catch((error: unknown) => {
     failure = error;

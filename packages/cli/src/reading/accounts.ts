@@ -6,11 +6,12 @@ import { readAccountSettings, readSettings, readStoredSettings } from '../config
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type ChosenStore, chooseStore } from '../stores/open.ts';
-import { openClient } from './connect.ts';
+import { openClient, refuseUnchosen } from './connect.ts';
 import { type CopySource, openCopySource } from './copy-source.ts';
 import type { NamedAccount } from './each-account.ts';
 import { whereOf } from './filter.ts';
 import { apiSource, type Source } from './source.ts';
+import { refuseSequence, sourceWhere } from './where.ts';
 
 /** An account whose calls a command reads. */
 export interface ReadAccount extends NamedAccount {
@@ -26,17 +27,16 @@ export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]>
   const stored = await chooseStored(args, io);
   const where = whereOf(args);
   // A mistake in it is one of the command, not of each account.
-  if (stored !== null && where !== null) planQuestion({ where });
+  if (where !== null) planQuestion({ where });
   if (stored !== null)
     return stored.accounts.map(({ key, ...account }) => ({ ...account, open: () => stored.open(key) }));
-  if (where !== null)
-    throw new UsageError('--where needs a copy, such as --store sqlite:calls.db', {
-      hints: [
-        "the filter of the API is --q, such as --q 'talk_minutes:[2 TO *]'",
-        'calls sync fills a copy; calls report takes --where without one',
-      ],
-    });
-  return accountsOfApi(args, io);
+  const accounts = accountsOfApi(args, io);
+  if (where === null) return accounts;
+  refuseSequence(where);
+  return accounts.map(({ open, ...account }) => ({
+    ...account,
+    open: async () => sourceWhere(await open(), where, account.settings, io),
+  }));
 }
 
 /** The accounts whose calls are read from the API. */
@@ -44,6 +44,7 @@ export function accountsOfApi(args: Args, io: Io): ReadAccount[] {
   const names = typedAccounts(args);
   const accounts: readonly NamedAccount[] =
     names === null ? [{ name: null, settings: readSettings(args, io) }] : configuredAccounts(names, args, io);
+  if (names === null) for (const { settings } of accounts) refuseUnchosen(settings);
   return accounts.map((account) => ({
     ...account,
     open: async () => apiSource(await openClient(account.settings, args, io), io.signal),

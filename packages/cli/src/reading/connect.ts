@@ -18,6 +18,7 @@ export async function openClient(
   io: Io,
   { ask = true }: { ask?: boolean } = {},
 ): Promise<Client> {
+  refuseUnchosen(settings);
   if (!settings.baseUrl) {
     if (settings.account) throw missingOf(settings);
     throw new UsageError('the URL of the API is not set', {
@@ -71,8 +72,6 @@ async function askForAuth(settings: Settings, io: Io, mayAsk: boolean): Promise<
   const access = settings.secret('accessKey');
   const secret = settings.secret('secretKey');
   const isV2 = settings.apiVersion.value === 'v2';
-  if (settings.account === null && settings.accounts.length > 0 && !access && !secret)
-    throw accountNeeded(settings);
   if (mayAsk && canAsk(io)) {
     const of = settings.account === null ? '' : ` of account ${settings.account.name}`;
     if (isV2) return bearerToken(await askHidden(`Bearer token${of} (not shown)`, io));
@@ -105,11 +104,16 @@ function missingOf(settings: Settings): UsageError {
   });
 }
 
-/** The keys are not set outside of the accounts, and no account was chosen. */
-function accountNeeded({ accounts, file }: Settings): UsageError {
+/** Refuses settings without keys where the configuration file has accounts of which none is chosen. */
+export function refuseUnchosen({ account, accounts, file, secret }: Settings): void {
+  if (account !== null || accounts.length === 0) return;
+  if (secret('accessKey') ?? secret('secretKey') ?? secret('bearerToken')) return;
   const names = accounts.map(({ name }) => name);
-  return new UsageError(`${file?.path ?? 'the configuration'} has accounts, and none was chosen`, {
-    hints: [`add --account ${names[0]}, or --all-accounts for ${names.join(', ')}`],
+  const list = names.length === 1 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+  throw new UsageError(`choose --account ${list}, or --all-accounts`, {
+    hints: [
+      `${file?.path ?? 'the configuration'} has several accounts; calls init --default ${names[0]} makes one the usual`,
+    ],
   });
 }
 

@@ -16,26 +16,19 @@ export function fieldNamed(name: string): FieldSpec | null {
   return fields.find((entry) => entry.name === name || entry.v2 === name) ?? null;
 }
 
-/** The fields with these names, of either version. */
+/** The fields with these names, of either version, or as people say them: `campaign` is ppc_campaign. */
 export function fieldsNamed(names: readonly string[]): FieldSpec[] {
-  return names.map((name) => {
-    const field = fieldNamed(name);
+  return names.map((written) => {
+    const name = written.toLowerCase().replace(/[ -]+/g, '_');
+    const said = fields.filter(({ otherNames = [] }) => otherNames.includes(name));
+    const field = fieldNamed(name) ?? (said.length === 1 ? said[0] : undefined);
     if (field) return field;
-    const near = nearestField(name);
-    throw new UsageError(`--fields: a call has no field ${JSON.stringify(name)}`, {
+    const known = fields.flatMap(({ name, v2, otherNames = [] }) => [name, v2 ?? name, ...otherNames]);
+    const near = said.length > 0 ? said.map((each) => each.name).join(' or ') : nearest(name, known);
+    throw new UsageError(`--fields: a call has no field ${JSON.stringify(written)}`, {
       hints: [...(near ? [`did you mean ${near}?`] : []), 'calls fields lists all of them'],
     });
   });
-}
-
-/** The field whose name, or what people call it, is nearest to a mistyped one: `campaign` is ppc_campaign. */
-function nearestField(typed: string): string | undefined {
-  const named = new Map(
-    fields.flatMap(({ name, v2, otherNames = [] }) =>
-      [name, v2 ?? name, ...otherNames].map((each) => [each, name]),
-    ),
-  );
-  return named.get(typed.toLowerCase()) ?? named.get(nearest(typed, [...named.keys()]) ?? '');
 }
 
 /** The fields of a record of this version. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Client } from '@call-attribution/core';
+import type { Call, Client } from '@call-attribution/core';
 import {
   type CallStream,
   type CallStreamOptions,
@@ -9,6 +9,7 @@ import {
   type Verdict,
 } from '@call-attribution/node-stream';
 import type { CopyVerdict } from '@call-attribution/node-stream/copies';
+import type { Chain } from '@call-attribution/node-stream/operators';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
@@ -50,7 +51,7 @@ export type Ending = Verdict | CopyEnding;
 
 /** A stream of calls, and how it ended. */
 export interface Reading {
-  readonly stream: Readable;
+  readonly stream: Readable | Chain<Call>;
   readonly verdict: Promise<Ending>;
 }
 

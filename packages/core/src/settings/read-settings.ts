@@ -46,7 +46,8 @@ export interface SettingsSource {
   readonly nameOption?: ((name: string) => string) | undefined;
   /**
    * Name of an account in the configuration file. Its credentials, and no others, are used; its other settings come after
-   * `options` and before the environment. See also `readAccounts`.
+   * `options` and before the environment. See also `readAccounts`. Null for none.
+   * @default the one that the file names as `default`, unless the environment has credentials
    */
   readonly account?: string | null | undefined;
   /** The configuration file that was named with an option. */
@@ -101,8 +102,8 @@ export function readSettings(source: SettingsSource = {}): Settings {
     name,
     id: values.get('id') ?? name,
   }));
-  const profile =
-    typeof source.account === 'string' ? profileOf(source.account, accounts, content, report) : null;
+  const { account = hasCredential(env) ? null : content?.values.get('default') } = source;
+  const profile = typeof account === 'string' ? profileOf(account, accounts, content, report) : null;
   const places: Places = { options, nameOption, env, cwd, content, profile, report };
   const placesOf = (of: string): Places => ({ ...places, report: (problem) => report({ ...problem, of }) });
   const plain = Object.entries(plainSettings).map(([name, spec]) => [
@@ -140,7 +141,7 @@ export function readAccounts(
   names: readonly string[] | 'all',
   source: Omit<SettingsSource, 'account'> = {},
 ): Settings[] {
-  const outside = readSettings(source);
+  const outside = readSettings({ ...source, account: null });
   const all = outside.accounts.map(({ name }) => name);
   if (all.length === 0) {
     const problem = problems.noAccounts(outside.file?.path ?? null);
@@ -164,6 +165,11 @@ export function readAccounts(
     return { ...settings, problems: [...settings.problems, problems.sameCredential(owner, name)] };
   });
 }
+
+const hasCredential = (env: Environment): boolean =>
+  Object.values(secretSettings).some(
+    (variable) => readVariable(env, variable) !== null || readVariable(env, `${variable}_FILE`) !== null,
+  );
 
 function profileOf(
   account: string,

@@ -121,6 +121,7 @@ const namesIn = (...places: readonly SettingSpec<unknown>['place'][]): readonly 
 export const fileNames: readonly string[] = [
   ...namesIn('file', 'account'),
   ...secretNames.flatMap((name) => [name, `${name}File`, `${name}Command`]),
+  'default',
 ];
 
 /** The names that one of its accounts may hold: credentials are files, environment variables or commands that it names. */
