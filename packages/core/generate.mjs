@@ -215,7 +215,6 @@ function docs(fields) {
     const list = [];
     if (spec.deprecated) list.push('Deprecated.');
     if (spec.mask) list.push(`Personal (${spec.mask.class}).`);
-    if (spec.filterable) list.push('Filterable.');
     if (spec.visitorText) list.push('Visitor text.');
     if (spec.values) {
       const named = spec.values.map((value, i) =>

@@ -74,23 +74,13 @@ export interface ParseOptions {
 /** Defaults of the limits in `ParseOptions`. */
 export const limits = { maxLength: 1_000_000, maxClauses: 10_000 } as const;
 
-/** What one version of the API documents about `q`. */
-export interface Dialect {
-  /** The version it is about. */
-  readonly version: Version;
-  /** The fields that may be filtered, each with its type. */
-  readonly fields: Readonly<Record<string, FieldType>>;
-  /** Whether `{` and `}` are documented. They are always accepted. */
-  readonly exclusiveBounds: boolean;
-}
-
 const ranges = { date_added: 'date', talk_minutes: 'decimal' } as const;
 
-/** What each version documents, as data. */
-export const dialects = {
-  v2: { version: 'v2', fields: ranges, exclusiveBounds: true },
-  v3: { version: 'v3', fields: { ...ranges, inc_gce: 'flag' }, exclusiveBounds: false },
-} as const satisfies Record<Version, Dialect>;
+/** The fields that `q` of each version can filter, each with its type: the one place that names them. */
+export const filterFields = {
+  v2: ranges,
+  v3: { ...ranges, inc_gce: 'flag' },
+} as const satisfies Readonly<Record<Version, Readonly<Record<string, FieldType>>>>;
 
 /** A field that may be filtered. */
 export interface Field {
@@ -101,10 +91,10 @@ export interface Field {
 const listOf = (fields: Readonly<Record<string, FieldType>>): readonly Field[] =>
   Object.entries(fields).map(([name, type]) => ({ name, type }));
 
-const documented = { v2: listOf(dialects.v2.fields), v3: listOf(dialects.v3.fields) };
+const documented = { v2: listOf(filterFields.v2), v3: listOf(filterFields.v3) };
 
 /** The fields of a version (of both without one), then those that the caller adds. */
 export function fieldsOf({ version = 'v3', fields }: ParseOptions): readonly Field[] {
   if (fields === undefined) return documented[version];
-  return listOf({ ...dialects[version].fields, ...fields });
+  return listOf({ ...filterFields[version], ...fields });
 }

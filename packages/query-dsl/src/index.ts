@@ -16,12 +16,12 @@ export { explain } from './explain.ts';
 export {
   type Bound,
   type Clause,
-  dialects,
   type ExtraFields,
   type FieldType,
   type Filter,
   type FilterInput,
   type FlagClause,
+  filterFields,
   type ParseOptions,
   type RangeClause,
   type Version,

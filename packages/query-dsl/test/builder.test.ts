@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   allOf,
-  dialects,
   type FilterBuilder,
   FilterSyntaxError,
   matcher,
@@ -113,17 +112,4 @@ describe('print', () => {
       ).toThrow(TypeError);
     },
   );
-});
-
-describe('dialects', () => {
-  it('are plain data', () => {
-    expect(dialects).toEqual({
-      v2: { version: 'v2', fields: { date_added: 'date', talk_minutes: 'decimal' }, exclusiveBounds: true },
-      v3: {
-        version: 'v3',
-        fields: { date_added: 'date', talk_minutes: 'decimal', inc_gce: 'flag' },
-        exclusiveBounds: false,
-      },
-    });
-  });
 });

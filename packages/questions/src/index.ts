@@ -9,8 +9,7 @@ export type { Condition, Literal, Operator, Term, Test, Vocabulary } from './con
 export { fieldsOf, latestTime } from './conditions/condition.ts';
 export { fold } from './conditions/fold.ts';
 export { type Value, valuesInOrder } from './conditions/holds.ts';
-export type { ConditionResult } from './conditions/parse.ts';
-export type { ConditionProblem, ConditionProblemCode } from './conditions/problem.ts';
+export type { ConditionProblem, ConditionProblemCode, ConditionResult } from './conditions/parse.ts';
 export {
   type AnswerOptions,
   answerQuestion,

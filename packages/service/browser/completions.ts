@@ -1,4 +1,4 @@
-import { dialects, type FieldType, safeParse } from '@call-attribution/query-dsl';
+import { type FieldType, filterFields, safeParse } from '@call-attribution/query-dsl';
 import type { Version } from './state.ts';
 
 /** One thing that can follow at the cursor of the filter. */
@@ -22,7 +22,7 @@ const nothing: Next = [[], ''];
 export function completionsAt(text: string, cursor: number, version: Version): readonly Completion[] {
   const before = text.slice(0, cursor);
   const clause = before.slice(before.lastIndexOf(',') + 1);
-  const fields: Readonly<Record<string, FieldType>> = dialects[version].fields;
+  const fields: Readonly<Record<string, FieldType>> = filterFields[version];
   const name = /^ *(\w*)$/.exec(clause)?.[1];
   if (name !== undefined) {
     // A name under the cursor is replaced as a whole, with its colon.

@@ -110,11 +110,10 @@ function plain({
   deprecated,
   group,
   personal,
-  filterable,
   ...rest
 }: FieldSpec) {
   const { values = [], meaning } = rest;
-  return { name, v2, v3, type, nullable, deprecated, group, personal, filterable, values, meaning };
+  return { name, v2, v3, type, nullable, deprecated, group, personal, values, meaning };
 }
 
 const typeOf = (field: FieldSpec): string =>
@@ -128,7 +127,6 @@ function versions(field: FieldSpec): string {
 
 function notes(field: FieldSpec): string {
   const words = [
-    ...(field.filterable ? ['can be filtered'] : []),
     ...(field.personal ? ['personal'] : []),
     ...(field.deprecated ? ['deprecated'] : []),
   ];

@@ -1,7 +1,7 @@
 import {
-  dialects,
   type FilterInput,
   FilterSyntaxError,
+  filterFields,
   printFilter,
   safeParse,
   toFilter,
@@ -134,7 +134,7 @@ export interface FilterText {
 export function filterText(input: FilterInput | undefined, version: Version): FilterText {
   if (typeof input === 'string') return fromString(input, version);
   if (input === undefined) return textOf('', true);
-  const { fields } = dialects[version];
+  const fields = filterFields[version];
   const filter = toFilter(input);
   return textOf(
     printFilter(filter),
@@ -146,7 +146,7 @@ function fromString(input: string, version: Version): FilterText {
   const result = safeParse(input, { version });
   if (result.ok) return textOf(printFilter(result.filter), true);
   const { code, suggestions, found } = result.problem;
-  const isElsewhere = Object.hasOwn(dialects.v3.fields, found);
+  const isElsewhere = Object.hasOwn(filterFields.v3, found);
   if (code === 'unknown_field' && suggestions.length === 0 && !isElsewhere)
     return textOf(input.trim(), false);
   throw new FilterSyntaxError(result.problem);

@@ -57,8 +57,6 @@ export interface FieldSpec {
   readonly mask?: Mask;
   /** The value identifies something, such as an account or a campaign: it is compared, never added up. */
   readonly isId: boolean;
-  /** May be used in `q`. */
-  readonly filterable: boolean;
   /** Free text from a visitor or a website: not to be trusted. */
   readonly visitorText: boolean;
   /** The values that the API documents. */
@@ -97,7 +95,6 @@ function field(
     group,
     personal: extra.mask !== undefined,
     isId: false,
-    filterable: false,
     visitorText: false,
   };
   return { ...base, ...extra, meaning };
@@ -131,9 +128,9 @@ const ppcStatuses = [...interim, 'Processed', 'Desktop', 'No Match', 'N/A'];
 export const fields: readonly FieldSpec[] = [
   field('sid', 'string', 'system', 'Unique id of the call; the key of the record.', id),
   field('acct_id', 'string', 'system', 'Account the call belongs to.', id),
-  field('date_added', 'datetime', 'timing', 'When the call was made.', { filterable: true }),
+  field('date_added', 'datetime', 'timing', 'When the call was made.'),
   field('smart_minutes', 'decimal-string', 'timing', 'Minutes, in tenths, that the call was on the system without being connected to a second party.'),
-  field('talk_minutes', 'decimal-string', 'timing', 'Minutes, in tenths, that the caller was connected to a second party.', { ...said('minutes', 'duration', 'talk_time'), filterable: true }),
+  field('talk_minutes', 'decimal-string', 'timing', 'Minutes, in tenths, that the caller was connected to a second party.', said('minutes', 'duration', 'talk_time')),
   field('talk_start', 'datetime-tenths', 'timing', 'When the second party was connected.'),
   field('talk_end', 'datetime-tenths', 'timing', 'When the second party was disconnected.'),
   field('call_duration', 'integer-string', 'timing', 'Length of the call in whole minutes, rounded up.', v3),

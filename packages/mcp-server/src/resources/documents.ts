@@ -30,7 +30,6 @@ function marksOf(spec: FieldSpec, reveal: ReadonlySet<Reveal>): string {
   const marks = [
     ...(isMasked(spec, reveal) ? ['masked'] : []),
     ...(spec.visitorText ? ['visitor text'] : []),
-    ...(spec.filterable ? ['filterable'] : []),
     ...(spec.deprecated ? ['deprecated'] : []),
   ];
   return marks.length === 0 ? '' : ` (${marks.join(', ')})`;

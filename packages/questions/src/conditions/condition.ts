@@ -1,3 +1,6 @@
+import { nearest } from '@call-attribution/query-dsl';
+import { QuestionError } from '../errors.ts';
+
 /** A value that a condition compares with. */
 export type Literal =
   | { readonly type: 'text'; readonly text: string }
@@ -43,20 +46,15 @@ export interface Term {
   /** What a number is: whole, in tenths, or any. */
   readonly number?: 'whole' | 'tenths' | 'float';
   /** The day that a week begins with. Default Monday. */
-  readonly weekStart?: 'sunday' | undefined;
+  readonly weekStart?: 'sunday';
   /** All values there can be. Another one is a mistake. */
-  readonly values?: readonly string[] | undefined;
+  readonly values?: readonly string[];
   /** These values have an order of their own: `<` and `>` follow it, and not the characters. */
   readonly isOrdered?: true;
-  /** Values that are usual. Another one is possible, and worth a warning. */
-  readonly usualValues?: readonly string[] | undefined;
 }
 
 /** The terms of a condition by name. Several names may lead to one term. */
 export type Vocabulary = ReadonlyMap<string, Term>;
-
-/** Has a pattern of LIKE a backslash with nothing after it that needs one? DuckDB refuses it. */
-export const hasStrayBackslash = (pattern: string): boolean => /(?<!\\)(?:\\\\)*\\(?![%_\\])/.test(pattern);
 
 /** The last moment that a time can name: times are written with four digits of a year. */
 export const latestTime = Date.parse('9999-12-31T23:59:59.999Z');
@@ -71,4 +69,43 @@ export function fieldsOf(condition: Condition): ReadonlySet<string> {
   };
   walk(condition);
   return names;
+}
+
+/** A condition that came as data, with the own names of its fields and each key in its place, as if it had been read. */
+export function namedCondition(condition: Condition, vocabulary: Vocabulary): Condition {
+  if ('parts' in condition)
+    return { kind: condition.kind, parts: condition.parts.map((part) => namedCondition(part, vocabulary)) };
+  if (condition.kind === 'not') return { kind: 'not', part: namedCondition(condition.part, vocabulary) };
+  const { kind } = condition;
+  const field = vocabulary.get(condition.field)?.name;
+  if (field === undefined) {
+    const meant = nearest(String(condition.field), [...vocabulary.keys()]);
+    const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+    throw new QuestionError(
+      'unknown_name',
+      `A condition names the field ${JSON.stringify(condition.field)}, which does not exist.${hint}`,
+    );
+  }
+  switch (kind) {
+    case 'compare':
+      return { kind, field, operator: condition.operator, value: plain(condition.value) };
+    case 'in':
+      return {
+        kind,
+        field,
+        values: condition.values.map(plain),
+        ...(condition.exact ? { exact: true } : {}),
+      };
+    case 'like':
+      return { kind, field, pattern: condition.pattern };
+    default:
+      return { kind, field };
+  }
+}
+
+function plain(value: Literal): Literal {
+  const { type } = value;
+  if (type === 'boolean') return { type, value: value.value };
+  if (type === 'time') return { type, millis: value.millis, isWholeDay: value.isWholeDay };
+  return { type, text: value.text };
 }

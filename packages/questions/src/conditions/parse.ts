@@ -1,12 +1,48 @@
-import { drawFrame } from '@call-attribution/query-dsl';
-import type { Condition, Vocabulary } from './condition.ts';
-import { Mistake } from './literal.ts';
-import { type ConditionProblem, explain } from './problem.ts';
-import { Reader } from './reader.ts';
+import { formatNaive, parseTime, startOfWeek } from '@call-attribution/core/time';
+import { drawFrame, nearest } from '@call-attribution/query-dsl';
+import { nearestTime } from '../nearest-time.ts';
+import type { Condition, Literal, Operator, Term, Vocabulary } from './condition.ts';
+import { fold } from './fold.ts';
+import { ambiguousNames, nameOf, wordList } from './names.ts';
+
+/** What can be wrong with a condition. */
+export type ConditionProblemCode =
+  | 'empty'
+  | 'expected_field'
+  | 'unknown_field'
+  | 'ambiguous_field'
+  | 'expected_operator'
+  | 'expected_value'
+  | 'unknown_value'
+  | 'expected_and'
+  | 'unclosed'
+  | 'too_deep';
+
+/** The first thing wrong with a condition. Offsets are UTF-16 offsets into the text. */
+export interface ConditionProblem {
+  /** What kind of problem it is, for programs. */
+  readonly code: ConditionProblemCode;
+  /** What is wrong and what to write instead, in one line. */
+  readonly message: string;
+  /** Where the problem starts. */
+  readonly start: number;
+  /** Where it ends; equal to `start` when something is missing. */
+  readonly end: number;
+  /** The text at this place, cut when it is long. */
+  readonly found: string;
+  /** What can stand there, in words. */
+  readonly expected: string;
+  /** What was probably meant there. */
+  readonly nearest: string | undefined;
+  /** The whole condition with that, when it can be read then. */
+  readonly corrected: string | undefined;
+  /** The text with a caret under the place. */
+  readonly frame: string;
+}
 
 /** A condition, or the first thing wrong with it. */
 export type ConditionResult =
-  | { readonly ok: true; readonly condition: Condition; readonly warnings: readonly ConditionProblem[] }
+  | { readonly ok: true; readonly condition: Condition }
   | { readonly ok: false; readonly problem: ConditionProblem };
 
 /**
@@ -19,43 +55,409 @@ export type ConditionResult =
  *     compare   := operator value | [NOT] IN "(" value { "," value } ")" | [NOT] LIKE string | [NOT] BETWEEN value AND value | IS [NOT] NULL
  */
 export function readCondition(text: string, vocabulary: Vocabulary): ConditionResult {
-  const reader = new Reader(text, vocabulary);
   try {
-    const condition = reader.read();
-    return { ok: true, condition, warnings: reader.warnings.map((mistake) => problemOf(text, mistake)) };
+    return { ok: true, condition: new Reader(text, vocabulary).read() };
   } catch (error) {
     if (!(error instanceof Mistake)) throw error;
-    const problem = problemOf(text, error);
-    return { ok: false, problem: { ...problem, corrected: correct(text, error, vocabulary) } };
+    const { code, message, expected, place, nearest: meant } = error;
+    const { start, end } = place;
+    const fixed = meant === undefined ? '' : text.slice(0, start) + meant + text.slice(end);
+    const problem = {
+      ...{ code, message, start, end, found: text.slice(start, Math.min(end, start + 60)), expected },
+      nearest: meant,
+      corrected: fixed !== '' && isCondition(fixed, vocabulary) ? fixed : undefined,
+      frame: drawFrame(text, start, end - start),
+    };
+    return { ok: false, problem };
   }
 }
 
-function problemOf(text: string, { fact, start, end }: Mistake): ConditionProblem {
-  const found = text.slice(start, Math.min(end, start + 60));
-  return {
-    code: fact.code,
-    message: explain(fact, found),
-    start,
-    end,
-    found,
-    frame: drawFrame(text, start, end - start),
-  };
+function isCondition(text: string, vocabulary: Vocabulary): boolean {
+  try {
+    return new Reader(text, vocabulary).read() !== null;
+  } catch {
+    return false;
+  }
 }
 
-/** The text with this and all further mistakes corrected, if each of them has one sure correction. */
-function correct(text: string, first: Mistake, vocabulary: Vocabulary): string | undefined {
-  let mistake: Mistake | null = first;
-  let rest = text;
-  for (let round = 0; mistake; round += 1) {
-    if (mistake.fix === undefined || round > 20) return undefined;
-    rest = rest.slice(0, mistake.start) + mistake.fix + rest.slice(mistake.end);
-    try {
-      new Reader(rest, vocabulary).read();
-      mistake = null;
-    } catch (error) {
-      if (!(error instanceof Mistake)) throw error;
-      mistake = error;
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+class Mistake {
+  readonly code: ConditionProblemCode;
+  readonly message: string;
+  readonly expected: string;
+  readonly place: Place;
+  readonly nearest: string | undefined;
+
+  constructor(
+    code: ConditionProblemCode,
+    place: Place,
+    expected: string,
+    message: string,
+    meant?: string | undefined,
+  ) {
+    this.code = code;
+    this.place = place;
+    this.expected = expected;
+    this.message = meant === undefined ? message : `${message} Did you mean ${meant.trim()}?`;
+    this.nearest = meant;
+  }
+}
+
+interface Token extends Place {
+  readonly kind: 'name' | 'number' | 'text' | 'symbol' | 'end';
+  /** As it was written. */
+  readonly written: string;
+}
+
+const kinds = ['name', 'number', 'text', 'symbol'] as const;
+const word = String.raw`[\p{L}_][\p{L}\p{N}_]*`;
+/** Spaces, then a piece of one of the kinds, each a group. A string may lack its closing quote. */
+const piece = new RegExp(
+  [
+    String.raw`\s*(?:(${word}(?:[-.]${word})*)`,
+    String.raw`(-?\d+(?:\.\d+)?(?![\p{L}\d]))`,
+    `('(?:[^']|'')*'?|"(?:[^"]|"")*"?)`,
+    String.raw`(<=|>=|<>|!=|==|=>|=<|&&|\|\||[=<>()!,]|[^\s'"()]+))`,
+  ].join('|'),
+  'uy',
+);
+
+function scan(text: string): Token[] {
+  const tokens: Token[] = [];
+  piece.lastIndex = 0;
+  for (let found = piece.exec(text); found !== null; found = piece.exec(text)) {
+    const at = found.slice(1).findIndex((part) => part !== undefined);
+    const written = found[at + 1] ?? '';
+    const end = piece.lastIndex;
+    tokens.push({ kind: kinds[at] ?? 'symbol', written, start: end - written.length, end });
+  }
+  tokens.push({ kind: 'end', written: '', start: text.trimEnd().length, end: text.trimEnd().length });
+  return tokens;
+}
+
+/** A string as a condition writes it. */
+const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** The content of a string in quotes of either kind. */
+const unquote = (written: string): string => {
+  const mark = written.charAt(0);
+  return written.slice(1, isClosed(written) ? -1 : undefined).replaceAll(mark + mark, mark);
+};
+
+const isClosed = (written: string): boolean => /^(?:'(?:[^']|'')*'|"(?:[^"]|"")*")$/.test(written);
+
+const operators: ReadonlyMap<string, Operator> = new Map([
+  ...(['=', '==', '<>', '<', '<=', '>', '>='] as const).map((each) => [each, each] as const),
+  ['!=', '<>'],
+]);
+const keywords = new Set('and or not in like ilike is null between true false'.split(' '));
+/** What other languages write. */
+const inOthers: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '&&': 'AND',
+    '||': 'OR',
+    ',': 'AND',
+    '!': 'NOT',
+    '=>': '>=',
+    '=<': '<=',
+    '~': 'LIKE',
+    equals: '=',
+  }),
+);
+
+const valueNames: Readonly<Record<Term['type'], string>> = {
+  text: "a string such as 'Brand'",
+  number: 'a number such as 2.5',
+  boolean: 'TRUE or FALSE',
+  time: "a time such as '2026-11-20' or '2026-11-20 14:30:00'",
+  day: "a day such as '2026-11-20'",
+  week: "a day of the week, such as '2026-11-16'",
+  month: "a month such as '2026-11'",
+};
+
+function operatorsOf({ type }: Term): string {
+  if (type === 'boolean') return '= TRUE, = FALSE or IS NULL';
+  if (type === 'text') return '=, ==, <>, <, <=, >, >=, IN, LIKE, BETWEEN or IS NULL';
+  return '=, <>, <, <=, >, >=, IN, BETWEEN or IS NULL';
+}
+
+const mostNested = 100;
+/** Words that a name may have. */
+const mostWords = 40;
+const decimal = /^-?\d{1,15}(?:\.\d{1,9})?$/;
+
+/** Reads one condition; throws the first `Mistake` it meets. */
+class Reader {
+  readonly #vocabulary: Vocabulary;
+  readonly #text: string;
+  readonly #tokens: readonly Token[];
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string, vocabulary: Vocabulary) {
+    this.#text = text;
+    this.#vocabulary = vocabulary;
+    this.#tokens = scan(text);
+  }
+
+  read(): Condition {
+    if (this.#isAtEnd) {
+      const example = "talk_minutes >= 2 AND state IN ('TX', 'CA')";
+      throw this.#wrong('empty', 'a condition', `The condition is empty. Write one such as ${example}.`);
     }
+    const condition = this.#or();
+    if (!this.#isAtEnd) throw this.#between();
+    return condition;
   }
-  return rest;
+
+  #or(): Condition {
+    return this.#chain('or', () => this.#chain('and', () => this.#not()));
+  }
+
+  #chain(kind: 'and' | 'or', part: () => Condition): Condition {
+    const first = part();
+    const parts = [first];
+    while (this.#take(kind)) parts.push(part());
+    return parts.length === 1 ? first : { kind, parts };
+  }
+
+  #not(): Condition {
+    this.#depth += 1;
+    if (this.#depth > mostNested) {
+      const most = `at most ${mostNested} nested conditions`;
+      throw this.#wrong('too_deep', most, `A condition may have ${most}.`);
+    }
+    const condition = this.#part();
+    this.#depth -= 1;
+    return condition;
+  }
+
+  #part(): Condition {
+    if (this.#take('not')) return { kind: 'not', part: this.#not() };
+    const opening = this.#token;
+    if (!this.#take('(')) return this.#test();
+    const condition = this.#or();
+    if (this.#take(')')) return condition;
+    throw this.#isAtEnd ? this.#unclosed(opening) : this.#between();
+  }
+
+  #test(): Condition {
+    const term = this.#field();
+    const field = term.name;
+    if (this.#take('is')) return this.#isNull(term);
+    const isNot = this.#take('not');
+    const signed = (test: Condition): Condition => (isNot ? { kind: 'not', part: test } : test);
+    if (this.#take('in')) return signed({ kind: 'in', field, values: this.#list(term) });
+    if (term.type === 'text' && (this.#take('like') || this.#take('ilike'))) {
+      const pattern = this.#value({ name: field, type: 'text' });
+      return signed({ kind: 'like', field, pattern: pattern.type === 'text' ? pattern.text : '' });
+    }
+    if (term.type !== 'boolean' && this.#take('between')) {
+      const lower = this.#value(term);
+      if (!this.#take('and')) throw this.#wrong('expected_and', 'AND', `Expected AND, found ${this.#found}.`);
+      const upper = this.#value(term);
+      const test = (operator: Operator, value: Literal): Condition => ({
+        kind: 'compare',
+        field,
+        operator,
+        value,
+      });
+      return signed({ kind: 'and', parts: [test('>=', lower), test('<=', upper)] });
+    }
+    const token = this.#token;
+    const operator = operators.get(token.written);
+    const isFlag = term.type === 'boolean';
+    if (isNot || operator === undefined || (isFlag && !['=', '==', '<>'].includes(operator))) {
+      const ends = [')', 'and', 'or', ...inOthers.keys()];
+      if (isFlag && !isNot && (token.kind === 'end' || ends.includes(token.written.toLowerCase())))
+        return { kind: 'flag', field };
+      throw this.#noOperator(term);
+    }
+    this.#at += 1;
+    if (this.#stands('null')) {
+      const meant = operator === '<>' ? 'IS NOT NULL' : 'IS NULL';
+      const place = { start: token.start, end: this.#token.end };
+      throw new Mistake('expected_operator', place, meant, 'Nothing is equal to NULL.', meant);
+    }
+    return { kind: 'compare', field, operator, value: this.#value(term) };
+  }
+
+  #isNull(term: Term): Condition {
+    const isNot = this.#take('not');
+    const field = term.name;
+    let test: Condition;
+    if (this.#take('null')) test = { kind: 'null', field };
+    else if (term.type === 'boolean')
+      test = { kind: 'compare', field, operator: '=', value: this.#value(term) };
+    else throw this.#wrong('expected_operator', 'NULL', `After IS comes NULL; found ${this.#found}.`);
+    return isNot ? { kind: 'not', part: test } : test;
+  }
+
+  /** A field by one of its names, which may be several words: `landing page`, or a column such as `share(rank >= 4)`. */
+  #field(): Term {
+    const first = this.#token;
+    const { kind, written, start } = first;
+    if (kind !== 'name' || (keywords.has(written.toLowerCase()) && !this.#vocabulary.has(nameOf(written)))) {
+      const expected = 'the name of a field';
+      throw this.#wrong(
+        'expected_field',
+        expected,
+        `Expected ${expected}, found ${this.#found}.`,
+        inOthers.get(written),
+      );
+    }
+    const last = Math.min(this.#tokens.length - 2, this.#at + mostWords);
+    for (let at = last; at > this.#at; at -= 1) {
+      const name = this.#text.slice(start, this.#tokens[at]?.end);
+      const term = this.#vocabulary.get(name) ?? this.#vocabulary.get(nameOf(name));
+      if (term === undefined) continue;
+      this.#at = at + 1;
+      return term;
+    }
+    const meanings = ambiguousNames.get(nameOf(written));
+    if (meanings !== undefined) {
+      const names = wordList(meanings);
+      throw this.#wrong('ambiguous_field', names, `${written} may mean ${names}. Name one of them.`);
+    }
+    const term = this.#vocabulary.get(nameOf(written));
+    if (term === undefined) {
+      const names = [...this.#vocabulary.keys()];
+      const some = names.slice(0, 8).join(', ');
+      const meant = nearest(written, names);
+      const message = `There is no field ${written}.${meant === undefined ? ` Some of the fields: ${some}.` : ''}`;
+      throw this.#wrong('unknown_field', 'the name of a field', message, meant);
+    }
+    this.#at += 1;
+    return term;
+  }
+
+  #list(term: Term): Literal[] {
+    const opening = this.#token;
+    if (!this.#take('(')) {
+      const list = `a list in brackets, of values each ${valueNames[term.type]}`;
+      throw this.#wrong('expected_value', list, `After IN comes ${list}; found ${this.#found}.`);
+    }
+    const values = [this.#value(term)];
+    while (this.#take(',')) values.push(this.#value(term));
+    if (!this.#take(')')) throw this.#unclosed(opening);
+    return values;
+  }
+
+  #value(term: Term): Literal {
+    const token = this.#token;
+    const { kind, written } = token;
+    if (kind === 'text' && !isClosed(written)) {
+      const message = "The string has no closing quote. A quote within a string is written twice: 'O''Neil'.";
+      throw new Mistake('unclosed', token, 'a closing quote', message);
+    }
+    const value = literalOf(token, term);
+    if (value === null) throw this.#noValue(term);
+    const known = term.values;
+    if (value.type === 'text' && known && !known.some((each) => fold(each) === fold(value.text))) {
+      const expected = known.map(quote).join(', ');
+      const meant = closest(value.text, known);
+      const rest = meant === undefined ? `; it is one of ${expected}.` : '.';
+      const message = `${term.name} is never ${written}${rest}`;
+      throw this.#wrong('unknown_value', expected, message, meant && quote(meant));
+    }
+    this.#at += 1;
+    return value;
+  }
+
+  /** What is wrong where a value should be. Words without quotes go up to the next AND, OR, comma or bracket. */
+  #noValue(term: Term): Mistake {
+    const { kind, written, start, end } = this.#token;
+    const rest = /^(?:(?!\s+(?:and|or)\b)[^,()'"])*/i.exec(this.#text.slice(start))?.[0].trimEnd() ?? '';
+    const isOpen = kind !== 'text' && rest !== '';
+    const text = isOpen ? rest : unquote(written);
+    const time = nearestTime(text.trim()) ?? '';
+    const meant = [quote(text), text.toUpperCase(), text, quote(time), quote(time.slice(0, 10))].find(
+      (each) => literalOf(scan(each)[0] ?? this.#token, term) !== null,
+    );
+    const place = { start, end: isOpen ? start + rest.length : end };
+    const expected = valueNames[term.type];
+    const message = `${term.name} is compared with ${expected}; found ${isOpen ? rest : this.#found}.`;
+    return new Mistake('expected_value', place, expected, message, meant);
+  }
+
+  #noOperator(term: Term): Mistake {
+    const { written } = this.#token;
+    const expected = operatorsOf(term);
+    if (written.startsWith(':')) {
+      const message = `${term.name}: is the filter language of the API. A condition is written with =, <, > or IN.`;
+      return this.#wrong('expected_operator', expected, message);
+    }
+    const message = `After ${term.name} comes ${expected}; found ${this.#found}.`;
+    return this.#wrong('expected_operator', expected, message, inOthers.get(written.toLowerCase()));
+  }
+
+  /** What is wrong where AND or OR should be. */
+  #between(): Mistake {
+    const { written, start, kind } = this.#token;
+    const message = `Expected AND or OR, found ${this.#found}.`;
+    if (kind === 'name' && this.#vocabulary.has(nameOf(written)))
+      return new Mistake('expected_and', { start, end: start }, 'AND or OR', message, 'AND ');
+    const meant = inOthers.get(written);
+    return this.#wrong('expected_and', 'AND or OR', message, written === ',' ? ` ${meant}` : meant);
+  }
+
+  #unclosed(opening: Place): Mistake {
+    return new Mistake('unclosed', opening, ')', 'A bracket is not closed.');
+  }
+
+  get #token(): Token {
+    return this.#tokens[this.#at] ?? { kind: 'end', written: '', start: 0, end: 0 };
+  }
+
+  get #isAtEnd(): boolean {
+    return this.#token.kind === 'end';
+  }
+
+  /** What stands at the place, as a message shows it. */
+  get #found(): string {
+    const { kind, written } = this.#token;
+    if (kind === 'end') return 'the end';
+    return kind === 'text' ? written : JSON.stringify(written);
+  }
+
+  #stands(word: string): boolean {
+    return this.#token.kind !== 'text' && this.#token.written.toLowerCase() === word;
+  }
+
+  #take(word: string): boolean {
+    if (!this.#stands(word)) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #wrong(code: ConditionProblemCode, expected: string, message: string, meant?: string | undefined): Mistake {
+    return new Mistake(code, this.#token, expected, message, meant);
+  }
+}
+
+/** The value of a token for a term; null when it is none. */
+function literalOf({ kind, written }: Token, { type, weekStart }: Term): Literal | null {
+  if (type === 'boolean')
+    return /^(?:true|false)$/i.test(written) ? { type, value: /t/i.test(written.charAt(0)) } : null;
+  if (type === 'number') return kind === 'number' && decimal.test(written) ? { type, text: written } : null;
+  if (kind !== 'text' || !written.startsWith("'")) return null;
+  const text = unquote(written);
+  if (type === 'text') return { type, text };
+  const time = parseTime(type === 'month' && /^\d{4}-\d\d$/.test(text.trim()) ? `${text.trim()}-01` : text);
+  if (time === null || (type !== 'time' && !time.isWholeDay)) return null;
+  // Any day of a week or month means the one that begins it, which is what the field holds.
+  let { millis } = time;
+  if (type === 'week') millis = startOfWeek(millis, weekStart);
+  if (type === 'month') millis = parseTime(`${formatNaive(millis).slice(0, 7)}-01`)?.millis ?? millis;
+  return { type: 'time', millis, isWholeDay: time.isWholeDay };
+}
+
+/** The value that was meant, when one is close. */
+function closest(value: string, values: readonly string[]): string | undefined {
+  const lower = value.toLowerCase();
+  return values.find((each) => lower.startsWith(each.toLowerCase())) ?? nearest(value, values);
 }

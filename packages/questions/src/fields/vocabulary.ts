@@ -114,7 +114,7 @@ const readOf: Readonly<Record<string, Read>> = {
 };
 
 function fieldTerm(spec: FieldSpec): QuestionField {
-  const { name, type, meaning, personal, values, openValues } = spec;
+  const { name, type, meaning, personal } = spec;
   const isTime = type === 'datetime' || type === 'datetime-tenths';
   const number = numberKinds[type];
   const valueType = number === undefined ? 'text' : 'number';
@@ -124,7 +124,6 @@ function fieldTerm(spec: FieldSpec): QuestionField {
     name,
     type: fieldType,
     ...(number === undefined ? {} : { number }),
-    usualValues: number !== undefined || isTime || openValues ? undefined : values?.map(String),
     meaning,
     personal,
     isTime: false,

@@ -2,7 +2,7 @@ import { naiveAt } from '@call-attribution/core/time';
 import type { Condition, Vocabulary } from '../conditions/condition.ts';
 import { fieldsOf } from '../conditions/condition.ts';
 import { nameOf } from '../conditions/names.ts';
-import type { ConditionProblem } from '../conditions/problem.ts';
+import type { ConditionProblem } from '../conditions/parse.ts';
 import { QuestionError } from '../errors.ts';
 import type { FieldSettings } from '../fields/calendar.ts';
 import { type QuestionField, questionFields } from '../fields/vocabulary.ts';

@@ -1,11 +1,9 @@
 import { propertyOf } from '@call-attribution/core/errors';
 import { hour, minute } from '@call-attribution/core/time';
 import { nearest, parse, simplify } from '@call-attribution/query-dsl';
-import { checkCondition } from '../conditions/check.ts';
-import type { Condition, Literal, Vocabulary } from '../conditions/condition.ts';
+import { type Condition, type Literal, namedCondition, type Vocabulary } from '../conditions/condition.ts';
 import { ambiguousNames, nameOf, wordList } from '../conditions/names.ts';
-import { readCondition } from '../conditions/parse.ts';
-import type { ConditionProblem } from '../conditions/problem.ts';
+import { type ConditionProblem, readCondition } from '../conditions/parse.ts';
 import { QuestionError } from '../errors.ts';
 import type { QuestionField } from '../fields/vocabulary.ts';
 import {
@@ -177,9 +175,9 @@ export function readWhere(
   vocabulary: Vocabulary,
   name: string,
 ): { readonly condition: Condition; readonly warnings: readonly ConditionProblem[] } {
-  if (typeof where === 'object') return { condition: checkCondition(where, vocabulary), warnings: [] };
+  if (typeof where === 'object') return { condition: namedCondition(where, vocabulary), warnings: [] };
   const result = readCondition(String(where), vocabulary);
-  if (result.ok) return result;
+  if (result.ok) return { condition: result.condition, warnings: [] };
   throw new InvalidCondition(name, result.problem);
 }
 

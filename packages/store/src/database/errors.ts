@@ -18,7 +18,7 @@ const storeErrors = codeTable({
       'A statement of SQL has a mistake, or does more than read. The message has what the database said.',
     unknown_account: 'The store has no such account. Add it first, or use one of its accounts.',
     unfit_filter:
-      'A filter has a field or bound that the store has no column for. Use fields that `filterable` of the field table names.',
+      'A filter has a field or bound that the store has no column for. Use the fields that `filterFields` of query-dsl names, or a condition of a question, which takes any field.',
   },
   busy: {
     store_busy: 'Another process keeps the database busy. Try again.',
