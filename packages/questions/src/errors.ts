@@ -1,4 +1,10 @@
-import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
+import {
+  CallsError,
+  type CodeTable,
+  codeTable,
+  type ErrorDetails,
+  nameErrors,
+} from '@call-attribution/core/errors';
 
 const questionErrors = codeTable({
   usage: {
@@ -18,20 +24,42 @@ const questionErrors = codeTable({
 /** What can be wrong with a question. Codes are stable; messages may be reworded. */
 export type QuestionErrorCode = keyof typeof questionErrors;
 
+/** A sentence about options of a question, which each surface calls by names of its own, such as `--by` for `groupBy`. */
+export type OptionSentence = readonly (string | { readonly option: string })[];
+
+/** An option within a sentence. */
+export const option = (name: string): { readonly option: string } => ({ option: name });
+
+/** Makes a sentence of a template whose values are texts and options. */
+export const sentence = (
+  texts: TemplateStringsArray,
+  ...values: readonly (string | number | { readonly option: string })[]
+): OptionSentence =>
+  texts.flatMap((text, i) => {
+    const value = values[i];
+    return value === undefined ? [text] : [text, typeof value === 'number' ? String(value) : value];
+  });
+
 /** A question cannot be answered. The message says what is wrong, where, and what to do; it never holds data of a caller. */
 export class QuestionError extends CallsError<QuestionErrorCode> {
   static override readonly codes: CodeTable = questionErrors;
   static {
     nameErrors(QuestionError, 'QuestionError');
   }
+  /** What is wrong, without its hint, for a surface whose options have other names. */
+  readonly said: OptionSentence;
 
-  /** The summary, with the options of a question as they are called where it was asked, such as `--by` for `groupBy`. */
-  summaryWith(names: Readonly<Record<string, string>>): string {
-    return this.summary.replace(
-      /^[a-z]\w*|`(\w+)`|\b(?:groupBy|topPer|inZone|timeZone)\b/g,
-      (found, quoted: string | undefined) => names[quoted ?? found] ?? found,
-    );
+  constructor(code: QuestionErrorCode, said: string | OptionSentence, details: ErrorDetails = {}) {
+    const parts = typeof said === 'string' ? [said] : said.filter((part) => part !== '');
+    super(code, parts.map((part, i) => shownPart(part, i === 0)).join(''), details);
+    this.said = parts;
   }
+}
+
+/** The name of an option as it is in a program: at the beginning of a sentence it is seen without quotes. */
+function shownPart(part: OptionSentence[number], isFirst: boolean): string {
+  if (typeof part === 'string') return part;
+  return isFirst ? part.option : `\`${part.option}\``;
 }
 
 declare module '@call-attribution/core/errors' {

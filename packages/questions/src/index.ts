@@ -26,7 +26,7 @@ export type { SavedCell } from './engine/cell.ts';
 export type { SavedCounts, SeenAccount } from './engine/running.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export type { KeptCall } from './engine/sequences.ts';
-export { QuestionError, type QuestionErrorCode } from './errors.ts';
+export { type OptionSentence, QuestionError, type QuestionErrorCode } from './errors.ts';
 export type { FieldSettings } from './fields/calendar.ts';
 export { callerKey } from './fields/caller-key.ts';
 export { type ClickIdName, type ClickIds, clickIdsOf, clickKinds, clickPlaces } from './fields/click-ids.ts';

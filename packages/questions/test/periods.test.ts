@@ -84,7 +84,7 @@ test('a period that ends before it begins, or two ways to say it, are refused', 
     'ends before it begins',
   );
   await expect(answerQuestion({ period: 'today', from: '2026-10-01' }, [])).rejects.toThrow(
-    '`period` has both ends: leave out `from` and `to`.',
+    'period has both ends: leave out `from` and `to`.',
   );
 });
 

@@ -365,7 +365,7 @@ const wrong: readonly (readonly [Question, string, string])[] = [
   [
     { having: 'calls > 1' },
     'invalid_question',
-    'having needs groupBy: there is only one row without groups.',
+    'having needs `groupBy`: there is only one row without groups.',
   ],
   [
     { groupBy: ['state'], limit: 0 },
@@ -380,7 +380,7 @@ const wrong: readonly (readonly [Question, string, string])[] = [
   [
     { where: 'talk_minutes >= two' },
     'invalid_condition',
-    'where: talk_minutes is compared with a number such as 2.5; found "two".',
+    'where: talk_minutes is compared with a number such as 2.5; found two.',
   ],
   [
     { q: 'talk_minuts:[2 TO *]' },

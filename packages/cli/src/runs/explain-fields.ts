@@ -101,17 +101,7 @@ function card(field: FieldSpec, style: Style, io: Io): string[] {
   ];
 }
 
-function plain({
-  name,
-  v2,
-  v3,
-  type,
-  nullable,
-  deprecated,
-  group,
-  personal,
-  ...rest
-}: FieldSpec) {
+function plain({ name, v2, v3, type, nullable, deprecated, group, personal, ...rest }: FieldSpec) {
   const { values = [], meaning } = rest;
   return { name, v2, v3, type, nullable, deprecated, group, personal, values, meaning };
 }
@@ -126,9 +116,6 @@ function versions(field: FieldSpec): string {
 }
 
 function notes(field: FieldSpec): string {
-  const words = [
-    ...(field.personal ? ['personal'] : []),
-    ...(field.deprecated ? ['deprecated'] : []),
-  ];
+  const words = [...(field.personal ? ['personal'] : []), ...(field.deprecated ? ['deprecated'] : [])];
   return words.length > 0 ? ` (${words.join(', ')})` : '';
 }

@@ -2,12 +2,12 @@ import { InvalidCondition, QuestionError } from '@call-attribution/questions';
 import { ToolError } from './failures.ts';
 
 /** Names of arguments where questions have options. */
-const renamed: Readonly<Record<string, string>> = {
-  groupBy: 'group_by',
-  topPer: 'top_per',
-  inZone: 'time_zone',
-  timeZone: 'CALLS_TIME_ZONE',
-};
+const renamed: ReadonlyMap<string, string> = new Map([
+  ['groupBy', 'group_by'],
+  ['topPer', 'top_per'],
+  ['inZone', 'time_zone'],
+  ['timeZone', 'CALLS_TIME_ZONE'],
+]);
 
 /** An error of a question as one of a tool; any other as it is. */
 export function questionFailure(error: unknown): unknown {
@@ -17,6 +17,8 @@ export function questionFailure(error: unknown): unknown {
     return new ToolError({ code: 'invalid_where', argument, message, frame, corrected });
   }
   if (!(error instanceof QuestionError)) return error;
-  const message = error.summaryWith(renamed);
-  return new ToolError({ code: 'invalid_question', message });
+  const words = error.said.map((part) =>
+    typeof part === 'string' ? part : (renamed.get(part.option) ?? part.option),
+  );
+  return new ToolError({ code: 'invalid_question', message: words.join('') });
 }

@@ -171,7 +171,7 @@ describe('analyze_calls', () => {
     [{ measures: 'count(mised)' }, 'count(mised): There is no field mised.'],
     [{ measures: 'count(mised)' }, 'Use count(missed).'],
     [{ period: 'last mont' }, 'last month'],
-    [{ period: 'today', from: '2024-01-01' }, 'leave out `from` and `to`'],
+    [{ period: 'today', from: '2024-01-01' }, 'leave out from and to'],
     [{ min_talk_minutes: 2 }, 'There is no argument "min_talk_minutes"'],
   ])('refuses %j in one sentence: %s', async (args, text) => {
     const result = await callTool(createServer(fakeClient(calls)), 'analyze_calls', args);

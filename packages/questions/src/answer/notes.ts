@@ -97,7 +97,6 @@ export function notesOf(
     for (const message of messages) notes.push({ code, message });
   };
   const { groups, period } = plan;
-  for (const { message } of plan.warnings) say('where', `where: ${message}`);
   const usesTime = groups.some(({ isTime }) => isTime) || period.from !== null || period.to !== null;
   if (usesTime && answer.period.timeZone === null)
     say(

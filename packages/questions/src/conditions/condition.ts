@@ -1,5 +1,4 @@
-import { nearest } from '@call-attribution/query-dsl';
-import { QuestionError } from '../errors.ts';
+import { formatNaiveTenths } from '@call-attribution/core/time';
 
 /** A value that a condition compares with. */
 export type Literal =
@@ -71,41 +70,36 @@ export function fieldsOf(condition: Condition): ReadonlySet<string> {
   return names;
 }
 
-/** A condition that came as data, with the own names of its fields and each key in its place, as if it had been read. */
-export function namedCondition(condition: Condition, vocabulary: Vocabulary): Condition {
+/** A condition as text, so that one that came as data is read, and refused, as every other. */
+export function printCondition(condition: Condition): string {
   if ('parts' in condition)
-    return { kind: condition.kind, parts: condition.parts.map((part) => namedCondition(part, vocabulary)) };
-  if (condition.kind === 'not') return { kind: 'not', part: namedCondition(condition.part, vocabulary) };
-  const { kind } = condition;
-  const field = vocabulary.get(condition.field)?.name;
-  if (field === undefined) {
-    const meant = nearest(String(condition.field), [...vocabulary.keys()]);
-    const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
-    throw new QuestionError(
-      'unknown_name',
-      `A condition names the field ${JSON.stringify(condition.field)}, which does not exist.${hint}`,
-    );
-  }
-  switch (kind) {
+    return condition.parts
+      .map((part) => `(${printCondition(part)})`)
+      .join(` ${condition.kind.toUpperCase()} `);
+  if (condition.kind === 'not') return `NOT (${printCondition(condition.part)})`;
+  const { field } = condition;
+  switch (condition.kind) {
     case 'compare':
-      return { kind, field, operator: condition.operator, value: plain(condition.value) };
+      return `${field} ${condition.operator} ${printLiteral(condition.value)}`;
     case 'in':
-      return {
-        kind,
-        field,
-        values: condition.values.map(plain),
-        ...(condition.exact ? { exact: true } : {}),
-      };
+      return condition.exact
+        ? condition.values.map((value) => `${field} == ${printLiteral(value)}`).join(' OR ')
+        : `${field} IN (${condition.values.map(printLiteral).join(', ')})`;
     case 'like':
-      return { kind, field, pattern: condition.pattern };
-    default:
-      return { kind, field };
+      return `${field} LIKE ${quote(condition.pattern)}`;
+    case 'null':
+      return `${field} IS NULL`;
+    case 'flag':
+      return field;
   }
 }
 
-function plain(value: Literal): Literal {
-  const { type } = value;
-  if (type === 'boolean') return { type, value: value.value };
-  if (type === 'time') return { type, millis: value.millis, isWholeDay: value.isWholeDay };
-  return { type, text: value.text };
+function printLiteral(value: Literal): string {
+  if (value.type === 'boolean') return String(value.value);
+  if (value.type === 'number') return value.text;
+  if (value.type === 'text') return quote(value.text);
+  return quote(formatNaiveTenths(value.millis).slice(0, value.isWholeDay ? 10 : undefined));
 }
+
+/** A string as a condition writes it. */
+export const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;

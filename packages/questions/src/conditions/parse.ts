@@ -1,7 +1,14 @@
 import { formatNaive, parseTime, startOfWeek } from '@call-attribution/core/time';
 import { drawFrame, nearest } from '@call-attribution/query-dsl';
 import { nearestTime } from '../nearest-time.ts';
-import type { Condition, Literal, Operator, Term, Vocabulary } from './condition.ts';
+import {
+  type Condition,
+  type Literal,
+  type Operator,
+  quote,
+  type Term,
+  type Vocabulary,
+} from './condition.ts';
 import { fold } from './fold.ts';
 import { ambiguousNames, nameOf, wordList } from './names.ts';
 
@@ -138,9 +145,6 @@ function scan(text: string): Token[] {
   tokens.push({ kind: 'end', written: '', start: text.trimEnd().length, end: text.trimEnd().length });
   return tokens;
 }
-
-/** A string as a condition writes it. */
-const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** The content of a string in quotes of either kind. */
 const unquote = (written: string): string => {

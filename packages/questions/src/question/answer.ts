@@ -44,7 +44,6 @@ export interface LeftOut {
 export interface Note {
   /** What it is about: a stable code. */
   readonly code:
-    | 'where'
     | 'no_time_zone'
     | 'local_clock'
     | 'unfinished'

@@ -11,7 +11,7 @@ import {
   startOfWeek,
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
-import { QuestionError } from '../errors.ts';
+import { type OptionSentence, option, QuestionError, sentence } from '../errors.ts';
 import { type FieldSettings, monthStartOf } from '../fields/calendar.ts';
 import { nearestTime } from '../nearest-time.ts';
 import type { CallSelection, Question } from './question.ts';
@@ -272,7 +272,10 @@ export function readPeriod({ period, from, to }: SaidPeriod, at: PeriodClock): R
   const clock = clockOf(at);
   const { now } = clock;
   if (period !== undefined && (from !== undefined || to !== undefined))
-    throw new QuestionError('invalid_question', '`period` has both ends: leave out `from` and `to`.');
+    throw new QuestionError(
+      'invalid_question',
+      sentence`${option('period')} has both ends: leave out ${option('from')} and ${option('to')}.`,
+    );
   const read = period === undefined ? readEnds(from, to, now) : readWords('period', period, now);
   return { from: read.from, to: read.to, moves: clock.moves };
 }
@@ -288,8 +291,8 @@ function readWords(name: 'period' | 'compare', words: string, now: Now): Period 
   throw new QuestionError(
     'invalid_question',
     said.from === said.to && parseTime(words.trim()) !== null
-      ? `${name} is ${shown(words)}, which is a moment. Write both ends, such as '${formatNaive(said.from)} to ${formatNaive(said.from + hour)}'.`
-      : `${name} is ${shown(words)}, which ends before it begins. Write the earlier time first.`,
+      ? sentence`${option(name)} is ${shown(words)}, which is a moment. Write both ends, such as '${formatNaive(said.from)} to ${formatNaive(said.from + hour)}'.`
+      : sentence`${option(name)} is ${shown(words)}, which ends before it begins. Write the earlier time first.`,
   );
 }
 
@@ -302,39 +305,43 @@ function readEnds(from: string | undefined, to: string | undefined, now: Now, pr
   const last = to === undefined ? null : readEnd(`${prefix}to`, to, now);
   if (days !== undefined && last === null) return { from: start, to: wholeSecond(now.naive()) + second };
   if (start === null || last === null || start < last.to) return { from: start, to: last?.to ?? null };
-  throw new QuestionError(
-    'invalid_question',
-    `${prefix}from (${from}) is not before \`${prefix}to\` (${to}). ${
-      last.from < start
-        ? `Did you mean \`${prefix}from\` ${to} and \`${prefix}to\` ${from}?`
-        : `A date as \`${prefix}to\` includes its day, a time of day ends the period just before it.`
-    }`,
-  );
+  const [one, other] = [option(`${prefix}from`), option(`${prefix}to`)];
+  const fix =
+    last.from < start
+      ? sentence`Did you mean ${one} ${String(to)} and ${other} ${String(from)}?`
+      : sentence`A date as ${other} includes its day, a time of day ends the period just before it.`;
+  throw new QuestionError('invalid_question', [
+    ...sentence`${one} (${String(from)}) is not before ${other} (${String(to)}). `,
+    ...fix,
+  ]);
 }
 
 function readEnd(name: string, text: string, now: Now): ClosedPeriod {
   const { from = null, to = null } = wordsAt(text, now) ?? {};
   if (from !== null && to !== null) return { from, to };
-  const days = name.endsWith('from') ? `, or 28d for 28 days ago; \`period\` takes 'last 12 hours'` : '';
-  throw unreadable(
-    name,
-    text,
-    'a time that exists',
-    `Write one such as 2026-11-20, '2026-11-20 14:30:00' or yesterday${days}.`,
-  );
+  const forms = "Write one such as 2026-11-20, '2026-11-20 14:30:00' or yesterday";
+  const fix = name.endsWith('from')
+    ? sentence`${forms}, or 28d for 28 days ago; ${option('period')} takes 'last 12 hours'.`
+    : `${forms}.`;
+  throw unreadable(name, text, 'a time that exists', fix);
 }
 
 const shown = (text: unknown): string => JSON.stringify(typeof text === 'string' ? text.slice(0, 60) : text);
 
-function unreadable(name: string, text: unknown, what: string, otherwise: string): QuestionError {
+function unreadable(
+  name: string,
+  text: unknown,
+  what: string,
+  otherwise: string | OptionSentence,
+): QuestionError {
   const typed = typeof text === 'string' ? text.trim() : '';
   const zone = /\d(?:Z|[+-]\d\d:?\d\d)$/i.test(typed) ? ' Times here have no time zone.' : '';
   const near = nearestTime(typed) ?? nearestWords(typed);
   const fix = near === null ? otherwise : `Did you mean ${near}?`;
-  return new QuestionError(
-    'invalid_question',
-    `${name} is ${shown(text)}, which is not ${what}.${zone} ${fix}`,
-  );
+  return new QuestionError('invalid_question', [
+    ...sentence`${option(name)} is ${shown(text)}, which is not ${what}.${zone} `,
+    ...(typeof fix === 'string' ? [fix] : fix),
+  ]);
 }
 
 /** The words that were probably meant. */
@@ -389,7 +396,7 @@ export function readZones({ timeZone, inZone }: Pick<CallSelection, 'timeZone' |
   if (inZone !== undefined && timeZone === undefined) {
     throw new QuestionError(
       'invalid_question',
-      `Reporting in ${inZone} needs \`timeZone\`, the zone that the times of the records are in: the API does not say it. Ask whoever manages the account.`,
+      sentence`Reporting in ${inZone} needs ${option('timeZone')}, the zone that the times of the records are in: the API does not say it. Ask whoever manages the account.`,
     );
   }
   return { timeZone: timeZone ?? null, inZone: inZone ?? null };
@@ -403,7 +410,7 @@ export function checkZone(name: string, zone: string): void {
     const meant = typeof zone === 'string' ? nearest(zone, Intl.supportedValuesOf('timeZone')) : undefined;
     throw new QuestionError(
       'invalid_question',
-      `${name} is ${JSON.stringify(zone)}, which is not a time zone. ${
+      sentence`${option(name)} is ${JSON.stringify(zone)}, which is not a time zone. ${
         meant ? `Did you mean ${meant}?` : 'Write an IANA name such as America/New_York or UTC.'
       }`,
     );
@@ -420,7 +427,7 @@ export function comparedPeriod(
   if (from === null || to === null) {
     throw new QuestionError(
       'invalid_question',
-      'To compare, a question needs a period with both ends: `period`, or both `from` and `to`.',
+      sentence`To compare, a question needs a period with both ends: ${option('period')}, or both ${option('from')} and ${option('to')}.`,
     );
   }
   if (compare === 'previous') return { from: startOfPeriodBefore(from, to), to: from };

@@ -2,8 +2,7 @@ import { naiveAt } from '@call-attribution/core/time';
 import type { Condition, Vocabulary } from '../conditions/condition.ts';
 import { fieldsOf } from '../conditions/condition.ts';
 import { nameOf } from '../conditions/names.ts';
-import type { ConditionProblem } from '../conditions/parse.ts';
-import { QuestionError } from '../errors.ts';
+import { option, QuestionError, sentence } from '../errors.ts';
 import type { FieldSettings } from '../fields/calendar.ts';
 import { type QuestionField, questionFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
@@ -60,8 +59,6 @@ export interface SelectionPlan {
   readonly calls: NonNullable<CallSelection['calls']>;
   /** All must hold. */
   readonly conditions: readonly PlannedCondition[];
-  /** What is unusual about its conditions. */
-  readonly warnings: readonly ConditionProblem[];
 }
 
 /** A question in which all names and times have been read. */
@@ -116,13 +113,13 @@ export function planSelection(
   if (!['all', 'website', 'extensions'].includes(calls)) {
     throw new QuestionError(
       'invalid_question',
-      `calls is ${JSON.stringify(calls)}: expected 'all', 'website' or 'extensions'.`,
+      sentence`${option('calls')} is ${JSON.stringify(calls)}: expected 'all', 'website' or 'extensions'.`,
     );
   }
   if (selection.accounts?.length === 0) {
     throw new QuestionError(
       'invalid_question',
-      'accounts is empty: name at least one, or leave it out for all.',
+      sentence`${option('accounts')} is empty: name at least one, or leave it out for all.`,
     );
   }
   return {
@@ -135,10 +132,9 @@ export function planSelection(
     accounts: selection.accounts ?? null,
     calls,
     conditions: [
-      ...(where ? [{ condition: where.condition, asSent: false }] : []),
+      ...(where ? [{ condition: where, asSent: false }] : []),
       ...(filter ? [{ condition: filter.condition, asSent: true }] : []),
     ],
-    warnings: where?.warnings ?? [],
   };
 }
 
@@ -183,13 +179,12 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
     if (question[name] !== undefined && groups.length === 0)
       throw new QuestionError(
         'invalid_question',
-        `${name} needs groupBy: there is only one row without groups.`,
+        sentence`${option(name)} needs ${option('groupBy')}: there is only one row without groups.`,
       );
   }
   const terms = havingTerms(columns, measures);
   return {
     ...selection,
-    warnings: [...selection.warnings, ...read.flatMap(({ warnings }) => warnings)],
     groups,
     measures,
     parts: parts.list,
@@ -200,7 +195,7 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
     having:
       question.having === undefined
         ? null
-        : { condition: readWhere(question.having, terms, 'having').condition, terms },
+        : { condition: readWhere(question.having, terms, 'having'), terms },
     order: orderOf(question, groups, columns, fields),
     limit: readCount('limit', question.limit, 1, 1_000_000) ?? 1000,
     topPer: readCount('topPer', question.topPer, 1, 1_000_000),
@@ -286,6 +281,6 @@ function refusePersonal(groups: readonly QuestionField[], { personal }: Question
   if (field === undefined || personal === 'show' || typeof personal === 'function') return;
   throw new QuestionError(
     'invalid_question',
-    `${field.name} is personal data. To count callers use the measure callers; to see the values set \`personal\` to 'show' or to a function that masks them.`,
+    sentence`${field.name} is personal data. To count callers use the measure callers; to see the values set ${option('personal')} to 'show' or to a function that masks them.`,
   );
 }

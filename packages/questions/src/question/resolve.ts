@@ -1,10 +1,10 @@
 import { propertyOf } from '@call-attribution/core/errors';
 import { hour, minute } from '@call-attribution/core/time';
 import { nearest, parse, simplify } from '@call-attribution/query-dsl';
-import { type Condition, type Literal, namedCondition, type Vocabulary } from '../conditions/condition.ts';
+import { type Condition, type Literal, printCondition, type Vocabulary } from '../conditions/condition.ts';
 import { ambiguousNames, nameOf, wordList } from '../conditions/names.ts';
 import { type ConditionProblem, readCondition } from '../conditions/parse.ts';
-import { QuestionError } from '../errors.ts';
+import { option, QuestionError, sentence } from '../errors.ts';
 import type { QuestionField } from '../fields/vocabulary.ts';
 import {
   type Argument,
@@ -27,12 +27,13 @@ export function readGroups(
   if (names.length > mostGroups) {
     throw new QuestionError(
       'invalid_question',
-      `groupBy names ${names.length} groups: ${mostGroups} at most. Ask twice, or use \`where\`.`,
+      sentence`${option('groupBy')} names ${names.length} groups: ${mostGroups} at most. Ask twice, or use ${option('where')}.`,
     );
   }
   const groups = names.map((name) => readField(name, known, 'group by'));
   const twice = groups.find((group, i) => groups.indexOf(group) !== i);
-  if (twice) throw new QuestionError('invalid_question', `groupBy names ${twice.name} twice.`);
+  if (twice)
+    throw new QuestionError('invalid_question', sentence`${option('groupBy')} names ${twice.name} twice.`);
   return groups;
 }
 
@@ -67,7 +68,6 @@ export interface ReadMeasure {
   /** The own name of the measure. */
   readonly name: string;
   readonly spec: MeasureSpec;
-  readonly warnings: readonly ConditionProblem[];
 }
 
 /** The measures of a question. */
@@ -76,12 +76,16 @@ export function readMeasures(
   known: ReadonlyMap<string, QuestionField>,
 ): readonly ReadMeasure[] {
   if (measures.length === 0)
-    throw new QuestionError('invalid_question', 'measures is empty: name at least one, such as calls.');
+    throw new QuestionError(
+      'invalid_question',
+      sentence`${option('measures')} is empty: name at least one, such as calls.`,
+    );
   const read = measures.map((measure) =>
     measureOf(typeof measure === 'string' ? measure : `distinct(${measure.distinct})`, known),
   );
   const twice = read.find(({ column }, i) => read.findIndex((other) => other.column === column) !== i);
-  if (twice) throw new QuestionError('invalid_question', `measures names ${twice.column} twice.`);
+  if (twice)
+    throw new QuestionError('invalid_question', sentence`${option('measures')} names ${twice.column} twice.`);
   return read;
 }
 
@@ -101,8 +105,7 @@ function measureOf(text: string, known: ReadonlyMap<string, QuestionField>): Rea
 
 function unnamed(text: string, known: ReadonlyMap<string, QuestionField>): ReadMeasure {
   const plain = findMeasure(nameOf(text), false);
-  if (plain !== undefined)
-    return { column: plain.name, name: plain.name, spec: specOf(plain, noArgument), warnings: [] };
+  if (plain !== undefined) return { column: plain.name, name: plain.name, spec: specOf(plain, noArgument) };
   const [, called = '', inside = ''] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(text) ?? [];
   const measure = findMeasure(called.toLowerCase(), true);
   if (measure !== undefined) return withArgument(measure, text, inside, known);
@@ -131,12 +134,11 @@ function withArgument(
 ): ReadMeasure {
   const { name, argument } = measure;
   if (argument === 'condition') {
-    const { condition, warnings } = readWhere(inside, known, text);
+    const condition = readWhere(inside, known, text);
     return {
       column: text,
       name,
       spec: specOf(measure, { ...noArgument, text: inside, condition }),
-      warnings,
     };
   }
   if (argument === 'hours') {
@@ -146,7 +148,7 @@ function withArgument(
         `${text}: expected a number of hours, such as ${name}(24).`,
       );
     const spec = specOf(measure, { ...noArgument, text: inside, hours: Number(inside) });
-    return { column: `${name}_${inside}`, name, spec, warnings: [] };
+    return { column: `${name}_${inside}`, name, spec };
   }
   const field = readField(inside, known, 'measure');
   if (argument === 'number' && !isQuantity(field)) {
@@ -157,7 +159,7 @@ function withArgument(
     );
   }
   const spec = specOf(measure, { ...noArgument, text: field.name, field: field.name, scale: scaleOf(field) });
-  return { column: `${name}_${field.name}`, name, spec, warnings: [] };
+  return { column: `${name}_${field.name}`, name, spec };
 }
 
 /** Is a field a number, and no id? */
@@ -169,15 +171,10 @@ function scaleOf({ name, number }: QuestionField): number {
   return number === 'tenths' ? 10 : 1;
 }
 
-/** A condition with the warnings about it. `name` is the option it came from. */
-export function readWhere(
-  where: string | Condition,
-  vocabulary: Vocabulary,
-  name: string,
-): { readonly condition: Condition; readonly warnings: readonly ConditionProblem[] } {
-  if (typeof where === 'object') return { condition: namedCondition(where, vocabulary), warnings: [] };
-  const result = readCondition(String(where), vocabulary);
-  if (result.ok) return { condition: result.condition, warnings: [] };
+/** A condition. `name` is the option it came from. */
+export function readWhere(where: string | Condition, vocabulary: Vocabulary, name: string): Condition {
+  const result = readCondition(String(typeof where === 'object' ? printCondition(where) : where), vocabulary);
+  if (result.ok) return result.condition;
   throw new InvalidCondition(name, result.problem);
 }
 
@@ -192,7 +189,7 @@ export class InvalidCondition extends QuestionError {
 
   constructor(argument: string, problem: ConditionProblem) {
     const { message, corrected, frame } = problem;
-    super('invalid_condition', `${argument}: ${message}`, {
+    super('invalid_condition', sentence`${option(argument)}: ${message}`, {
       hint: corrected === undefined ? frame : `${frame}\nCorrected: ${corrected}`,
     });
     this.problem = problem;
@@ -223,10 +220,14 @@ function parseFilter(q: string): ReturnType<typeof parse> {
     return parse(q, { version: 'v3' });
   } catch (error) {
     const frame = propertyOf(error, 'frame');
-    throw new QuestionError('invalid_condition', `q: ${String(propertyOf(error, 'message'))}`, {
-      ...(typeof frame === 'string' ? { hint: frame } : {}),
-      cause: error,
-    });
+    throw new QuestionError(
+      'invalid_condition',
+      sentence`${option('q')}: ${String(propertyOf(error, 'message'))}`,
+      {
+        ...(typeof frame === 'string' ? { hint: frame } : {}),
+        cause: error,
+      },
+    );
   }
 }
 
@@ -261,7 +262,7 @@ export function readOrder(
     const meant = nearest(written, columns);
     throw new QuestionError(
       'unknown_name',
-      `order: ${what} has no column ${JSON.stringify(written || part.trim())}. ${meant ? `Did you mean ${meant}?` : `Its columns: ${columns.slice(0, 20).join(', ')}.`}`,
+      sentence`${option('order')}: ${what} has no column ${JSON.stringify(written || part.trim())}. ${meant ? `Did you mean ${meant}?` : `Its columns: ${columns.slice(0, 20).join(', ')}.`}`,
     );
   });
 }
@@ -294,7 +295,7 @@ export function readCount(
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   throw new QuestionError(
     'invalid_question',
-    `${name} is ${JSON.stringify(value)}: expected a whole number from ${least} to ${most.toLocaleString('en')}.`,
+    sentence`${option(name)} is ${JSON.stringify(value)}: expected a whole number from ${least} to ${most.toLocaleString('en')}.`,
   );
 }
 

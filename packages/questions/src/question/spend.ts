@@ -1,4 +1,4 @@
-import { QuestionError } from '../errors.ts';
+import { option, QuestionError, sentence } from '../errors.ts';
 import type { QuestionField } from '../fields/vocabulary.ts';
 import type { Question } from './question.ts';
 
@@ -10,6 +10,6 @@ export function readSpend(spend: NonNullable<Question['spend']>, groups: readonl
   if (groups.length === 1) return Object.entries(spend);
   throw new QuestionError(
     'invalid_question',
-    'spend goes with one group: the spend of each of its values is given.',
+    sentence`${option('spend')} goes with one group: the spend of each of its values is given.`,
   );
 }

@@ -1,0 +1,115 @@
+import type { Call } from '@call-attribution/core';
+import { fixtureCalls } from '@call-attribution/core/testing';
+import { drawFrame } from '@call-attribution/query-dsl';
+import { expect, test } from 'vitest';
+import { answerQuestion, type Condition, parseCondition } from '../src/index.ts';
+
+/** What is wrong with a condition: the kind, the place, what is said of it, and the corrected condition. */
+const wrong: readonly (readonly [
+  text: string,
+  code: string,
+  found: string,
+  said: string,
+  corrected?: string,
+])[] = [
+  ['', 'empty', '', 'The condition is empty. Write one such as talk_minutes >= 2'],
+  ['talk_minuts >= 2', 'unknown_field', 'talk_minuts', 'Did you mean talk_minutes?', 'talk_minutes >= 2'],
+  ['zzz = 1', 'unknown_field', 'zzz', 'Some of the fields: sid, acct_id'],
+  ['>= 2', 'expected_field', '>=', 'Expected the name of a field, found ">=".'],
+  ["page = '/'", 'ambiguous_field', 'page', 'may mean landing_page or conversion_page'],
+  [
+    'talk_minutes',
+    'expected_operator',
+    '',
+    'After talk_minutes comes =, <>, <, <=, >, >=, IN, BETWEEN or IS NULL',
+  ],
+  ['talk_minutes => 2', 'expected_operator', '=>', 'Did you mean >=?', 'talk_minutes >= 2'],
+  ["state contains 'T'", 'expected_operator', 'contains', 'found "contains"'],
+  ["talk_minutes LIKE '2%'", 'expected_operator', 'LIKE', 'After talk_minutes comes'],
+  ["state NOT = 'TX'", 'expected_operator', '=', 'After state comes'],
+  ['missed > TRUE', 'expected_operator', '>', 'After missed comes = TRUE, = FALSE or IS NULL'],
+  ['state = NULL', 'expected_operator', '= NULL', 'Nothing is equal to NULL.', 'state IS NULL'],
+  ['state <> null', 'expected_operator', '<> null', 'Nothing is equal to NULL.', 'state IS NOT NULL'],
+  ['date_added:[2026-01-01 TO *]', 'expected_operator', ':[2026-01-01', 'the filter language of the API'],
+  ['talk_minutes >=', 'expected_value', '', 'is compared with a number such as 2.5; found the end.'],
+  ["talk_minutes >= '2'", 'expected_value', "'2'", 'Did you mean 2?', 'talk_minutes >= 2'],
+  ['talk_minutes >= 1e3', 'expected_value', '1e3', 'found 1e3.'],
+  ['zipcode = 60601', 'expected_value', '60601', "Did you mean '60601'?", "zipcode = '60601'"],
+  [
+    'ppc_campaign = Summer 2026 Sale AND missed',
+    'expected_value',
+    'Summer 2026 Sale',
+    "Did you mean 'Summer 2026 Sale'?",
+    "ppc_campaign = 'Summer 2026 Sale' AND missed",
+  ],
+  ['state = "O\'Neil"', 'expected_value', '"O\'Neil"', "Did you mean 'O''Neil'?", "state = 'O''Neil'"],
+  ["state IN 'TX'", 'expected_value', "'TX'", 'After IN comes a list in brackets'],
+  ['missed = 1', 'expected_value', '1', 'missed is compared with TRUE or FALSE; found 1.'],
+  [
+    "date_added >= '2026-09-31'",
+    'expected_value',
+    "'2026-09-31'",
+    "Did you mean '2026-09-30'?",
+    "date_added >= '2026-09-30'",
+  ],
+  ['day >= 2026-09-30', 'expected_value', '2026-09-30', "Did you mean '2026-09-30'?", "day >= '2026-09-30'"],
+  ["day = '2026-11-20 10:00'", 'expected_value', "'2026-11-20 10:00'", 'a day', "day = '2026-11-20'"],
+  ["weekday = 'Saturday'", 'unknown_value', "'Saturday'", "is never 'Saturday'.", "weekday = 'Sat'"],
+  ["caller_type = 'new'", 'unknown_value', "'new'", "it is one of 'first', 'returning'."],
+  ["state = 'TX' && missed", 'expected_and', '&&', 'Did you mean AND?', "state = 'TX' AND missed"],
+  ["state = 'TX' missed", 'expected_and', '', 'Did you mean AND?', "state = 'TX' AND missed"],
+  ["state = 'TX')", 'expected_and', ')', 'Expected AND or OR, found ")".'],
+  ["state = 'TX'; drop table records", 'expected_and', ';', 'Expected AND or OR, found ";".'],
+  ['talk_minutes BETWEEN 1, 2', 'expected_and', ',', 'Expected AND, found ",".'],
+  ["state = 'TX", 'unclosed', "'TX", 'The string has no closing quote.'],
+  ["(state = 'TX'", 'unclosed', '(', 'A bracket is not closed.'],
+  [`${'('.repeat(2000)}missed`, 'too_deep', '(', 'at most 100 nested conditions'],
+  [`${'NOT '.repeat(2000)}missed`, 'too_deep', 'NOT', 'at most 100 nested conditions'],
+];
+
+test.each(wrong.map(([text, code, found, said, corrected]) => ({ text, code, found, said, corrected })))(
+  '$code: $text',
+  ({ text, code, found, said, corrected }) => {
+    const result = parseCondition(text);
+    if (result.ok) throw new Error('It was read.');
+    const { problem } = result;
+    expect(problem).toMatchObject({ code, found, expected: expect.stringMatching(/./) });
+    expect(problem.message).toContain(said);
+    expect(problem.corrected).toBe(corrected);
+    expect(problem.frame).toBe(drawFrame(text, problem.start, problem.end - problem.start));
+  },
+);
+
+test('names are read as people write them', () => {
+  for (const name of ['Campaign', 'PPC_CAMPAIGN', 'ppc-campaign', 'campaign']) {
+    expect(parseCondition(`${name} = 'a'`)).toMatchObject({ ok: true, condition: { field: 'ppc_campaign' } });
+  }
+});
+
+test('a condition as data is read as the text that it stands for', async () => {
+  const count = async (where: unknown) => (await answerQuestion({ where: where as Condition }, [call])).calls;
+  const call = { ...fixtureCalls(1)[0], state: "T'X", talk_minutes: '2.5' } as Call;
+  const value = (text: string, type = 'text') => ({ type, text });
+  const test = (kind: string, more: object) => ({ kind, field: 'state', ...more });
+  expect(
+    await count({
+      kind: 'and',
+      parts: [
+        test('in', { values: [value("T'X")], exact: true }),
+        test('like', { pattern: 'T%' }),
+        { kind: 'not', part: test('null', {}) },
+        { kind: 'compare', field: 'minutes', operator: '>=', value: value('2.5', 'number') },
+      ],
+    }),
+  ).toBe(1);
+  await expect(count(test('null', { field: 'stat' }))).rejects.toThrow('Did you mean state?');
+  for (const wrong of [
+    test('flag', {}),
+    test('in', { values: [] }),
+    test('compare', { operator: "= '' OR 1 = 1 --", value: value('x') }),
+    test('compare', { operator: '=', value: value('1', 'number') }),
+    { kind: 'sql', field: 'state' },
+    { kind: 'and', parts: [] },
+  ])
+    await expect(count(wrong)).rejects.toMatchObject({ code: 'invalid_condition' });
+});
