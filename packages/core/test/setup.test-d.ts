@@ -9,7 +9,6 @@ import {
   type HttpError,
   type RequestOptions,
 } from '../src/index.ts';
-import { connectionOf, readSettings, type SettingsSource } from '../src/settings/index.ts';
 
 const { BASE_URL, ACCESS_KEY, SECRET_KEY, TOKEN } = process.env;
 
@@ -18,7 +17,6 @@ test('variables of the environment can be passed as they are: the types leave "n
     createClient({ baseUrl: BASE_URL, auth: apiKeys(ACCESS_KEY, SECRET_KEY) }),
   ).toBeFunction();
   expectTypeOf(() => createClient({ baseUrl: BASE_URL, auth: bearerToken(TOKEN) })).toBeFunction();
-  expectTypeOf(() => createClient(connectionOf(readSettings()))).toBeFunction();
 });
 
 test('a client whose URL and credentials come from the environment needs no options', () => {
@@ -55,5 +53,4 @@ test('options may be undefined, under exactOptionalPropertyTypes too', () => {
     proxy: unset,
   }).toExtend<ClientOptions>();
   expectTypeOf({ timeout: { total: unset }, signal: unset }).toExtend<RequestOptions>();
-  expectTypeOf({ env: unset, config: unset, cwd: unset }).toExtend<SettingsSource>();
 });

@@ -4,7 +4,7 @@ import {
   type SecretName,
   type Settings,
   secretCommand,
-} from '@call-attribution/core/settings';
+} from '@call-attribution/mcp-server/settings';
 import type { Handler } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';

@@ -1,11 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
-import {
-  accountNameWords,
-  isAccountName,
-  readSmallFile,
-  type SecretName,
-  userConfigFile,
-} from '@call-attribution/core/settings';
+import { accountNameWords, isAccountName, readSmallFile } from '@call-attribution/core/settings';
+import { type SecretName, userConfigFile } from '@call-attribution/mcp-server/settings';
 import { makeOwnFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import type { Args } from '../args/command.ts';
 import { systemCode, UsageError } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { checkNames } from '@call-attribution/core/options';
-import type { Settings } from '@call-attribution/core/settings';
 import { parseDuration } from '@call-attribution/core/time';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import { limitDefaults, shapeDefaults } from '@call-attribution/service/defaults';
 import { UsageError } from '../errors.ts';
 

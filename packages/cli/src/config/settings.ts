@@ -4,7 +4,8 @@ import {
   type SettingProblem,
   type Settings,
   type SettingsSource,
-} from '@call-attribution/core/settings';
+  secretSettings,
+} from '@call-attribution/mcp-server/settings';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -37,32 +38,19 @@ export function readAccountSettings(
 ): { readonly settings: Settings; readonly problem: UsageError | null }[] {
   return readAccounts(names, sourceOf(args, io)).map((settings) => {
     const [own] = settings.problems;
-    const isOwn = own !== undefined && ofOneAccount.has(own.code);
-    if (isOwn) return { settings, problem: problemError(own) };
+    if (own?.place === 'setting') return { settings, problem: problemError(own) };
     return { settings: checked(settings), problem: null };
   });
 }
 
-const ofOneAccount: ReadonlySet<string> = new Set([
-  'unset_variable',
-  'failed_command',
-  'unreadable_file',
-  'empty_file',
-  'not_a_url',
-  'credentials_in_url',
-  'unknown_version',
-  'unknown_time_zone',
-  'not_a_duration',
-]);
-
 /** The settings of one account for reading a store, which needs no credentials of it. */
 export function readStoredSettings(account: string | null, args: Args, io: Io): Settings {
   const settings = read({ ...sourceOf(args, io), account });
-  const problems = settings.problems.filter(({ code }) => !ofCredentials.has(code));
+  const problems = settings.problems.filter(
+    ({ of }) => of === undefined || !Object.hasOwn(secretSettings, of),
+  );
   return checked({ ...settings, problems, secret: () => null });
 }
-
-const ofCredentials: ReadonlySet<string> = new Set(['unset_variable', 'unreadable_file', 'empty_file']);
 
 /** The settings of options and environment alone, for a command that writes the configuration file. */
 export function readGivenSettings(args: Args, io: Io): Settings {
@@ -75,19 +63,10 @@ export function readGivenSettings(args: Args, io: Io): Settings {
 /** The settings of a command that does not ask the API: what is wrong with the connection is no matter of it. */
 export function readFileSettings(args: Args, io: Io): Settings {
   const settings = read(sourceOf(args, io));
-  const problem = settings.problems.find(({ code }) => ofTheFile.has(code));
+  const problem = settings.problems.find(({ place }) => place === 'file');
   if (problem) throw problemError(problem);
   return settings;
 }
-
-const ofTheFile: ReadonlySet<string> = new Set([
-  'no_config_file',
-  'unreadable_file',
-  'config_not_json',
-  'config_not_object',
-  'config_not_string',
-  'unknown_config_name',
-]);
 
 function sourceOf(args: Args, io: Io): SettingsSource {
   const text = (name: keyof typeof options): string | null =>
@@ -107,11 +86,8 @@ function sourceOf(args: Args, io: Io): SettingsSource {
   };
 }
 
-function problemError({ code, message, hint }: SettingProblem): UsageError {
-  const copy = 'the accounts of a store are chosen with --store sqlite:calls.db';
-  return new UsageError(message, {
-    hints: [...(hint ? [hint] : []), ...(code === 'no_accounts' ? [copy] : [])],
-  });
+function problemError({ message, hint }: SettingProblem): UsageError {
+  return new UsageError(message, { hints: hint ? [hint] : [] });
 }
 
 function checked(settings: Settings): Settings {

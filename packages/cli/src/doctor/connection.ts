@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@call-attribution/core';
-import { type Settings, userConfigFile } from '@call-attribution/core/settings';
+import { type Settings, userConfigFile } from '@call-attribution/mcp-server/settings';
 import type { Args } from '../args/command.ts';
 import { readSettings, readStoredSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';

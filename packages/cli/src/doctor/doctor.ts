@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { Args, Handler } from '../args/command.ts';
 import { readStoredSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';

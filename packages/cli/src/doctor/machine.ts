@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { statfsSync } from 'node:fs';
 import { propertyOf } from '@call-attribution/core/errors';
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Io } from '../io.ts';
 import { bytes, duration } from '../term/numbers.ts';

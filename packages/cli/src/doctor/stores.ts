@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { storeName } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';

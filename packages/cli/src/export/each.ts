@@ -1,5 +1,5 @@
-import type { Settings } from '@call-attribution/core/settings';
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';

@@ -1,5 +1,5 @@
 import type { FieldSpec } from '@call-attribution/core';
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import { periodOfFilter, type ReceiptFacts, verdictOfCopies } from '@call-attribution/node-stream/receipts';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';

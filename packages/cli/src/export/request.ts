@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { FileSink } from '@call-attribution/node-stream/sinks';
 import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { planQuestion } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';

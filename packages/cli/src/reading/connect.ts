@@ -1,5 +1,5 @@
 import { type Auth, apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
-import { connectionOf, missingSettings, type Settings } from '@call-attribution/core/settings';
+import { connectionOf, missingSettings, type Settings } from '@call-attribution/mcp-server/settings';
 import type { Args } from '../args/command.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { UsageError } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { CallStreamOptions, TimeSlice } from '@call-attribution/node-stream';
 import {
   type CopyVerdict,

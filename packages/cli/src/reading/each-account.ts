@@ -1,4 +1,4 @@
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { Args } from '../args/command.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';

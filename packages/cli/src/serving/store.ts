@@ -1,4 +1,4 @@
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import { createService, type Feed } from '@call-attribution/service';
 import type { Store } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { AccountCredential, Store, StoreOptions } from '@call-attribution/store';
 import type { Args } from '../args/command.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '@call-attribution/core';
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { TimeSlice } from '@call-attribution/node-stream';
 import type { Args } from '../args/command.ts';
 import {

@@ -6,13 +6,13 @@ import { createLimiter } from '../http/limiter.ts';
 import { type ProxyServer, proxyFor, readProxy } from '../http/proxy.ts';
 import { readRetry, retryDefaults } from '../http/retry.ts';
 import { createLog, lineLogger } from '../log/logger.ts';
+
 import { checkNames, checkRequestNames } from '../options/check-names.ts';
 import type { Version } from '../record/fields.ts';
-import { connectionOf, missingSettings } from '../settings/credentials.ts';
 import type { Environment } from '../settings/environment.ts';
-import { readSettings } from '../settings/read-settings.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Duration, deadlineMillis } from '../time/duration.ts';
+import { readEnvironment } from './environment.ts';
 import {
   type Address,
   type ClientOptions,
@@ -153,34 +153,8 @@ function readAddress(text: string | undefined, option: string): Address & { read
  * The options, completed from `CALLS_*` variables when `baseUrl` was left out. Where it was given nothing is read: keys of the
  * environment go only to the URL that the environment or the program itself names for them.
  */
-function withEnvironment(options: ClientOptions): ClientOptions {
-  const { env, ...given } = options;
-  if (Object.hasOwn(options, 'baseUrl')) {
-    if (env !== undefined) throw new ConfigurationError('invalid_option', setupMessages.notRead('env'));
-    return given;
-  }
-  const settings = readSettings({
-    options: { legacyBaseUrl: given.legacyBaseUrl, apiVersion: given.version },
-    nameOption: (name) => (name === 'apiVersion' ? 'version' : name),
-    searchHome: false,
-    env: { ...(env ?? process.env), CALLS_CONFIG: undefined },
-  });
-  const [first] = settings.problems;
-  if (first?.code === 'unknown_log_setting')
-    throw new ConfigurationError('invalid_option', setupMessages.logUnusable(first.message, first.hint));
-  const wrong = settings.problems.map(({ message, hint }) =>
-    hint === undefined ? message : `${message} (${hint})`,
-  );
-  const missing = missingSettings(settings)
-    .filter(({ code }) => code === 'no_base_url' || given.auth === undefined)
-    // A variable that is set to something unusable is not missing.
-    .filter(({ of }) => !settings.problems.some((problem) => problem.of === of))
-    .map(({ message }) => message);
-  const problems = [...wrong, ...missing];
-  if (problems.length > 0)
-    throw new ConfigurationError('invalid_option', setupMessages.settingsUnusable(problems));
-  const { legacyAuth, ...found } = connectionOf(settings);
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  // Keys of the environment may be those of another account than the credentials that were given.
-  return { ...found, ...(given.auth === undefined && legacyAuth ? { legacyAuth } : {}), ...set };
+function withEnvironment({ env, ...given }: ClientOptions): ClientOptions {
+  if (!Object.hasOwn(given, 'baseUrl')) return readEnvironment(given, env ?? process.env);
+  if (env !== undefined) throw new ConfigurationError('invalid_option', setupMessages.envNotRead());
+  return given;
 }

@@ -80,17 +80,13 @@ export const setupMessages = {
     message: `baseUrl ends in /${named}, and version is ${version}.`,
     hint: 'Remove one of them.',
   }),
-  notRead: (option: string): ErrorWords => ({
-    message: `${option} is not read when baseUrl is given.`,
-    hint: `Leave ${option} out, or leave baseUrl out to read it from there.`,
+  envNotRead: (): ErrorWords => ({
+    message: 'env is not read when baseUrl is given.',
+    hint: 'Leave env out, or leave baseUrl out to read it from there.',
   }),
   settingsUnusable: (problems: readonly string[]): ErrorWords => ({
     message: `createClient() found no connection to use. ${problems.map((problem) => `${problem}.`).join(' ')}`,
     hint: 'Set these variables (CALLS_ACCESS_KEY_FILE and so on name files instead), or pass baseUrl and auth.',
-  }),
-  logUnusable: (problem: string, hint?: string): ErrorWords => ({
-    message: `${problem}.`,
-    ...(hint === undefined ? {} : { hint: hint.replace(/^./, (letter) => letter.toUpperCase()) }),
   }),
   secretsMissing: (names: readonly string[]): ErrorWords => ({
     message: `The ${names.join(' and the ')} ${names.length > 1 ? 'are' : 'is'} missing: undefined was passed.`,

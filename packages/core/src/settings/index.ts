@@ -1,8 +1,6 @@
-// The one reader of settings and credentials: options, then the environment (CALLS_*), then a configuration file.
+// What reads settings: variables of the environment, small files, what people write in files, names of accounts, loopback addresses.
 export { accountNameForm, accountNameWords, isAccountName } from './account-name.ts';
-export { type ConfigFile, userConfigFile } from './config-file.ts';
-export { type Connection, connectionOf, missingSettings } from './credentials.ts';
-export { type Environment, isInProject, readVariable } from './environment.ts';
+export { type Environment, isCredentialVariable, isInProject, readVariable } from './environment.ts';
 export {
   findProblem,
   type InputIssue,
@@ -11,25 +9,6 @@ export {
   readInput,
   readJsonInput,
 } from './input.ts';
+export { notJsonText } from './json-error.ts';
 export { isLoopback } from './loopback.ts';
-export type { SettingProblem } from './problems.ts';
-export {
-  type ConfiguredAccount,
-  readAccounts,
-  readSettings,
-  type Settings,
-  type SettingsSource,
-} from './read-settings.ts';
-export { secretCommand } from './secret-command.ts';
-export { readSmallFile, type SmallFile } from './small-file.ts';
-export {
-  type Origin,
-  type PlainName,
-  type PlainSettings,
-  plainSettings,
-  type SecretName,
-  type Setting,
-  type SettingOf,
-  type SettingSpec,
-  secretSettings,
-} from './table.ts';
+export { readSmallFile, type SmallFile, systemCode } from './small-file.ts';

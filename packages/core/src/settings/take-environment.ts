@@ -22,7 +22,7 @@ function isSecret(name: string, value: string): boolean {
  *
  * @example
  * const env = takeEnvironment();
- * const client = createClient(connectionOf(readSettings({ env })));
+ * const client = createClient({ env });
  */
 export function takeEnvironment(env: Record<string, string | undefined> = process.env): Environment {
   const copy: Record<string, string | undefined> = {};

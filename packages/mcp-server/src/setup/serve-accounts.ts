@@ -2,13 +2,14 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Client } from '@call-attribution/core';
-import { type Environment, readVariable, type Settings } from '@call-attribution/core/settings';
+import { type Environment, readVariable } from '@call-attribution/core/settings';
 import type { HttpOptions } from '../http/options.ts';
 import { pseudonymKeyFrom } from '../privacy/masking.ts';
 import { createServer } from '../server/create-server.ts';
 import type { McpAccount } from '../server/lane.ts';
 import type { CallsMcpOptions } from '../server/options.ts';
 import { serveHttp, serveStdio } from '../server/serve.ts';
+import type { Settings } from '../settings/index.ts';
 
 /** An account with the settings that a program read for it. */
 export interface ServedAccount {

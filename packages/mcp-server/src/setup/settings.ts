@@ -1,12 +1,12 @@
 import { CallsError, type Client, createClient } from '@call-attribution/core';
+import type { Environment } from '@call-attribution/core/settings';
 import {
   connectionOf,
-  type Environment,
   missingSettings,
   readAccounts,
   readSettings,
   type Settings,
-} from '@call-attribution/core/settings';
+} from '../settings/index.ts';
 import { ToolError } from '../text/failures.ts';
 import { counted } from '../text/notes.ts';
 
@@ -28,10 +28,10 @@ export function readAccountSettings(names: readonly string[] | 'all', env: Envir
 }
 
 function apiSettingsOf(settings: Settings): ApiSettings {
-  const isUrlWrong = settings.problems.some(
-    ({ code }) => code === 'not_a_url' || code === 'credentials_in_url',
+  // A setting that cannot be used is not missing.
+  const missing = missingSettings(settings).filter(
+    ({ of }) => !settings.problems.some((problem) => problem.of === of),
   );
-  const missing = missingSettings(settings).filter(({ code }) => !(isUrlWrong && code === 'no_base_url'));
   const problems = [...settings.problems, ...missing];
   return {
     settings,

@@ -1,10 +1,15 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import {
+  type Environment,
+  isAccountName,
+  isCredentialVariable,
+  readSmallFile,
+  type SmallFile,
+  systemCode,
+} from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { isAccountName } from './account-name.ts';
-import { type Environment, isCredentialVariable } from './environment.ts';
 import { problems, type Report } from './problems.ts';
-import { readSmallFile, type SmallFile } from './small-file.ts';
 import { accountNames, fileNames, secretSettings } from './table.ts';
 
 /** A configuration file that was found and read. */
@@ -188,10 +193,3 @@ function parseAccount(
 
 const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
-
-/** The code of a system error, such as EACCES. */
-export function systemCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : 'unknown reason';
-}

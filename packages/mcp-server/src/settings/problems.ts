@@ -1,6 +1,5 @@
-import type { InputError } from '../errors/calls-error.ts';
-import { accountNameWords } from './account-name.ts';
-import { notJsonText } from './json-error.ts';
+import type { InputError } from '@call-attribution/core/errors';
+import { accountNameWords, notJsonText } from '@call-attribution/core/settings';
 
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
 const meant = (near: string | undefined, otherwise: string): string =>
@@ -21,13 +20,13 @@ const reference = (account: string, name: string): string =>
 
 /** A setting that is missing or cannot be used, in words for whoever set it. It never holds a credential. */
 export interface SettingProblem {
-  /** Stable name of the problem, such as `not_a_url`. */
-  readonly code: string;
+  /** What it is about: the configuration file as a whole, an account in it, or one setting. */
+  readonly place: 'file' | 'account' | 'setting';
   /** What is wrong, as one sentence. */
   readonly message: string;
   /** What to do about it, when there is more to say. */
   readonly hint?: string;
-  /** The setting that it is about, such as `baseUrl`, where it is about one. */
+  /** The setting, where it is about one, such as `baseUrl`. */
   readonly of?: string;
 }
 
@@ -37,8 +36,13 @@ type NamePlace = 'file' | 'account';
 /** Takes a problem in. */
 export type Report = (problem: SettingProblem) => void;
 
-const problem = (code: string, message: string, hint?: string): SettingProblem =>
-  hint === undefined ? { code, message } : { code, message, hint };
+const problemAt =
+  (place: SettingProblem['place']) =>
+  (message: string, hint?: string): SettingProblem =>
+    hint === undefined ? { place, message } : { place, message, hint };
+const inFile = problemAt('file');
+const inAccount = problemAt('account');
+const inSetting = problemAt('setting');
 
 /**
  * What can be wrong with settings. `from` is the option, variable or file of a setting, `path` the file; `at` is the account of a
@@ -46,14 +50,13 @@ const problem = (code: string, message: string, hint?: string): SettingProblem =
  */
 export const problems = {
   noConfigFile: (path: string, from: string) =>
-    problem('no_config_file', `there is no configuration file ${path}`, `it was named by ${from}`),
+    inFile(`there is no configuration file ${path}`, `it was named by ${from}`),
   configNotJson: (path: string, text: string) =>
-    problem(
-      'config_not_json',
+    inFile(
       notJsonText(text, path),
       'it looks like { "baseUrl": "https://...", "timeZone": "America/New_York" }',
     ),
-  configNotObject: (path: string) => problem('config_not_object', `${path} must hold one JSON object`),
+  configNotObject: (path: string) => inFile(`${path} must hold one JSON object`),
   /** `kind` is that of the place: the file itself, or one of its accounts. */
   unknownName: (
     kind: NamePlace,
@@ -62,99 +65,74 @@ export const problems = {
     near: string | undefined,
     known: readonly string[],
   ) =>
-    problem(
-      kind === 'file' ? 'unknown_config_name' : 'unknown_account_setting',
+    problemAt(kind)(
       `${at} has an unknown name ${quoted(name)}`,
       meant(near && quoted(near), `known names: ${known.join(', ')}`),
     ),
   notString: (kind: NamePlace, at: string, name: string) =>
-    problem(
-      kind === 'file' ? 'config_not_string' : 'account_not_string',
-      `${at}: ${quoted(name)} must be a string`,
-    ),
+    problemAt(kind)(`${at}: ${quoted(name)} must be a string`),
   unreadableFile: (path: string, reason: string, from?: string) =>
-    problem('unreadable_file', `${from === undefined ? '' : `${from}: `}${path} cannot be read (${reason})`),
-  emptyFile: (path: string, from: string) => problem('empty_file', `${from}: ${path} is empty`),
+    from === undefined
+      ? inFile(`${path} cannot be read (${reason})`)
+      : inSetting(`${from}: ${path} cannot be read (${reason})`),
+  emptyFile: (path: string, from: string) => inSetting(`${from}: ${path} is empty`),
 
-  notUrl: (from: string) =>
-    problem('not_a_url', `${from} must be a URL that begins with https:// or http://`),
+  notUrl: (from: string) => inSetting(`${from} must be a URL that begins with https:// or http://`),
   credentialsInUrl: (from: string) =>
-    problem(
-      'credentials_in_url',
-      `${from} must not have credentials in it`,
-      'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY instead',
-    ),
+    inSetting(`${from} must not have credentials in it`, 'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY instead'),
   unknownVersion: (from: string, value: string) =>
-    problem('unknown_version', `${from}: the API version is v2 or v3, not ${quoted(value)}`),
+    inSetting(`${from}: the API version is v2 or v3, not ${quoted(value)}`),
   unknownTimeZone: (from: string, value: string) =>
-    problem(
-      'unknown_time_zone',
+    inSetting(
       `${from}: there is no time zone ${quoted(value)}`,
       'use an IANA name, such as America/New_York, Europe/Berlin or UTC',
     ),
   notDuration: (from: string, value: string) =>
-    problem('not_a_duration', `${from} must be a duration such as 30s or 5m, not ${quoted(value)}`),
+    inSetting(`${from} must be a duration such as 30s or 5m, not ${quoted(value)}`),
   unknownWord: (from: string, value: string, near: string | undefined, known: readonly string[]) =>
-    problem(
-      'unknown_log_setting',
+    inSetting(
       `${from} must be ${known.slice(0, -1).join(', ')} or ${known.at(-1)}, not ${quoted(value.slice(0, 20))}`,
       meant(near, 'remove the variable to use the default'),
     ),
 
-  missing: (code: string, variable: string, what: string, hint?: string) =>
-    problem(code, `${variable} is missing: ${what}`, hint),
+  missing: (variable: string, what: string, hint?: string) =>
+    inSetting(`${variable} is missing: ${what}`, hint),
   missingUrlOf: (account: string) =>
-    problem('no_base_url', `account ${quoted(account)} has no "baseUrl", and none is set for all accounts`),
-  missingCredentialOf: (code: string, account: string, name: string, what: string) =>
-    problem(code, `account ${quoted(account)} has no ${what}`, reference(account, name)),
+    inSetting(`account ${quoted(account)} has no "baseUrl", and none is set for all accounts`),
+  missingCredentialOf: (account: string, name: string, what: string) =>
+    inSetting(`account ${quoted(account)} has no ${what}`, reference(account, name)),
 
   accountsNotObject: (path: string) =>
-    problem(
-      'accounts_not_object',
-      `${path}: "accounts" must be an object with a name for each account`,
-      accountForm,
-    ),
+    inFile(`${path}: "accounts" must be an object with a name for each account`, accountForm),
   noAccounts: (path: string | null) =>
-    problem(
-      'no_accounts',
+    inFile(
       path === null ? 'there is no calls.config.json with accounts' : `${path} has no accounts`,
       'add "accounts": { "main": { "accessKeyFile": "main.access", "secretKeyFile": "main.secret" } }',
     ),
   unknownAccount: (path: string, account: string, near: string | undefined, known: readonly string[]) =>
-    problem(
-      'unknown_account',
-      `${path} has no account ${quoted(account)}`,
-      meant(near, `it has ${known.join(', ')}`),
-    ),
-  badAccountName: (at: string) => problem('bad_account_name', `${at}: a name ${idForm}`),
-  badAccountId: (at: string) => problem('bad_account_id', `${at}: "id" ${idForm}`),
-  accountNotObject: (at: string) => problem('account_not_object', `${at} must be an object`, accountForm),
+    inFile(`${path} has no account ${quoted(account)}`, meant(near, `it has ${known.join(', ')}`)),
+  badAccountName: (at: string) => inFile(`${at}: a name ${idForm}`),
+  badAccountId: (at: string) => inAccount(`${at}: "id" ${idForm}`),
+  accountNotObject: (at: string) => inAccount(`${at} must be an object`, accountForm),
   credentialInClear: (at: string, account: string, name: string) =>
-    problem(
-      'credential_in_clear',
-      `${at} has its "${name}" in clear, which is refused`,
-      reference(account, name),
-    ),
+    inAccount(`${at} has its "${name}" in clear, which is refused`, reference(account, name)),
   badVariableName: (at: string, account: string, name: string) =>
-    problem(
-      'bad_variable_name',
+    inAccount(
       `${at}: "${name}" must name an environment variable that begins with CALLS_ and ends with KEY, TOKEN, SECRET or PASSWORD`,
       `such as "${variableFor(account, name.slice(0, -3))}"; the credential itself does not belong in the file`,
     ),
   twoReferences: (at: string, first: string, second: string) =>
-    problem('two_references', `${at} has both "${first}" and "${second}"`, 'remove one of them'),
-  failedCommand: ({ summary, hint }: InputError) => problem('failed_command', summary, hint),
+    inAccount(`${at} has both "${first}" and "${second}"`, 'remove one of them'),
+  failedCommand: ({ summary, hint }: InputError) => ({ ...inSetting(summary, hint), of: 'accessKey' }),
   unsetVariable: (account: string, variable: string) =>
-    problem('unset_variable', `account ${quoted(account)}: the environment variable ${variable} is not set`),
+    inSetting(`account ${quoted(account)}: the environment variable ${variable} is not set`),
   sameAccountId: (path: string, first: string, second: string, id: string) =>
-    problem(
-      'same_account_id',
+    inFile(
       `${path}: accounts ${quoted(first)} and ${quoted(second)} have the same ID ${id}`,
       'a store keeps accounts apart by their ID; the name is the ID where "id" is not set',
     ),
   sameCredential: (first: string, second: string) =>
-    problem(
-      'same_credential',
+    inAccount(
       `accounts ${quoted(first)} and ${quoted(second)} have the same credentials, so the same calls would be read twice`,
     ),
 };

@@ -1,5 +1,5 @@
 import { execSync } from 'node:child_process';
-import { InputError } from '../errors/calls-error.ts';
+import { InputError } from '@call-attribution/core/errors';
 import type { Setting } from './table.ts';
 
 /**

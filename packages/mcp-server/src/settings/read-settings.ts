@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
+import { InputError } from '@call-attribution/core/errors';
+import { type Environment, readSmallFile, readVariable, systemCode } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { InputError } from '../errors/calls-error.ts';
-import { type ConfigFile, type FileContent, readConfigFile, systemCode, type Values } from './config-file.ts';
-import { type Environment, readVariable } from './environment.ts';
+import { type ConfigFile, type FileContent, readConfigFile, type Values } from './config-file.ts';
 import { problems, type Report, type SettingProblem } from './problems.ts';
 import { secretCommand } from './secret-command.ts';
-import { readSmallFile } from './small-file.ts';
 import {
   type PlainName,
   type PlainSettings,
@@ -116,8 +115,13 @@ export function readSettings(source: SettingsSource = {}): Settings {
       readSecret(name, variable, placesOf(name)),
     ]),
   );
+  const read = Object.fromEntries(plain) as PlainSettings;
+  const ending = /\/(v[23])(?:\/user\/bid-management)?\/*$/.exec(read.baseUrl?.value ?? '')?.[1];
+  const isUsual = read.apiVersion.origin === 'default';
   return {
-    ...(Object.fromEntries(plain) as PlainSettings),
+    ...read,
+    // A URL that ends in a version says which one is meant.
+    ...(isUsual && ending === 'v2' ? { apiVersion: { ...read.apiVersion, value: ending } } : {}),
     file: content?.file ?? null,
     account: profile ? { name: profile.name, id: profile.id } : null,
     accounts,

@@ -1,6 +1,13 @@
-import { type Auth, apiKeys, bearerToken, type KeyAuth } from '../auth/auth.ts';
-import { type Logger, type LogLevel, lineLogger } from '../log/logger.ts';
-import type { Version } from '../record/fields.ts';
+import {
+  type Auth,
+  apiKeys,
+  bearerToken,
+  type KeyAuth,
+  type Logger,
+  type LogLevel,
+  lineLogger,
+  type Version,
+} from '@call-attribution/core';
 import { problems, type SettingProblem } from './problems.ts';
 import type { Settings } from './read-settings.ts';
 import { plainSettings, type SecretName, secretSettings } from './table.ts';
@@ -9,33 +16,37 @@ const legacyUsers = 'legacy users may set CALLS_BEARER_TOKEN instead of the two 
 
 /** What a program still has to be given before it can read calls; empty when nothing is missing. */
 export function missingSettings({ account, apiVersion, baseUrl, secret }: Settings): SettingProblem[] {
-  const missing: SettingProblem[] = [];
-  const credential = (
-    code: 'no_access_key' | 'no_secret_key' | 'no_token',
-    name: SecretName,
-    what: string,
-  ) => {
-    const variable = secretSettings[name];
-    if (secret(name) !== null) return;
-    const add = (problem: SettingProblem) => missing.push({ ...problem, of: name });
-    if (account !== null) add(problems.missingCredentialOf(code, account.name, name, what));
-    else if (code === 'no_token')
-      add(problems.missing(code, variable, 'v2 needs the bearer token of the account'));
-    else add(problems.missing(code, variable, `the ${what} of the account`, legacyUsers));
+  const credential = (of: SecretName, what: string, usual: SettingProblem): SettingProblem[] => {
+    if (secret(of) !== null) return [];
+    return [{ ...(account === null ? usual : problems.missingCredentialOf(account.name, of, what)), of }];
   };
+  const missing: SettingProblem[] = [];
   if (baseUrl === null)
     missing.push({
       ...(account === null
-        ? problems.missing('no_base_url', plainSettings.baseUrl.variable, 'the URL of the API')
+        ? problems.missing(plainSettings.baseUrl.variable, 'the URL of the API')
         : problems.missingUrlOf(account.name)),
       of: 'baseUrl',
     });
-  if (apiVersion.value === 'v2') credential('no_token', 'bearerToken', 'bearer token, which v2 needs');
-  else if (secret('bearerToken') === null) {
-    credential('no_access_key', 'accessKey', 'access key');
-    credential('no_secret_key', 'secretKey', 'secret key');
+  const { accessKey, secretKey, bearerToken: token } = secretSettings;
+  if (apiVersion.value === 'v2') {
+    const usual = problems.missing(token, 'v2 needs the bearer token of the account');
+    return [...missing, ...credential('bearerToken', 'bearer token, which v2 needs', usual)];
   }
-  return missing;
+  if (secret('bearerToken') !== null) return missing;
+  return [
+    ...missing,
+    ...credential(
+      'accessKey',
+      'access key',
+      problems.missing(accessKey, 'the access key of the account', legacyUsers),
+    ),
+    ...credential(
+      'secretKey',
+      'secret key',
+      problems.missing(secretKey, 'the secret key of the account', legacyUsers),
+    ),
+  ];
 }
 
 /** Settings in the form of client options. */
@@ -50,8 +61,8 @@ export interface Connection {
   readonly auth?: Auth;
   /** Keys of the SMS listing. */
   readonly legacyAuth?: KeyAuth;
-  /** How long a request may take, and, as with the defaults, twice that with its repetitions. */
-  readonly timeout?: { readonly idle: number; readonly attempt: number; readonly total: number };
+  /** Milliseconds after which a request ends, whatever it is doing. */
+  readonly timeout?: number;
   /** Where `CALLS_LOG` sends its lines, when it is set. */
   readonly logger?: Logger;
   /** What `CALLS_LOG` says. */
@@ -81,7 +92,7 @@ export function connectionOf(settings: Settings, writeLog?: (line: string) => vo
     ...(settings.legacyBaseUrl ? { legacyBaseUrl: settings.legacyBaseUrl.value } : {}),
     ...(auth ? { auth } : {}),
     ...(keys ? { legacyAuth: keys } : {}),
-    ...(limit ? { timeout: { idle: limit, attempt: limit, total: 2 * limit } } : {}),
+    ...(limit ? { timeout: limit } : {}),
     ...(settings.log
       ? { logger: lineLogger(settings.logFormat.value, writeLog), logLevel: settings.log.value }
       : {}),
