@@ -1,5 +1,5 @@
 import { type Call, isCallExtension } from '@call-attribution/core';
-import type { Settings } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import { filterCalls, through } from '@call-attribution/node-stream/operators';
 import { selectCalls } from '@call-attribution/questions';
 import { UsageError } from '../errors.ts';
