@@ -14,18 +14,16 @@ export {
   type AnswerOptions,
   answerQuestion,
   answerQuestions,
-  answersOfRead,
-  type Calls,
   type CheckedQuestion,
   createAnswer,
-  type ReadAnswers,
+  createAnswers,
+  type QuestionNeeds,
   type RunningAnswer,
-  type SavedAnswer,
+  RunningAnswers,
 } from './engine/answer-question.ts';
-export type { SavedCell } from './engine/cell.ts';
-export type { SavedCounts, SeenAccount } from './engine/running.ts';
+export type { Calls, ColumnBatch } from './engine/calls.ts';
+export { answersOfRead, type ReadCalls } from './engine/read-calls.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
-export type { KeptCall } from './engine/sequences.ts';
 export { type OptionSentence, QuestionError, type QuestionErrorCode } from './errors.ts';
 export type { FieldSettings } from './fields/calendar.ts';
 export { callerKey } from './fields/caller-key.ts';
@@ -40,7 +38,7 @@ export {
   touches,
   weekdays,
 } from './fields/derived.ts';
-export type { Facts, ReadCalls, Sequence } from './fields/facts.ts';
+export type { Facts, Sequence } from './fields/facts.ts';
 export { parseCondition, type QuestionField, questionFields } from './fields/vocabulary.ts';
 export { columnText, isStoredTime, isWellFormed } from './fields/wire-values.ts';
 export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut, Note } from './question/answer.ts';

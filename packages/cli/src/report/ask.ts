@@ -1,6 +1,11 @@
 import type { Filter } from '@call-attribution/query-dsl';
-import type { AccountStatus, Answer, Question, RunningAnswer } from '@call-attribution/questions';
-import { createAnswer } from '@call-attribution/questions';
+import {
+  type AccountStatus,
+  type Answer,
+  createAnswers,
+  type Question,
+  type RunningAnswers,
+} from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -79,7 +84,7 @@ const keyOf = ({ name, settings }: NamedAccount): string => settings.account?.id
 /** What was counted of the calls of an account. */
 interface Counted {
   readonly account: string;
-  readonly running: readonly RunningAnswer[];
+  readonly running: RunningAnswers;
   readonly calls: number;
   readonly end: string;
 }
@@ -107,14 +112,14 @@ async function askApi(
   const status = await eachAccount(planned, args, io, async (account) => {
     const { name, plan: filter, open } = account;
     const source = await open();
-    const running = questions.map((question) => createAnswer<Question>(question));
+    const running = createAnswers(questions);
     const { line, onProgress } = watch(io, 'calls');
     try {
       const { stream, verdict } = source.read({ filter, onProgress, signal: io.signal });
       let calls = 0;
       for await (const call of stream) {
         calls += 1;
-        for (const each of running) each.add(call, keyOf(account));
+        running.add(call, keyOf(account));
       }
       line.close();
       const ending = await verdict;
@@ -148,11 +153,6 @@ function together(counted: readonly Counted[]): Answer[] {
       ...{ first: null, last: null, storedAt: null, syncedAt: null },
     }),
   );
-  return first.running.map((running, i) => {
-    for (const other of others) {
-      const saved = other.running[i]?.save();
-      if (saved) running.merge(saved);
-    }
-    return running.answer(accounts);
-  });
+  for (const { running } of others) first.running.merge(running);
+  return first.running.answers(accounts);
 }

@@ -88,8 +88,8 @@ function dayRange(
   { total, groups: counted }: Counted,
   dates: readonly string[],
 ): { readonly first: number; readonly last: number } | null {
-  // The keys of compared calls lie on those of the period, and an open end is that of the calls.
-  const name = dates.find(isBucket);
+  // The keys of compared calls lie on those of the period, and an open end is that of the calls in the finest groups.
+  const name = ['day', 'week', 'month'].find((each) => dates.includes(each));
   const at = groups.findIndex((group) => group.name === name);
   if (name === undefined || !isBucket(name)) return null;
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -126,9 +126,15 @@ function spanOf(names: readonly string[], point: Point, settings: FieldSettings)
     end = Math.min(end ?? Number.POSITIVE_INFINITY, bucketStart(name, key + 1, settings));
   }
   const hourAt = point[names.indexOf('hour')] ?? null;
-  const isDay = start !== null && end === start + day;
-  const weekday = point[names.indexOf('weekday')] ?? (isDay && start !== null ? weekdayOf(start) + 1 : null);
-  if (!isDay || start === null || hourAt === null) return { start, end, weekday, hour: hourAt };
+  let weekday = point[names.indexOf('weekday')] ?? null;
+  // A day of a week is known.
+  if (start !== null && weekday !== null && end === start + 7 * day) {
+    start += ((weekday + 6 - weekdayOf(start)) % 7) * day;
+    end = start + day;
+  }
+  if (start === null || end !== start + day) return { start, end, weekday, hour: hourAt };
+  weekday = weekdayOf(start) + 1;
+  if (hourAt === null) return { start, end, weekday, hour: null };
   return { start: start + hourAt * hour, end: start + (hourAt + 1) * hour, weekday, hour: hourAt };
 }
 

@@ -1,15 +1,16 @@
 import type { Call } from '@call-attribution/core';
+import { day } from '@call-attribution/core/time';
 import { finishAnswer } from '../answer/finish.ts';
-import { QuestionError } from '../errors.ts';
-import { Facts, type ReadCalls, zoneShift } from '../fields/facts.ts';
-import type { QuestionField } from '../fields/vocabulary.ts';
-import type { AccountStatus, Answer, AnswerValue } from '../question/answer.ts';
+import { Facts, zoneShift } from '../fields/facts.ts';
+import type { AccountStatus, Answer } from '../question/answer.ts';
 import type { KnownField, RowOf } from '../question/names.ts';
-import { namedFields, type Plan, planQuestion } from '../question/plan.ts';
+import type { Period } from '../question/period.ts';
+import { type Plan, planQuestion } from '../question/plan.ts';
 import { checkQuestion, type Question } from '../question/question.ts';
-import { invalidState } from './cell.ts';
-import { Running, type SavedCounts } from './running.ts';
-import { recordOf, usualMemory } from './select-calls.ts';
+import { type CallRecord, type Calls, eachCall, recordOf } from './calls.ts';
+import { QuestionCount } from './count.ts';
+import { usualMemory } from './parts.ts';
+import { neededFields } from './sequences.ts';
 
 /** What a question is answered with. */
 export interface AnswerOptions {
@@ -34,9 +35,6 @@ export type CheckedQuestion<Q> = Q extends { readonly groupBy: readonly (infer G
       : { readonly groupBy: readonly KnownField[] }
   : unknown;
 
-/** The calls of a question: any iterable, asynchronous or not. */
-export type Calls = AsyncIterable<Call> | Iterable<Call>;
-
 /**
  * Answers a question over calls, in one pass. The answer is exact; when that would need more memory than it may use, the question is
  * refused. Calls are counted as often as they come.
@@ -49,9 +47,8 @@ export async function answerQuestion<const Q extends Question>(
   calls: Calls,
   options: AnswerOptions = {},
 ): Promise<Answer<RowOf<Q>>> {
-  const answer = createAnswer<Q>(question, options);
-  await answer.addAll(calls);
-  return answer.answer();
+  const [answer] = await answerQuestions([question], calls, options);
+  return answer as Answer<RowOf<Q>>;
 }
 
 /** Answers several questions in one pass over the calls. */
@@ -60,227 +57,142 @@ export async function answerQuestions(
   calls: Calls,
   options: AnswerOptions = {},
 ): Promise<Answer[]> {
-  const { signal } = questions.find((question) => question.signal !== undefined) ?? {};
-  const accountOf = accountIn(options);
-  const all = questions.map((question) => new OneAnswer(question, options));
-  const sets = byZone(all);
-  const take = (call: Call) => {
-    const record = recordOf(call);
-    for (const { facts, own } of sets) {
-      facts.set(record, accountOf(call));
-      for (const each of own) each.take(facts);
+  const answers = createAnswers(questions, options);
+  await answers.addAll(calls);
+  return answers.answers();
+}
+
+/** What questions need of the calls. */
+export interface QuestionNeeds {
+  /** The fields of the records. */
+  readonly fields: readonly string[];
+  /**
+   * The period that the calls may be left out before and after, on the clock of the records. It has no ends where something follows from
+   * the other calls of a caller: then all calls of the accounts are needed, and the answer tells which of them count.
+   */
+  readonly period: Period;
+}
+
+/** Answers to several questions that are fed in parts, such as the calls of one account after those of another. */
+export class RunningAnswers {
+  /** What the questions need of the calls. */
+  readonly needs: QuestionNeeds;
+  readonly #all: readonly { readonly plan: Plan; readonly count: QuestionCount }[];
+  /** Questions in one zone look at a call together. */
+  readonly #zones: readonly { readonly facts: Facts; readonly counts: readonly QuestionCount[] }[];
+  readonly #accountOf: (call: Call) => string;
+  readonly #known: readonly AccountStatus[] | undefined;
+  readonly #signal: AbortSignal | undefined;
+
+  /** See `createAnswers`. */
+  constructor(questions: readonly Question[], options: AnswerOptions) {
+    const { account = 'main', memory = usualMemory, now, accounts } = options;
+    this.#accountOf = typeof account === 'function' ? account : () => account;
+    this.#known = accounts;
+    this.#signal = questions.find((question) => question.signal !== undefined)?.signal;
+    this.#all = questions.map((question) => {
+      checkQuestion(question);
+      const plan = planQuestion(question, { now });
+      return { plan, count: new QuestionCount(plan, memory) };
+    });
+    this.needs = needsOf(this.#all.map(({ plan }) => plan));
+    const zones = new Map<string, { facts: Facts; counts: QuestionCount[] }>();
+    for (const { plan, count } of this.#all) {
+      const zone = JSON.stringify(plan.zones);
+      const own = zones.get(zone) ?? { facts: factsOf(plan), counts: [] };
+      zones.set(zone, own);
+      own.counts.push(count);
     }
-  };
-  await eachCall(calls, take, signal);
-  return all.map((each) => each.answer());
-}
+    this.#zones = [...zones.values()];
+  }
 
-/** Questions in one zone look at a call together. */
-function byZone(all: readonly OneAnswer[]): { readonly facts: Facts; readonly own: readonly OneAnswer[] }[] {
-  const zones = new Map<string, OneAnswer[]>();
-  for (const each of all) zones.set(each.zone, [...(zones.get(each.zone) ?? []), each]);
-  return [...zones.values()].map((own) => ({ facts: own[0]?.facts ?? new Facts(), own }));
-}
+  #take(record: CallRecord, account: string, sid: string): void {
+    for (const { facts, counts } of this.#zones) {
+      facts.set(record, account);
+      for (const count of counts) count.add(facts, sid);
+    }
+  }
 
-/** Answers to several questions over calls that a database has read. */
-export interface ReadAnswers {
+  /** Counts a call. `account` is that of the options unless given. */
+  add(call: Call, account: string = this.#accountOf(call)): void {
+    this.#take(recordOf(call), account, String(call.sid));
+  }
+
   /** Counts calls. */
-  add(calls: ReadCalls): void;
-  /** The answers over all calls so far. */
-  answers(): Answer[];
+  addAll(calls: Calls, account?: string): Promise<void> {
+    const take = (record: CallRecord, isOrdered: boolean): void => {
+      const own = account ?? this.#accountOf(record as unknown as Call);
+      this.#take(record, own, isOrdered ? '' : String(record.sid));
+    };
+    return eachCall(calls, take, this.#signal);
+  }
+
+  /** Counts in the calls of other answers to the same questions, which are not used any more. */
+  merge(other: RunningAnswers): void {
+    for (const [i, { count }] of this.#all.entries()) {
+      const theirs = other.#all[i]?.count;
+      if (theirs !== undefined) count.merge(theirs);
+    }
+  }
+
+  /** The answers over all calls so far. More can come after them. */
+  answers(accounts: readonly AccountStatus[] | undefined = this.#known): Answer[] {
+    return this.#all.map(({ plan, count }) => finishAnswer(plan, count.counted(accounts, factsOf(plan))));
+  }
 }
 
 /**
- * Begins answers to several questions over calls of one account of which a database has read the times and numbers, and these fields
- * of text. A question about another field is refused.
+ * Begins answers to several questions.
  *
  * @example
- * const { add, answers } = answersOfRead([{ groupBy: ['campaign'], measures: ['calls', 'missed'] }], ['ppc_campaign']);
- * add({ at: [1_790_812_800], tenths: [15], isExtension: [false], isFirst: [true], values: [['Brand']] });
- * console.log(answers()[0].rows);
+ * const running = createAnswers([{ groupBy: ['campaign'], measures: ['calls', 'callers'] }]);
+ * for (const account of ['101', '102'])
+ *   await running.addAll(store.columns(account, everything, running.needs.fields), account);
+ * console.log(running.answers()[0].rows);
  */
-export function answersOfRead(
-  questions: readonly Question[],
-  fields: readonly string[],
-  options: AnswerOptions = {},
-): ReadAnswers {
-  const all = questions.map((question) => new OneAnswer(question, options, fields));
-  const sets = byZone(all);
-  const account = typeof options.account === 'string' ? options.account : 'main';
+export const createAnswers = (questions: readonly Question[], options: AnswerOptions = {}): RunningAnswers =>
+  new RunningAnswers(questions, options);
+
+/** The facts of calls in the zones of a question. */
+export function factsOf(plan: Pick<Plan, 'zones'> | undefined): Facts {
+  const { timeZone = null, inZone = null } = plan?.zones ?? {};
+  return new Facts(timeZone !== null && inZone !== null ? zoneShift(timeZone, inZone) : null);
+}
+
+function needsOf(plans: readonly Plan[]): QuestionNeeds {
+  const fields = [...new Set(plans.flatMap(neededFields))];
+  if (plans.some(({ needsSequence }) => needsSequence)) return { fields, period: { from: null, to: null } };
+  // No two zones are further apart than 27 hours.
+  const stretches = plans.flatMap(({ period, compared, zones }) => {
+    const apart = zones.inZone === null || zones.inZone === zones.timeZone ? 0 : 1.125 * day;
+    return [period, ...(compared === null ? [] : [compared])].map(({ from, to }) => ({
+      from: from === null ? Number.NEGATIVE_INFINITY : from - apart,
+      to: to === null ? Number.POSITIVE_INFINITY : to + apart,
+    }));
+  });
+  const from = Math.min(...stretches.map((each) => each.from));
+  const to = Math.max(...stretches.map((each) => each.to));
   return {
-    add(calls) {
-      for (const { facts, own } of sets) {
-        for (let place = 0; place < calls.at.length; place += 1) {
-          facts.setRead(calls, place, account);
-          for (const each of own) each.take(facts);
-        }
-      }
-    },
-    answers: () => all.map((each) => each.answer()),
+    fields,
+    period: { from: Number.isFinite(from) ? from : null, to: Number.isFinite(to) ? to : null },
   };
 }
 
-/** An answer that is fed in parts. It can be saved, continued and merged. */
-export interface RunningAnswer<Row = Readonly<Record<string, AnswerValue>>> {
-  /** The period that the question means, as naive times: the end is not included. Null where it is open. */
-  readonly period: { readonly from: number | null; readonly to: number | null };
-  /** Counts a call. `account` is that of the options unless given. */
-  add(call: Call, account?: string): void;
-  /** Counts calls. */
-  addAll(calls: Calls, account?: string): Promise<void>;
-  /** What was counted, as plain JSON. It holds numbers of callers where the question is about callers. */
-  save(): SavedAnswer;
-  /** Counts in what another answer to the same question has saved: other calls, in any order. */
-  merge(saved: SavedAnswer): void;
+/** An answer that is fed in parts. */
+export interface RunningAnswer<Row = Answer['rows'][number]> extends Pick<RunningAnswers, 'add' | 'addAll'> {
   /** The answer over all calls so far. More can come after it. */
   answer(accounts?: readonly AccountStatus[]): Answer<Row>;
 }
 
-/** What an answer saves: plain JSON. */
-export interface SavedAnswer {
-  /** The version of this form. */
-  readonly version: 1;
-  /** What tells the question from others. */
-  readonly question: string;
-  /** What was counted. */
-  readonly counts: SavedCounts;
-}
-
-/**
- * Begins an answer that is fed in parts. To go on with a saved one, merge it into a new answer to the same question.
- *
- * @example
- * const answer = createAnswer({ groupBy: ['campaign'], measures: ['calls', 'callers'] });
- * answer.merge(JSON.parse(await readFile('part.json', 'utf8')));
- * await answer.addAll(calls);
- * console.log(answer.answer().rows);
- */
+/** Begins an answer that is fed in parts. */
 export function createAnswer<const Q extends Question>(
   question: Q & CheckedQuestion<Q>,
   options: AnswerOptions = {},
 ): RunningAnswer<RowOf<Q>> {
-  const one = new OneAnswer(question, options);
-  const accountOf = accountIn(options);
-  const { signal } = question as Question;
+  const running = createAnswers([question], options);
   return {
-    period: one.plan.period,
-    add(call, account = accountOf(call)) {
-      one.facts.set(recordOf(call), account);
-      one.take(one.facts);
-    },
-    async addAll(calls, account) {
-      await eachCall(
-        calls,
-        (call) => {
-          one.facts.set(recordOf(call), account ?? accountOf(call));
-          one.take(one.facts);
-        },
-        signal,
-      );
-    },
-    save: () => ({ version: 1, question: one.id, counts: one.running.save() }),
-    merge(saved) {
-      if (saved?.version !== 1 || saved.question !== one.id) throw invalidState();
-      one.running.merge(saved.counts);
-    },
-    answer: (accounts) => one.answer(accounts) as Answer<RowOf<Q>>,
-  };
-}
-
-/** One question at work. */
-class OneAnswer {
-  readonly plan: Plan;
-  readonly running: Running;
-  readonly facts: Facts;
-  /** The zones of the question. */
-  readonly zone: string;
-  readonly id: string;
-  readonly #accounts: readonly AccountStatus[] | undefined;
-
-  /** `read` names the fields of calls that a database has read. */
-  constructor(question: Question, options: AnswerOptions, read?: readonly string[]) {
-    checkQuestion(question);
-    const { memory = usualMemory, now, accounts } = options;
-    const plan = planQuestion(question, { now });
-    this.plan = read === undefined ? plan : planOfRead(plan, read);
-    this.running = new Running(this.plan, memory);
-    const { timeZone, inZone } = this.plan.zones;
-    this.zone = `${timeZone} ${inZone}`;
-    this.facts = new Facts(timeZone !== null && inZone !== null ? zoneShift(timeZone, inZone) : null);
-    this.#accounts = accounts;
-    this.id = idOf(plan);
-  }
-
-  take(facts: Facts): void {
-    this.running.add(facts);
-  }
-
-  answer(accounts = this.#accounts): Answer {
-    return finishAnswer(this.plan, this.running.counted(accounts, this.facts));
-  }
-}
-
-/** What tells a question from others: what it means, however it was written. */
-function idOf(plan: Plan): string {
-  const { accounts, calls, conditions, settings, zones, period, compared } = plan;
-  const { groups, measures, parts, having, order, limit, topPer, spend } = plan;
-  return JSON.stringify([
-    ...[accounts && [...new Set(accounts)].sort(), calls, conditions, settings.weekStart ?? 'monday'],
-    ...[zones, period, compared, groups.map(({ name }) => name), parts],
-    measures.map(({ column, spec, parts: of }) => [column, spec.unit, of]),
-    ...[having?.condition, order, limit, topPer, spend && [...spend].sort()],
-  ]);
-}
-
-function accountIn({ account = 'main' }: AnswerOptions): (call: Call) => string {
-  return typeof account === 'function' ? account : () => account;
-}
-
-async function eachCall(
-  calls: Calls,
-  take: (call: Call) => void,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  signal?.throwIfAborted();
-  if (Symbol.iterator in calls) {
-    let count = 0;
-    for (const call of calls) {
-      count += 1;
-      if (count % 1024 === 0) signal?.throwIfAborted();
-      take(call);
-    }
-  } else
-    for await (const call of calls) {
-      signal?.throwIfAborted();
-      take(call);
-    }
-}
-
-/** What follows from the time, the talk and the channel of a call. */
-const alwaysRead = ['date_added', 'talk_minutes', 'missed', 'answered', 'is_extension', 'account'];
-const timeFields = ['day', 'week', 'month', 'weekday', 'hour'];
-const callerParts = ['callers', 'repeat_callers', 'lag_median'];
-
-/** The plan over calls that a database has read: they have some fields only, and do not say which of them have no caller. */
-function planOfRead(plan: Plan, read: readonly string[]): Plan {
-  const known = new Set([...alwaysRead, ...timeFields, ...read]);
-  const unread =
-    namedFields(plan).find((name) => !known.has(name)) ??
-    plan.parts.find(({ kind }) => callerParts.includes(kind))?.kind;
-  if (unread !== undefined)
-    throw new QuestionError(
-      'invalid_question',
-      `The question needs ${unread}, which was not read of the calls. They have ${[...known].join(', ')}.`,
-    );
-  const asRead = (field: QuestionField): QuestionField => {
-    const at = read.indexOf(field.name);
-    return at < 0 ? field : { ...field, read: ({ read: values, place }) => values[at]?.[place] ?? null };
-  };
-  return {
-    ...plan,
-    fields: new Map([...plan.fields].map(([name, field]) => [name, asRead(field)])),
-    groups: plan.groups.map(asRead),
-    measures: plan.measures.map((measure) => ({ ...measure, counted: null })),
-    needsSequence: false,
+    add: (call, account) => running.add(call, account),
+    addAll: (calls, account) => running.addAll(calls, account),
+    answer: (accounts) => running.answers(accounts)[0] as Answer<RowOf<Q>>,
   };
 }

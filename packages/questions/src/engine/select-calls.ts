@@ -1,20 +1,17 @@
 import type { Call } from '@call-attribution/core';
-import { MemoryLimit } from '@call-attribution/node-stream/accumulators';
 import { fieldsOf } from '../conditions/condition.ts';
 import { compareText } from '../conditions/fold.ts';
-import { compileCondition, type Judge, type Value } from '../conditions/holds.ts';
+import type { Value } from '../conditions/holds.ts';
 import { nameOf } from '../conditions/names.ts';
-import { QuestionError } from '../errors.ts';
-import { Facts, type Sequence, zoneShift } from '../fields/facts.ts';
-import type { Period } from '../question/period.ts';
-import { planSelection, type ReadOptions, type SelectionPlan } from '../question/plan.ts';
+import type { Facts, Sequence } from '../fields/facts.ts';
+import { planSelection, type ReadOptions } from '../question/plan.ts';
 import type { CallSelection } from '../question/question.ts';
 import { readOrder } from '../question/resolve.ts';
-import { readerIn } from './cell.ts';
+import { factsOf } from './answer-question.ts';
+import { recordOf } from './calls.ts';
+import { judgesOf, within } from './count.ts';
+import { Memory, usualMemory } from './parts.ts';
 import { KeptCalls } from './sequences.ts';
-
-/** Memory that the exact state of a question may take, by default. */
-export const usualMemory = 512e6;
 
 /** Chooses and orders single calls as a question would. */
 export interface CallSelector {
@@ -45,8 +42,7 @@ export function selectCalls(
   { order = 'date_added', ...read }: ReadOptions & { readonly order?: string | undefined } = {},
 ): CallSelector {
   const plan = planSelection(selection, read);
-  const { timeZone, inZone } = plan.zones;
-  const facts = new Facts(timeZone !== null && inZone !== null ? zoneShift(timeZone, inZone) : null);
+  const facts = factsOf(plan);
   const accounts = plan.accounts === null ? null : new Set(plan.accounts);
   const readField = (field: string, of: Facts): Value => plan.fields.get(nameOf(field))?.read(of) ?? null;
   /** Days of the week are sorted as they follow each other. */
@@ -59,7 +55,7 @@ export function selectCalls(
   const names = new Map([...plan.fields].map(([name, field]) => [nameOf(name), field.name]));
   const sorts = readOrder(order, [...new Set(names.values())], 'a call', names);
   const groups = sorts.flatMap(({ column }) => plan.fields.get(nameOf(column)) ?? []);
-  const kept = new KeptCalls({ ...plan, groups, parts: [] }, new MemoryLimit(usualMemory, tooMuch));
+  const kept = new KeptCalls({ ...plan, groups, parts: [] }, new Memory(usualMemory));
   let places: ReadonlyMap<string, Sequence | null> | null = null;
   const set = (call: Call, account: string): void => {
     facts.set(recordOf(call), account);
@@ -77,7 +73,7 @@ export function selectCalls(
     learn(call, account) {
       if (!needsSequence) return;
       facts.set(recordOf(call), account);
-      kept.add(facts);
+      kept.add(facts, String(call.sid));
       places = null;
     },
     judge(call, account) {
@@ -112,35 +108,7 @@ const idOf = (account: string, sid: unknown): string => `${account} ${String(sid
 
 function placesOf(kept: KeptCalls): ReadonlyMap<string, Sequence | null> {
   const places = new Map<string, Sequence | null>();
-  kept.each(new Facts(), ({ account, sequence }, sid) =>
-    places.set(idOf(account, sid), sequence && { ...sequence }),
-  );
+  const facts = factsOf(undefined);
+  kept.each(facts, (sid) => places.set(idOf(facts.account, sid), facts.sequence && { ...facts.sequence }));
   return places;
 }
-
-/** A call as a record of any fields. */
-export function recordOf(call: Call): Readonly<Record<string, unknown>> {
-  return call as unknown as Readonly<Record<string, unknown>>;
-}
-
-/** The conditions of a selection as functions. A filter of the API is about the times as they were sent. */
-export const judgesOf = (plan: SelectionPlan): readonly Judge<Facts>[] =>
-  plan.conditions.map(({ condition, asSent }) => {
-    const read = readerIn(plan);
-    return compileCondition(condition, plan.fields, (field) =>
-      asSent && field === 'date_added' ? ({ sentAt }: Facts) => sentAt : read(field),
-    );
-  });
-
-/** Is a time in a period? */
-export function within(time: number | null, { from, to }: Period): boolean {
-  if (from === null && to === null) return true;
-  return time !== null && (from === null || time >= from) && (to === null || time < to);
-}
-
-/** The error of a question that needs more memory than it may use. */
-export const tooMuch = (bytes: number): QuestionError =>
-  new QuestionError(
-    'too_much',
-    `The exact answer needs more than the ${Math.round(bytes / 1e6)} MB that it may use. Choose a shorter period or fewer groups, or raise \`memory\`.`,
-  );

@@ -104,32 +104,6 @@ export function zoneShift(timeZone: string, inZone: string): (naive: number) => 
   };
 }
 
-/** Calls of which a database has read what questions ask most: a list for each column, all of one length. */
-export interface ReadCalls {
-  /** `date_added` in seconds since 1970 on the clock of the API; null when it is not a time. */
-  readonly at: readonly (number | null)[];
-  /** `talk_minutes` in tenths; null when it is not a number of tenths. */
-  readonly tenths: readonly (number | null)[];
-  /** Whether the call came through a call extension of an ad. */
-  readonly isExtension: readonly boolean[];
-  /** Whether it is the first call of its caller to the account. */
-  readonly isFirst: readonly boolean[];
-  /** The values of each text field that was read, in the order of the fields. */
-  readonly values: readonly (readonly (string | null)[])[];
-}
-
-/** Of the first call of its caller, and of no other known one. Of read calls nothing else is asked. */
-const firstOfAll: Sequence = {
-  ...{ nth: 1, sincePrevious: null, untilNext: null, untilAnswered: null, untilEnd: null },
-  ...{ first: null, last: null },
-};
-
-/** Of a call that a database has read, there is none. */
-const noRecord: Facts['record'] = {};
-
-/** What most questions sum up of a call. */
-export const plainSums = ['calls', 'extensions', 'talked', 'missed', 'talk_sum'] as const;
-
 /** One call with what questions ask of it. The same object is set to one call after the other. */
 export class Facts {
   /** The record. */
@@ -146,12 +120,6 @@ export class Facts {
   talk: number | null = null;
   /** What follows from the other calls of the caller, in questions that need it. */
   sequence: Sequence | null = null;
-  /** The values of fields that a database has read of some calls. */
-  read: ReadCalls['values'] = [];
-  /** The place of the call among those. */
-  place = 0;
-  /** What a call adds to sums that most questions ask for, in the order of {@link plainSums}. */
-  readonly sums = new Float64Array(5);
   readonly #shift: ((naive: number) => number) | null;
   // Worked out once a call, since several measures and questions ask for it.
   #caller: number | string | null | undefined;
@@ -163,18 +131,24 @@ export class Facts {
   /** Looks at another call. */
   set(record: Readonly<Record<string, unknown>>, account: string): void {
     const { date_added: added, channel, talk_minutes: talk } = record;
-    const isExtension = typeof channel === 'string' && isExtensionChannel(channel);
-    this.setKnown(record, account, timeOf(added), tenthsOf(talk), isExtension);
+    this.setKnown(record, account, {
+      sentAt: timeOf(added),
+      talk: tenthsOf(talk),
+      isExtension: typeof channel === 'string' && isExtensionChannel(channel),
+      caller: undefined,
+    });
   }
 
-  /** Looks at a call of which this is known. The caller is read of the record unless it is given. */
+  /** Looks at a call of which this is known. The caller is read of the record when it is not. */
   setKnown(
     record: Facts['record'],
     account: string,
-    sentAt: number | null,
-    talk: number | null,
-    isExtension: boolean,
-    caller?: Facts['caller'],
+    {
+      sentAt,
+      talk,
+      isExtension,
+      caller,
+    }: Pick<Facts, 'sentAt' | 'talk' | 'isExtension'> & { readonly caller: Facts['caller'] | undefined },
   ): void {
     this.record = record;
     this.account = account;
@@ -183,27 +157,6 @@ export class Facts {
     this.time = sentAt === null || this.#shift === null ? sentAt : this.#shift(sentAt);
     this.talk = talk;
     this.isExtension = isExtension;
-    this.#sum();
-  }
-
-  /** Looks at one of the calls that were read already. */
-  setRead({ at, tenths, isExtension, isFirst, values }: ReadCalls, place: number, account: string): void {
-    this.read = values;
-    this.place = place;
-    const seconds = at[place] ?? null;
-    const time = seconds === null ? null : seconds * 1000;
-    this.setKnown(noRecord, account, time, tenths[place] ?? null, isExtension[place] === true);
-    this.sequence = isFirst[place] === true ? firstOfAll : null;
-  }
-
-  #sum(): void {
-    const { sums, talk } = this;
-    sums[0] = 1;
-    sums[1] = this.isExtension ? 1 : 0;
-    sums[2] = talk === null ? 0 : 1;
-    sums[3] = talk === 0 ? 1 : 0;
-    // Tenths are whole numbers: their sum is exact.
-    sums[4] = talk ?? 0;
   }
 
   /** The key of the caller. */

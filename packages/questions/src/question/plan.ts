@@ -216,13 +216,16 @@ export function namedFields({ groups, conditions, parts, fields }: Needs): reado
       if ('condition' in part) return [...fieldsOf(part.condition)];
       if ('field' in part) return [part.field];
       if (part.kind === 'lag_median' || part.kind === 'with_lag') return ['lag_minutes'];
-      return ['talked', 'missed', 'answered', 'judged', 'talk_sum', 'talk_rank'].includes(part.kind)
-        ? ['talk_minutes']
-        : [];
+      return ofTalk.includes(part.kind) ? ['talk_minutes'] : [];
     }),
   ];
   return names.map((name) => fields.get(name)?.name ?? name);
 }
+
+const ofTalk: readonly string[] = [
+  ...['talked', 'missed', 'answered', 'judged', 'talk_sum', 'talk_rank'],
+  ...['followed', 'called_again', 'reached'],
+];
 
 /** Parts without repetitions. */
 class PartList {

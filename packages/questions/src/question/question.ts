@@ -59,8 +59,7 @@ export interface Question extends CallSelection, QuestionLimits {
   /** Up to four fields or derived ones, such as `ppc_campaign`, `day` or `caller_type`. Default: one group of all calls. */
   readonly groupBy?: readonly string[] | undefined;
   /**
-   * What to measure: names such as `calls` or `missed_rate`, `distinct(field)`, `without(field)`, `count(condition)`,
-   * `share(condition)`, `called_back_within(hours)`. ` as name` after it names the column. Default `['calls']`.
+   * What to measure: names such as `calls`, `missed_rate`, `median(rank)` or `share(rank >= 4)`, of the table of `measures`. ` as name` after it names the column. Default `['calls']`.
    */
   readonly measures?: readonly (string | DistinctMeasure)[] | undefined;
   /** A condition on the measures of a group, such as `calls >= 10 AND missed_rate > 0.2`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import { type Answer, createAnswer, type Question } from '@call-attribution/questions';
+import { type Answer, createAnswers, type Question } from '@call-attribution/questions';
 import fc from 'fast-check';
 import type { Warehouse } from '../../src/index.ts';
 import { cases } from './questions.ts';
@@ -87,11 +87,8 @@ function answerInParts(
   calls: readonly (readonly [account: string, Call])[],
   accounts: Answer['accounts'],
 ): Answer {
-  const [part, whole] = [
-    createAnswer<Question>(question, { accounts }),
-    createAnswer<Question>(question, { accounts }),
-  ];
+  const [part, whole] = [createAnswers([question], { accounts }), createAnswers([question], { accounts })];
   for (const [i, [account, call]] of calls.entries()) (i % 2 === 0 ? part : whole).add(call, account);
-  whole.merge(JSON.parse(JSON.stringify(part.save())));
-  return whole.answer();
+  whole.merge(part);
+  return whole.answers()[0] as Answer;
 }

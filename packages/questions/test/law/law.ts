@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import type { Call } from '@call-attribution/core';
+import fc from 'fast-check';
+import { type Answer, createAnswers, measureForms, type Question } from '../../src/index.ts';
+import { type Asked, cases, type Sent } from './cases.ts';
+import { answerOf, type Mistakes, type Told } from './oracle.ts';
+
+// The law of questions: records, records in parts and columns give the answer that plain loops give.
+
+/** A question as a program asks it. */
+function questionOf(asked: Asked): Question {
+  const { where, time, from, to, compare, accounts, topPer, limit, having } = asked;
+  const conditions = [where, time].flatMap((said) => (said === null ? [] : [`(${said.text})`]));
+  return {
+    groupBy: asked.groupBy,
+    measures: asked.measures,
+    calls: asked.calls,
+    weekStart: asked.weekStart,
+    personal: 'show',
+    ...(asked.inZone ? { timeZone: 'America/New_York', inZone: 'Europe/Berlin' } : { timeZone: 'UTC' }),
+    ...(conditions.length === 0 ? {} : { where: conditions.join(' AND ') }),
+    ...(from === null ? {} : { from }),
+    ...(to === null ? {} : { to }),
+    ...(compare === null ? {} : { compare }),
+    ...(accounts === null ? {} : { accounts }),
+    ...(topPer === null ? {} : { topPer }),
+    ...(limit === null ? {} : { limit }),
+    ...(having ? { having: 'calls >= 2' } : {}),
+  };
+}
+
+/** The answers over records in any order, over two halves of them, and over columns. */
+async function answersOf(
+  asked: readonly Asked[],
+  calls: readonly Sent[],
+  syncedAt: number | null,
+): Promise<Answer[][]> {
+  const recordOf = ({ sid, fields }: Sent): Call => ({ sid, ...fields }) as unknown as Call;
+  const found: Answer[][] = [];
+  for (const one of asked) {
+    const make = () => createAnswers([questionOf(one), { measures: ['calls'] }], { now: one.now });
+    const statuses = [...new Set(calls.map(({ account }) => account))]
+      .filter((account) => one.accounts?.includes(account) ?? true)
+      .map((account) => ({
+        ...{ account, calls: 1, first: null, last: null, storedAt: null },
+        syncedAt: syncedAt === null ? null : new Date(syncedAt).toISOString(),
+      }));
+    const [whole, left, right, columns] = [make(), make(), make(), make()];
+    for (const [i, call] of calls.entries()) {
+      whole.add(recordOf(call), call.account);
+      (i % 2 === 0 ? left : right).add(recordOf(call), call.account);
+    }
+    left.merge(right);
+    const { fields } = columns.needs;
+    for (const { account } of statuses) {
+      const own = calls.filter((call) => call.account === account).sort(byTime);
+      const columnsOf = Object.fromEntries(
+        fields.map((name) => [name, own.map((call) => call.fields[name] ?? null)]),
+      );
+      await columns.addAll([{ length: own.length, columns: columnsOf }], account);
+    }
+    found.push([whole, left, columns].map((each) => each.answers(statuses)[0] as Answer));
+  }
+  return found;
+}
+
+const byTime = (a: Sent, b: Sent): number =>
+  `${a.fields.date_added ?? '~'} ${a.sid}` < `${b.fields.date_added ?? '~'} ${b.sid}` ? -1 : 1;
+
+/** Numbers that differ only in their last digits are the same. */
+function assertSame(found: Answer, told: Told): void {
+  const cell = (value: unknown): unknown =>
+    typeof value === 'number' ? Number(value.toPrecision(9)) : value;
+  const plain = ({ rows, total, calls, groups, extensions }: Told): unknown =>
+    JSON.parse(
+      JSON.stringify({ rows, total, calls, groups, extensions }, (_, value: unknown) => cell(value)),
+    );
+  assert.deepEqual(plain(found as Told), plain(told));
+}
+
+/** Checks the law for random calls and questions. With mistakes in the oracle it has to be broken. */
+export async function checkLaw(options: {
+  readonly sets: number;
+  readonly questions: number;
+  readonly seed?: number;
+  readonly mistakes?: Mistakes;
+  readonly seen?: (answer: Answer) => void;
+}): Promise<void> {
+  const { sets, questions, seed, mistakes, seen = () => {} } = options;
+  await fc.assert(
+    fc.asyncProperty(cases(measureForms, questions), async ({ calls, syncedAt, asked }) => {
+      const all = await answersOf(asked, calls, syncedAt);
+      for (const [i, [whole, parts, columns]] of all.entries()) {
+        const one = asked[i];
+        assert.ok(one && whole && parts && columns);
+        assertSame(whole, answerOf(one, calls, syncedAt, mistakes));
+        assert.deepEqual(parts, whole);
+        assert.deepEqual({ ...columns, notes: [] }, { ...whole, notes: [] });
+        seen(whole);
+      }
+    }),
+    {
+      numRuns: sets,
+      endOnFailure: process.env.CALLS_LAW_SHRINK === undefined,
+      ...(seed === undefined ? {} : { seed }),
+    },
+  );
+}
