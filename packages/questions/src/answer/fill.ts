@@ -108,7 +108,7 @@ function dayRange(
   return first <= last ? { first, last } : null;
 }
 
-/** A stretch of time of the calls in some buckets, as far as the buckets say it. */
+/** A time of calls in some buckets, as far as the buckets say it: a day, or an hour of it. */
 interface Span {
   readonly start: number | null;
   /** First moment after it. */
@@ -117,25 +117,26 @@ interface Span {
   readonly hour: number | null;
 }
 
-function spanOf(names: readonly string[], point: Point, settings: FieldSettings): Span {
-  let [start, end]: [number | null, number | null] = [null, null];
+/** The days of some buckets. */
+function spansOf(names: readonly string[], point: Point, settings: FieldSettings): Span[] {
+  let [start, end] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const [i, name] of names.entries()) {
     const key = point[i];
     if (!isBucket(name) || key === null || key === undefined) continue;
-    start = Math.max(start ?? Number.NEGATIVE_INFINITY, bucketStart(name, key, settings));
-    end = Math.min(end ?? Number.POSITIVE_INFINITY, bucketStart(name, key + 1, settings));
+    start = Math.max(start, bucketStart(name, key, settings));
+    end = Math.min(end, bucketStart(name, key + 1, settings));
   }
   const hourAt = point[names.indexOf('hour')] ?? null;
-  let weekday = point[names.indexOf('weekday')] ?? null;
-  // A day of a week is known.
-  if (start !== null && weekday !== null && end === start + 7 * day) {
-    start += ((weekday + 6 - weekdayOf(start)) % 7) * day;
-    end = start + day;
+  const weekday = point[names.indexOf('weekday')] ?? null;
+  if (!Number.isFinite(start)) return [{ start: null, end: null, weekday, hour: hourAt }];
+  const spans: Span[] = [];
+  for (let at = start; at < end; at += day) {
+    const own = weekdayOf(at) + 1;
+    if (weekday !== null && own !== weekday) continue;
+    const from = at + (hourAt ?? 0) * hour;
+    spans.push({ start: from, end: hourAt === null ? at + day : from + hour, weekday: own, hour: hourAt });
   }
-  if (start === null || end !== start + day) return { start, end, weekday, hour: hourAt };
-  weekday = weekdayOf(start) + 1;
-  if (hourAt === null) return { start, end, weekday, hour: null };
-  return { start: start + hourAt * hour, end: start + (hourAt + 1) * hour, weekday, hour: hourAt };
+  return spans;
 }
 
 const timeFields = ['date_added', 'day', 'week', 'month'];
@@ -170,8 +171,6 @@ function possible({ groups, conditions, fields, settings }: Plan): (point: Point
   const judges = conditions
     .filter(({ asSent }) => !asSent)
     .map(({ condition }) => compileCondition(condition, fields, readerOf));
-  return (point) => {
-    const span = spanOf(names, point, settings);
-    return judges.every((judge) => judge(span) !== false);
-  };
+  return (point) =>
+    spansOf(names, point, settings).some((span) => judges.every((judge) => judge(span) !== false));
 }

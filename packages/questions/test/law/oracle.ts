@@ -195,7 +195,7 @@ function measured(measure: string, calls: readonly Seen[], around: Around): Cell
     case 'talk_median':
       return rank(talks, 0.5);
     case 'talk_p90':
-      return rank(talks, mistakes.p90 ? 0.89 : 0.9);
+      return rank(talks, mistakes.p90 ? 0.8 : 0.9);
     case 'callers':
       return new Set(callers).size;
     case 'repeat_callers':
