@@ -16,8 +16,6 @@ const questionErrors = codeTable({
       'A condition in `where`, `having`, `q` or a measure cannot be read. The error has the `problem` with its place, and a correction when there is one.',
     too_much:
       'The exact answer needs more memory than it may use. Choose a shorter period or fewer groups, or raise `memory`.',
-    invalid_state:
-      'A saved answer is not one of this package, or of another question. Start again without it.',
   },
 });
 
