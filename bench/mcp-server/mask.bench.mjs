@@ -6,15 +6,14 @@ const pages = 40;
 const perPage = 1000;
 const limits = { microseconds: 100, ratio: 6 };
 
-const { fields, generate, createRecordMask, createMasks } = await bundled(
+const { fields, generate, createMask } = await bundled(
   `
     export { fields } from '@call-attribution/core';
     export { generate } from '../sandbox/src/index.ts';
-    export { createRecordMask } from './src/privacy/mask-record.ts';
-    export { createMasks } from './src/privacy/masking.ts';`,
+    export { createMask } from './src/privacy/mask.ts';`,
   new URL('../../packages/mcp-server/', import.meta.url),
 );
-const mask = createRecordMask(fields, { reveal: new Set(), masks: createMasks('a key') });
+const mask = createMask(fields, new Set(), 'a key');
 const texts = [];
 let page = [];
 for (const call of generate({ records: pages * perPage, seed: 7 })) {
@@ -35,7 +34,7 @@ function cost(calls, work) {
 const masking = [];
 const copying = [];
 for (const text of texts) {
-  masking.push(cost(JSON.parse(text), (call) => mask.whole(call)));
+  masking.push(cost(JSON.parse(text), (call) => mask(call)));
   copying.push(cost(JSON.parse(text), (call) => JSON.parse(JSON.stringify(call))));
 }
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];

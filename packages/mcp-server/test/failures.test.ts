@@ -8,7 +8,7 @@ import {
 } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, createServer, type ToolResult, tools } from '../src/index.ts';
-import { redactMessage } from '../src/privacy/patterns.ts';
+import { redactMessage } from '../src/privacy/scrub.ts';
 import { clientFrom, readApiSettings } from '../src/setup/settings.ts';
 import { fakeClient } from './support/fake-client.ts';
 

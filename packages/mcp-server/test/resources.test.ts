@@ -39,7 +39,7 @@ describe('resources: the server', () => {
     const text = (await read('calls://fields'))?.text ?? '';
     for (const spec of fields)
       expect(text.includes(`\`${spec.name}\``)).toBe(spec.v3 !== null && spec.type !== 'null');
-    expect(text).toContain('`ani` (masked)');
+    expect(text).toContain('`ani` (pseudonym)');
     expect(text).toContain('5 All Organic Search');
     const revealed = createServer(fakeClient(calls), { reveal: ['caller'] });
     expect((await read('calls://fields', revealed))?.text).toContain('- `ani`:');

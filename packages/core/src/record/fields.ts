@@ -55,6 +55,11 @@ export interface FieldSpec {
   readonly personal: boolean;
   /** How the value is masked; only personal fields have it. */
   readonly mask?: Mask;
+  /**
+   * What AI assistants see: the value, a pseudonym of the caller, or only whether there is one until it is revealed. What is not listed as
+   * shown is not.
+   */
+  readonly agents: 'shown' | 'pseudonym' | 'revealed';
   /** The value identifies something, such as an account or a campaign: it is compared, never added up. */
   readonly isId: boolean;
   /** Free text from a visitor or a website: not to be trusted. */
@@ -75,7 +80,7 @@ export interface FieldSpec {
   readonly meaning: string;
 }
 
-type Extra = Partial<Omit<FieldSpec, 'name' | 'type' | 'group' | 'meaning' | 'nullable'>>;
+type Extra = Partial<Omit<FieldSpec, 'name' | 'type' | 'group' | 'meaning' | 'nullable' | 'agents'>>;
 
 /** One line of the table. A type ending in `?` may be null. Both versions have the field unless `extra` says otherwise. */
 function field(
@@ -96,8 +101,26 @@ function field(
     personal: extra.mask !== undefined,
     isId: false,
     visitorText: false,
+    agents: agentsSee(name, extra.mask),
   };
   return { ...base, ...extra, meaning };
+}
+
+/** Times, numbers, enumerations, ids, places, the account's own words, and addresses of pages, of which assistants get the known parts. */
+const shownToAgents: ReadonlySet<string> = new Set(
+  [
+    'sid acct_id date_added smart_minutes talk_minutes talk_start talk_end call_duration dnis city state phone_label',
+    'call_logging_id super_id pid rank channel activity_type_id activity_keyword first_touch first_touch_domain landing_page',
+    'last_touch last_touch_domain last_touch_timestamp conversion_page referrer displayed_timestamp pool_id domain_set_id location_id',
+    'ppc_status ppc_account_id ppc_campaign_id ppc_campaign ppc_adgroup_id ppc_adgroup ppc_keyword_id ppc_keywords ppc_match_type',
+    'ppc_ad_id ppc_gclid vt_keyword vt_matchtype vt_network vt_device vt_devicemodel vt_creative vt_placement vt_target vt_random',
+    'vt_aceid vt_adposition vt_adtype vt_ads_producttargetid os os_version browser browser_version',
+  ].flatMap((line) => line.split(' ')),
+);
+
+function agentsSee(name: string, mask: Mask | undefined): FieldSpec['agents'] {
+  if (mask?.class === 'caller') return 'pseudonym';
+  return shownToAgents.has(name) ? 'shown' : 'revealed';
 }
 
 const v3: Extra = { v2: null };

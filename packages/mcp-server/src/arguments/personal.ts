@@ -1,38 +1,36 @@
 import type { FieldSpec } from '@call-attribution/core';
 import type { Condition } from '@call-attribution/questions';
 import { findField } from '../fields/select.ts';
-import { neededAsTheyAre } from '../privacy/mask-record.ts';
-import { isMasked, isRevealed, kindOfMask, maskingOf, type Reveal } from '../privacy/masking.ts';
-import { replacePatterns } from '../privacy/patterns.ts';
+import { agentsSee, isPseudonym, neededAsTheyAre, type Reveal } from '../privacy/mask.ts';
+import { scrub } from '../privacy/scrub.ts';
 import { ToolError } from '../text/failures.ts';
 
 type Test = Exclude<Condition, { kind: 'and' | 'or' | 'not' }>;
 
-/**
- * Says that personal data cannot be searched for. Records are masked before they are asked, so such a condition would never hold: that
- * would look like an answer.
- */
+/** Says that what is hidden cannot be searched for: such a condition would never hold, and that would look like an answer. */
 export function refusePersonal(
   condition: Condition,
   context: { readonly fields: readonly FieldSpec[]; readonly reveal: ReadonlySet<Reveal> },
 ): void {
   if ('parts' in condition) for (const part of condition.parts) refusePersonal(part, context);
   else if (condition.kind === 'not') refusePersonal(condition.part, context);
-  else refuseTest(condition, context);
-}
-
-function refuseTest(
-  test: Test,
-  { fields, reveal }: { readonly fields: readonly FieldSpec[]; readonly reveal: ReadonlySet<Reveal> },
-): void {
-  if (test.kind === 'null' || test.kind === 'flag') return;
-  const spec = findField(fields, test.field);
-  const texts = textsOf(test);
-  const isHidden = spec !== undefined && isMasked(spec, reveal);
-  const isRefused = isHidden
-    ? test.kind === 'like' || !texts.every((text) => kindOfMask(text) === maskingOf(spec).kind)
-    : !isRevealed(reveal, 'text') && !neededAsTheyAre.has(spec?.name ?? '') && texts.some(looksPersonal);
-  if (isRefused) throw new ToolError({ code: 'masked_field', field: test.field });
+  else if (condition.kind !== 'null' && condition.kind !== 'flag') {
+    const spec = findField(context.fields, condition.field);
+    const see = spec === undefined ? 'shown' : agentsSee(spec, context.reveal);
+    const texts = textsOf(condition);
+    const looksPersonal = (text: string): boolean => {
+      const isNeeded = neededAsTheyAre.has(spec?.name ?? '') || spec?.isId === true;
+      const isOpen = context.reveal.has('all') || context.reveal.has('text');
+      // The wildcards of LIKE would hide what stands between them.
+      return !isNeeded && !isOpen && [text, text.replace(/[%_]/g, ' ')].some((each) => scrub(each) !== each);
+    };
+    const isRefused = {
+      hidden: () => true,
+      pseudonym: () => condition.kind === 'like' || !texts.every(isPseudonym),
+      shown: () => texts.some(looksPersonal),
+    };
+    if (isRefused[see]()) throw new ToolError({ code: 'hidden_field', field: condition.field, see });
+  }
 }
 
 function textsOf(test: Exclude<Test, { kind: 'null' | 'flag' }>): readonly string[] {
@@ -40,8 +38,3 @@ function textsOf(test: Exclude<Test, { kind: 'null' | 'flag' }>): readonly strin
   const values = test.kind === 'in' ? test.values : [test.value];
   return values.map((value) => ('text' in value ? value.text : ''));
 }
-
-/** The wildcards of LIKE would hide what stands between them, or make an escape of it: %30. */
-const looksPersonal = (text: string): boolean =>
-  kindOfMask(text) === undefined &&
-  [text, text.replace(/[%_]/g, ' ')].some((each) => replacePatterns(each, () => '') !== each);

@@ -2,7 +2,7 @@ import type { FieldSpec, Version } from '@call-attribution/core';
 import { type CallSelection, type Condition, parseCondition } from '@call-attribution/questions';
 import * as z from 'zod';
 import type { Period } from '../copy/copy.ts';
-import type { Reveal } from '../privacy/masking.ts';
+import type { Reveal } from '../privacy/mask.ts';
 import { ToolError } from '../text/failures.ts';
 import { extensionNotes } from '../text/notes.ts';
 import type { Scope } from '../text/summaries.ts';
@@ -90,7 +90,8 @@ const isCaller = (mask: string): Condition => ({
 });
 
 function readWhere(text: string): Condition {
-  const result = parseCondition(text);
+  // Values may be written as answers show them.
+  const result = parseCondition(text.replace(/[«»]/g, ''));
   if (result.ok) return result.condition;
   const { message, frame, corrected } = result.problem;
   throw new ToolError({ code: 'invalid_where', argument: 'where', message, frame, corrected });

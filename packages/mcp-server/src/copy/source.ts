@@ -17,7 +17,8 @@ import {
   touches,
 } from '@call-attribution/questions';
 import { everything } from '@call-attribution/store';
-import type { MaskedCall } from '../privacy/mask-record.ts';
+import type { MaskedCall } from '../privacy/mask.ts';
+import { fence } from '../privacy/text.ts';
 import { failureText, ToolError } from '../text/failures.ts';
 import { count, farNotes, sentencesOf } from '../text/notes.ts';
 import {
@@ -133,7 +134,8 @@ export class Source {
         .at(-1) ?? null;
     const answers = running.map((each): Answer => {
       const answer = each.answer(statuses);
-      return { ...answer, notes: farNotes(answer.notes, answer.period.to, last) };
+      const notes = farNotes(answer.notes, answer.period.to, last);
+      return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
     });
     return { ...originOf(ready, rest.failed), answers };
   }
@@ -431,6 +433,12 @@ function originOf(ready: readonly Ready[], failed: readonly FailedAccount[]): Or
     ],
   };
 }
+
+/** What quotes values of records is data as a whole. */
+const fenced = <Said extends { readonly code: string; readonly message: string }>(said: Said): Said =>
+  said.code === 'no_match' || said.code === 'spend_without_calls'
+    ? { ...said, message: fence(said.message) }
+    : said;
 
 /** Passes some fields of the calls of periods, one call after the other. */
 async function eachCall(

@@ -1,7 +1,7 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
 import { derivedFields } from '@call-attribution/questions';
 import { fieldsOf } from '../fields/select.ts';
-import { isMasked, type Reveal } from '../privacy/masking.ts';
+import { agentsSee, type Reveal } from '../privacy/mask.ts';
 
 // The resources that agents read, in Markdown.
 
@@ -28,8 +28,7 @@ export function fieldsDocument(
 
 function marksOf(spec: FieldSpec, reveal: ReadonlySet<Reveal>): string {
   const marks = [
-    ...(isMasked(spec, reveal) ? ['masked'] : []),
-    ...(spec.visitorText ? ['visitor text'] : []),
+    ...(agentsSee(spec, reveal) === 'shown' ? [] : [agentsSee(spec, reveal)]),
     ...(spec.deprecated ? ['deprecated'] : []),
   ];
   return marks.length === 0 ? '' : ` (${marks.join(', ')})`;
@@ -54,7 +53,7 @@ export function conditionsDocument(): string {
 - Text is in single quotes and compares without case; \`==\` compares exactly.
 - Fields go by their own names or those that people use: \`campaign\`, \`keyword\`, \`landing_page\`.
 - Derived fields: ${derivedFields.map(({ name }) => `\`${name}\``).join(', ')}.
-- Personal fields compare with masks of other answers, such as \`ani = 'phone-000000000000'\`.
+- \`ani\` compares with pseudonyms of other answers, such as \`ani = 'phone-000000000000'\`; hidden fields only with \`IS NULL\`.
 
 Examples:
 

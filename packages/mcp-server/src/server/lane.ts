@@ -1,9 +1,8 @@
 import { type Client, type Clock, fields, type Version } from '@call-attribution/core';
 import { Copy } from '../copy/copy.ts';
 import type { AskedAccount } from '../copy/source.ts';
-import { createRecordMask, type RecordMask } from '../privacy/mask-record.ts';
-import { createMasks, type Reveal } from '../privacy/masking.ts';
-import { redactError } from '../privacy/patterns.ts';
+import { createMask, type Reveal } from '../privacy/mask.ts';
+import { redactError } from '../privacy/scrub.ts';
 import { ToolError } from '../text/failures.ts';
 
 /** An account that a server answers for. */
@@ -35,7 +34,6 @@ export interface SharedOptions {
 /** Everything that belongs to one account: its client, masks and copy. Nothing of it is shared with another one. */
 export interface Lane extends AskedAccount {
   readonly timeZone?: string | undefined;
-  readonly records: RecordMask;
 }
 
 /** Makes the lane of an account. */
@@ -45,21 +43,13 @@ export function createLane(account: LaneAccount, shared: SharedOptions): Lane {
   const version: Version = account.version ?? (typeof client === 'function' ? 'v3' : client.version);
   const open = typeof client === 'function' ? once(client) : async () => client;
   const key = account.pseudonymKey ?? shared.pseudonymKey;
-  const records = createRecordMask(fields, { reveal, masks: createMasks(key) });
+  const mask = createMask(fields, reveal, key);
   const copy = new Copy({
-    ...{ client: open, version, clock, mask: records.whole, reveal: [...reveal] },
+    ...{ client: open, version, clock, mask, reveal: [...reveal] },
     // Without a key of its own, nothing that is kept could be used by another process.
     place: copyFolder === undefined || key === undefined ? null : { folder: copyFolder, key },
   });
-  return {
-    name,
-    version,
-    client: open,
-    mask: records.whole,
-    records,
-    copy,
-    ...(timeZone === undefined ? {} : { timeZone }),
-  };
+  return { name, version, client: open, mask, copy, ...(timeZone === undefined ? {} : { timeZone }) };
 }
 
 /** Makes the client with the first call, and again after a failure: a key may have been set since. */

@@ -1,6 +1,6 @@
 import { checkNames } from '@call-attribution/core/options';
 import { type Clock, type Duration, deadlineMillis, systemClock } from '@call-attribution/core/time';
-import type { Reveal } from '../privacy/masking.ts';
+import type { Reveal } from '../privacy/mask.ts';
 import type { CustomTool } from '../tools/custom-tool.ts';
 
 /** How `createServer` shows calls, and its limits. */

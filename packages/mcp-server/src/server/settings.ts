@@ -1,9 +1,9 @@
-import { type Clock, fields } from '@call-attribution/core';
+import { type Call, type Clock, fields } from '@call-attribution/core';
 import { naiveAt } from '@call-attribution/core/time';
 import { machineZone } from '@call-attribution/questions';
 import { Source } from '../copy/source.ts';
 import { showRecord } from '../fields/view.ts';
-import type { Reveal } from '../privacy/masking.ts';
+import type { Reveal } from '../privacy/mask.ts';
 import type { ToolSettings } from '../tools/call.ts';
 import type { Lane } from './lane.ts';
 
@@ -18,15 +18,14 @@ export interface CommonSettings {
 /** Makes what tools use for some accounts. */
 export function settingsOf(common: CommonSettings, lanes: readonly Lane[]): ToolSettings {
   const { clock } = common;
-  const [{ version, client, timeZone, records }] = lanes as readonly [Lane, ...Lane[]];
+  const [{ version, client, timeZone, mask }] = lanes as readonly [Lane, ...Lane[]];
   return {
     ...common,
     version,
     client,
     source: new Source(lanes, clock.now),
     fields,
-    view: (call, specs, limit) =>
-      showRecord(records.view(call as unknown as Parameters<typeof records.view>[0]), specs, limit),
+    view: (call, specs, limit) => showRecord(mask(call as unknown as Call), specs, limit),
     now: (zone = timeZone ?? machineZone()) => naiveAt(clock.now(), zone),
     ...(timeZone === undefined ? {} : { timeZone }),
   };

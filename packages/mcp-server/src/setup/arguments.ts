@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { revealChoices } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
-import type { Reveal } from '../privacy/masking.ts';
+import type { Reveal } from '../privacy/mask.ts';
 
 /** A command line that cannot be used. */
 export class UsageError extends Error {

@@ -35,5 +35,4 @@ Environment
   CALLS_TIMEOUT            how long a request may take, such as 3m (default 1m)
   CALLS_LOG                log requests to stderr: debug, info, warn or error; CALLS_LOG_FORMAT=json for JSON lines
   CALLS_MCP_TOKEN          bearer token that HTTP clients must send
-  CALLS_MCP_PSEUDONYM_KEY  key for the pseudonyms (default: derived from the API credentials)
 `;

@@ -2,9 +2,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Client } from '@call-attribution/core';
-import { type Environment, readVariable } from '@call-attribution/core/settings';
+import type { Environment } from '@call-attribution/core/settings';
 import type { HttpOptions } from '../http/options.ts';
-import { pseudonymKeyFrom } from '../privacy/masking.ts';
+import { pseudonymKeyFrom } from '../privacy/mask.ts';
 import { createServer } from '../server/create-server.ts';
 import type { McpAccount } from '../server/lane.ts';
 import type { CallsMcpOptions } from '../server/options.ts';
@@ -23,7 +23,7 @@ export interface ServedAccount {
 
 /** The parts of its process that a server uses. */
 export interface ServeIo {
-  /** Where `CALLS_MCP_PSEUDONYM_KEY` is read. */
+  /** Where the folder of the user is read. */
   readonly env: Environment;
   /** Messages of the client. Default: stdin. */
   readonly input?: Readable;
@@ -55,7 +55,7 @@ export async function serveAccounts(
   { http, memory = false, ...options }: ServeOptions,
   io: ServeIo,
 ): Promise<void> {
-  const clients = isList(accounts) ? accounts.map((account) => mcpAccount(account, io.env)) : accounts;
+  const clients = isList(accounts) ? accounts.map(mcpAccount) : accounts;
   const folder = dataFolder(io.env);
   const server = createServer(clients, {
     log: io.log,
@@ -89,21 +89,19 @@ const isList = (accounts: readonly ServedAccount[] | Client): accounts is readon
 const dataFolder = (env: Environment): string =>
   join(env.XDG_DATA_HOME || join(env.HOME || homedir(), '.local', 'share'), 'call-attribution');
 
-function mcpAccount({ name, client, settings }: ServedAccount, env: Environment): McpAccount {
+function mcpAccount({ name, client, settings }: ServedAccount): McpAccount {
   const { apiVersion, timeZone } = settings;
   return {
     name,
     client,
     version: apiVersion.value,
-    ...pseudonymKey(settings, env),
+    ...pseudonymKey(settings),
     ...(timeZone === null ? {} : { timeZone: timeZone.value }),
   };
 }
 
-/** Derives the key from the credentials, so that an account keeps its masks after a restart without another variable. */
-function pseudonymKey(settings: Settings, env: Environment): { pseudonymKey?: string } {
-  const key = readVariable(env, 'CALLS_MCP_PSEUDONYM_KEY');
-  if (key !== null) return { pseudonymKey: key };
+/** Derives the key from the credentials, so that an account keeps its pseudonyms after a restart without a key of their own. */
+function pseudonymKey(settings: Settings): { pseudonymKey?: string } {
   const credential = settings.secret('secretKey') ?? settings.secret('bearerToken');
   return credential === null ? {} : { pseudonymKey: pseudonymKeyFrom(credential.value) };
 }

@@ -1,6 +1,6 @@
 import type { CallsError, Version } from '@call-attribution/core';
-import { redactMessage } from '../privacy/patterns.ts';
-import { quotable } from '../privacy/untrusted.ts';
+import { redactMessage, scrub } from '../privacy/scrub.ts';
+import { quotable } from '../privacy/text.ts';
 
 // The one place that puts the facts of a failed tool call into sentences for agents.
 
@@ -77,10 +77,14 @@ const failures = {
     };
   },
   invalid_question: ({ message }: { message: string }) => invalid(quotable(message, 400), ''),
-  masked_field: ({ field }: { field: string }) =>
+  hidden_field: ({ field, see }: { field: string; see: 'shown' | 'pseudonym' | 'hidden' }) =>
     invalid(
-      `${field} holds personal data, which cannot be searched for.`,
-      `Compare personal fields with a mask from another answer, such as ani = 'phone-000000000000', or with IS NULL.`,
+      `${field} cannot be compared with that: personal data is hidden.`,
+      {
+        hidden: `Ask ${field} IS NULL or ${field} IS NOT NULL; --reveal of this server shows its values.`,
+        pseudonym: `Compare it with a pseudonym of another answer, such as ${field} = 'phone-000000000000'.`,
+        shown: 'Numbers, e-mail and IP addresses in its values are not there to be found.',
+      }[see],
     ),
   copy_failed: ({ reason, mayPass }: { reason: string; mayPass: boolean }) => ({
     what: 'The local copy of the calls cannot be read',
@@ -231,7 +235,8 @@ function nextOf({ code, limit, hint, status }: CallsError): string {
 
 function apiFailure(tool: string, error: CallsError): Failure {
   const status = error.status === undefined ? '' : ` (HTTP ${error.status})`;
-  const request = error.requestId === undefined ? '' : ` Request id: ${quotable(error.requestId, 80)}.`;
+  const request =
+    error.requestId === undefined ? '' : ` Request id: ${scrub(quotable(error.requestId, 80))}.`;
   return {
     what: `${tool} failed${status}`,
     why: `${quotable(redactMessage(error.summary, error.url), 400)}${request}`,

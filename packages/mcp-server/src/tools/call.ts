@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { toJsonSchema } from '../arguments/json-schema.ts';
 import { asZod, readArguments } from '../arguments/read.ts';
 import { NotLoaded } from '../copy/source.ts';
-import { redactError } from '../privacy/patterns.ts';
+import { redactError } from '../privacy/scrub.ts';
 import type { MethodHandler, RequestContext } from '../protocol/definition.ts';
 import { RpcError, rpcCodes } from '../protocol/messages.ts';
 import { failureText, ToolError } from '../text/failures.ts';

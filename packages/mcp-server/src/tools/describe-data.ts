@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { derivedFields, findDerived, shownAs } from '../fields/derived.ts';
 import { fieldGroups, fieldsOf, findField, selectFields, toName } from '../fields/select.ts';
 import { type Cell, showValue } from '../fields/view.ts';
+import { agentsSee } from '../privacy/mask.ts';
 import { countThatFits } from '../results/table.ts';
 import { count, fieldNotes } from '../text/notes.ts';
 import { minuteOf, withoutSentence } from '../text/summaries.ts';
@@ -148,7 +149,9 @@ async function factsOf(specs: readonly FieldSpec[], derived: readonly QuestionFi
     facts(field: string): readonly (string | null)[] {
       const { nulls, values } = tallies.get(field) ?? { nulls: null, values: new Map<Cell, number>() };
       const top = [...values].sort((a, b) => b[1] - a[1]).slice(0, 3);
-      const isPersonal = specs.some((spec) => spec.name === field && spec.personal);
+      const isPersonal = specs.some(
+        (spec) => spec.name === field && agentsSee(spec, context.reveal) !== 'shown',
+      );
       // Values that occur once say nothing.
       const isTelling = !isPersonal && (top[0]?.[1] ?? 0) > 1;
       const share = calls === 0 || nulls === null ? null : nulls / calls;

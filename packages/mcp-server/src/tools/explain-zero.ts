@@ -2,13 +2,15 @@ import { fields } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { type CallSelection, fieldsOf } from '@call-attribution/questions';
 import type { Chosen } from '../arguments/selection.ts';
-import type { Period, Waiting } from '../copy/copy.ts';
+import type { Period } from '../copy/copy.ts';
 import type { Origin, Source } from '../copy/source.ts';
 import { findField } from '../fields/select.ts';
 import { showValue } from '../fields/view.ts';
+import { agentsSee } from '../privacy/mask.ts';
 import { ToolError } from '../text/failures.ts';
 import { count } from '../text/notes.ts';
 import { periodText } from '../text/summaries.ts';
+import type { ToolContext } from './tool.ts';
 
 /**
  * Says why there is nothing: what the period has without the conditions, and where the calls nearest to it are. Without an account, and
@@ -18,7 +20,7 @@ export async function explainZero(
   { selection, period }: Chosen,
   { without }: Pick<Origin, 'without'>,
   source: Source,
-  run: Waiting,
+  run: ToolContext,
 ): Promise<readonly string[]> {
   if (without.length > 0) return [];
   return reasons(() => whyNothing(selection, period, source, run), run);
@@ -27,7 +29,7 @@ export async function explainZero(
 /** Reasons, or none when they cannot be found out. */
 async function reasons(
   find: () => Promise<readonly string[]>,
-  { signal }: Waiting,
+  { signal }: ToolContext,
 ): Promise<readonly string[]> {
   try {
     return await find();
@@ -42,7 +44,7 @@ async function whyNothing(
   selection: CallSelection,
   period: Period,
   source: Source,
-  run: Waiting,
+  run: ToolContext,
 ): Promise<readonly string[]> {
   if (selection.where !== undefined) {
     const { where: _, ...rest } = selection;
@@ -62,7 +64,7 @@ export async function explainEmptyBefore(
   selection: CallSelection,
   period: Period,
   source: Source,
-  run: Waiting,
+  run: ToolContext,
 ): Promise<readonly string[]> {
   const found = await reasons(() => emptyPeriod(selection, period, source, run), run);
   return found.map((note) => `Compared with nothing: ${note}`);
@@ -72,12 +74,14 @@ export async function explainEmptyBefore(
 async function visitorValues(
   { where, ...rest }: CallSelection,
   source: Source,
-  run: Waiting,
+  run: ToolContext,
 ): Promise<readonly string[]> {
   if (typeof where !== 'object') return [];
   const compared = [...fieldsOf(where)].flatMap((name) => findField(fields, name) ?? []);
   const notes: string[] = [];
-  for (const spec of new Set(compared.filter(({ visitorText, personal }) => visitorText && !personal))) {
+  for (const spec of new Set(
+    compared.filter((spec) => spec.visitorText && agentsSee(spec, run.reveal) === 'shown'),
+  )) {
     const question = { ...rest, groupBy: [spec.name], measures: ['calls'], order: 'calls desc', limit: 4 };
     const { answers } = await source.analyze([question], run);
     const values = (answers[0]?.rows ?? []).flatMap((row) => {
@@ -93,7 +97,7 @@ async function emptyPeriod(
   selection: CallSelection,
   period: Period,
   source: Source,
-  run: Waiting,
+  run: ToolContext,
 ): Promise<readonly string[]> {
   const { where: _, calls, ...rest } = selection;
   const { total } = await source.count({ ...rest, ...ends(period), calls: 'all' }, run);

@@ -1,5 +1,7 @@
 import * as z from 'zod';
-import { cleanText, cutText } from '../privacy/untrusted.ts';
+import { pageAddress } from '../privacy/page-address.ts';
+import { scrub } from '../privacy/scrub.ts';
+import { cleanText, cutText } from '../privacy/text.ts';
 import { readCursor, writeCursor } from '../results/cursor.ts';
 import { countThatFits } from '../results/table.ts';
 import { failureText } from '../text/failures.ts';
@@ -65,8 +67,5 @@ export const listSmsNumbers = defineTool({
 function listenerOf(address: string | null): string | null {
   if (address === null || address === '') return null;
   const text = cleanText(address);
-  if (!URL.canParse(text)) return 'not a URL';
-  const url = new URL(text);
-  const query = [...new Set(url.searchParams.keys())].map((key) => `${key}=…`).join('&');
-  return cutText(`${url.protocol}//${url.host}${url.pathname}${query === '' ? '' : `?${query}`}`, 160);
+  return URL.canParse(text) ? cutText(scrub(pageAddress(text)), 160) : 'not a URL';
 }

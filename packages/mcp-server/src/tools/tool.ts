@@ -2,7 +2,7 @@ import type { Client, Clock, FieldSpec, Version } from '@call-attribution/core';
 import type { ObjectSchema, OutputOf } from '../arguments/schema.ts';
 import type { Source } from '../copy/source.ts';
 import type { RecordView } from '../fields/view.ts';
-import type { Reveal } from '../privacy/masking.ts';
+import type { Reveal } from '../privacy/mask.ts';
 
 /** What a tool of your own may use while it runs. */
 export interface CustomToolContext {

@@ -31,9 +31,9 @@ describe('choose', () => {
     [{ period: 'today', from: '2026-01-01' }, 'leave out from and to'],
     [{ period: 'last fortnight' }, 'last month'],
     [{ where: "state = 'TX" }, 'where: '],
-    [{ where: "ani = '6125550147'" }, 'ani holds personal data'],
-    [{ where: "ani LIKE '612%'" }, 'ani holds personal data'],
-    [{ where: "search_term LIKE '%6125550147%'" }, 'search_term holds personal data'],
+    [{ where: "ani = '6125550147'" }, 'ani cannot be compared with that'],
+    [{ where: "ani LIKE '612%'" }, 'ani cannot be compared with that'],
+    [{ where: "search_term LIKE '%6125550147%'" }, 'search_term cannot be compared with that'],
     [
       { from: '2026-02-30' },
       'from is "2026-02-30", which is not a time that exists. Did you mean 2026-02-28?',

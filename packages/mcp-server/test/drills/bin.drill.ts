@@ -121,7 +121,6 @@ describe('the program', () => {
       CALLS_SECRET_KEY: 'hidden-secret',
       CALLS_BEARER_TOKEN: 'hidden-token',
       CALLS_MCP_TOKEN: 'hidden-mcp',
-      CALLS_MCP_PSEUDONYM_KEY: 'hidden-pseudonym',
     };
     const preload = `process.on('exit', () => process.report.writeReport(${JSON.stringify(report)}, new Error('end')))`;
     const { child, exit, out, err } = start([], env, preload);

@@ -111,10 +111,6 @@ export const spellings: Readonly<Record<string, (who: Person) => string>> = {
   'the name with hyphens': ({ first, last }) => german(`${first}-${last}`).replace(/’/g, '').toLowerCase(),
   'the name, encoded': ({ first, last }) => `?n=${encodeURIComponent(`${first} ${last}`)}`,
   'the name, encoded twice': ({ last }) => `?n=${encodeURIComponent(percent(last))}`,
-  'another name in a parameter': () => 'billing_name=Zachariah Zimmermann',
-  'another name as a customer': () => '?customer=Zachariah%20Zimmermann&utm_term=roof',
-  'another name in JSON': () => '{"customerName": "Zachariah Zimmermann", "step": 2}',
-  'another name in an array': () => 'name[first]=Zachariah&name[last]=Zimmermann',
   'another number': () => 'or ring 0151 98765432 or 00441632960961, 415-555-0136',
   'another number in Arabic digits': () => digitsIn(0x660)('4155550136'),
   'an e-mail address': ({ email }) => `mail ${email}`,
@@ -134,8 +130,8 @@ export const spellings: Readonly<Record<string, (who: Person) => string>> = {
 
 const empty = Object.fromEntries(fields.map((spec) => [spec.name, null])) as unknown as Call;
 const texts = fields.filter(
-  ({ type, personal, name }) =>
-    (type === 'string' || type === 'url') && !personal && !['sid', 'acct_id', 'dnis'].includes(name),
+  ({ type, personal, isId, name }) =>
+    (type === 'string' || type === 'url') && !personal && !isId && name !== 'dnis',
 );
 
 /** One record for each person and spelling, which is in two fields: every field with text gets its turn. */
@@ -198,11 +194,7 @@ export function leaksOf(text: string, who: Person): string[] {
   const plain = decoded(text);
   const digits = plain.replace(/[^\p{L}\d]/gu, '');
   const letters = plain.replace(/[^\p{L}\d]/gu, '');
-  const named = [
-    ...[who.first, who.last].flatMap((name) => [bare(name), german(name)]),
-    'Zachariah',
-    'Zimmermann',
-  ];
+  const named = [who.first, who.last].flatMap((name) => [bare(name), german(name)]);
   const words = named
     .flatMap((name) =>
       name

@@ -74,8 +74,8 @@ describe('once wrong', () => {
     const { rows, columns, totals } = await analyze({ ...asked, spend: ['harbor dental | brand=670'] });
     expect(columns).toEqual(['ppc_campaign', 'calls', 'spend', 'cost_per_call']);
     const of = Object.fromEntries(rows.map(([name, ...rest]) => [name, rest]));
-    expect(of['Harbor Dental | Brand']).toEqual([brand, 670, 5]);
-    expect(of['Harbor Dental | Generic']?.slice(1)).toEqual([null, null]);
+    expect(of['«Harbor Dental | Brand»']).toEqual([brand, 670, 5]);
+    expect(of['«Harbor Dental | Generic»']?.slice(1)).toEqual([null, null]);
     expect(totals).toMatchObject({ spend: 670, cost_per_call: 5 });
     const unknown = await analyze({ ...asked, spend: ['Brand=900'] });
     expect(unknown.notes.join()).toContain("'Harbor Dental | Brand'");

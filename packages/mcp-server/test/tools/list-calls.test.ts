@@ -130,7 +130,12 @@ describe('list_calls', () => {
 
   it('shows thirteen known fields by default, in v2 and in v3', async () => {
     for (const version of ['v2', 'v3'] as const) {
-      const full = Object.fromEntries(Object.keys(calls[0] as object).map((key) => [key, '1']));
+      const full = Object.fromEntries(
+        Object.keys(calls[0] as object).map((key) => [
+          key,
+          key === 'date_added' ? '2024-01-01 10:00:00' : '1',
+        ]),
+      );
       const page = await list(createServer(fakeClient([full as unknown as Call], { version })));
       expect(page.columns).toHaveLength(13);
     }
@@ -143,7 +148,7 @@ describe('list_calls', () => {
     const zoned = await list(createServer(fakeClient(calls), { timeZone: 'America/Chicago' }));
     expect(zoned.notes.join()).toContain('America/Chicago');
     const bare = await list(createServer(fakeClient(calls)), {
-      fields: 'channel',
+      fields: 'rank',
       calls: 'all',
     });
     expect(bare.notes).toEqual([]);

@@ -16,7 +16,7 @@ describe('list_sms_numbers', () => {
     expect(result.structuredContent).toEqual({
       summary: '1 number, which takes text messages.',
       columns: ['number', 'sms_enabled', 'url'],
-      rows: [['15555550100', true, 'https://listener.example.com/in?key=…&a=…']],
+      rows: [['15555550100', true, 'https://listener.example.com/in']],
       total: 1,
     });
   });

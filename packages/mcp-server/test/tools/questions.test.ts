@@ -5,7 +5,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toJsonSchema } from '../../src/arguments/json-schema.ts';
 import { type CallsMcpServer, callTool, createServer, tools } from '../../src/index.ts';
-import { pseudonymKeyFrom } from '../../src/privacy/masking.ts';
+import { pseudonymKeyFrom } from '../../src/privacy/mask.ts';
 import { estimateTokens } from '../../src/results/table.ts';
 import { type Ask, askedAt, type Content, questions, zone } from '../support/questions.ts';
 

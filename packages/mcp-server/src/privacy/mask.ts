@@ -1,0 +1,229 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { type Call, type FieldSpec, phoneKey, type revealChoices } from '@call-attribution/core';
+import { parseNaive } from '@call-attribution/core/time';
+import { callerKey } from '@call-attribution/questions';
+import { pageAddress } from './page-address.ts';
+import { plainOf, scrub } from './scrub.ts';
+import { cleanText } from './text.ts';
+
+// The one place where a record is masked. Everything else, the copy and the questions included, gets records that went through here.
+
+/** What a user may reveal; `all` reveals everything. */
+export type Reveal = (typeof revealChoices)[number];
+
+declare const masked: unique symbol;
+
+/** A record of which only that is left which assistants may see. */
+export interface MaskedCall extends Call {
+  readonly [masked]: true;
+}
+
+/** Masks a record. */
+export type Mask = (call: Call) => MaskedCall;
+
+/** Stands for a value that is there and is not shown. */
+export const hiddenMark = '(hidden)';
+
+/** How assistants see a field, with what was revealed. */
+export function agentsSee(spec: FieldSpec, reveal: ReadonlySet<Reveal>): 'shown' | 'pseudonym' | 'hidden' {
+  if (spec.agents === 'shown' || reveal.has('all') || reveal.has(spec.mask?.class ?? 'text')) return 'shown';
+  return spec.agents === 'pseudonym' ? 'pseudonym' : 'hidden';
+}
+
+/** What a pseudonym looks like. That of a caller without a number has letters. */
+export const isPseudonym = (text: string): boolean => /^phone-(?:\d{12}|[a-j]{12})$/.test(text.trim());
+
+/** The account's own ids and numbers, which are needed as they are. */
+export const neededAsTheyAre: ReadonlySet<string> = new Set(['sid', 'acct_id', 'dnis']);
+
+const pages = new Set(
+  'first_touch last_touch landing_page conversion_page referrer first_touch_domain last_touch_domain'.split(
+    ' ',
+  ),
+);
+/** Parameters of ads and versions of programs: ids in all but name. */
+const codes = new Set(
+  'vt_creative vt_target vt_random vt_aceid vt_ads_producttargetid os_version browser_version'.split(' '),
+);
+/** Of longer values nothing is read: some senders are hostile. */
+const longest = 2000;
+
+const token = /^[A-Za-z0-9_.:~+=-]{1,200}$/;
+const idGroups = /^\d+(?:[.:_-]\d+)+$/;
+const numberForm = /^-?\d{1,15}(?:\.\d{1,3})?$/;
+
+/** What must not show up in other fields of a record. */
+interface Own {
+  readonly numbers: readonly string[];
+  readonly words: readonly string[];
+  readonly parts: readonly string[];
+}
+
+const lettersIn = (plain: string): string => plain.replace(/[^\p{L}\p{N}]+/gu, '');
+
+/**
+ * Makes the mask. The key comes from the account's secret: equal callers have equal pseudonyms, also after a restart, and nobody without
+ * it finds a number by trying all of them.
+ */
+export function createMask(
+  all: readonly FieldSpec[],
+  reveal: ReadonlySet<Reveal>,
+  key: string | Uint8Array = randomBytes(32),
+): Mask {
+  const pseudonym = remembered((number) => {
+    const digest = createHmac('sha256', key)
+      .update(`phone\n${phoneKey(number)}`)
+      .digest('hex');
+    // Digits cost a model the fewest tokens. Of a million callers no two have the same, with a chance of more than a half.
+    const digits = (BigInt(`0x${digest.slice(0, 16)}`) % 10n ** 12n).toString().padStart(12, '0');
+    // Who calls without a number is no caller that can be counted: such a pseudonym is no number either.
+    const isNumber = callerKey(number) !== null;
+    return `phone-${isNumber ? digits : digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}`;
+  });
+  const hidden = all.filter((spec) => spec.mask !== undefined && agentsSee(spec, reveal) !== 'shown');
+  const readers = all
+    .filter((spec) => spec.type !== 'null')
+    .map((spec) => [spec.name, readerOf(spec, agentsSee(spec, reveal), reveal, pseudonym)] as const);
+  return (call) => {
+    const sent = call as unknown as Readonly<Record<string, unknown>>;
+    let own: Own | undefined;
+    const isOwn = (text: string): boolean => {
+      own ??= ownOf(hidden, sent);
+      return contains(text, own);
+    };
+    const shown: Record<string, unknown> = {};
+    for (const [name, read] of readers) {
+      const value = sent[name];
+      // A field that was not sent stays away: it tells versions of the API apart.
+      if (value === undefined) continue;
+      const isValue = (typeof value === 'string' && value !== '') || typeof value === 'number';
+      // Assistants see one kind of nothing.
+      shown[name] = isValue ? read(value, sent, isOwn) : null;
+    }
+    return shown as unknown as MaskedCall;
+  };
+}
+
+type Read = (
+  value: string | number,
+  call: Readonly<Record<string, unknown>>,
+  isOwn: (text: string) => boolean,
+) => unknown;
+
+/** Makes what reads one field. */
+function readerOf(
+  spec: FieldSpec,
+  see: ReturnType<typeof agentsSee>,
+  reveal: ReadonlySet<Reveal>,
+  pseudonym: (number: string) => string,
+): Read {
+  if (see === 'hidden') return () => hiddenMark;
+  if (see === 'pseudonym') return (value) => pseudonym(String(value).slice(0, 200));
+  const isRevealed = spec.agents !== 'shown' || reveal.has('all') || reveal.has('text');
+  if (isRevealed) return (value) => value;
+  if (spec.type.startsWith('datetime'))
+    return (value) => (Number.isNaN(parseNaive(String(value))) ? null : value);
+  if (spec.type === 'integer' || spec.type.endsWith('-string'))
+    return (value, _, isOwn) => {
+      const text = String(value);
+      const isNumber = numberForm.test(text) && !(text.length >= 7 && isOwn(text));
+      return isNumber ? value : null;
+    };
+  if (neededAsTheyAre.has(spec.name))
+    return (value) => {
+      const text = cleanText(String(value).slice(0, longest));
+      return token.test(text) || /^[\d\s()+.-]+$/.test(text) ? value : scrub(text);
+    };
+  const isId = (text: string): boolean => spec.isId && token.test(text) && !idGroups.test(text);
+  const clean = remembered((text) => (pages.has(spec.name) ? pageAddress(text) : cleanText(text)));
+  const isCode = codes.has(spec.name);
+  return (value, { dnis }, isOwn) => {
+    const text = clean(String(value).slice(0, longest));
+    if (isId(text) || spec.values?.some((each) => String(each) === text)) return text;
+    if (isOwn(text)) return hiddenMark;
+    if (isCode && /^[A-Za-z0-9_.]{1,100}$/.test(text)) return text;
+    const safe = scrub(text, typeof dnis === 'string' ? dnis.replace(/\D/g, '') : '');
+    // As it is shown, so that it can be asked for.
+    return safe.replace(/[«»]/g, '"');
+  };
+}
+
+function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unknown>>): Own {
+  const numbers: string[] = [];
+  const words: string[] = [];
+  const parts: string[] = [];
+  const names: string[][] = [];
+  for (const { name, mask } of hidden) {
+    const value = call[name];
+    if (value === null || value === undefined || value === '') continue;
+    const text = String(value).slice(0, 300);
+    const plain = plainOf(text);
+    if (mask?.kind === 'phone') {
+      const digits = phoneKey(plain).replace(/\D/g, '');
+      if (digits.length >= 7) numbers.push(digits.slice(-9));
+    } else if (mask?.kind === 'name') {
+      // Who cannot write ü writes u or ue.
+      const spellings = [
+        plain,
+        plainOf(text.toLowerCase().replace(/[äöüåøñ]/g, (letter) => umlauts[letter] ?? letter)),
+      ];
+      words.push(
+        ...spellings.flatMap((each) => each.split(/[^\p{L}\p{N}]+/u)).filter((word) => word.length > 1),
+      );
+      names.push(spellings.map(lettersIn));
+    } else if (mask?.kind === 'zip') words.push(plain);
+    else if (mask?.kind === 'street') {
+      parts.push(lettersIn(plain));
+      // People leave out the kind of a street.
+      const short = lettersIn(plain.split(/\s+/).slice(0, 2).join(''));
+      if (/\d/.test(short) && short.length >= 5) parts.push(short);
+    } else if (mask?.kind === 'recording') parts.push(lettersIn(plain));
+  }
+  const [firsts = [], lasts = []] = names;
+  for (const [i, first] of firsts.entries())
+    if (lasts[i] !== undefined) parts.push(`${first}${lasts[i]}`, `${lasts[i]}${first}`);
+  const long = [...words, ...names.flat()].filter((word) => word.length >= 6);
+  return { numbers, words, parts: [...parts, ...long].filter((part) => part.length >= 4) };
+}
+
+const umlauts: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe', ñ: 'ny' };
+
+interface Looked {
+  readonly digits: string;
+  readonly words: ReadonlySet<string>;
+  readonly letters: string;
+}
+
+const look = remembered((text): Looked => {
+  const plain = plainOf(text);
+  return {
+    digits: plain.replace(/\D/g, ''),
+    words: new Set(plain.split(/[^\p{L}\p{N}]+/u)),
+    letters: lettersIn(plain),
+  };
+});
+
+function contains(text: string, { numbers, words, parts }: Own): boolean {
+  const looked = look(text);
+  return (
+    numbers.some((number) => looked.digits.includes(number)) ||
+    words.some((word) => looked.words.has(word)) ||
+    parts.some((part) => looked.letters.includes(part))
+  );
+}
+
+/** A function that remembers its results: the same addresses and names come again and again. */
+function remembered<Value>(make: (text: string) => Value): (text: string) => Value {
+  const known = new Map<string, Value>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    if (known.size >= 5000) known.clear();
+    const value = make(text);
+    known.set(text, value);
+    return value;
+  };
+}
+
+/** Makes the key of an account's pseudonyms from its secret. */
+export const pseudonymKeyFrom = (credential: string): string => `call-attribution pseudonyms\n${credential}`;

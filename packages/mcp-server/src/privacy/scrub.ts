@@ -1,0 +1,88 @@
+import { plainDigits, redact } from '@call-attribution/core';
+import { propertyOf } from '@call-attribution/core/errors';
+
+// What looks personal in any text that leaves: e-mail addresses, phone numbers and IP addresses.
+
+/** Of longer text nothing is looked at, so nothing of it is kept: a search takes little time then, whatever was sent. */
+const longest = 2000;
+
+const email =
+  /[\p{L}\p{N}._%+'-]{1,64}\s?(?:@|[[({]\s?at\s?[\])}])\s?[\p{L}\p{N}-]{1,63}(?:\s?(?:\.|[[({]\s?dot\s?[\])}])\s?[\p{L}\p{N}-]{1,63}){1,8}/giu;
+/** An IPv4 address; longer runs of numbers with dots are versions. */
+const ipv4 = /(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.]*\d)/g;
+const ipv6 = /(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi;
+/** Seven to fifteen digits with few marks between them. */
+const phone = /(?<![\p{L}\d])\+?\(?\d(?:[\s().\-‐-―/*_•]{0,3}\d){6,16}(?![\p{L}\d])/gu;
+/** Characters written as numbers: nobody but who hides something writes text like that. */
+const encoded =
+  /(?:&#x?[0-9a-f]{1,6};.*){2}|&(?:period|commat|lowbar|num|plus);|\\u\{?[0-9a-f]{2,6}|\\x[0-9a-f]{2}|%u[0-9a-f]{4}/i;
+const years = /^(?:19|20)\d\d[-–/ ](?:19|20)\d\d$/;
+const date =
+  /^(?:(?:19|20)\d\d[-./_]\d\d?[-./_]\d\d?|\d\d?[-./_]\d\d?[-./_](?:19|20)\d\d|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d)(?!\d)/;
+
+/** Replaces what looks personal. `own`: a number of the account, which may stand in its labels. */
+export function scrub(text: string, own = ''): string {
+  const cut = text.slice(0, longest);
+  if (encoded.test(cut)) return '[personal]';
+  const clean = replaced(cut, own);
+  // What is written in another way is looked for too; where it stands is not known then.
+  const plain = plainOf(cut);
+  return clean === cut && plain !== cut && replaced(plain, own) !== plain ? '[personal]' : clean;
+}
+
+function replaced(text: string, own: string): string {
+  return text
+    .replace(email, '[email]')
+    .replace(ipv4, '[ip]')
+    .replace(ipv6, (found) => (isIpv6(found) ? '[ip]' : found))
+    .replace(phone, (found) => {
+      const digits = found.replace(/\D/g, '');
+      const isOwn = own !== '' && digits.endsWith(own.slice(-10));
+      return isOwn || years.test(found) || date.test(found) ? found : '[number]';
+    });
+}
+
+/** Rules out times of day, which are also digits between colons. */
+const isIpv6 = (value: string): boolean =>
+  value.length > 4 && (value.includes('::') || value.split(':').length === 8);
+
+/** A text as people read it: decoded, in plain digits and small letters without marks. */
+export function plainOf(text: string): string {
+  let decoded = text;
+  for (let layer = 0; layer < 4 && /%[0-9a-f]{2}/i.test(decoded); layer += 1)
+    decoded = decoded.replace(/(?:%[0-9a-f]{2})+/gi, decodedRun);
+  if (/^[\0-\x7F]*$/.test(decoded)) return decoded.toLowerCase();
+  const plain = plainDigits(decoded.normalize('NFKD').replace(/[\p{M}\p{Cf}]/gu, '')).toLowerCase();
+  return plain.replace(/[ßłøđðæœþı]/g, (letter) => otherLetters[letter] ?? letter);
+}
+
+const otherLetters: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', ł: 'l', ø: 'o', đ: 'd', ð: 'd', æ: 'ae', œ: 'oe', þ: 'th', ı: 'i' },
+};
+
+function decodedRun(run: string): string {
+  try {
+    return decodeURIComponent(run);
+  } catch {
+    return run;
+  }
+}
+
+/**
+ * A message of another program for agents: without secrets, and without what looks personal.
+ *
+ * @param url the API that was asked: its address is the operator's own, and says which host failed.
+ */
+export function redactMessage(text: string, url?: string): string {
+  const redacted = (part: string): string => scrub(redact(part));
+  if (url === undefined || !URL.canParse(url)) return redacted(text);
+  const { origin } = new URL(url);
+  return text.split(origin).map(redacted).join(origin);
+}
+
+/** The message of an error for agents. */
+export function redactError(error: unknown): string {
+  const url = propertyOf(error, 'url');
+  const text = error instanceof Error ? error.message : String(error);
+  return redactMessage(text, typeof url === 'string' ? url : undefined);
+}
