@@ -73,7 +73,7 @@ test.each([
     400,
     {},
     1,
-    /The parameter rows must be from 1 to 500[\s\S]*→ check --rows, .*the times: they are what was sent\n/,
+    /The parameter rows must be from \[number\] to \[number\][\s\S]*→ check --rows, .*the times: they are what was sent\n/,
   ],
 ])(
   'status %d ends with the reason of the server, what to do, and a status of its own',

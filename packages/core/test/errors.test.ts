@@ -83,7 +83,7 @@ describe("the server's own reason", () => {
     [
       'application/json',
       '{"detail":"rows must be at most 100","title":"Bad Request"}',
-      'rows must be at most 100',
+      'rows must be at most [number]',
     ],
     ['application/json', '{"error":{"code":7,"message":"unknown field in q."}}', 'unknown field in q'],
     ['application/json', '{"errors":[{"message":"start is too large"}]}', 'start is too large'],
@@ -93,7 +93,7 @@ describe("the server's own reason", () => {
       '{"message":"number 555-555-0100 of jane@example.com"}',
       'number [number] of [email]',
     ],
-    ['application/json', '{"message":"access_key=abcdef1234 is unknown"}', 'access_key=[secret] is unknown'],
+    ['application/json', '{"message":"access_key=abcdef1234 is unknown"}', 'access_key=[number] is unknown'],
     ['text/xml', '<r><result>failed</result><message>too many rows</message></r>', 'too many rows'],
     ['text/plain', 'invalid filter', 'invalid filter'],
     [

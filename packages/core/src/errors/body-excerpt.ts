@@ -1,24 +1,26 @@
-import { beginning, redact } from './redact.ts';
+// What a server says, in a form that is safe for messages and logs. Never a record, a number, an address or a key.
 
 // A word, with what may be within one.
-const word = /[\p{L}\p{M}\p{N}@_’'-]+(?:[.:]\p{N}+)*/gu;
-const number = /^(?:\d{1,4}(?:\.\d{1,2})?|\d{4}-\d\d-\d\d|\d{1,2}:\d\d(?::\d\d)?)$/;
+const word = /[\p{L}\p{M}\p{N}@_’'-]+(?:\.[\p{L}\p{N}]+|:\p{N}+)*/gu;
+const dateOrTime = /^(?:\d{4}-\d\d-\d\d|\d{1,2}:\d\d(?::\d\d)?)$/;
 // Not with a hyphen: that may be a key.
 const inSmallLetters = /^\p{Ll}[\p{Ll}\p{M}_’']*$/u;
 /** A word as sentences begin with, or a code such as `INVALID_PARAMETER`. */
 const first = /^(?:\p{Lu}\p{Ll}+|[A-Z]+(?:_[A-Z]+)+)$/u;
-const beforeFirst = /^[^\p{L}\p{N}]*$|\p{Ll}{3}[.!?] $/u;
-/** What follows a first name, and not the first word of a sentence: another name, or something that was masked. */
-const likeName = /^[\s,;("]*(?:\p{Lu}\p{Ll}|\[|…)/u;
+const beforeFirst = /^[^\p{L}\p{N}]*$|\p{Ll}{3}[.!?:] $/u;
+/** What follows a first name, and not the first word of a sentence: another name or a number. */
+const likeName = /^[\s,;("]*(?:\p{Lu}\p{Ll}|\p{N})/u;
 
 /**
- * What a server says, safe for a log: cut, in one line, without what `redact` removes. Kept are words in small letters, the first
- * word of each sentence, dates, times and short numbers; every other word may be a name, a number or a key.
+ * What a server says, in one line. Kept are words in small letters, the first word of each sentence, dates and times; every other
+ * word may be a name, a number or a key.
  */
 export function serverWords(text: string): string {
-  const line = text.slice(0, 1_000).replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
-  return redact(beginning(line, 500)).replace(word, (found, at: number, all: string) => {
-    if (inSmallLetters.test(found) || number.test(found)) return found;
+  const line = text.slice(0, 500).replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
+  // A word that is cut might no longer look like a key.
+  const whole = text.length > 500 ? `${line.slice(0, line.lastIndexOf(' ') + 1)}…` : line;
+  return whole.replace(word, (found, at: number, all: string) => {
+    if (inSmallLetters.test(found) || dateOrTime.test(found)) return found;
     if (found.includes('@')) return '[email]';
     if (/\p{N}/u.test(found)) return '[number]';
     const isFirst = first.test(found) && beforeFirst.test(all.slice(Math.max(0, at - 12), at));
@@ -26,27 +28,10 @@ export function serverWords(text: string): string {
   });
 }
 
-/** Keys under which servers explain an error. Values of all other keys may belong to a caller and are left out. */
-const explaining = new Set(
-  'error errors message messages code detail details title type status reason result result_description description error_description fault request_id requestid instance pointer parameter expected found position'.split(
-    ' ',
-  ),
-);
-
-/**
- * What an unusable response says, in a form that is safe to log: the explaining parts of JSON and XML, the title of a
- * page, the words of plain text. Never more than 400 characters, never a record.
- */
-export function bodyExcerpt(body: Uint8Array): string {
-  const text = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 65_536))
-    .toString('utf8')
-    .trim();
-  const size = `${body.byteLength} bytes`;
-  if (text === '') return '[empty]';
-  if (text[0] === '{' || text[0] === '[') return cap(json(text, size));
-  if (/^<(?:!doctype html|html|head|body)/i.test(text)) return cap(html(text, size));
-  if (text[0] === '<') return cap(xml(text, size));
-  return cap(`[text, ${size}: ${serverWords(text)}]`);
+/** The beginning of a string, cut between words. */
+export function beginning(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, text.slice(0, most).search(/\s\S*$/) + 1)}…`;
 }
 
 /** Keys that hold a server's reason, the most telling first. */
@@ -55,94 +40,72 @@ const reasons = 'detail message error_description result_description description
 );
 
 /**
+ * What an unusable response says: its form, its length, and the code and the reason that it gives or the title of a page. At most 400
+ * characters.
+ */
+export function bodyExcerpt(body: Uint8Array): string {
+  const { form, said } = readBody(body);
+  if (form === 'empty') return '[empty]';
+  const words = said === undefined ? '' : `: ${serverWords(said)}`;
+  return beginning(`[${form}, ${body.byteLength} bytes${words}]`, 400);
+}
+
+/**
  * The reason that a server gives for its error, in one safe line of at most 200 characters; undefined when it gives none. Pages say
  * nothing about the request.
  */
 export function serverReason(body: Uint8Array): string | undefined {
-  const text = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 65_536))
-    .toString('utf8')
-    .trim();
-  const found = reasonOf(text);
-  const safe = found && beginning(serverWords(found).trim(), 200).replace(/[.\s]+$/, '');
-  return safe && /[a-z]{2}/i.test(safe) ? safe : undefined;
+  const { form, reason } = readBody(body);
+  if (form === 'html page' || reason === undefined) return undefined;
+  const safe = beginning(serverWords(reason).trim(), 200).replace(/[.\s]+$/, '');
+  return /[a-z]{2}/i.test(safe) ? safe : undefined;
 }
 
-function reasonOf(text: string): string | undefined {
-  if (/^[{[]/.test(text)) return jsonReason(text);
-  if (text[0] !== '<') return text;
-  return /^<(?:!doctype html|html|head|body)/i.test(text) ? undefined : xmlReason(text);
-}
-
-function jsonReason(text: string): string | undefined {
-  try {
-    return reasonIn(JSON.parse(text), 0);
-  } catch {
-    return undefined;
+/** What a body has to say: `said` is what is shown of it, `reason` the part that tells why. */
+function readBody(body: Uint8Array): {
+  form: string;
+  said?: string | undefined;
+  reason?: string | undefined;
+} {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 65_536));
+  const text = bytes.toString('utf8').trim();
+  if (text === '') return { form: 'empty' };
+  if (/^<(?:!doctype html|html|head|body)/i.test(text))
+    return { form: 'html page', said: /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1] };
+  if (text[0] === '<') {
+    const tag = (name: string) =>
+      new RegExp(`<(${name})(?:\\s[^>]*)?>([^<]{1,500})</\\1>`, 'i').exec(text)?.[2]?.trim() || undefined;
+    const reason = reasons.map(tag).find(Boolean);
+    return { form: 'xml', reason, said: [tag('result'), reason].filter(Boolean).join(': ') || undefined };
   }
-}
-
-function reasonIn(value: unknown, depth: number): string | undefined {
-  if (typeof value === 'string') return depth > 0 ? value : undefined;
-  if (typeof value !== 'object' || value === null || depth > 4) return undefined;
-  if (Array.isArray(value)) return reasonIn(value[0], depth + 1);
-  const keys = new Map(Object.entries(value).map(([key, item]) => [key.toLowerCase(), item]));
-  for (const key of [...reasons, 'errors', 'fault']) {
-    const found = reasonIn(keys.get(key), depth + 1);
-    if (found) return found;
-  }
-  return undefined;
-}
-
-const xmlReason = (text: string): string | undefined =>
-  reasons
-    .map((name) => new RegExp(`<(${name})(?:\\s[^>]*)?>([^<]{1,500})</\\1>`, 'i').exec(text)?.[2]?.trim())
-    .find(Boolean);
-
-function json(text: string, size: string): string {
+  if (text[0] !== '{' && text[0] !== '[') return { form: 'text', reason: text, said: text };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return `[broken json, ${size}]`;
+    return { form: 'broken json' };
   }
-  const explanation = explain(value, 0);
-  if (explanation !== undefined) return JSON.stringify(explanation);
-  return Array.isArray(value) ? `[json array of ${value.length}, ${size}]` : `[json object, ${size}]`;
+  const form = Array.isArray(value) ? `json array of ${value.length}` : 'json object';
+  const reason = stringUnder(value, reasons);
+  return {
+    form,
+    reason,
+    said: [stringUnder(value, ['code']), reason].filter(Boolean).join(': ') || undefined,
+  };
 }
 
-/** The part of a value that explains an error; undefined when nothing does. */
-function explain(value: unknown, depth: number): unknown {
-  if (depth > 3 || typeof value !== 'object' || value === null) return undefined;
-  if (Array.isArray(value)) {
-    const list = value.slice(0, 3).flatMap((item) => explain(item, depth + 1) ?? []);
-    return list.length > 0 ? list : undefined;
+/** The first string under one of these keys, also within errors and lists of them. */
+function stringUnder(value: unknown, names: readonly string[], depth = 0): string | undefined {
+  if (typeof value === 'string') return depth > 0 ? value : undefined;
+  if (typeof value !== 'object' || value === null || depth > 4) return undefined;
+  if (Array.isArray(value)) return stringUnder(value[0], names, depth + 1);
+  const keys = new Map(Object.entries(value).map(([key, item]) => [key.toLowerCase(), item]));
+  for (const key of [...names, 'errors', 'error', 'fault']) {
+    const item = keys.get(key);
+    // `error` and the like hold an explanation; whether as a string it is one, `names` say.
+    const found =
+      typeof item === 'string' && !names.includes(key) ? undefined : stringUnder(item, names, depth + 1);
+    if (found) return found;
   }
-  const kept: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) {
-    if (!explaining.has(key.toLowerCase())) continue;
-    const shown = explainOne(item, depth);
-    if (shown !== undefined && shown !== null) kept[key] = shown;
-  }
-  return Object.keys(kept).length > 0 ? kept : undefined;
+  return undefined;
 }
-
-function explainOne(item: unknown, depth: number): unknown {
-  if (typeof item === 'string') return serverWords(item);
-  if (typeof item === 'number') return Math.abs(item) < 10_000 ? item : '[number]';
-  if (Array.isArray(item) && item.every((one) => typeof one === 'string'))
-    return item.slice(0, 3).map(serverWords);
-  return typeof item === 'object' ? explain(item, depth + 1) : item;
-}
-
-function html(text: string, size: string): string {
-  const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1];
-  return `[html page, ${size}${title ? `, titled: ${serverWords(title)}` : ''}]`;
-}
-
-function xml(text: string, size: string): string {
-  const pick = (name: string) => new RegExp(`<${name}>([^<]{1,200})</${name}>`).exec(text)?.[1]?.trim();
-  const result = [pick('result'), pick('result_description')].filter(Boolean).join(': ');
-  return result ? `[xml, ${size}: ${serverWords(result)}]` : `[xml, ${size}]`;
-}
-
-const cap = (text: string): string => beginning(text, 400);

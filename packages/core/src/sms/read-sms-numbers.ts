@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { bodyExcerpt, serverWords } from '../errors/body-excerpt.ts';
+import { beginning, bodyExcerpt, serverWords } from '../errors/body-excerpt.ts';
 import { ResponseError } from '../errors/calls-error.ts';
 import { messages } from '../errors/messages.ts';
-import { beginning } from '../errors/redact.ts';
+
 import { decodeText } from '../page/read-json.ts';
 import { readXml, type XmlElement } from './read-xml.ts';
 
