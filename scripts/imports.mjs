@@ -11,7 +11,7 @@ const order = [
   ['core'],
   ['node-stream'],
   ['questions'],
-  ['conversions', 'store', 'warehouse'],
+  ['conversions', 'store'],
   ['service', 'fleet', 'mcp-server'],
   ['sandbox'],
   ['cli'],
@@ -20,7 +20,6 @@ const order = [
 const inTests = /** @type {Record<string, readonly string[]>} */ ({
   'mcp-server': ['sandbox'],
   fleet: ['sandbox'],
-  warehouse: ['conversions', 'sandbox'],
 });
 /** Tests of every package above core may use it: it is private and depends on core only. */
 const everyTest = 'test-tools';

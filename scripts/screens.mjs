@@ -23,14 +23,14 @@ const screens = {
   report: { command: 'calls report --by campaign,day --include-extensions', columns: 100 },
   sql: {
     command:
-      'calls sql "select channel, missed, count(*) as calls, round(avg(talk_minutes), 1) as mean from calls group by all order by all"',
+      'calls sql "select channel, talk_minutes = 0 as missed, count(*) as calls, round(avg(talk_minutes), 1) as mean from calls group by 1, 2 order by 1, 2"',
     columns: 100,
-    own: { CALLS_STORE: 'duckdb:calls.duckdb' },
+    own: { CALLS_STORE: 'sqlite:calls.db' },
   },
   doctor: {
     command: 'calls doctor',
     columns: 100,
-    own: { CALLS_STORE: 'duckdb:calls.duckdb', CALLS_TIME_ZONE: 'America/New_York' },
+    own: { CALLS_STORE: 'sqlite:calls.db', CALLS_TIME_ZONE: 'America/New_York' },
   },
   'fleet-work': {
     command: 'calls fleet work job.json --keys keys',
@@ -103,7 +103,7 @@ const env = { CALLS_BASE_URL, CALLS_ACCESS_KEY, CALLS_SECRET_KEY };
 const before = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 const after = new Map(before);
 try {
-  shown({ command: 'calls sync --store duckdb:calls.duckdb', columns: 100 }, env);
+  shown({ command: 'calls sync --store sqlite:calls.db', columns: 100 }, env);
   writeFleet(env);
   const made = Object.entries(screens).map(([name, screen]) => [name, shown(screen, env)]);
   for (const [name, text] of made) {

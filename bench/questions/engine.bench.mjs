@@ -1,8 +1,8 @@
 // What the engine in plain JavaScript costs over a million calls in memory: CPU of this process, as a ratio to a loop that was written
 // by hand for the same numbers, in the same run. Ways take turns within each round; figures are medians of the rounds.
 import { answerQuestions } from '@call-attribution/questions';
+import { calls } from '../calls.mjs';
 import { limit, median, timed } from '../figures.mjs';
-import { calls } from '../warehouse/calls.mjs';
 import { byHand } from './by-hand.mjs';
 
 const count = Number(process.env.CALLS_BENCH_CALLS ?? 1_000_000);

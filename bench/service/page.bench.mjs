@@ -1,4 +1,4 @@
-// How long the page waits for its numbers and its table, over a SQLite store and over a warehouse with the same calls, and what the
+// How long the page waits for its numbers and its table, over a SQLite store, and what the
 // process grows by. Each is a process of its own, asked over HTTP as the page asks. A store is asked each time for a period that nobody
 // has asked for before, and then once more for the same.
 import { execFileSync, spawn } from 'node:child_process';
@@ -6,9 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '@call-attribution/store';
-import { openWarehouse } from '@call-attribution/warehouse';
+import { calls } from '../calls.mjs';
 import { limit, median } from '../figures.mjs';
-import { calls } from '../warehouse/calls.mjs';
 
 const count = Number(process.env.CALLS_BENCH_CALLS ?? 1_000_000);
 const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 7);
@@ -66,9 +65,6 @@ async function fill() {
     await store.upsert(id, list);
   }
   await store.close();
-  const warehouse = await openWarehouse(join(folder, 'calls.duckdb'));
-  await warehouse.load('101', calls(0, count));
-  await warehouse.close();
 }
 
 /** Days as the filter names them, counted back from the last call; another second at the end each time makes it another question. */
@@ -121,14 +117,13 @@ try {
     // The period of a million calls is all time; 28 days of this account are 380,000 calls, and the 28 days before as many.
     { store: 'sqlite:calls.db', account: '101', most: [3_500, 50, 100], mostOfAll: [3_500, 50, 100] },
     { store: 'sqlite:calls.db', account: '102', most: [200, 50, 100], mostOfAll: [500, 50, 100] },
-    { store: 'duckdb:calls.duckdb', account: null, most: [150, 150, 100], mostOfAll: [150, 150, 100] },
   ];
   for (const { store, account, most, mostOfAll } of cases) {
     const { pid, url } = await serve(store);
-    const key = account === null ? token : `${token}-${account}`;
+    const key = `${token}-${account}`;
     const { body } = await get(url, 'summary.json', { q: 'inc_gce:1' }, key);
     const before = memory(pid);
-    const name = account === null ? store : `${store}, account ${account} of ${body.all} calls`;
+    const name = `${store}, account ${account} of ${body.all} calls`;
     await measure({ name, url, pid, key }, questionsOf(body.latest, body.groups, most, mostOfAll));
     console.log(
       `${name}: ${memory(pid).toFixed(0)} MiB, ${(memory(pid) - before).toFixed(0)} more than after the first numbers`,

@@ -21,8 +21,8 @@ export type Outcome =
   | { readonly call: Call; readonly leftOut: LeftOutReason };
 
 /**
- * Judges calls for a tool: each becomes a conversion, or is left out for a reason. Calls may come from the API, a store or a
- * warehouse, in order of their time. Rules that make no sense are refused at once with a `RulesError`.
+ * Judges calls for a tool: each becomes a conversion, or is left out for a reason. Calls may come from the API or a store,
+ * in order of their time. Rules that make no sense are refused at once with a `RulesError`.
  *
  * @example
  * for await (const outcome of conversions(createCallStream(client), rules, sheetFormats.sa360))

@@ -59,12 +59,12 @@ describe('settings', () => {
     expect(connectionOf(read({}))).not.toHaveProperty('timeout');
   });
   test('a store is named by an option, by CALLS_STORE or in the file', () => {
-    const config = JSON.stringify({ store: 'duckdb:file.duckdb' });
+    const config = JSON.stringify({ store: 'sqlite:file.db' });
     const named = (env: Record<string, string>, options: object) =>
       read(env, config, { options }).store?.value;
-    expect(named({}, {})).toBe('duckdb:file.duckdb');
-    expect(named({ CALLS_STORE: 'duckdb:env.duckdb' }, {})).toBe('duckdb:env.duckdb');
-    expect(named({ CALLS_STORE: 'duckdb:env.duckdb' }, { store: 'none' })).toBe('none');
+    expect(named({}, {})).toBe('sqlite:file.db');
+    expect(named({ CALLS_STORE: 'sqlite:env.db' }, {})).toBe('sqlite:env.db');
+    expect(named({ CALLS_STORE: 'sqlite:env.db' }, { store: 'none' })).toBe('none');
     expect(read({}).store).toBe(null);
   });
   test('an empty variable and a placeholder that was left count as not set', () => {

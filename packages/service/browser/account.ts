@@ -6,8 +6,6 @@ import { byId, copyButton, el } from './dom.ts';
 export interface About {
   readonly kind: 'sandbox' | 'mirror';
   readonly live: boolean;
-  /** Whether it serves the API too; a warehouse has the page alone. */
-  readonly hasApi: boolean;
   /** The instant at which it was asked, in milliseconds. */
   readonly now: number;
   /** Whose days words such as `yesterday` are about. */

@@ -39,8 +39,8 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /** Shows the lines for a shell. */
-export function drawShell(state: State, hasApi: boolean): void {
-  const lines = Object.entries(shellLines(state, document.baseURI, hasApi));
+export function drawShell(state: State): void {
+  const lines = Object.entries(shellLines(state, document.baseURI));
   byId('shell').replaceChildren(
     ...lines.map(([name, text]) => {
       const title = titles[name] ?? name;
@@ -57,12 +57,12 @@ export function drawShell(state: State, hasApi: boolean): void {
 }
 
 /** Lines for a shell that give what is seen. Keys are named by variables, never shown. */
-function shellLines(state: State, base: string, hasApi: boolean): Record<string, string> {
+function shellLines(state: State, base: string): Record<string, string> {
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const url = (path: string) => quote(new URL(path, base).href);
   const { version, q } = state;
   const headers =
-    version === 'v2' || !hasApi
+    version === 'v2'
       ? '-H "Authorization: Bearer $CALLS_BEARER_TOKEN"'
       : '-H "access_key: $CALLS_ACCESS_KEY" -H "secret_key: $CALLS_SECRET_KEY"';
   const data = (parameters: Readonly<Record<string, string>>) =>
@@ -70,12 +70,10 @@ function shellLines(state: State, base: string, hasApi: boolean): Record<string,
       .map(([name, value]) => ` \\\n  --data-urlencode ${quote(`${name}=${value}`)}`)
       .join('');
   const filter = q.trim() === '' ? '' : ` --q ${quote(q.trim())}`;
-  const where = hasApi ? `CALLS_BASE_URL=${quote(new URL('.', base).href.replace(/\/$/, ''))} ` : '';
+  const where = `CALLS_BASE_URL=${quote(new URL('.', base).href.replace(/\/$/, ''))} `;
   const ofVersion = { v2: ' --api-version v2', v3: '' };
-  const source = hasApi ? ofVersion[version] : ' --store duckdb:calls.duckdb';
   const csv = `curl -G ${url('page/calls.csv')} ${headers}${data({ ...selection(state), fields: state.columns.join() })} \\\n  -o calls.csv`;
-  const command = `${where}calls list${source}${filter} -n ${rows}`;
-  if (!hasApi) return { csv, command };
+  const command = `${where}calls list${ofVersion[version]}${filter} -n ${rows}`;
   const list = `curl -G ${url(`${version}/user/bid-management`)} ${headers}${data({ ...(q.trim() === '' ? {} : { q: q.trim() }), rows: String(rows) })}`;
   return { csv, api: list, command };
 }

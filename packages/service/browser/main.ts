@@ -110,7 +110,7 @@ function showState(): void {
   controls.show(state, null);
   byId<HTMLSelectElement>('by').value = state.by;
   byId<HTMLSelectElement>('versions').value = state.version;
-  drawShell(state, about.hasApi);
+  drawShell(state);
 }
 
 /** Something has come: the keys were right, and the service responds. */
@@ -235,7 +235,7 @@ const signIn = createSignIn((entered) => {
 const askedAt = performance.now();
 const about = (await (await fetch('page/about.json')).json()) as About;
 const isSandbox = about.kind === 'sandbox';
-let kind = about.hasApi ? 'Your own calls' : 'Your own calls, from a warehouse';
+let kind = 'Your own calls';
 if (isSandbox) kind = `Sandbox with generated calls${about.live ? ', new ones coming in' : ''}`;
 byId('kind').textContent = kind;
 const secrecy = about.hasPassword
@@ -244,8 +244,6 @@ const secrecy = about.hasPassword
 byId('foot').textContent = isSandbox
   ? 'Every name, number, address and domain on this page is generated or reserved for documentation.'
   : secrecy;
-byId('openapi').hidden = !about.hasApi;
-byId('versions').hidden = !about.hasApi;
 // A region that scrolls must be reachable by keyboard.
 byId('calls').tabIndex = 0;
 listen();

@@ -23,26 +23,5 @@ export type {
   ListenOptions,
   ServiceOptions,
 } from './options.ts';
-export {
-  keptValues,
-  pageBucket,
-  pageMeasures,
-  pageQuestions,
-  pageSummary,
-  pageTotals,
-  periodBefore,
-} from './page/numbers.ts';
 export type { PageAccount, PageOptions } from './page/page-options.ts';
-export {
-  type PageBucket,
-  type PageCalls,
-  type PageCut,
-  type PageDimension,
-  type PageGroup,
-  type PageMeasures,
-  type PageQuestion,
-  type PageSource,
-  type PageSummary,
-  pageDimensions,
-} from './page/question.ts';
 export { createService, type Listening, type Service } from './service.ts';

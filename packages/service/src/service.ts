@@ -181,18 +181,16 @@ function createEntries(
 function ownRoutes(options: ServiceSettings, desk: FeedDesk, places: Places): AppRoute[] {
   const { store, clock, page = store === null ? false : {} } = options;
   const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, clock) : null;
-  const admitBy = (find: Store['findAccount']) => createAdmit(find, { limiter, clock, places });
-  const admit = store === null ? null : admitBy((credential) => store.findAccount(credential));
+  const admit =
+    store === null
+      ? null
+      : createAdmit((credential) => store.findAccount(credential), { limiter, clock, places });
   const tryPassword = createTries(clientsBehind(options.proxies));
-  /** The page, over its own source or the store. */
   const ofPage = (page: PageOptions): AppRoute[] => {
-    const { source, password } = page;
-    const own = source?.findAccount === undefined ? admit : admitBy(source.findAccount);
-    const from = source ?? (store === null ? null : rowsSource(store));
-    if (from === null || own === null) return [];
-    const gate =
-      store !== null && password ? passwordGate(password, { store, places, tryPassword }) : keysGate(own);
-    return [...pageRoutes(page, store !== null, gate, clock), ...pageDataRoutes(from, gate)];
+    if (store === null || admit === null) return [];
+    const { password } = page;
+    const gate = password ? passwordGate(password, { store, places, tryPassword }) : keysGate(admit);
+    return [...pageRoutes(page, gate, clock), ...pageDataRoutes(rowsSource(store), gate)];
   };
   return [
     ...options.routes.map(ownRoute),

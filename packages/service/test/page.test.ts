@@ -4,7 +4,8 @@ import { openStore, type Store } from '@call-attribution/store';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createService, type PageSummary, type Service } from '../src/index.ts';
+import { createService, type Service } from '../src/index.ts';
+import type { PageSummary } from '../src/page/question.ts';
 
 const account = { id: '101', name: 'One', accessKey: 'access', secretKey: 'secret', bearerToken: 'token' };
 const bearer = { authorization: 'Bearer token' };

@@ -479,7 +479,6 @@ test.each([
   ['postgres://u:12#hidden@h/db', 'postgres://'],
   ['postgres:///db', 'postgres:///db'],
   ['sqlite:a@b/calls.db', 'sqlite:a@b/calls.db'],
-  ['duckdb:calls.duckdb', 'duckdb:calls.duckdb'],
 ])('messages call %s %s', (url, name) => {
   expect(storeName(url)).toBe(name);
 });

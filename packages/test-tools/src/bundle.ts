@@ -1,21 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 // Native packages cannot be bundled and the others need not be: they are imported from where the sources find them.
 const outsidePackagesStay: Plugin = {
   name: 'outside-packages-stay',
-  setup({ onResolve, onLoad, resolve }) {
-    // DuckDB and hyparquet are found by `require`; see there.
-    onLoad({ filter: /warehouse\/src\/file\/duckdb\.ts$|receipts\/parquet-rows\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replace(
-        'import.meta.url',
-        JSON.stringify(pathToFileURL(path).href),
-      ),
-      loader: 'ts',
-    }));
+  setup({ onResolve, resolve }) {
     onResolve({ filter: /^[^./]/ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
       if (pluginData === 'seen' || path.startsWith('node:') || path.startsWith('@call-attribution/'))
         return undefined;

@@ -72,9 +72,9 @@ export const plainSettings = {
   apiVersion: { ...setting('CALLS_API_VERSION', 'account', apiVersion), initial: 'v3' },
   /** IANA name of the time zone that the account's times are in. */
   timeZone: setting('CALLS_TIME_ZONE', 'account', zone),
-  /** How long a request, or a question to a warehouse, may take, in milliseconds. */
+  /** How long a request, or a statement of SQL, may take, in milliseconds. */
   timeout: setting('CALLS_TIMEOUT', 'account', duration),
-  /** Where calls are kept, such as `duckdb:calls.duckdb`. */
+  /** Where calls are kept, such as `sqlite:calls.db`. */
   store: setting('CALLS_STORE', 'file', (value) => ({ value })),
   /** From which level on something is logged. */
   log: setting('CALLS_LOG', 'environment', word<LogLevel>(['debug', 'info', 'warn', 'error', 'off'])),

@@ -1,4 +1,4 @@
-/** A text in which letters that differ only by case are the same. Each character becomes one character, as in DuckDB. */
+/** A text in which letters that differ only by case are the same. Each character becomes one character. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   if (isAscii(lower) && lower.length === text.length) return lower;

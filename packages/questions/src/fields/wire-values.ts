@@ -40,7 +40,7 @@ function integerText(value: unknown, isWide: boolean): string | null {
   return digits === undefined ? null : String(Number(`${sign}${digits}`));
 }
 
-/** A stored time in naive milliseconds; NaN for what is none. DuckDB writes the year 0 in another way, so it has no times. */
+/** A stored time in naive milliseconds; NaN for what is none. The year 0 has no times. */
 export const storedTime = (text: string): number => (text.startsWith('0000') ? Number.NaN : parseNaive(text));
 
 /** Is it a time that exists, from the year 1 on? */

@@ -30,7 +30,7 @@ export interface Feed {
   readonly access: Access | null;
 }
 
-/** Where feeds read calls: a store, a warehouse, or anything that has them. */
+/** Where feeds read calls: a store, or anything that has them. */
 export interface FeedSource {
   /**
    * The calls of an account from a time on (`YYYY-MM-DD HH:MM:SS`, as the API writes it), in order of their time.

@@ -1,5 +1,3 @@
-import type { PageSource } from './question.ts';
-
 /** An account with its test keys, as the page of a sandbox shows it. */
 export interface PageAccount {
   /** Id in the store. */
@@ -33,6 +31,4 @@ export interface PageOptions {
   readonly timeZone?: string | undefined;
   /** Folder of the built page. Default: the one in this package. */
   readonly assets?: string | undefined;
-  /** Where the page reads numbers and calls. Default: the store. */
-  readonly source?: PageSource | undefined;
 }

@@ -28,12 +28,7 @@ const policy = [
 ].join('; ');
 
 /** The routes of the page for people. */
-export function pageRoutes(
-  options: PageOptions,
-  hasApi: boolean,
-  gate: PageGate,
-  clock: { now(): number },
-): AppRoute[] {
+export function pageRoutes(options: PageOptions, gate: PageGate, clock: { now(): number }): AppRoute[] {
   const { kind = 'mirror', live = false, accounts = [], assets = built } = options;
   const timeZone = options.timeZone ?? (kind === 'sandbox' ? 'UTC' : null);
   return [
@@ -50,7 +45,7 @@ export function pageRoutes(
         await gate.enter(c);
         const shared = await gate.accounts();
         const about = {
-          ...{ kind, live, hasApi, hasPassword: shared !== null },
+          ...{ kind, live, hasPassword: shared !== null },
           accounts: shared ?? (kind === 'sandbox' ? accounts : []),
           ...{ now: clock.now(), timeZone: timeZone ?? machineZone(), isZoneKnown: timeZone !== null },
         };

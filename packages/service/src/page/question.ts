@@ -1,5 +1,5 @@
 import type { Filter } from '@call-attribution/query-dsl';
-import type { Account, AccountCredential, Selection } from '@call-attribution/store';
+import type { Selection } from '@call-attribution/store';
 
 /** The fields that the page breaks calls down by, and narrows them with. */
 export const pageDimensions = [
@@ -100,8 +100,6 @@ export interface PageCut {
 
 /** Where the page reads: calls of an account, summed up and listed. */
 export interface PageSource {
-  /** Who sends this credential, for a service without a store. Default: the accounts of the store. */
-  findAccount?(credential: AccountCredential): Promise<Account | null>;
   /** The numbers of the page, as they become known: all of them first, and then some that replace the first ones. */
   summary(
     account: string,
