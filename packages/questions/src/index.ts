@@ -80,12 +80,10 @@ export {
 export {
   type CallSelection,
   type ComparedPeriod,
-  checkCount,
   checkQuestion,
   type DistinctMeasure,
   type Question,
   type QuestionLimits,
-  type ReadLimits,
 } from './question/question.ts';
 export { InvalidCondition, type Order, readField, readOrder, splitList } from './question/resolve.ts';
 export type { Spend } from './question/spend.ts';

@@ -1,5 +1,4 @@
 import { checkNames } from '@call-attribution/core/options';
-import { type Duration, deadlineMillis } from '@call-attribution/core/time';
 import type { Condition } from '../conditions/condition.ts';
 
 /** The number of different values of a field. */
@@ -42,8 +41,6 @@ export interface CallSelection {
 export interface QuestionLimits {
   /** Ends the question. */
   readonly signal?: AbortSignal | undefined;
-  /** How long a warehouse may take for the question. Default `1m`. */
-  readonly timeLimit?: Duration | undefined;
 }
 
 /** A period to compare with. */
@@ -103,34 +100,14 @@ const selectionNames = {
     weekStart: 1,
     q: 1,
   },
-  ...{ signal: 1, timeLimit: 1 },
+  ...{ signal: 1 },
 } satisfies Record<keyof (CallSelection & QuestionLimits), 1>;
 const questionNames = {
   ...selectionNames,
   ...{ groupBy: 1, measures: 1, having: 1, order: 1, limit: 1, topPer: 1, compare: 1, spend: 1, personal: 1 },
 } satisfies Record<keyof Question, 1>;
 
-/** What ends a question early, in milliseconds. */
-export interface ReadLimits {
-  /** Ends the question. */
-  readonly signal: AbortSignal | undefined;
-  /** How long a warehouse may take for it. */
-  readonly timeLimit: number | undefined;
-}
-
-const limitsOf = ({ signal, timeLimit }: QuestionLimits): ReadLimits => ({
-  signal,
-  timeLimit: timeLimit === undefined ? undefined : deadlineMillis(timeLimit, 'timeLimit'),
-});
-
 /** Refuses names that a question does not have: it would be answered as another question. */
-export function checkQuestion(question: Question): ReadLimits {
+export function checkQuestion(question: Question): void {
   checkNames(question, Object.keys(questionNames));
-  return limitsOf(question);
-}
-
-/** The same for what `count` takes. */
-export function checkCount(selection: CallSelection & QuestionLimits): ReadLimits {
-  checkNames(selection, Object.keys(selectionNames));
-  return limitsOf(selection);
 }
