@@ -51,13 +51,13 @@ test('groups are ranked, with exact sums and shares, and (none) for calls withou
     ['Generic <b>"x"</b>', '1', '25.0%', '0.2', '0.2'],
     ['(none)', '1', '25.0%', '1.5', '1.5'],
   ]);
-  expect(total).toEqual(['All calls', '4', '100.0%', '3.3', '0.8']);
+  expect(total.cells).toEqual(['All calls', '4', '100.0%', '3.3', '0.8']);
 });
 
 test('groups beyond the limit are counted in the total, and how many they are is said', () => {
   const { rows, total, hidden } = shown('campaign', 1);
   expect(rows).toHaveLength(1);
-  expect(total.slice(0, 2)).toEqual(['All calls', '4']);
+  expect(total.cells.slice(0, 2)).toEqual(['All calls', '4']);
   expect(hidden).toEqual(['2 groups more are not shown; a higher limit shows more.']);
 });
 
@@ -168,7 +168,7 @@ test('the total and the columns add up to all calls', () => {
       expect(sum(report.across?.totals)).toBe(list.length);
       expect(report.calls).toBe(list.length);
       for (const { series, value } of report.rows) expect(sum(series)).toBe(value);
-      expect(Number(report.total[3]?.replaceAll(',', ''))).toBe(
+      expect(Number(report.total.cells[3]?.replaceAll(',', ''))).toBe(
         list.reduce((all, [, , tenths]) => all + tenths, 0) / 10,
       );
       for (const line of reportLines(report, { width: 60, style }))
@@ -176,6 +176,52 @@ test('the total and the columns add up to all calls', () => {
     }),
     { numRuns: Number(process.env.CALLS_RUNS ?? 60) },
   );
+});
+
+test('a page of two groups without time has all inner rows of the outer ones that are shown', () => {
+  const named = (campaign: string, landing_page: string, talk: string) =>
+    callWith({ date_added: '2026-10-30 10:30:00', ppc_campaign: campaign, landing_page, talk_minutes: talk });
+  const some = [
+    ...['/a', '/a', '/b', '/c'].map((path) => named('Brand', path, '2.0')),
+    ...['/a', '/d'].map((path) => named('Generic', path, '0.0')),
+    named('Local', '/e', '1.0'),
+  ];
+  const report = shown('campaign,landing_page', 2, some, { measures: ['calls', 'missed_rate'] });
+  const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
+  const lines = [
+    ...page.matchAll(/<tr class="(.*?)"><th scope="row">(.*?)<\/th><td>(.*?)<\/td><td>(.*?)<\/td>/g),
+  ];
+  expect(lines.map(([, ...cells]) => cells)).toEqual([
+    ['outer', 'Brand', '4', '0.0%'],
+    ['inner', '/a', '2', '0.0%'],
+    ['inner', '/b', '1', '0.0%'],
+    ['inner', '/c', '1', '0.0%'],
+    ['outer', 'Generic', '2', '100.0%'],
+    ['inner', '/a', '1', '100.0%'],
+    ['inner', '/d', '1', '100.0%'],
+  ]);
+  expect(page).toContain('1 group more is not shown');
+});
+
+test('a difference agrees with the figures shown, and one of nothing is neither good nor bad', () => {
+  const talks = (date: string, minutes: readonly string[]) =>
+    minutes.map((talk) => call(date, 'Brand', talk));
+  const { rows } = shown(
+    'campaign',
+    10,
+    [
+      ...talks('2026-10-31', ['5.5', '5.6', '5.6', '5.6']),
+      ...talks('2026-11-01', ['9.2', '9.1', '9.2', '9.2']),
+    ],
+    {
+      measures: ['talk_mean', 'missed_rate'],
+      compare: { from: '2026-10-31', to: '2026-10-31' },
+      from: '2026-11-01',
+      to: '2026-11-01',
+    },
+  );
+  expect(rows[0]?.cells).toEqual(['Brand', '9.2', '5.6', '+3.6', '0.0%', '0.0%', '0.0 pts']);
+  expect(rows[0]?.values.at(-1)).toBe(0);
 });
 
 test('the page has no markup from the data, no script and no URL to load', () => {
@@ -304,7 +350,7 @@ describe('calls report', () => {
       await page.goto(pathToFileURL(join(cwd, 'report.html')).href);
       expect(await page.title()).toBe('Calls <of> autumn');
       expect(await page.locator(shapes).count()).toBeGreaterThanOrEqual(least);
-      expect(await page.getByRole('term').allTextContents()).toEqual(['Period', 'Written']);
+      expect(await page.getByRole('term').allTextContents()).toEqual(['Account', 'Period', 'Written']);
       expect(await page.getByRole('img', { name: /^Calls by / }).count()).toBe(1);
       expect(
         await page
@@ -356,8 +402,12 @@ test('a page says whether a change is good, and what is missing is not the stron
     to: '2026-11-10',
   });
   const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
-  expect(page).toContain('<td class="chart-worse" title="worse">▼ -2</td>');
-  expect(page).toContain('<td class="chart-better" title="better">▲ +1</td>');
+  expect(page).toContain(
+    '<td>0<small><span><b class="chart-worse" title="worse">▼ -2</b></span> <span>from 2</span></small></td>',
+  );
+  expect(page).toContain(
+    '<td>1<small><span><b class="chart-better" title="better">▲ +1</b></span> <span>from 0</span></small></td>',
+  );
   expect(page).toMatch(/\(none\)<\/text><rect class="bar none"/);
   expect(page).toContain('<div class="scroll" role="region"');
 });

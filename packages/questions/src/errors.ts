@@ -34,8 +34,8 @@ export const sentence = (
   ...values: readonly (string | number | { readonly option: string })[]
 ): OptionSentence =>
   texts.flatMap((text, i) => {
-    const value = values[i];
-    return value === undefined ? [text] : [text, typeof value === 'number' ? String(value) : value];
+    const value = values[i] ?? '';
+    return [text, typeof value === 'number' ? String(value) : value];
   });
 
 /** A question cannot be answered. The message says what is wrong, where, and what to do; it never holds data of a caller. */

@@ -25,6 +25,8 @@ export interface Asked {
   readonly ends: readonly string[];
   /** What a copy lacks, a sentence for each account. */
   readonly incomplete: readonly string[];
+  /** Whether it is proved that these are all calls of the API. */
+  readonly isProved: boolean;
   /** The exit status. */
   readonly status: number;
 }
@@ -54,7 +56,13 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
     const answers = await source.ask(questions);
     const end = await source.sayAnswered(answers[0]?.accounts, neededPeriod(questions));
     const named = answers.map((answer) => withNames(withoutEnd(answer), stored.nameOf));
-    return { answers: named, ends: [end], incomplete: source.incomplete, status: exitCodes.ok };
+    return {
+      answers: named,
+      ends: [end],
+      incomplete: source.incomplete,
+      isProved: false,
+      status: exitCodes.ok,
+    };
   } catch (error) {
     if (io.signal.aborted) throw new Interrupted();
     throw error;
@@ -109,6 +117,8 @@ async function askApi(
     return withinRange(all(conditionsOf(args, context)), period);
   });
   const counted: Counted[] = [];
+  /** The account of the calls that keys from the environment read. */
+  const ids = new Map<string, string>();
   const status = await eachAccount(planned, args, io, async (account) => {
     const { name, plan: filter, open } = account;
     const source = await open();
@@ -119,6 +129,7 @@ async function askApi(
       let calls = 0;
       for await (const call of stream) {
         calls += 1;
+        if (calls === 1) ids.set(keyOf(account), String(call.acct_id));
         running.add(call, keyOf(account));
       }
       line.close();
@@ -136,9 +147,18 @@ async function askApi(
       await source.close();
     }
   });
-  const nameOf = (key: string) => accounts.find((one) => keyOf(one) === key)?.name ?? key;
+  const nameOf = (key: string) => {
+    const found = accounts.find((one) => keyOf(one) === key);
+    return found?.name ?? found?.settings.account?.name ?? ids.get(key) ?? key;
+  };
   const answers = together(counted).map((answer) => withNames(answer, nameOf));
-  return { answers, ends: counted.map(({ end }) => end), incomplete: [], status };
+  return {
+    answers,
+    ends: counted.map(({ end }) => end),
+    incomplete: [],
+    isProved: status === exitCodes.ok,
+    status,
+  };
 }
 
 /** One answer of all accounts: order and limit hold for all of them. */

@@ -1,3 +1,4 @@
+import type { AnswerValue } from '@call-attribution/questions';
 import {
   type ChartOptions,
   chartLegend,
@@ -7,7 +8,7 @@ import {
   markup,
 } from '@call-attribution/questions/chart';
 import { plural } from '../term/numbers.ts';
-import type { Report, ReportRow } from './view.ts';
+import type { Report, ReportColumn, ReportRow } from './view.ts';
 
 const style = `${chartStyle}
 body { margin: 0 auto; max-width: 960px; padding: 28px 24px 48px; background: var(--chart-card); color: var(--chart-ink);
@@ -23,6 +24,8 @@ th, td { padding: 7px 10px; border-bottom: 1px solid var(--chart-line); text-ali
 td { white-space: nowrap; } thead th { color: var(--chart-muted); font-weight: 600; vertical-align: bottom; } tbody th { font-weight: 400; }
 th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; min-width: 104px; max-width: 420px; padding-left: 0; }
 tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
+td small { display: block; font-size: 12px; font-weight: 400; white-space: normal; color: var(--chart-muted); } td small span { display: inline-block; white-space: nowrap; } td small b { font-weight: 400; }
+.outer > * { font-weight: 600; } .outer td small { font-weight: 400; } tbody .inner th { padding-left: 20px; }
 summary { cursor: pointer; margin-top: 12px; color: var(--chart-muted); }
 footer { margin-top: 28px; padding-top: 10px; border-top: 1px solid var(--chart-line); font-size: 13px; }
 @media screen and (max-width: 600px) { body { padding: 16px 16px 32px; } .wide { display: none; } .narrow { display: block; }
@@ -85,21 +88,37 @@ export function reportPage(report: Report, text: PageText): string {
   ].join('\n');
 }
 
-/** The rows that are shown at once, and those that are folded: of a long stretch of time one looks at the latest part first. */
-function split({ rows, isTime }: Report) {
-  if (rows.length <= mostRows + 5) return { open: rows, folded: [] };
-  if (isTime) return { open: rows.slice(-mostRows), folded: rows.slice(0, -mostRows) };
-  return { open: rows.slice(0, mostRows), folded: rows.slice(mostRows) };
+/** A line of the table: a row, or one of the second group within it. */
+interface Line extends Pick<ReportRow, 'cells' | 'values'> {
+  readonly of: ReportRow;
 }
 
-function foldedTable(report: Report, rows: readonly ReportRow[]): string[] {
-  if (rows.length === 0) return [];
+/** The lines that are shown at once, and those that are folded: of a long stretch of time one looks at the latest part first. */
+function split({ rows, isTime }: Report): {
+  readonly open: readonly Line[];
+  readonly folded: readonly Line[];
+} {
+  const lines = rows.flatMap((row): Line[] => [
+    { ...row, of: row },
+    ...row.inner.map((line) => ({ ...line, of: row })),
+  ]);
+  if (lines.length <= mostRows + 5) return { open: lines, folded: [] };
+  if (isTime) return { open: lines.slice(-mostRows), folded: lines.slice(0, -mostRows) };
+  const [open, folded] = [lines.slice(0, mostRows), lines.slice(mostRows)];
+  const [next] = folded;
+  // A group that is cut is named again.
+  const isCut = next !== undefined && next.cells !== next.of.cells;
+  return { open, folded: isCut ? [{ ...next.of, of: next.of }, ...folded] : folded };
+}
+
+function foldedTable(report: Report, lines: readonly Line[]): string[] {
+  if (lines.length === 0) return [];
   const [row, caption] = report.isTime
     ? (['earlier row', 'Earlier'] as const)
     : (['more row', 'More'] as const);
   return [
-    `<details><summary>${plural(rows.length, row)}</summary>`,
-    table(report, caption, rows, null),
+    `<details><summary>${plural(lines.length, row)}</summary>`,
+    table(report, caption, lines, null),
     '</details>',
   ];
 }
@@ -113,29 +132,61 @@ function pictures({ chart: { answer, totals } }: Report): string[] {
 }
 
 function table(
-  { columns }: Report,
+  { columns, across, isPerDay }: Report,
   caption: string,
-  rows: readonly ReportRow[],
-  total: readonly string[] | null,
+  lines: readonly Line[],
+  total: Pick<Line, 'cells' | 'values'> | null,
 ): string {
-  const cell = (text: string, at: number): string => {
-    const column = columns[at];
-    const judged = column?.kind === 'change' ? judgeChange(column, Number(text.replace(/[,%]/g, ''))) : null;
-    if (judged === null) return `<td>${markup(text)}</td>`;
-    return `<td class="chart-${judged}" title="${judged}">${text.startsWith('-') ? '▼' : '▲'} ${markup(text)}</td>`;
+  const isNested = lines.some(({ of }) => of.inner.length > 0);
+  // What was before, and how it has changed, stand below a figure: three columns of each measure would be too wide.
+  const shown = columns.flatMap((column, at) =>
+    column.kind === 'group' || column.kind === 'measure' ? [{ ...column, at }] : [],
+  );
+  const cell = ({ cells, values }: Pick<Line, 'cells' | 'values'>, at: number): string => {
+    const text = markup(cells[at] ?? '');
+    const [measure, earlier, difference] = columns.slice(at, at + 3);
+    const before = earlier?.kind === 'before' ? markup(cells[at + 1] ?? '') : '';
+    if (before === '') return `<td>${text}</td>`;
+    const change = difference?.kind === 'change' ? changeOf(difference, cells[at + 2], values[at + 2]) : '';
+    const isRate = isPerDay && measure?.addsUp === true && measure.unit !== 'share';
+    const [changed, from] = isRate ? [`${change} a day`, 'before:'] : [change, 'from'];
+    const lines = change === '' ? [`before: ${before}`] : [changed, `${from} ${before}`];
+    return `<td>${text}<small>${lines.map((line) => `<span>${line}</span>`).join(' ')}</small></td>`;
   };
-  const row = (cells: readonly string[]): string =>
-    `<tr><th scope="row">${markup(cells[0] ?? '')}</th>${cells
-      .slice(1)
-      .map((text, at) => cell(text, at + 1))
-      .join('')}</tr>`;
+  const row = (line: Pick<Line, 'cells' | 'values'>, kind = ''): string => {
+    const [name = '', ...rest] = shown.map(({ at }) =>
+      at === 0 ? markup(line.cells[0] ?? '') : cell(line, at),
+    );
+    return `<tr${kind}><th scope="row">${name}</th>${rest.join('')}</tr>`;
+  };
+  const kindOf = ({ cells, of }: Line): string => {
+    if (!isNested) return '';
+    return cells === of.cells ? ' class="outer"' : ' class="inner"';
+  };
+  const titles = shown.map(({ title, at }) =>
+    at === 0 && isNested ? `${title} and ${across?.title.toLowerCase()}` : title,
+  );
   return [
     `<div class="scroll" role="region" aria-label="${markup(caption)}, table" tabindex="0">`,
     `<table><caption>${markup(caption)}</caption>`,
-    `<thead><tr>${columns.map(({ title }) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
-    `<tbody>${rows.map(({ cells }) => row(cells)).join('\n')}</tbody>`,
+    `<thead><tr>${titles.map((title) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
+    `<tbody>${lines.map((line) => row(line, kindOf(line))).join('\n')}</tbody>`,
     ...(total === null ? [] : [`<tfoot>${row(total)}</tfoot>`]),
     '</table>',
     '</div>',
   ].join('\n');
+}
+
+/** A change with an arrow, in a color where more is better or worse. */
+function changeOf(
+  column: ReportColumn | undefined,
+  text: string | undefined,
+  value: AnswerValue | undefined,
+): string {
+  if (text === undefined || text === '') return '';
+  const change = Number(value);
+  if (change === 0) return markup(text);
+  const shown = `${change < 0 ? '▼' : '▲'} ${markup(text)}`;
+  const judged = judgeChange(column, change);
+  return judged === null ? shown : `<b class="chart-${judged}" title="${judged}">${shown}</b>`;
 }

@@ -98,7 +98,7 @@ interface Group {
 export interface Layout {
   readonly rows: readonly Group[];
   readonly across: Group | null;
-  /** What is asked: the rows; with a group across also its calls in each row, and in all. */
+  /** What is asked: the rows; with a group across also its calls in each row, and in all; of one that is no time also all measures of the pairs. */
   readonly questions: readonly Question[];
 }
 
@@ -130,7 +130,9 @@ export function layoutOf(question: Question, isForPeople: boolean): Layout {
     measures: ['calls'],
     limit: mostCells,
   });
-  return { rows: [row], across, questions: [limited([row]), calls(row, across), calls(across)] };
+  const pairs = { ...question, groupBy: [row.name, across.name], limit: mostCells };
+  const questions = [limited([row]), calls(row, across), calls(across), ...(across.isTime ? [] : [pairs])];
+  return { rows: [row], across, questions };
 }
 
 /** Whether the groups of a question are personal data of callers; their name if so. */

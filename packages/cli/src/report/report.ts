@@ -5,6 +5,7 @@ import { type Io, say, show } from '../io.ts';
 import { intoFile, saveLines } from '../output/file.ts';
 import { formatOf, type OutputFormat, typedFormat, writeRows } from '../output/rows.ts';
 import { countedText } from '../reading/filter.ts';
+import { plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { placeOf } from './ask.ts';
 import { headOf, readUntil } from './head.ts';
@@ -29,7 +30,7 @@ async function makeReport({ format, page, output }: ReportTarget, args: Args, io
   const pictured = page !== null || format === 'table' ? layoutOf(question, true) : null;
   const data = format === 'table' ? [] : layoutOf(question, false).questions;
   const asked = await place.ask([...(pictured?.questions ?? []), ...data]);
-  const { answers, incomplete, ends, status } = asked;
+  const { answers, incomplete, ends, isProved, status } = asked;
   const [main, last] = [answers[0], answers.at(-1)];
   if (main === undefined || last === undefined) return status;
   const now = io.clock.now();
@@ -41,7 +42,7 @@ async function makeReport({ format, page, output }: ReportTarget, args: Args, io
       head: headOf({ q: question.q, where: args.text('where') }, main, place.accounts, now),
       incomplete,
       facts: remarks(answers, false, saidToReaders).map(sentenceOf),
-      counted: ends.map(sentenceOf),
+      counted: isProved ? [wholeText(main)] : ends.map(sentenceOf),
     };
     await saveLines(page, [reportPage(shown, text)], io);
     say(io, `wrote ${page}`);
@@ -57,6 +58,10 @@ async function makeReport({ format, page, output }: ReportTarget, args: Args, io
   }
   return status;
 }
+
+/** That all calls were counted, by the number that the page shows. */
+const wholeText = ({ calls, compared }: Answer): string =>
+  `Complete: ${plural(calls, 'call')}${compared === null ? '' : ', and all of the period compared with'}.`;
 
 /** What a reader of the numbers should know. Which groups are not shown is said below a table. */
 function remarks(answers: readonly Answer[], isData: boolean, extensionsOf = countedText): string[] {

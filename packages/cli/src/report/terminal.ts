@@ -12,7 +12,7 @@ export function reportLines(report: Report, options: { width: number | null; sty
   const width = options.width ?? 100;
   const most = Math.max(...rows.map(({ value }) => value), 0);
   // Labels and figures come first. The picture gets the rest, up to a width that the eye can follow.
-  const lines = [columns.map(({ title }) => title), ...rows.map(({ cells }) => cells), total];
+  const lines = [columns.map(({ title }) => title), ...rows.map(({ cells }) => cells), total.cells];
   const taken = columns.reduce(
     (sum, _, at) => sum + Math.max(...lines.map((row) => textWidth(row[at] ?? ''))) + 2,
     0,
@@ -20,7 +20,7 @@ export function reportLines(report: Report, options: { width: number | null; sty
   const picture = Math.max(10, Math.min(60, width - taken));
   const table = fitTable(
     [...columns, { title: pictureTitle(report), name: '', min: 10, rank: Number.POSITIVE_INFINITY }],
-    [...rows.map((row) => [...row.cells, drawing(report, row, most, picture)]), [...total, '']],
+    [...rows.map((row) => [...row.cells, drawing(report, row, most, picture)]), [...total.cells, '']],
     { width: options.width, style: options.style },
   );
   const dropped = table.dropped.filter((name) => name !== '').join(', ');

@@ -3,6 +3,7 @@ import {
   type Charted,
   columnTitle,
   covered,
+  formatChange,
   formatValue,
   partOfBucket,
   withPart,
@@ -13,17 +14,19 @@ import type { Layout } from './question.ts';
 export interface Report {
   /** What the picture shows, such as `Calls by campaign and day`. */
   readonly title: string;
-  /** The title of the first group. */
+  /** What the rows are, such as `campaign and landing page`. */
   readonly by: string;
   readonly columns: readonly ReportColumn[];
   readonly rows: readonly ReportRow[];
   /** The rows follow each other in time. */
   readonly isTime: boolean;
   /** The same measures of all calls, whatever rows are shown. */
-  readonly total: readonly string[];
+  readonly total: Pick<ReportRow, 'cells' | 'values'>;
   /** How many calls were counted. */
   readonly calls: number;
   readonly across: Across | null;
+  /** Changes of measures that add up are per day, since the periods have different lengths. */
+  readonly isPerDay: boolean;
   /** What is drawn, and the answer by time alone where groups are drawn along time. */
   readonly chart: { readonly answer: Charted; readonly totals: Charted | null };
   /** Which groups are not shown, and which stretches of time are not whole, a sentence each. */
@@ -40,10 +43,14 @@ export interface ReportRow {
   /** Its groups in words. */
   readonly name: string;
   readonly cells: readonly string[];
+  /** The values of the cells as they are shown: of a change the difference of its figures. */
+  readonly values: readonly AnswerValue[];
   /** What the picture shows of it. */
   readonly value: number;
   /** Its calls at each place of the axis. */
   readonly series: readonly number[];
+  /** The rows of the second group within it, all of them, where neither is time. */
+  readonly inner: readonly Pick<ReportRow, 'cells' | 'values'>[];
 }
 
 /** What goes across: the values of a group, and the calls of each in all rows, shown or not. */
@@ -64,7 +71,7 @@ export function reportOf(
   answers: readonly Answer[],
   until: string | null = null,
 ): Report {
-  const [, cells, axis] = across === null ? [] : answers;
+  const [, cells, axis, pairs] = across === null ? [] : answers;
   const { columns, rows, total, calls, leftOut } = main;
   const period = covered(main.period, until);
   const partOf = (name: string, value: AnswerValue | undefined) =>
@@ -77,23 +84,25 @@ export function reportOf(
   const isStacked = across?.isTime === true && cells !== undefined && axis !== undefined;
   return {
     title: `${columnTitle(pictured)} by ${names.join(' and ')}`,
-    by: names[0] ?? '',
+    by: across?.isTime === false ? names.join(' and ') : (names[0] ?? ''),
     columns: columns.map((column) => ({ ...column, title: columnTitle(column.name) })),
-    rows: rows.map((row) => ({
-      name: groups.map(({ name }) => shownValue(row[name])).join(', '),
-      cells: columns.map((column) => {
-        const text = formatValue(column, row[column.name]);
-        return column.kind === 'group' ? withPart(text, partOf(column.name, row[column.name])) : text;
-      }),
-      value: Number(row[pictured] ?? 0),
-      series: series.of(row[groups[0]?.name ?? '']),
-    })),
-    isTime: across === null && groups.length === 1 && groups[0]?.isTime === true,
-    total: columns.map((column, at) => {
-      if (column.kind !== 'group') return formatValue(column, total[column.name]);
-      return at === 0 ? 'All calls' : '';
+    rows: rows.map((row) => {
+      const [key = ''] = groups.map(({ name }) => name);
+      const own = across?.isTime === false ? pairs?.rows.filter((pair) => pair[key] === row[key]) : [];
+      return {
+        name: groups.map(({ name }) => shownValue(row[name])).join(', '),
+        ...figuresOf(columns, row, (name) => withPart(shownValue(row[name]), partOf(name, row[name]))),
+        value: Number(row[pictured] ?? 0),
+        series: series.of(row[key]),
+        inner: (own ?? []).map((pair) =>
+          figuresOf(columns, pair, () => shownValue(pair[across?.name ?? ''])),
+        ),
+      };
     }),
+    isTime: across === null && groups.length === 1 && groups[0]?.isTime === true,
+    total: figuresOf(columns, total, (name) => (name === columns[0]?.name ? 'All calls' : '')),
     calls,
+    isPerDay: main.notes.some(({ code }) => code === 'per_day'),
     across: across && { title: columnTitle(across.name), isTime: across.isTime, ...series },
     chart: isStacked
       ? { answer: { ...cells, period }, totals: { ...axis, period } }
@@ -103,6 +112,22 @@ export function reportOf(
       ...(across === null ? [] : partsOf(across.name, axis, partOf)),
     ],
   };
+}
+
+/** The cells of a row. A change stands behind the measure and what it was before. */
+function figuresOf(
+  columns: readonly AnswerColumn[],
+  row: Readonly<Record<string, AnswerValue>>,
+  nameOf: (group: string) => string,
+): Pick<ReportRow, 'cells' | 'values'> {
+  const figures = columns.map((column, at) => {
+    const value = row[column.name] ?? null;
+    if (column.kind === 'group') return { text: nameOf(column.name), value };
+    if (column.kind !== 'change') return { text: formatValue(column, value), value };
+    const [now, before] = [columns[at - 2], columns[at - 1]].map((each) => row[each?.name ?? '']);
+    return formatChange(column, value, [now, before]);
+  });
+  return { cells: figures.map(({ text }) => text), values: figures.map(({ value }) => value) };
 }
 
 /** Which ends of the axis are not whole. */

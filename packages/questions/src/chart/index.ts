@@ -17,6 +17,7 @@ export {
 } from './time.ts';
 export {
   columnTitle,
+  formatChange,
   formatCount,
   formatCounted,
   formatShare,
