@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { type FieldType, fields } from '@call-attribution/core/fields';
-import type { Call } from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
 
 // One row of `records` is one call: a column for each field of the field table, and `odd` for what a column cannot give back.
@@ -250,66 +249,33 @@ export function batchOf(rows: Rows, names: readonly string[]): ColumnBatch {
   return { length: rows.length, columns };
 }
 
-/** The names of a record of each version, and the columns that they come from. */
+/** The names that a call has in each form, and the columns that they come from. The neutral form has the fields that were read. */
 const forms = {
-  v2: fieldColumns.flatMap((column) => (column.v2 === null ? [] : [{ ...column, name: column.v2, column }])),
-  v3: fieldColumns.flatMap((column) => (column.v3 === null ? [] : [{ ...column, name: column.v3, column }])),
-};
-const formNames = {
-  v2: new Set(forms.v2.map(({ name }) => name)),
-  v3: new Set(forms.v3.map(({ name }) => name)),
-};
-const printedForms = {
-  v2: forms.v2.map(({ name, column }, i) => ({
-    column,
-    head: `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`,
-  })),
-  v3: forms.v3.map(({ name, column }, i) => ({
-    column,
-    head: `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`,
-  })),
+  v2: fieldColumns.flatMap((column) => (column.v2 === null ? [] : [{ name: column.v2, column }])),
+  v3: fieldColumns.flatMap((column) => (column.v3 === null ? [] : [{ name: column.v3, column }])),
+  neutral: fieldColumns.map((column) => ({ name: column.name, column })),
 };
 
-/** The records of a version as JSON. */
-export function printRows(rows: Rows, version: 'v2' | 'v3'): string[] {
-  const form = printedForms[version].map(({ column, head }) => ({
-    ...{ head, name: column.name, print: column.kind.print, isPlain: column.kind.print === asIs },
-    cells: rows.cells(column.name),
-  }));
+/** The calls of rows, as a version sends them or in neutral form. */
+export function recordsOf(rows: Rows, form: 'v2' | 'v3' | 'neutral'): Record<string, unknown>[] {
+  const lists = forms[form].map(({ name, column }) => ({ name, column, cells: rows.cells(column.name) }));
+  const versions = form === 'neutral' ? rows.cells('versions') : [];
   return Array.from({ length: rows.length }, (_, at) => {
+    const read = versions[at] as Versions | undefined;
     const odd = rows.odd.get(at);
-    let text = '';
-    for (const { head, name, print, isPlain, cells } of form) {
+    const record: Record<string, unknown> = {};
+    for (const { name, column, cells } of lists) {
+      if (read !== undefined && !covers(read, column)) continue;
       const cell = cells[at] ?? null;
-      if (odd !== undefined && Object.hasOwn(odd, name)) text += head + JSON.stringify(odd[name]);
-      else if (cell === null) text += `${head}null`;
-      else if (typeof cell === 'string') text += head + JSON.stringify(cell);
-      else text += isPlain ? head + cell : `${head}"${print(cell)}"`;
+      record[name] = cell === null ? null : column.kind.print(cell);
+      if (odd !== undefined && Object.hasOwn(odd, column.name)) record[name] = odd[column.name];
     }
     for (const name in odd)
-      if (!columnOf.has(name) && !formNames[version].has(name))
-        text += `,${JSON.stringify(name)}:${JSON.stringify(odd[name])}`;
-    return `${text}}`;
-  });
-}
-
-/** The calls of rows in neutral form, with the fields of the versions that they were read with. */
-export function callsOf(rows: Rows): Call[] {
-  const versions = rows.cells('versions') as readonly Versions[];
-  const lists = fieldColumns.map((column) => ({ column, cells: rows.cells(column.name) }));
-  return versions.map((read, at) => {
-    const odd = rows.odd.get(at);
-    const call: Record<string, unknown> = {};
-    for (const { column, cells } of lists) {
-      if (!covers(read, column)) continue;
-      const cell = cells[at] ?? null;
-      call[column.name] = cell === null ? null : column.kind.print(cell);
-    }
-    for (const name in odd)
-      Object.defineProperty(call, name, {
-        ...{ value: odd[name], enumerable: true, configurable: true, writable: true },
-      });
-    return call as unknown as Call;
+      if (!columnOf.has(name) && !Object.hasOwn(record, name))
+        Object.defineProperty(record, name, {
+          ...{ value: odd[name], enumerable: true, configurable: true, writable: true },
+        });
+    return record;
   });
 }
 

@@ -67,9 +67,13 @@ const tables: Readonly<Record<string, Table>> = {
   journals: table({ name: 'key NOT NULL', n: 'bigint NOT NULL', line: 'text NOT NULL' }, ...['name', 'n']),
 };
 
-/** The index of times has what pages and counts are found by, and whose call it is, so that neither reads the rows. */
+/**
+ * The index of times has what pages and counts are found by, and whose call it is, so that neither reads the rows. That of odd rows has
+ * no entries as long as servers send what the field table says.
+ */
 const indexes: Readonly<Record<string, string>> = {
   records_time: 'records (account, date_added, sid, talk_minutes, extension, ani)',
+  records_odd: 'records (account) WHERE odd IS NOT NULL',
 };
 
 /** What tells a layout from others. */

@@ -5,12 +5,11 @@ import {
   batchOf,
   type Cell,
   type ColumnBatch,
-  callsOf,
   columnOf,
   fieldColumns,
   keyOf,
-  printRows,
   type Rows,
+  recordsOf,
 } from './columns.ts';
 import type { Driver, Session, Value } from './database/driver.ts';
 import { otherConditions, parameters, type Selection, type Stretch, stretchesOf } from './selection.ts';
@@ -55,7 +54,7 @@ export interface Part {
 const windowRows = 2_000;
 const callsAtOnce = 500;
 
-const allColumns = ['versions', ...fieldColumns.map(({ name }) => name)];
+const allColumns = ['versions', 'odd', ...fieldColumns.map(({ name }) => name)];
 
 /** The place of a call in the order of time and sid. */
 interface Place {
@@ -83,11 +82,14 @@ interface Start {
 /** `FROM records WHERE …`, from a place on, and the order. */
 function from({ selection, isDown = false, only }: Reading, start: Start, put: (value: Value) => string) {
   const { stretch, place, isAfter = false } = start;
-  const [order, compare] = isDown ? [' DESC', '<'] : ['', '>'];
-  const after = `${compare}${isAfter ? '' : '='}`;
-  let rest = '';
+  const order = isDown ? ' DESC' : '';
+  const after = `${isDown ? '<' : '>'}${isAfter ? '' : '='}`;
+  let rest = stretch.isDated ? '' : ' AND date_added IS NULL';
+  // A bound next to that of the place would be the one by which SQLite looks up the first row.
+  if (stretch.from !== null && (place === null || isDown)) rest += ` AND date_added >= ${put(stretch.from)}`;
+  if (stretch.to !== null && (place === null || !isDown)) rest += ` AND date_added < ${put(stretch.to)}`;
   if (place !== null)
-    rest = stretch.isDated
+    rest += stretch.isDated
       ? ` AND (date_added, sid) ${after} (${put(place.date)}, ${put(place.sid)})`
       : ` AND sid ${after} ${put(place.sid)}`;
   for (const [field, wanted] of only ?? []) {
@@ -96,7 +98,7 @@ function from({ selection, isDown = false, only }: Reading, start: Start, put: (
     const isNone = named.length === wanted.length ? [] : [`"${field}" IS NULL`];
     rest += ` AND (${[...isIn, ...isNone].join(' OR ') || '1 = 0'})`;
   }
-  const where = `account = $1 AND ${stretch.condition(put)}${rest}${otherConditions(selection, put)}`;
+  const where = `account = $1${rest}${otherConditions(selection, put)}`;
   return {
     where,
     order: stretch.isDated ? `ORDER BY date_added${order}, sid${order}` : `ORDER BY sid${order}`,
@@ -124,7 +126,7 @@ async function readRows(
 ): Promise<Rows> {
   const { values, put } = parameters(reading.account);
   const { where, order } = from(reading, start, put);
-  const inner = [...new Set([...names, 'odd', 'date_added', 'sid'])].map((name) => `"${name}"`).join(', ');
+  const inner = names.length === 0 ? 'sid' : names.map((name) => `"${name}"`).join(', ');
   return rowsIn(
     reading,
     names,
@@ -140,17 +142,17 @@ async function rowsIn(
   sql: string,
   values: readonly Value[],
 ): Promise<Rows> {
-  const lists = [...names, 'odd'].map((name, i) => {
-    const text = columnOf.get(name)?.kind.type === 'timestamp';
-    const tenths = columnOf.get(name)?.isTenthsOfSeconds ?? false;
-    return `${dialect.jsonOf(text ? dialect.text(`"${name}"`, tenths) : `"${name}"`)} AS c${i}`;
+  const lists = names.map((name, i) => {
+    const { kind, isTenthsOfSeconds } = columnOf.get(name) ?? {};
+    const value = kind?.type === 'timestamp' ? dialect.text(`"${name}"`, isTenthsOfSeconds) : `"${name}"`;
+    return `, ${dialect.jsonOf(value)} AS c${i}`;
   });
-  const [row] = await session.all(`SELECT count(*) AS n, ${lists.join(', ')} FROM (${sql}) AS calls`, values);
-  const cells = new Map<string, readonly Cell[]>();
-  const list = (i: number): readonly Cell[] => JSON.parse(String(row?.[`c${i}`] ?? '[]')) as Cell[];
-  for (const [i, name] of names.entries()) cells.set(name, list(i));
+  const [row] = await session.all(`SELECT count(*) AS n${lists.join('')} FROM (${sql}) AS calls`, values);
+  const cells = new Map(
+    names.map((name, i) => [name, JSON.parse(String(row?.[`c${i}`] ?? '[]')) as readonly Cell[]]),
+  );
   const odd = new Map<number, Readonly<Record<string, unknown>>>();
-  for (const [at, text] of list(names.length).entries())
+  for (const [at, text] of cells.get('odd')?.entries() ?? [])
     if (text !== null) odd.set(at, JSON.parse(String(text)) as Readonly<Record<string, unknown>>);
   return { length: Number(row?.n), odd, cells: (name) => cells.get(name) ?? [] };
 }
@@ -196,7 +198,7 @@ export async function* eachCall(
     while (left > 0) {
       const some = Math.min(callsAtOnce, left);
       const rows = await readRows(reading, start, allColumns, some);
-      yield* callsOf(rows);
+      yield* recordsOf(rows, 'neutral') as unknown as Call[];
       left -= rows.length;
       if (rows.length < some) break;
       const date = rows.cells('date_added').at(-1) as string | null;
@@ -215,9 +217,15 @@ export function readColumns(
   fields: readonly string[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ColumnBatch> {
-  const names = fields.filter((name) => columnOf.has(name));
   return driver.stream(async function* (session) {
     const reading: Reading = { session, driver, account, selection };
+    const [odd] = await session.all(
+      'SELECT 1 AS found FROM records WHERE account = $1 AND odd IS NOT NULL LIMIT 1',
+      [account],
+    );
+    const names = fields.filter((name) => columnOf.has(name));
+    // Without it, an index may have all that is asked for.
+    if (odd !== undefined) names.push('odd');
     for (const stretch of stretchesOf(selection)) {
       let start: Start | null = { stretch, place: null };
       while (start !== null) {
@@ -298,18 +306,18 @@ export function createCounter(driver: Driver) {
         signal?.throwIfAborted();
         const reading = { session, driver, account, selection };
         const { counts, anchors } = await countsOf(reading);
-        const records: string[] = [];
+        const records: object[] = [];
         let skip = offset;
         for (const [i, stretch] of stretchesOf(selection).entries()) {
           const here = counts[i] ?? 0;
           if (skip < here && records.length < rows) {
             const start = await startAt(reading, stretch, skip, stretch.isDated ? anchors : []);
             const found = await readRows(reading, start, allColumns, rows - records.length);
-            for (const record of printRows(found, version)) records.push(record);
+            for (const record of recordsOf(found, version)) records.push(record);
           }
           skip = Math.max(0, skip - here);
         }
-        return { total: sum(counts), count: records.length, body: Buffer.from(`[${records.join(',')}]`) };
+        return { total: sum(counts), count: records.length, body: Buffer.from(JSON.stringify(records)) };
       });
     },
   };

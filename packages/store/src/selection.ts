@@ -120,19 +120,18 @@ const [firstTime, lastTime] = [
 /** A run of calls in the index of times: those without a time, which come first, or those of a period. */
 export interface Stretch {
   readonly isDated: boolean;
-  /** `account = $1 AND …`, with the conditions on the time. */
-  condition(put: (value: Value) => string): string;
+  /** The time from which it is read; null for calls without one. */
+  readonly from: string | null;
+  /** The time before which it ends; null for no end. */
+  readonly to: string | null;
 }
 
 /** The stretches of a selection, in order. */
 export function stretchesOf({ from, to }: Selection): readonly Stretch[] {
-  const undated: Stretch = { isDated: false, condition: () => 'date_added IS NULL' };
+  const undated: Stretch = { isDated: false, from: null, to: null };
   const dated: Stretch = {
-    isDated: true,
-    condition(put) {
-      const start = `date_added >= ${put(timeText(from))}`;
-      return to > lastTime ? start : `${start} AND date_added < ${put(timeText(to))}`;
-    },
+    ...{ isDated: true, from: timeText(from) },
+    to: to > lastTime ? null : timeText(to),
   };
   return [
     ...(from <= noTime && to > noTime ? [undated] : []),

@@ -1,4 +1,4 @@
-import type { Clock } from '@call-attribution/core';
+import type { Call, Clock } from '@call-attribution/core';
 import { copyVerdict } from '@call-attribution/node-stream/copies';
 import {
   findAccount,
@@ -12,7 +12,7 @@ import {
 import { committed, holdClaim, listNotes, putNote, takeClaim } from './accounts/claims.ts';
 import { holdAccount, readRemovals, revisionOf } from './accounts/hold.ts';
 import { listSms, replaceSms } from './accounts/sms.ts';
-import { callsOf, printRows } from './columns.ts';
+import { recordsOf } from './columns.ts';
 import type { Driver } from './database/driver.ts';
 import { openJournal, type StoreJournal } from './journal.ts';
 import { createCounter, eachCall, oneCall, readColumns } from './read.ts';
@@ -53,10 +53,11 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
     count: counter.count,
     page: counter.page,
     async document(account, sid, version) {
-      const [found] = printRows(await oneCall(driver, account, sid), version);
-      return found === undefined ? null : Buffer.from(found);
+      const [found] = recordsOf(await oneCall(driver, account, sid), version);
+      return found === undefined ? null : Buffer.from(JSON.stringify(found));
     },
-    get: async (account, sid) => callsOf(await oneCall(driver, account, sid))[0] ?? null,
+    get: async (account, sid) =>
+      (recordsOf(await oneCall(driver, account, sid), 'neutral')[0] ?? null) as Call | null,
     calls: (account, selection = everything, part = {}) => eachCall(driver, account, selection, part),
     columns: (account, selection, fields, signal) => readColumns(driver, account, selection, fields, signal),
     revision: (account) => revisionOf(driver, account),
