@@ -8,9 +8,6 @@ import { fromSqlite, isBusy } from './sqlite-errors.ts';
 /** The name of a database in memory. */
 export const inMemory = ':memory:';
 
-/** Rows of one insert. */
-const rowsAtOnce = 16;
-
 /** An open connection with its prepared statements. */
 export interface Connection {
   readonly database: Database.Database;
@@ -95,21 +92,13 @@ function sessionOf(connection: Database.Database, prepared: Map<string, Database
     },
     async put() {
       let written = 0;
-      // A call of the driver costs about as much as inserting a row.
-      const some = statement(upsertOf(rowsAtOnce));
-      const one = statement(upsertOf(1));
-      let at = 0;
-      for (; at + rowsAtOnce <= staged.length; at += rowsAtOnce)
-        written += some.run(staged.slice(at, at + rowsAtOnce).flat() as Value[]).changes;
-      for (const row of staged.slice(at)) written += one.run(row as Value[]).changes;
+      const put = statement(upsert);
+      for (const row of staged) written += put.run(row as Value[]).changes;
       staged = [];
       return written;
     },
   };
 }
 
-const upsertOf = (rows: number): string => {
-  const row = `(${Array.from(recordColumns, () => '?').join(', ')})`;
-  const values = Array.from({ length: rows }, () => row).join(', ');
-  return `INSERT INTO records (${recordNames}) VALUES ${values} ${orReplace} WHERE ${differs('IS NOT')}`;
-};
+const upsert = `INSERT INTO records (${recordNames}) VALUES (${Array.from(recordColumns, () => '?').join(', ')})
+  ${orReplace} WHERE ${differs('IS NOT')}`;
