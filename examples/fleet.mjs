@@ -1,10 +1,9 @@
 // Reads several accounts into a folder, three at a time. The worker leaves in the middle, and another one goes on: every account is proved
 // complete at the end, and no call is in two files. With openPostgresEngine(...) workers on any machines do this together.
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import {
   createWorker,
   credentialsFrom,
@@ -13,6 +12,7 @@ import {
   readJob,
   statusOf,
 } from '@call-attribution/fleet';
+import { readReceipt } from '@call-attribution/node-stream/receipts';
 import { startSandbox } from '@call-attribution/sandbox';
 
 const sandbox = await startSandbox({ records: 12_000, accounts: 3, days: 200 });
@@ -30,7 +30,6 @@ try {
       accounts: sandbox.accounts.map(({ id }) => ({ id })),
       filter: 'inc_gce:1',
       into: `folder:${join(work, 'out')}`,
-      format: 'ndjson.gz',
     }),
   );
   const job = await readJob(file);
@@ -50,22 +49,19 @@ try {
 
   const status = statusOf(await engine.look(), Date.now());
   assert.equal(status?.states.done, 3);
-  const sids = new Set();
-  let lines = 0;
+  let calls = 0;
   let files = 0;
   for (const name of await readdir(join(work, 'out'), { recursive: true })) {
-    if (!name.endsWith('.ndjson.gz')) continue;
+    if (!name.endsWith('.parquet')) continue;
     files++;
-    const text = gunzipSync(await readFile(join(work, 'out', name))).toString();
-    for (const line of text.split('\n').filter(Boolean)) {
-      sids.add(JSON.parse(line).sid);
-      lines++;
-    }
+    // What was written, with its proof, lies next to each file.
+    const receipt = (await readReceipt(join(work, 'out', name)))?.receipt;
+    assert.equal(receipt?.verdict?.proof, 'whole');
+    calls += receipt?.rows.count ?? 0;
   }
-  assert.equal(lines, status?.calls);
-  assert.equal(sids.size, lines);
+  assert.equal(calls, status?.calls);
   console.log(
-    `${lines} calls of 3 accounts in ${files} files, each in one of them; worker a left in the middle`,
+    `${calls} calls of 3 accounts in ${files} files, each of them proved; worker a left in the middle`,
   );
   await target.close();
 } finally {

@@ -16,7 +16,7 @@ export {
   type FilesReaderOptions,
   openFilesReader,
 } from './files/read-files.ts';
-export type { FileFormat, Job, JobAccount, PlannedAccount, PlannedJob } from './job.ts';
+export { isStore, type Job, type JobAccount, type PlannedAccount, type PlannedJob } from './job.ts';
 export { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 export { checkJob, readJob } from './read-job.ts';
 export { type RetryOptions, type RetryResult, retryAside } from './retry.ts';

@@ -2,9 +2,8 @@ import { CallsError } from '@call-attribution/core/errors';
 import { accountNameForm, accountNameWords } from '@call-attribution/core/settings';
 import { type Duration, hour, parseDuration, periodEnd, periodStart } from '@call-attribution/core/time';
 import { toFilter } from '@call-attribution/query-dsl';
-import { nearest } from '@call-attribution/query-dsl/nearest';
 import * as z from 'zod';
-import { type FileFormat, fieldsOf, isStore, type Job, type JobAccount, referenceOf } from './job.ts';
+import { isStore, type Job, type JobAccount, referenceOf } from './job.ts';
 import { hasPassword, looksRandom, refuseKeys, wayOut } from './key-in-clear.ts';
 
 // What a job and its accounts may be. zod is loaded with this, so only those import it who read a job.
@@ -107,8 +106,6 @@ const settings = {
         text,
       ),
   ),
-  format: z.enum(['parquet', 'ndjson.gz'] satisfies FileFormat[]).optional(),
-  columns: z.array(z.string()).min(1, 'must be a list of names of fields').optional(),
   requestsPerMinute: whole(1).optional(),
   skip: z.boolean().optional(),
   every: duration.nullish(),
@@ -137,7 +134,7 @@ type Refuse = (name: string | number | (string | number)[], message: string, hin
 function checkJob(job: Settings, context: z.RefinementCtx): void {
   const refuse: Refuse = (name, message, hint) =>
     context.addIssue({ code: 'custom', path: [name].flat(), message, params: { hint } });
-  const { from, until, into, format, columns, every } = job;
+  const { from, until, into, every } = job;
   checkFilter(job, refuse);
   const [begin, end] = [periodStart(from ?? ''), periodEnd(until ?? '')];
   if (begin !== null && end !== null && begin >= end) refuse('from', 'must be earlier than until');
@@ -147,18 +144,12 @@ function checkJob(job: Settings, context: z.RefinementCtx): void {
       'has a password in clear',
       'leave it out: each worker takes its own from PGPASSWORD or AWS_SECRET_ACCESS_KEY',
     );
-  if (isStore(into)) {
-    for (const [name, value] of Object.entries({ format, columns }))
-      if (value !== undefined) refuse(name, 'is for files', 'leave it out: into names a database');
-  } else if (every != null && millis(every) < hour)
+  if (!isStore(into) && every != null && millis(every) < hour)
     refuse(
       'every',
       "must be '1h' or longer, since whole files are written",
       'use a database to sync more often',
     );
-  if (format === 'ndjson.gz' && columns !== undefined)
-    refuse('columns', 'are for parquet', `leave them out: ${format} keeps each record as it was sent`);
-  checkColumns(job, refuse);
 }
 
 function checkFilter({ filter = '', version = 'v3' }: Settings, refuse: Refuse): void {
@@ -168,21 +159,6 @@ function checkFilter({ filter = '', version = 'v3' }: Settings, refuse: Refuse):
   } catch (error) {
     if (!CallsError.is(error)) throw error;
     refuse('filter', `cannot be used: ${error.message}`);
-  }
-}
-
-function checkColumns({ columns = [], version = 'v3' }: Settings, refuse: Refuse): void {
-  const known = fieldsOf(version);
-  for (const [at, name] of columns.entries()) {
-    if (columns.indexOf(name) < at) refuse('columns', `has ${known.includes(name) ? name : 'a name'} twice`);
-    else if (!known.includes(name)) {
-      const near = nearest(name, known);
-      refuse(
-        ['columns', at],
-        `is not a field of ${version}`,
-        near === undefined ? 'see docs/fields.md' : `did you mean ${near}?`,
-      );
-    }
   }
 }
 

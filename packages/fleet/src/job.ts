@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
-import { fields } from '@call-attribution/core/fields';
 import { type Duration, durationMillis, periodEnd, periodStart } from '@call-attribution/core/time';
 import { printFilter, toFilter } from '@call-attribution/query-dsl';
-
-/** How the files of a folder or bucket are written. */
-export type FileFormat = 'parquet' | 'ndjson.gz';
 
 /** An account of a job. */
 export interface JobAccount {
@@ -36,10 +32,6 @@ export interface Job {
   readonly until?: string | null | undefined;
   /** Where records go: `postgres://user@host/db`, `sqlite:calls.db`, `folder:out`, `s3://bucket/prefix`. */
   readonly into: string;
-  /** How files are written. Default `parquet`; not for a store. */
-  readonly format?: FileFormat | undefined;
-  /** Columns of Parquet. Default: all fields of the version as this release knows them. */
-  readonly columns?: readonly string[] | undefined;
   /** Requests in any minute for one credential. Default: no limit. */
   readonly requestsPerMinute?: number | undefined;
   /**
@@ -85,10 +77,6 @@ export interface PlannedJob {
   readonly until: string | null;
   /** Where records go. */
   readonly into: string;
-  /** How files are written; null for a store. */
-  readonly format: FileFormat | null;
-  /** Columns of Parquet; null for a store and for NDJSON. */
-  readonly columns: readonly string[] | null;
   /** Whether records that cannot be read are left out. */
   readonly skip: boolean;
   /** Milliseconds between two reads of an account; null: it is read once. */
@@ -107,10 +95,6 @@ export const referenceOf = ({ id, credential }: JobAccount): string => credentia
 /** Whether records go into a database. */
 export const isStore = (into: string): boolean => /^(?:postgres|postgresql|sqlite):/.test(into);
 
-/** All fields of a version. */
-export const fieldsOf = (version: 'v2' | 'v3'): string[] =>
-  fields.filter((field) => field[version] !== null).map(({ name }) => name);
-
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** The key of the ticket of a credential. */
@@ -119,9 +103,8 @@ const ticketKey = (baseUrl: string, reference: string): string =>
 
 /** Fills in every setting of a job that was checked. */
 export function planJob(job: Job): PlannedJob {
-  const { name, version = 'v3', into, format = 'parquet', skip = false, every = null } = job;
+  const { name, version = 'v3', into, skip = false, every = null } = job;
   const baseUrl = job.baseUrl.trim();
-  const isFiles = !isStore(into);
   const accounts = job.accounts.map((account): PlannedAccount => {
     const credential = referenceOf(account);
     return {
@@ -137,8 +120,6 @@ export function planJob(job: Job): PlannedJob {
     filter: printFilter(toFilter(job.filter ?? '', { version })),
     from: periodStart(job.from ?? ''),
     until: periodEnd(job.until ?? ''),
-    format: isFiles ? format : null,
-    columns: isFiles && format === 'parquet' ? (job.columns ?? fieldsOf(version)) : null,
     every: every === null ? null : durationMillis(every, 'every'),
     lookback: durationMillis(job.lookback ?? '3d', 'lookback'),
     settle: durationMillis(job.settle ?? '30d', 'settle'),

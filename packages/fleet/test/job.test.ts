@@ -47,10 +47,8 @@ describe('readJob', () => {
     const usual = await read(good);
     expect(usual).toMatchObject({
       ...{ name: 'history', version: 'v3', filter: '', from: null, until: null, into: 'folder:out' },
-      ...{ format: 'parquet', skip: false, every: null, lookback: 3 * 86_400_000, settle: 30 * 86_400_000 },
+      ...{ skip: false, every: null, lookback: 3 * 86_400_000, settle: 30 * 86_400_000 },
     });
-    expect(usual.columns).not.toContain('phone_number');
-    expect((await read({ ...good, version: 'v2' })).columns).toContain('phone_number');
     expect(accountsOf(usual)).toMatchObject([
       { id: '101', name: '101', credential: 'file:101.json', requestsPerMinute: null },
       { id: '102', name: 'Second', credential: 'env:CALLS_102', requestsPerMinute: 60 },
@@ -58,15 +56,15 @@ describe('readJob', () => {
     const all = await read({
       ...good,
       ...{ filter: 'talk_minutes:[2 TO *]', from: '2024-01-01', until: '2025-12-31', requestsPerMinute: 100 },
-      ...{ columns: ['sid', 'date_added'], skip: true, every: '1h', lookback: '1d', settle: '10d' },
+      ...{ skip: true, every: '1h', lookback: '1d', settle: '10d' },
     });
     expect(all).toMatchObject({
-      ...{ from: '2024-01-01 00:00:00', until: '2026-01-01 00:00:00', columns: ['sid', 'date_added'] },
+      ...{ from: '2024-01-01 00:00:00', until: '2026-01-01 00:00:00' },
       ...{ skip: true, every: 3_600_000, lookback: 86_400_000, settle: 864_000_000 },
     });
     expect(accountsOf(all).map((account) => account.requestsPerMinute)).toEqual([100, 60]);
     const store = await read({ ...good, into: 'sqlite:calls.db', every: '10m' });
-    expect(store).toMatchObject({ format: null, columns: null, every: 600_000 });
+    expect(store).toMatchObject({ every: 600_000 });
   });
 
   test('the key of a ticket is of the address and the reference, and of nothing else', async () => {
@@ -109,13 +107,6 @@ describe('readJob', () => {
     ],
     [{ into: 'mysql://host/db' }, 'into must be postgres://user@host/db, sqlite:<file>'],
     [{ into: 'sqlite::memory:' }, 'into must be'],
-    [{ into: 'sqlite:calls.db', format: 'parquet' }, 'format is for files; leave it out'],
-    [{ into: 'postgres://me@host/db', columns: ['sid'] }, 'columns is for files; leave it out'],
-    [{ format: 'parqet' }, 'format must be parquet or ndjson.gz, not "parqet"; did you mean parquet?'],
-    [{ format: 'ndjson.gz', columns: ['sid'] }, 'columns are for parquet; leave them out'],
-    [{ columns: ['sid', 'talk_minute'] }, 'columns[1] is not a field of v3; did you mean talk_minutes?'],
-    [{ columns: ['sid', 'sid'] }, 'columns has sid twice'],
-    [{ columns: [] }, 'columns must be a list'],
     [{ requestsPerMinute: 0 }, 'requestsPerMinute must be a whole number of at least 1, not 0'],
     [{ every: '10m' }, "every must be '1h' or longer"],
     [{ every: 'often' }, 'every must be a duration'],

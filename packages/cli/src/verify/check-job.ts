@@ -3,6 +3,7 @@ import type { Client } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import {
   type CredentialSource,
+  isStore,
   openFilesReader,
   type PlannedAccount,
   type PlannedJob,
@@ -32,7 +33,7 @@ export async function* checkJob(job: PlannedJob, ask: Ask): AsyncGenerator<Check
   if (strange !== undefined) throw new UsageError(`the job ${job.name} has no account ${strange}`);
   const chosen = accounts.filter(({ id }) => ask.accounts.length === 0 || ask.accounts.includes(id));
   const of = { job, ask, credentials: credentialsOf(ask.args, ask.io) };
-  if (job.format === null) yield* checkRows(of, chosen);
+  if (isStore(job.into)) yield* checkRows(of, chosen);
   else yield* checkFiles(of, chosen);
 }
 
@@ -163,21 +164,16 @@ async function* checkFiles(of: JobAsk, accounts: readonly PlannedAccount[]): Asy
   const { io } = ask;
   const folder = /^folder:(.+)$/.exec(job.into)?.[1];
   const root = folder === undefined ? null : resolve(io.cwd, folder);
-  await using reader = await openFilesReader(job, { root, env: io.env, now: io.clock.now() });
+  await using reader = await openFilesReader(job, { root, env: io.env });
   for (const planned of accounts) {
     const { id: account } = planned;
-    const { names, missing, otherFormat } = await reader.files(account);
+    const { names, missing } = await reader.files(account);
     if (names.length === 0)
       yield nothingIn(`${job.into}/account=${account}`, { code: 'no_file', text: 'nothing of it is there' });
     for (const month of missing)
       yield nothingIn(`${job.into}/account=${account}`, {
         code: 'no_file',
         text: `the file of ${month} is not there`,
-      });
-    for (const name of otherFormat)
-      yield nothingIn(`${job.into}/${name}`, {
-        code: 'other_format',
-        text: `the job writes ${job.format ?? 'parquet'} now; remove this file, or readers of the folder count its calls twice`,
       });
     const api = apiOf(of, planned);
     try {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type PlannedJob, readJob } from '@call-attribution/fleet';
+import { isStore as isDatabase, type PlannedJob, readJob } from '@call-attribution/fleet';
 import { storeName } from '@call-attribution/store';
 import type { Handler } from '../args/command.ts';
 import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
@@ -27,7 +27,7 @@ export const verify: Handler = async (args, io) => {
   let isRows = false;
   try {
     const job = /\.json$/i.test(named) ? await jobAt(named, io) : null;
-    isRows = job?.format === null;
+    isRows = job !== null && isDatabase(job.into);
     if (job !== null) for await (const check of checkJob(job, ask)) checks.push(check);
     const isStore = job === null && /^(?:sqlite|postgres(?:ql)?):/i.test(named);
     const targets = isStore || job !== null ? [] : await targetsAt(named, io.cwd);

@@ -27,7 +27,7 @@ function jobFolder(more: object = {}): string {
     writeFileSync(join(folder, `keys/${id}.json`), JSON.stringify({ accessKey, secretKey }), { mode: 0o600 });
   const job = {
     ...{ name: 'history', baseUrl: stage.url, accounts: stage.sandbox.accounts.map(({ id }) => ({ id })) },
-    ...{ filter: 'inc_gce:1', into: 'folder:out', format: 'ndjson.gz' },
+    ...{ filter: 'inc_gce:1', into: 'folder:out' },
     ...more,
   };
   writeFileSync(join(folder, 'job.json'), JSON.stringify(job));
@@ -72,7 +72,7 @@ test('a process that is killed, and one that gets a second signal, lose nothing'
 });
 
 test('a database that does not answer ends with status 5', async () => {
-  const folder = jobFolder({ into: 'postgres://nobody@127.0.0.1:1/none', format: undefined });
+  const folder = jobFolder({ into: 'postgres://nobody@127.0.0.1:1/none' });
   expect(await work(folder)).toMatchObject({
     code: 5,
     stderr: expect.stringMatching(/does not respond \(ECONNREFUSED\)/),

@@ -44,8 +44,6 @@ export interface TicketNote {
   readonly round: number | null;
   /** When the last whole round ended. */
   readonly readAt: number | null;
-  /** The month of the first call. */
-  readonly first: string | null;
   /** Requests of the last minute: how many began in each second, from `at` on. */
   readonly sent: { readonly at: number; readonly counts: readonly number[] } | null;
   /** Turns so far. */
@@ -128,11 +126,6 @@ const noteSchema = z.object({
   failingSince: time.catch(null),
   round: time.catch(null),
   readAt: time.catch(null),
-  first: z
-    .string()
-    .regex(/^\d{4}-\d{2}$/)
-    .nullable()
-    .catch(null),
   sent: z
     .object({ at: z.number().int(), counts: z.array(z.number().int().min(0)).max(64) })
     .nullable()

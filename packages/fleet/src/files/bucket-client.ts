@@ -35,8 +35,6 @@ export interface BucketObject {
 export interface BucketText {
   readonly body: Buffer;
   readonly etag: string;
-  /** The etag of the object that it is about: `x-amz-meta-about`. */
-  readonly about: string | null;
 }
 
 /** With its quotes, as HTTP has it, or without. */
@@ -114,11 +112,9 @@ export function openBucketClient(address: BucketAddress, waits: BucketWaits = bu
     async get(key) {
       const answer = await requests.ask({ method: 'GET', key });
       if (answer === null) return null;
-      const about = answer.headers['x-amz-meta-about'];
       return {
         body: answer.body,
         etag: etagOf(answer, name),
-        about: typeof about === 'string' ? plainEtag(about) : null,
       };
     },
     async head(key) {

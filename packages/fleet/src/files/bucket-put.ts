@@ -11,8 +11,6 @@ export interface ConditionalPut {
   /** Different for each write there ever was. A write whose response was lost is found by it. */
   readonly mark: string;
   readonly type: string;
-  /** Etag of the object that it is about. */
-  readonly about?: string;
 }
 
 /**
@@ -28,14 +26,13 @@ export interface ConditionalPut {
  * | 5xx, 429, none | HEAD: with our mark it was written; else again |
  */
 export async function putWhen(client: BucketClient, put: ConditionalPut): Promise<string | null> {
-  const { key, body, replaces, mark, type, about } = put;
+  const { key, body, replaces, mark, type } = put;
   const headers = {
     ...(replaces === null ? { 'if-none-match': '*' } : { 'if-match': inForm(replaces, client.etagForm) }),
     'content-type': type,
     'x-amz-checksum-sha256': Buffer.from(body.sha256, 'hex').toString('base64'),
     'x-amz-meta-claim': mark,
     'x-amz-meta-sha256': body.sha256,
-    ...(about === undefined ? {} : { 'x-amz-meta-about': about }),
   };
   const written = async (): Promise<string | null> => {
     const there = await client.head(key);

@@ -3,11 +3,11 @@ import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { FleetError, targetLocked } from '../errors.ts';
 import type { PlannedJob } from '../job.ts';
-import { markOf, markPath, readMark } from '../turn/months.ts';
 import { type BucketClient, inForm, mayPass } from './bucket-client.ts';
 import { type BucketReply, NoAnswer } from './bucket-http.ts';
 import { type ConditionalPut, putWhen, textBody } from './bucket-put.ts';
 import { otherJob } from './folder-start.ts';
+import { markOf, markPath, readMark } from './mark.ts';
 
 /** Where the self-test writes. */
 const trialFolder = '_fleet/';

@@ -1,18 +1,16 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
-import { parseReceipt, type Receipt, receiptEnding } from '@call-attribution/node-stream/receipts';
+import { writeWholeFile } from '@call-attribution/node-stream/files';
+import { receiptEnding } from '@call-attribution/node-stream/receipts';
 import { claimLost } from '../errors.ts';
-import type { PlannedJob } from '../job.ts';
-import { monthIn, monthPath } from '../turn/months.ts';
 import type { Target } from '../turn/turn.ts';
-import { type FilesPlace, type MonthWriting, turnIntoFiles } from '../turn/turn-into-files.ts';
+import { type FilesPlace, turnIntoFiles } from '../turn/turn-into-files.ts';
 import { bucketAddress } from './bucket-address.ts';
 import { type BucketClient, type BucketWaits, bucketWaits, openBucketClient } from './bucket-client.ts';
-import type { ListedObject } from './bucket-listing.ts';
-import { putWhen, textBody } from './bucket-put.ts';
+import { putWhen } from './bucket-put.ts';
 import { lockBucket, prepareBucket } from './bucket-start.ts';
 import { onDisk } from './folder-files.ts';
 import { openScratch, type Scratch } from './scratch.ts';
@@ -26,9 +24,6 @@ export interface BucketOptions {
   /** Waits, for tests. */
   readonly waits?: BucketWaits | undefined;
 }
-
-/** Receipts that are read at the same time. */
-const readsAtOnce = 16;
 
 /** A bucket of an S3-compatible server as a target: an object for each month of an account, put on condition of the one before. */
 export function openBucketTarget(into: string, options: BucketOptions = {}): Target {
@@ -46,18 +41,9 @@ export function openBucketTarget(into: string, options: BucketOptions = {}): Tar
   };
 }
 
-/** A receipt, and the etag of the object that it is about. */
-interface KeptReceipt {
-  readonly etag: string;
-  readonly receipt: Receipt | null;
-  readonly about: string | null;
-}
-
 class BucketPlace implements FilesPlace {
   readonly #client: BucketClient;
   readonly #folder: string | undefined;
-  /** Receipts by their keys: they are read again when they have another etag. */
-  readonly #known = new Map<string, KeptReceipt>();
   #scratch: Promise<Scratch> | undefined;
 
   constructor(client: BucketClient, folder: string | undefined) {
@@ -65,74 +51,45 @@ class BucketPlace implements FilesPlace {
     this.#folder = folder;
   }
 
-  async held(job: PlannedJob, account: string): Promise<ReadonlyMap<string, Receipt>> {
-    const objects = new Map<string, ListedObject>();
-    for await (const object of this.#client.list(`account=${account}/`)) objects.set(object.key, object);
-    const receipts = [...objects.values()].filter(({ key }) => key.endsWith(receiptEnding));
-    const found = new Map<string, Receipt>();
-    for (let at = 0; at < receipts.length; at += readsAtOnce) {
-      const some = receipts.slice(at, at + readsAtOnce);
-      for (const [i, kept] of (await Promise.all(some.map((object) => this.#receiptAt(object)))).entries()) {
-        const key = some[i]?.key.slice(0, -receiptEnding.length) ?? '';
-        const month = monthIn(key, account, job);
-        const file = objects.get(key);
-        const isSame =
-          file !== undefined && file.etag === kept.about && file.bytes === kept.receipt?.bytes?.length;
-        if (month !== null && kept.receipt !== null && isSame) found.set(month, kept.receipt);
-      }
-    }
-    return found;
-  }
-
-  async #receiptAt({ key, etag }: ListedObject): Promise<KeptReceipt> {
-    const known = this.#known.get(key);
-    if (known?.etag === etag) return known;
-    const object = await this.#client.get(key);
-    const receipt = object === null ? null : parseReceipt(object.body.toString('utf8')).receipt;
-    const kept = { etag: object?.etag ?? etag, receipt, about: object?.about ?? null };
-    this.#known.set(key, kept);
-    return kept;
-  }
-
-  async begin(job: PlannedJob, account: string, month: string): Promise<MonthWriting> {
-    const key = monthPath(account, month, job);
-    const receiptKey = `${key}${receiptEnding}`;
-    // Whoever writes one of the two meanwhile is first.
-    const before = await Promise.all([this.#client.head(key), this.#client.head(receiptKey)]);
-    const [file, receipt] = before.map((object) => object?.etag ?? null);
+  async begin(account: string): ReturnType<FilesPlace['begin']> {
+    const client = this.#client;
     this.#scratch ??= openScratch(this.#folder);
-    const folder = await (await this.#scratch).folder();
-    const path = join(folder, basename(key));
+    const scratch = await this.#scratch;
+    const folder = await scratch.folder();
+    // Whoever writes an object after this is first.
+    const etags = new Map<string, string>();
+    const sizes = new Map<string, number>();
+    for await (const { key, etag, bytes } of client.list(`account=${account}/`)) {
+      etags.set(key, etag);
+      sizes.set(key, bytes);
+    }
     return {
-      path,
-      commit: () => this.#commit(path, key, { file: file ?? null, receipt: receipt ?? null }),
-      check: async () => {},
-      drop: () => rm(folder, { recursive: true, force: true }).catch(() => {}),
+      list: async () => [...sizes].map(([name, size]) => ({ name, size })),
+      read: async (name) => (await client.get(name))?.body.toString('utf8') ?? null,
+      async put(name, bytes) {
+        const path = join(folder, basename(name));
+        const hash = createHash('sha256');
+        let length = 0;
+        const counted = async function* () {
+          for await (const chunk of bytes) {
+            hash.update(chunk);
+            length += chunk.length;
+            yield chunk;
+          }
+        };
+        await writeWholeFile(path, counted());
+        const body = { bytes: length, sha256: hash.digest('hex'), open: () => createReadStream(path) };
+        const isReceipt = name.endsWith(receiptEnding);
+        const etag = await putWhen(client, {
+          ...{ key: name, body, replaces: etags.get(name) ?? null, mark: randomUUID() },
+          type: isReceipt ? 'application/json' : 'application/octet-stream',
+        });
+        await rm(path, { force: true });
+        if (etag === null) throw claimLost();
+        etags.set(name, etag);
+      },
+      close: () => rm(folder, { recursive: true, force: true }).catch(() => {}),
     };
-  }
-
-  async #commit(
-    path: string,
-    key: string,
-    before: { readonly file: string | null; readonly receipt: string | null },
-  ): Promise<void> {
-    const text = await readFile(`${path}${receiptEnding}`, 'utf8');
-    const bytes = parseReceipt(text).receipt?.bytes;
-    if (bytes == null) throw new Error('a receipt was written that cannot be read');
-    const body = { bytes: bytes.length, sha256: bytes.sha256, open: () => createReadStream(path) };
-    const mark = randomUUID();
-    const type = 'application/octet-stream';
-    const etag = await putWhen(this.#client, { key, body, replaces: before.file, mark, type });
-    if (etag === null) throw claimLost();
-    const written = await putWhen(this.#client, {
-      key: `${key}${receiptEnding}`,
-      body: textBody(text),
-      replaces: before.receipt,
-      mark,
-      type: 'application/json',
-      about: etag,
-    });
-    if (written === null) throw claimLost();
   }
 
   async close(): Promise<void> {

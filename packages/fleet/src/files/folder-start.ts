@@ -3,8 +3,8 @@ import { link, mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FleetError } from '../errors.ts';
 import type { PlannedJob } from '../job.ts';
-import { markOf, markPath, readMark } from '../turn/months.ts';
 import { errnoOf, makeFolders, orNull, readText, writeNew } from './folder-files.ts';
+import { markOf, markPath, readMark } from './mark.ts';
 
 /** Where workers keep what does not count yet. */
 export const claimsPath = '.fleet/claims';

@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { syncFolder } from '@call-attribution/node-stream/files';
-import { type Receipt, readReceipt, receiptEnding } from '@call-attribution/node-stream/receipts';
-import type { PlannedJob } from '../job.ts';
-import { monthIn, monthPath } from '../turn/months.ts';
+import { syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import { lockTarget } from '../turn/target-lock.ts';
 import type { Target } from '../turn/turn.ts';
-import { type FilesPlace, type MonthWriting, turnIntoFiles } from '../turn/turn-into-files.ts';
-import { claimed, makeFolders, onDisk, orNull, sizeOf } from './folder-files.ts';
+import { type FilesPlace, turnIntoFiles } from '../turn/turn-into-files.ts';
+import { claimed, makeFolders, onDisk, orNull, readText, sizeOf } from './folder-files.ts';
 import { claimsPath, deadPath, prepareFolder } from './folder-start.ts';
 
 /** A folder as a target: a file for each month of an account, and next to it its receipt. */
@@ -26,48 +23,31 @@ export function openFolderTarget(root: string): Target {
 }
 
 function folderPlace(root: string, name: string): FilesPlace {
+  const at = (file: string): string => join(root, ...file.split('/'));
   return {
-    async held(job, account) {
-      const folder = join(root, dirname(monthPath(account, '2000-01', job)));
-      const found = new Map<string, Receipt>();
-      for (const entry of (await orNull(readdir(folder))) ?? []) {
-        if (!entry.endsWith(receiptEnding)) continue;
-        const file = entry.slice(0, -receiptEnding.length);
-        const month = monthIn(`account=${account}/${file}`, account, job);
-        const receipt = month === null ? null : ((await readReceipt(join(folder, file)))?.receipt ?? null);
-        if (month === null || receipt?.bytes == null) continue;
-        if ((await sizeOf(join(folder, file))) === receipt.bytes.length) found.set(month, receipt);
-      }
-      return found;
-    },
-    begin: (job, account, month) => onDisk(name, () => beginMonth(root, name, job, account, month)),
-  };
-}
-
-async function beginMonth(
-  root: string,
-  name: string,
-  job: PlannedJob,
-  account: string,
-  month: string,
-): Promise<MonthWriting> {
-  const own = await takeFolder(root, `${account}~${month}`);
-  const place = join(root, monthPath(account, month, job));
-  const path = join(own, basename(place));
-  return {
-    path,
-    commit: () =>
+    begin: (account) =>
       onDisk(name, async () => {
-        await makeFolders(dirname(place));
-        // A file in a folder that was moved away has no path, so that this fails whenever somebody claimed the month since.
-        await claimed(() => rename(path, place));
-        await syncFolder(place);
-        await claimed(() => rename(`${path}${receiptEnding}`, `${place}${receiptEnding}`));
-        await syncFolder(place);
+        const own = await takeFolder(root, account);
+        return {
+          async list(folder) {
+            const names = (await orNull(readdir(at(folder)))) ?? [];
+            const sizes = await Promise.all(names.map((each) => sizeOf(join(at(folder), each))));
+            return names.flatMap((each, i) => ({ name: `${folder}/${each}`, size: sizes[i] ?? -1 }));
+          },
+          read: (file) => readText(at(file)),
+          async put(file, bytes) {
+            const path = join(own, basename(file));
+            const place = at(file);
+            // A file in a folder that was moved away has no path, so that this fails whenever somebody took the account since.
+            await claimed(() => writeWholeFile(path, bytes));
+            await makeFolders(dirname(place));
+            await claimed(() => rename(path, place));
+            await syncFolder(place);
+          },
+          // What stays is removed by whoever takes the account next.
+          close: () => rm(own, { recursive: true, force: true }).catch(() => {}),
+        };
       }),
-    check: () => onDisk(name, () => claimed(async () => void (await stat(own)))),
-    // What stays is removed with the next claim of the same.
-    drop: () => rm(own, { recursive: true, force: true }).catch(() => {}),
   };
 }
 

@@ -2,9 +2,9 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { receiptEnding } from '@call-attribution/node-stream/receipts';
 import type { PlannedJob } from '../job.ts';
-import { monthIn, monthsOf } from '../turn/months.ts';
 import { bucketAddress } from './bucket-address.ts';
 import { openBucketClient } from './bucket-client.ts';
 import { onDisk, orNull } from './folder-files.ts';
@@ -16,8 +16,6 @@ export interface AccountFiles {
   readonly names: readonly string[];
   /** Months of the job's period that have no file. */
   readonly missing: readonly string[];
-  /** Months in the format that the job once had: who reads the whole folder counts their calls twice. */
-  readonly otherFormat: readonly string[];
 }
 
 /** Reads what a job has written. */
@@ -36,24 +34,21 @@ export interface FilesReaderOptions {
   readonly scratch?: string | undefined;
   /** Where the keys of a bucket come from. Default `process.env`. */
   readonly env?: Environment | undefined;
-  /** Milliseconds since 1970. */
-  readonly now: number;
 }
 
 /** Opens the files of a job, to check them. */
 export async function openFilesReader(
   job: PlannedJob,
-  { root, scratch, env = process.env, now }: FilesReaderOptions,
+  { root, scratch, env = process.env }: FilesReaderOptions,
 ): Promise<FilesReader> {
-  const about = (account: string, keys: readonly string[]): AccountFiles => aboutOf(job, account, keys, now);
   if (root !== null)
     return {
       files: (account) =>
         onDisk(`folder:${root}`, async () => {
           const folder = `account=${account}`;
           const names = (await orNull(readdir(join(root, folder)))) ?? [];
-          return about(
-            account,
+          return aboutOf(
+            job,
             names.map((name) => `${folder}/${name}`),
           );
         }),
@@ -66,7 +61,7 @@ export async function openFilesReader(
     async files(account) {
       const keys: string[] = [];
       for await (const { key } of client.list(`account=${account}/`)) keys.push(key);
-      return about(account, keys);
+      return aboutOf(job, keys);
     },
     async local(name) {
       const path = join(await copies.folder(), name);
@@ -91,17 +86,24 @@ export async function openFilesReader(
   };
 }
 
-function aboutOf(job: PlannedJob, account: string, keys: readonly string[], now: number): AccountFiles {
+const monthIn = (path: string): string | null =>
+  /^account=[^/]+\/month=(\d{4}-\d{2})\.parquet$/.exec(path)?.[1] ?? null;
+
+function aboutOf(job: PlannedJob, keys: readonly string[]): AccountFiles {
   const plain = keys.map((key) => (key.endsWith(receiptEnding) ? key.slice(0, -receiptEnding.length) : key));
-  const paths = [...new Set(plain)].sort();
-  const names = paths.filter((name) => monthIn(name, account, job) !== null);
-  const other = { format: job.format === 'ndjson.gz' ? 'parquet' : 'ndjson.gz' } as const;
-  const otherFormat = paths.filter((name) => monthIn(name, account, other) !== null);
-  const held = new Set(names.map((name) => monthIn(name, account, job)));
+  const names = [...new Set(plain)].filter((name) => monthIn(name) !== null).sort();
+  const held = new Set(names.map(monthIn));
   const [first] = [...held].sort();
-  const last = [...held].sort().at(-1) ?? '';
   // Up to the last one that is there, or that the job ends with: the month of today may still come.
-  const months = first == null ? [] : monthsOf(job, first, now).map(({ name }) => name);
-  const missing = months.filter((name) => !held.has(name) && (job.until !== null || name <= last));
-  return { names, missing, otherFormat };
+  const end = job.until === null ? null : formatNaive(parseNaive(job.until) - 1000).slice(0, 7);
+  const last = end ?? [...held].sort().at(-1) ?? '';
+  const missing: string[] = [];
+  for (let month = job.from?.slice(0, 7) ?? first ?? ''; month !== '' && month <= last; month = after(month))
+    if (!held.has(month)) missing.push(month);
+  return { names, missing: first === undefined ? [] : missing };
+}
+
+function after(month: string): string {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return number === 12 ? `${year + 1}-01` : `${month.slice(0, 5)}${String(number + 1).padStart(2, '0')}`;
 }

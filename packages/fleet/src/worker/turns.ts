@@ -1,6 +1,6 @@
 import { type Engine, silenceMs, type Turn } from '../engine/engine.ts';
 import type { Ticket, WorkerCard } from '../engine/ticket.ts';
-import type { PlannedAccount, PlannedJob } from '../job.ts';
+import { isStore, type PlannedAccount, type PlannedJob } from '../job.ts';
 import { Gate, Rate, slept, type WaitFor } from '../turn/gate.ts';
 import type { Target, TurnEnd } from '../turn/turn.ts';
 import { Clients } from './clients.ts';
@@ -150,7 +150,7 @@ export class Turns {
     const { now, isLeaving } = this.#owner;
     const job = this.#job;
     const signal = AbortSignal.any([stop.signal, cut.signal]);
-    const isFiles = job.format !== null;
+    const isFiles = !isStore(job.into);
     const isOver = (): boolean => {
       const age = now() - open.startedAt;
       return isLeaving() || age >= longest || (age >= shortest && this.#isWanted);

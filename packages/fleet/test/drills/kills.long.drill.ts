@@ -32,10 +32,7 @@ test.each(kinds)('alone, into %s', async (kind) => {
   for (let left = kills, round = 0; left > 0; round += 1) {
     await tally.run(async () => {
       const place = await newPlace(kind, source.folder);
-      const job = jobFile(
-        source,
-        source.job(place.into, { name: `alone-${kind}-${round}`, format: undefined }),
-      );
+      const job = jobFile(source, source.job(place.into, { name: `alone-${kind}-${round}` }));
       for (;;) {
         const worker = startWorker({ engine: null, job, keys: source.keys }, place.env);
         const isOver = left > 0 ? setTimeout(300 + Math.random() * 1_500, 'kill' as const) : null;
