@@ -74,30 +74,17 @@ export { type LogFormat, type Logger, type LogLevel, lineLogger } from './log/lo
 export type { PageRange } from './page/content-range.ts';
 export type { ByteRange } from './page/split-records.ts';
 export type { RecordProblem } from './record/check-record.ts';
-export { isTooDeep } from './record/depth.ts';
 export {
   type FieldGroup,
   type FieldSpec,
   type FieldType,
   fields,
-  isCallExtension,
-  isFinalStatus,
   type Mask,
   type MaskClass,
-  maskClasses,
-  revealChoices,
   type Version,
 } from './record/fields.ts';
 export { fromCall } from './record/from-call.ts';
 export type { Call, CallV2, CallV3, CallView, FieldName, PpcStatus } from './record/generated/calls.ts';
-export {
-  internationalPrefix,
-  isPhoneNumber,
-  type PhoneNumber,
-  phoneKey,
-  plainDigits,
-  readPhone,
-} from './record/phone.ts';
 export { type ReadCallOptions, readCall } from './record/read-call.ts';
 export type { RecordMode, ToCallOptions } from './record/to-call.ts';
 export { toCall } from './record/to-call.ts';

@@ -1,4 +1,5 @@
-import { fields, isCallExtension, isFinalStatus, maskClasses } from '@call-attribution/core';
+import { fields } from '@call-attribution/core';
+import { isCallExtension, isFinalStatus, maskClasses } from '@call-attribution/core/fields';
 import { describe, expect, test } from 'vitest';
 
 describe('the field table', () => {

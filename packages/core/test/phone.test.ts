@@ -1,4 +1,4 @@
-import { isPhoneNumber, phoneKey, plainDigits, readPhone } from '@call-attribution/core';
+import { isPhoneNumber, phoneKey, plainDigits, readPhone } from '@call-attribution/core/record';
 import { describe, expect, test } from 'vitest';
 
 const spellings: readonly unknown[] = [

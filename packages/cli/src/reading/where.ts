@@ -1,4 +1,5 @@
-import { type Call, isCallExtension } from '@call-attribution/core';
+import type { Call } from '@call-attribution/core';
+import { isCallExtension } from '@call-attribution/core/fields';
 import type { Settings } from '@call-attribution/mcp-server/settings';
 import { filterCalls, through } from '@call-attribution/node-stream/operators';
 import { selectCalls } from '@call-attribution/questions';

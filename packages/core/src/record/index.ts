@@ -3,6 +3,6 @@ export { isTooDeep } from './depth.ts';
 export { fields, isCallExtension, isFinalStatus } from './fields.ts';
 export { fromCall } from './from-call.ts';
 export type { Call } from './generated/calls.ts';
-export { isPhoneNumber, phoneKey, plainDigits, readPhone } from './phone.ts';
+export { isPhoneNumber, type PhoneNumber, phoneKey, plainDigits, readPhone } from './phone.ts';
 export { readCall } from './read-call.ts';
 export { toCall } from './to-call.ts';

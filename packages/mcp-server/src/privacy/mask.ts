@@ -1,5 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { type Call, type FieldSpec, phoneKey, type revealChoices } from '@call-attribution/core';
+import type { Call, FieldSpec } from '@call-attribution/core';
+import type { revealChoices } from '@call-attribution/core/fields';
+import { phoneKey } from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
 import { callerKey } from '@call-attribution/questions';
 import { pageAddress } from './page-address.ts';

@@ -1,5 +1,6 @@
-import { plainDigits, redact } from '@call-attribution/core';
+import { redact } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
+import { plainDigits } from '@call-attribution/core/record';
 
 // What looks personal in any text that leaves: e-mail addresses, phone numbers and IP addresses.
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { revealChoices } from '@call-attribution/core';
+import { revealChoices } from '@call-attribution/core/fields';
 import { nearest } from '@call-attribution/query-dsl';
 import type { Reveal } from '../privacy/mask.ts';
 

@@ -3,11 +3,11 @@ import {
   type CallPage,
   type Client,
   HttpError,
-  isCallExtension,
   type ListQuery,
   type RawPage,
   type Version,
 } from '@call-attribution/core';
+import { isCallExtension } from '@call-attribution/core/fields';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { matcher, toFilter } from '@call-attribution/query-dsl';
 

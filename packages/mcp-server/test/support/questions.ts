@@ -1,4 +1,5 @@
-import { type Call, isCallExtension } from '@call-attribution/core';
+import type { Call } from '@call-attribution/core';
+import { isCallExtension } from '@call-attribution/core/fields';
 
 // Questions as people ask them, the tool calls that a sensible agent makes for each, and the truth, computed from the
 // records in plain JavaScript.

@@ -1,4 +1,5 @@
-import { type Call, isCallExtension } from '@call-attribution/core';
+import type { Call } from '@call-attribution/core';
+import { isCallExtension } from '@call-attribution/core/fields';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';

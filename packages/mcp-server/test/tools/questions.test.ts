@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { apiKeys, bearerToken, type Client, createClient, isCallExtension } from '@call-attribution/core';
+import { apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
+import { isCallExtension } from '@call-attribution/core/fields';
 import { generate, type Sandbox, startSandbox } from '@call-attribution/sandbox';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -16,15 +16,10 @@ export type ParquetType =
   | 'timestamp'
   | 'boolean';
 
-/** A column, in the schema of a file. */
-export type SchemaElement = ConstructorParameters<
-  typeof import('hyparquet-writer')['ParquetWriter']
->[0]['schema'][number];
-
 /** How the values of a type are stored. */
 export interface StoredType {
-  /** The type in the schema of the file. */
-  readonly element: Omit<SchemaElement, 'name'>;
+  /** The type in the schema of the file, as `hyparquet-writer` takes it. */
+  readonly element: Readonly<Record<string, unknown>>;
   /** The value in the file; undefined for one that does not fit the type. */
   store(wire: unknown, name: string, item: unknown): unknown;
 }

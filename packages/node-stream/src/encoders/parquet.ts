@@ -5,10 +5,12 @@ import { inCall } from '../accumulators/decimal.ts';
 import { ItemError } from '../errors.ts';
 import { defineOperator } from '../operators/chain.ts';
 import type { Operator } from '../operators/operator.ts';
-import { type ParquetType, readBack, type SchemaElement, storedType } from './parquet-types.ts';
+import { type ParquetType, readBack, storedType } from './parquet-types.ts';
 import { type Cell, cellTexts, jsonOf } from './row-text.ts';
 
 type Peer = typeof import('hyparquet-writer');
+/** A column, in the schema of a file. */
+type SchemaElement = ConstructorParameters<Peer['ParquetWriter']>[0]['schema'][number];
 
 /** Settings of `toParquet`. */
 export interface ParquetOptions<T = Call> {
