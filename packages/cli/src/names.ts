@@ -112,6 +112,13 @@ export const otherOptions: Readonly<Record<string, readonly string[]>> = {
 
 /** How to do what there is no option for. */
 export const otherWays: Readonly<Record<string, string>> = {
+  check: 'calls doctor tries the settings',
+  http: 'call-attribution-mcp --http serves it over HTTP',
+  'last-month': '--period "last month"',
+  n: 'calls list -n 3 shows some calls; an export has all that match',
+  'print-config': 'a host is told to start calls mcp; the README of mcp-server has the settings of hosts',
+  today: '--period today',
+  yesterday: '--period yesterday',
   campaign: `--where "campaign = 'Brand'"`,
   channel: `--where "channel = 'Tracker'"`,
   missed: '--where missed',

@@ -280,8 +280,10 @@ function meant(name: string, command: Calls): string[] {
     (option) => command.spec && choicesOf(option.flags, command.spec, option.name())?.includes(name),
   );
   if (choice) return [`use --${choice.name()} ${name}`];
-  if (Object.hasOwn(otherWays, name) && (named('where') || !/--where/.test(otherWays[name] ?? '')))
-    return [`use ${otherWays[name]}`];
+  const way = Object.hasOwn(otherWays, name) ? otherWays[name] : undefined;
+  const option = way === undefined ? undefined : /^--([\w-]+)/.exec(way)?.[1];
+  if (way !== undefined && (option === undefined || named(option)))
+    return [option === undefined ? way : `use ${way}`];
   const setting = settingNamed(name);
   if (setting !== null) return [setting];
   const sorted = (text: string) => [...text].sort().join('');

@@ -182,6 +182,7 @@ describe('calls store', () => {
     expect(await live.stop('SIGINT')).toBe(stopped);
     const lines = live.said().stderr.trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ message: 'listening', url: served.url }),
       expect.objectContaining({ message: 'completed', status: 200, account: '101' }),
     ]);
     for (const secret of [keys.accessKey, keys.secretKey, keys.bearerToken])

@@ -9,8 +9,10 @@ import { configuredStore, storeFound } from './stores.ts';
 export const showStatus: Handler = async (args, io) => {
   const settings = readFileSettings(args, io);
   const { accounts, problems } = settings;
+  // Of several accounts each has its own settings.
+  const isUnchosen = settings.account === null && accounts.length > 0;
   const findings: Finding[] = [
-    ...settingsFound(settings, io),
+    ...settingsFound(settings, io).filter(({ state }) => !isUnchosen || state !== 'wrong'),
     ...problems.map(({ message, hint }) => wrong('settings', message, hint)),
   ];
   if (accounts.length > 0) findings.push(ok('accounts', accounts.map(({ name }) => name).join(', ')));

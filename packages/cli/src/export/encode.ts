@@ -1,7 +1,7 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '@call-attribution/node-stream/encoders';
 import type { Encoding } from '@call-attribution/node-stream/sinks';
-import type { FileFormat } from '../output/rows.ts';
+import type { FileFormat } from '../output/target.ts';
 import { fieldsOf, pickFields } from '../reading/fields.ts';
 
 /** How calls are written, apart from the format itself. */

@@ -8,7 +8,6 @@ import { styleFor } from '../term/style.ts';
 import { fleetFailure } from './fleet.ts';
 import { questionFailure } from './question.ts';
 import { explainRequest, type HasOption } from './request.ts';
-import { columnMistake } from './sql.ts';
 
 /** Says on stderr what failed and what to do, and resolves with the exit status. */
 export async function report(
@@ -77,7 +76,7 @@ function storeFailure(error: CallsError): CliError {
       cause: error,
     });
   if (code === 'invalid_sql')
-    return new UsageError(columnMistake(summary) ?? summary, {
+    return new UsageError(summary, {
       hints: hint === undefined ? [] : [`${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')}`],
       cause: error,
     });

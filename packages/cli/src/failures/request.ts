@@ -27,7 +27,7 @@ export function explainRequest(error: CallsError, has: HasOption): CliError {
 
 function whatHappened(error: CallsError): string {
   const { code, status, url = '' } = error;
-  if (code !== 'not_found' || !isAboutCall(error)) return inOptions(error.summary);
+  if (code !== 'not_found' || !isAboutCall(error)) return error.summary;
   const sid = decodeURIComponent(/\/user\/bid-management\/([^/?]*)/.exec(url)?.[1] ?? '');
   return `the account has no call with the session ID ${sid} (status ${status})`;
 }
@@ -78,7 +78,7 @@ const advice: Readonly<Record<string, string | ((error: CallsError, has: HasOpti
       `the server or a proxy in front of it has a problem; try again ${
         retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`
       }`,
-    timeout: ({ limit, hint }) => (limit === 'connect' ? inOptions(hint ?? '') : waitLonger),
+    timeout: ({ limit, hint }) => (limit === 'connect' ? hint : waitLonger),
     body_too_large: (_, has) => (has('rows') ? 'ask for fewer calls at once: --rows 100' : undefined),
     page_clamped: (_, has) => (has('rows') ? '--rows sets how many calls a request asks for' : undefined),
     range_ignored:
@@ -94,32 +94,18 @@ const advice: Readonly<Record<string, string | ((error: CallsError, has: HasOpti
 
 function adviceFor(error: CallsError, has: HasOption): string[] {
   const own = advice[error.code];
-  const hint = typeof own === 'function' ? own(error, has) : (own ?? inOptions(error.hint ?? ''));
+  const hint = typeof own === 'function' ? own(error, has) : (own ?? error.hint);
   return hint ? [hint] : [];
 }
 
 /** Core says what the server expects; here it comes from these variables. */
 function checkKeys({ hint = '', credentials }: CallsError): string {
   const names = credentials === 'token' ? 'CALLS_BEARER_TOKEN' : 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY';
-  return `check ${names}, or the files with them. ${inOptions(hint)}`.trim();
+  return `check ${names}, or the files with them. ${hint}`.trim();
 }
 
 /** The options that make the request, of those that the command has. */
 function optionAtFault(_: CallsError, has: HasOption): string | undefined {
   const sent = ['rows', 'page', 'q'].filter(has).map((name) => `--${name}`);
   return sent.length === 0 ? undefined : `check ${[...sent, 'the times'].join(', ')}: they are what was sent`;
-}
-
-// What core calls an option of the client, `calls` calls an option of its own.
-const names: readonly (readonly [RegExp, string])[] = [
-  [/\bbaseUrl\b/g, '--base-url (CALLS_BASE_URL)'],
-  [/\blegacyBaseUrl\b/g, '--legacy-base-url (CALLS_LEGACY_BASE_URL)'],
-  [/\buse the option version\b/g, '--api-version chooses the version'],
-  [/\btimeout\.\w+/g, 'CALLS_TIMEOUT'],
-  [/\blegacyAuth: apiKeys\(access, secret\)/g, 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY'],
-  [/\bauth: apiKeys\(access, secret\)/g, 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY'],
-];
-
-function inOptions(text: string): string {
-  return names.reduce((words, [from, to]) => words.replace(from, to), text);
 }

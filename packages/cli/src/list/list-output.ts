@@ -1,7 +1,7 @@
 import type { Call, FieldSpec, Version } from '@call-attribution/core';
 import { type CliError, unfitValue } from '../errors.ts';
 import { type Io, show, write } from '../io.ts';
-import type { OutputFormat } from '../output/rows.ts';
+import type { RowFormat } from '../output/target.ts';
 import { cellText, fieldsNamed, fieldsOf, pickFields, valueOfField } from '../reading/fields.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { type Column, fitTable } from '../term/table.ts';
@@ -34,7 +34,7 @@ const numeric = new Set(['integer', 'integer-string', 'decimal-string']);
 
 /** What the calls of a list are written as. */
 export interface ListForm {
-  readonly format: OutputFormat;
+  readonly format: RowFormat;
   /** The fields of --fields; null without it. */
   readonly fields: readonly FieldSpec[] | null;
   /** The versions that the accounts are read with. */
@@ -104,7 +104,7 @@ const halfPair = ({ sid }: Call, field: FieldSpec | undefined): CliError =>
   unfitValue(`column ${field?.name} in call ${sid} has half of a surrogate pair, which CSV has no form for`);
 
 function dataOutput(
-  format: Exclude<OutputFormat, 'table'>,
+  format: Exclude<RowFormat, 'table'>,
   { fields, versions, several }: Omit<ListForm, 'format'>,
   io: Io,
 ): ListOutput {

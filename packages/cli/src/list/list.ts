@@ -4,7 +4,7 @@ import type { Args, Handler } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say } from '../io.ts';
-import { formatOf, type OutputFormat } from '../output/rows.ts';
+import { type RowFormat, rowFormats, targetOf } from '../output/target.ts';
 import { chooseAccounts } from '../reading/accounts.ts';
 import { contextOf } from '../reading/connect.ts';
 import { eachAccount, planEach, ready } from '../reading/each-account.ts';
@@ -40,7 +40,7 @@ function placeOf(args: Args): Place {
 
 /** `calls list`: the calls that match, as a table for people or as data for programs. */
 export const list: Handler = async (args, io) => {
-  const format = formatOf(args);
+  const { format, output: file } = targetOf(args, rowFormats);
   const place = placeOf(args);
   const fields = readFields(args);
   const accounts = await planEach(await chooseAccounts(args, io), ({ settings }) => {
@@ -79,8 +79,7 @@ export const list: Handler = async (args, io) => {
       await source.close();
     }
   });
-  const file = args.text('output');
-  const dropped = await output.close(file === null || file === '-' ? [] : [...incomplete]);
+  const dropped = await output.close(file === null ? [] : [...incomplete]);
   for (const note of notes) say(io, note);
   if (dropped.length > 0) say(io, `not enough width for ${dropped.join(', ')}; choose fields with --fields`);
   const leaving = ready(accounts).find(({ plan, settings }) =>
@@ -95,7 +94,7 @@ async function emptyNotes(
   { page, limit }: Place,
   source: Source,
   filter: Filter,
-  format: OutputFormat,
+  format: RowFormat,
 ): Promise<string[]> {
   const total = page > 0 ? (await source.count(filter)).total : 0;
   if (total > 0) {
@@ -135,7 +134,7 @@ async function* inOrder(calls: AsyncIterable<Call>, { limit, sort }: Place): Asy
 }
 
 /** Which calls these are, and what was left out. */
-function placeNotes({ end, limit, page }: Place, seen: Seen, format: OutputFormat): string[] {
+function placeNotes({ end, limit, page }: Place, seen: Seen, format: RowFormat): string[] {
   const { shown, total, isUnordered } = seen;
   const before = page === 0 ? 0 : page * limit;
   const isWhole = total === null || before + shown >= total;

@@ -2,47 +2,25 @@ import { CallsError } from '@call-attribution/core/errors';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '@call-attribution/node-stream/encoders';
 import type { Operator } from '@call-attribution/node-stream/operators';
 import type { SqlColumn, SqlResult, SqlRow } from '@call-attribution/store';
-import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say, show } from '../io.ts';
 import { cellText } from '../reading/fields.ts';
 import { count, plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
 import { fitTable } from '../term/table.ts';
-import { type FileFormat, formatOfName, typedFormat } from './rows.ts';
+import type { Target } from './target.ts';
+
+/** What the rows of a statement are written as. */
+export const sqlFormats = ['table', 'csv', 'json', 'ndjson', 'parquet'] as const;
 
 /** Where the rows of a statement go. */
-export interface RowTarget {
-  readonly format: FileFormat | 'table';
-  /** File as typed; null for stdout. */
-  readonly output: string | null;
-  readonly gzip: boolean;
-}
-
-/** Where the options send the rows: as a table to stdout, as data, or to a file whose name or option says the format. */
-export function readRowTarget(args: Args): RowTarget {
-  const named = typedFormat(args, ['table', 'json', 'ndjson', 'csv', 'parquet']);
-  const typed = args.text('output');
-  const output = typed === '-' ? null : typed;
-  const { format: extension, gzip } = output === null ? { format: null, gzip: false } : formatOfName(output);
-  const format = named ?? extension ?? (output === null ? 'table' : null);
-  if (format === null) {
-    throw new UsageError(`--output ${output}: the extension does not name a format`, {
-      hints: ['end the name in .ndjson, .csv, .json or .parquet (and .gz), or add --format'],
-    });
-  }
-  if (format === 'parquet' && output === null)
-    throw new UsageError('Parquet needs a file: --output calls.parquet');
-  if (format === 'parquet' && gzip)
-    throw new UsageError('a Parquet file is already compressed; remove .gz from its name');
-  return { format, output, gzip };
-}
+export type RowTarget = Target<(typeof sqlFormats)[number]>;
 
 /** The rows in the bytes of a file. */
 export async function* encodedRows(
   rows: AsyncIterable<SqlRow>,
   columns: readonly SqlColumn[],
-  { format, gzip }: RowTarget,
+  { format, gzip }: Pick<RowTarget, 'format' | 'gzip'>,
 ): AsyncGenerator<Uint8Array> {
   const bytes = encoderOf(format, columns)(rows);
   try {

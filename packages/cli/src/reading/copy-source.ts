@@ -181,7 +181,10 @@ export class CopySource implements Source {
     const accounts = await this.accounts();
     const statuses = await this.statuses();
     const running = questions.map((question) =>
-      createAnswer<Question>({ ...question, accounts }, { accounts: statuses }),
+      // A store without accounts has no calls, which is an answer, too.
+      createAnswer<Question>(accounts.length === 0 ? question : { ...question, accounts }, {
+        accounts: statuses,
+      }),
     );
     const period = neededPeriod(questions);
     const isAll = period === null || (period.from === null && period.to === null);

@@ -3,7 +3,8 @@ import type { Args, Handler } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say, show } from '../io.ts';
 import { intoFile, saveLines } from '../output/file.ts';
-import { formatOf, type OutputFormat, typedFormat, writeRows } from '../output/rows.ts';
+import { writeRows } from '../output/rows.ts';
+import { type RowFormat, rowFormats, targetOf } from '../output/target.ts';
 import { countedText } from '../reading/filter.ts';
 import { plural } from '../term/numbers.ts';
 import { styleFor, widthOf } from '../term/style.ts';
@@ -81,7 +82,7 @@ const sentenceOf = (text: string): string =>
 
 /** What a report is written as. */
 interface ReportTarget {
-  readonly format: OutputFormat;
+  readonly format: RowFormat;
   /** The file of the page; null without one. */
   readonly page: string | null;
   /** The file of the figures; null for stdout. */
@@ -90,15 +91,11 @@ interface ReportTarget {
 
 /** A page goes to the file of --output; figures next to it go to stdout. */
 function readTarget(args: Args): ReportTarget {
-  const output = args.text('output');
-  const isPage = args.text('format') === 'html' || /\.html?$/i.test(output ?? '');
-  if (!isPage) return { format: formatOf(args), page: null, output: output === '-' ? null : output };
-  if (output === null || output === '-') throw new UsageError('a page needs a file: --output report.html');
-  return {
-    format: typedFormat(args, ['table', 'ndjson', 'csv']) ?? 'table',
-    page: output,
-    output: null,
-  };
+  const { format, output } = targetOf(args, [...rowFormats, 'html']);
+  const isPage = format === 'html' || /\.html?$/i.test(output ?? '');
+  if (isPage && output === null) throw new UsageError('a page needs a file: --output report.html');
+  const figures = format === 'html' ? 'table' : format;
+  return isPage ? { format: figures, page: output, output: null } : { format: figures, page: null, output };
 }
 
 /** A page is made to be passed on. */

@@ -5,7 +5,8 @@ import type { Handler } from '../args/command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, show } from '../io.ts';
-import { formatOf, writeRows } from '../output/rows.ts';
+import { writeRows } from '../output/rows.ts';
+import { rowFormats, targetOf } from '../output/target.ts';
 import { type Style, styleFor, widthOf } from '../term/style.ts';
 import { fitTable } from '../term/table.ts';
 import { pad, wrap } from '../term/width.ts';
@@ -24,7 +25,7 @@ export const fields: Handler = async (args, io) => {
       hints: [...(await inReports(word)), ...nearField(word), 'calls fields lists all of them'],
     });
   }
-  const format = formatOf(args);
+  const { format } = targetOf(args, rowFormats);
   if (format !== 'table') {
     const rows = found.map(plain);
     const flat = rows.map((row) => ({ ...row, values: row.values.join(';') }));

@@ -4,7 +4,8 @@ import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
 import { type Io, show, write } from '../io.ts';
-import { formatOf, type OutputFormat, writeRows } from '../output/rows.ts';
+import { writeRows } from '../output/rows.ts';
+import { type RowFormat, rowFormats, targetOf } from '../output/target.ts';
 import { chooseAccounts, type ReadAccount } from '../reading/accounts.ts';
 import { eachAccount } from '../reading/each-account.ts';
 import { cellText, fieldsOf, pickFields, readFields, valueOfField } from '../reading/fields.ts';
@@ -13,7 +14,7 @@ import { pad, printable } from '../term/width.ts';
 
 /** `calls get`: one call, its fields by group. */
 export const get: Handler = async (args, io) => {
-  const format = formatOf(args);
+  const { format } = targetOf(args, rowFormats);
   const chosen = readFields(args);
   const sid = args.words[0] ?? '';
   const accounts = await chooseAccounts(args, io);
@@ -46,7 +47,7 @@ export const get: Handler = async (args, io) => {
 async function showCall(
   call: Call,
   { name, settings }: ReadAccount,
-  { format, chosen }: { format: OutputFormat; chosen: readonly FieldSpec[] | null },
+  { format, chosen }: { format: RowFormat; chosen: readonly FieldSpec[] | null },
   io: Io,
 ): Promise<void> {
   const all = fieldsOf(settings.apiVersion.value);

@@ -2,7 +2,8 @@ import type { Handler } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say, show } from '../io.ts';
-import { formatOf, writeRows } from '../output/rows.ts';
+import { writeRows } from '../output/rows.ts';
+import { rowFormats, targetOf } from '../output/target.ts';
 import { accountsOfApi } from '../reading/accounts.ts';
 import { openClient } from '../reading/connect.ts';
 import { eachAccount, planEach } from '../reading/each-account.ts';
@@ -12,9 +13,14 @@ import { fitTable } from '../term/table.ts';
 
 /** `calls sms`: the numbers that can receive text messages, from the legacy API. */
 export const sms: Handler = async (args, io) => {
-  const format = formatOf(args);
+  const { format } = targetOf(args, rowFormats);
   const accounts = await planEach(accountsOfApi(args, io), ({ settings }) => {
-    if (settings.legacyBaseUrl) return;
+    if (settings.legacyBaseUrl) {
+      if (settings.secret('accessKey') || !settings.secret('bearerToken')) return;
+      throw new UsageError('the SMS listing takes an access key and a secret key only', {
+        hints: ['set CALLS_ACCESS_KEY and CALLS_SECRET_KEY in addition to the bearer token'],
+      });
+    }
     throw new UsageError('the URL of the SMS listing is not set', {
       hints: ['set CALLS_LEGACY_BASE_URL, or "legacyBaseUrl" in calls.config.json, or --legacy-base-url'],
     });

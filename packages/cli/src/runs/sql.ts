@@ -5,7 +5,8 @@ import { Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { saveLines } from '../output/file.ts';
-import { encodedRows, readRowTarget, showRows } from '../output/sql.ts';
+import { encodedRows, type RowTarget, showRows, sqlFormats } from '../output/sql.ts';
+import { targetOf } from '../output/target.ts';
 import { openCopySource } from '../reading/copy-source.ts';
 import { sayCounted, withExtensions } from '../reading/filter.ts';
 import { needStore } from '../stores/open.ts';
@@ -17,7 +18,7 @@ const everyCall = withExtensions({ clauses: [] });
 
 /** `calls sql`: one statement over a store, which it can read and not change. */
 export const sql: Handler = async (args, io) => {
-  const target = readRowTarget(args);
+  const target = targetOf(args, sqlFormats, { gzip: true });
   const limit = args.integer('limit', { min: 1 });
   const settings = readSettings(args, io);
   const chosen = needStore(args, settings, io, 'calls sql');
@@ -48,12 +49,7 @@ export const sql: Handler = async (args, io) => {
   }
 };
 
-async function writeRows(
-  result: SqlResult,
-  most: number,
-  target: ReturnType<typeof readRowTarget>,
-  io: Io,
-): Promise<void> {
+async function writeRows(result: SqlResult, most: number, target: RowTarget, io: Io): Promise<void> {
   let written = 0;
   const rows = async function* (): AsyncGenerator<SqlRow> {
     for await (const row of result) {

@@ -2,7 +2,7 @@ import type { Args, Handler } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type Io, write } from '../io.ts';
+import { type Io, say, write } from '../io.ts';
 import { periodOf, rangeOf, steadyFilterOf } from '../reading/filter.ts';
 import { sayPeriod } from '../reading/period.ts';
 import { serveStatus } from '../serving/status-server.ts';
@@ -33,7 +33,13 @@ export const sync: Handler = async (args, io) => {
   });
   try {
     const once = (): Promise<number> => synced.each((run) => report(run, synced.store.name, args, io));
-    if (everyMs === null) return await once();
+    if (everyMs === null) {
+      const status = await once();
+      const typed = args.text('store');
+      if (typed !== null && !io.env.CALLS_STORE)
+        say(io, `next: export CALLS_STORE=${typed} makes every command read it`);
+      return status;
+    }
     await again(once, everyMs, io);
     return exitCodes.ok;
   } catch (error) {

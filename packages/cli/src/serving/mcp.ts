@@ -2,7 +2,7 @@ import { revealChoices } from '@call-attribution/core/fields';
 import { type ServedAccount, type ServeOptions, serveAccounts } from '@call-attribution/mcp-server';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { Args, Handler } from '../args/command.ts';
-import { UsageError } from '../errors.ts';
+import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { accountsOfApi } from '../reading/accounts.ts';
@@ -29,7 +29,7 @@ export const mcp: Handler = async (args, io) => {
   // An assistant may list the tools before the keys are set; each tool call then says what is missing.
   const accounts = named.map((account): ServedAccount => {
     const { name, settings } = account;
-    return { name: name ?? 'main', client: () => clients.of(account), settings };
+    return { name: name ?? 'main', client: () => clients.of(account).catch(withHints), settings };
   });
   try {
     return await speak(io, accounts, options);
@@ -37,6 +37,12 @@ export const mcp: Handler = async (args, io) => {
     await clients.close();
   }
 };
+
+/** What is missing, and how it is set: an assistant sees only the message. */
+function withHints(error: unknown): never {
+  if (!(error instanceof CliError)) throw error;
+  throw new CliError([error.message, ...error.hints].join('; '), { exitCode: error.exitCode, cause: error });
+}
 
 function optionsOf(args: Args): ServeOptions {
   const reveal = args.list('reveal').map((name) => {

@@ -45,6 +45,7 @@ export async function serveStore(serving: Serving, chosen: ChosenStore | null): 
       const accounts = await store.accounts();
       const named = accounts.map(({ id, name }) => ({ id, name }));
       await sayReady(args, io, { url, legacyUrl, accounts: named });
+      if (voice.isLog) voice.log('info', 'listening', { url });
       voice.notify(`${store.name}: ${plural(accounts.length, 'account')} on ${url}; Ctrl-C stops it`);
       if (accounts.length > 0 || everyMs !== null)
         voice.notify(

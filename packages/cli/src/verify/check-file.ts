@@ -12,7 +12,7 @@ import {
 import { parse } from '@call-attribution/query-dsl';
 import { UsageError } from '../errors.ts';
 import { encodingOf, picked } from '../export/encode.ts';
-import { type FileFormat, formatOfName } from '../output/rows.ts';
+import { type FileFormat, formatOfName } from '../output/target.ts';
 import { fieldNamed } from '../reading/fields.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { compareWithApi } from './api.ts';

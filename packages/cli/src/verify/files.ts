@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { receiptEnding } from '@call-attribution/node-stream/receipts';
 import { UsageError } from '../errors.ts';
-import { formatOfName } from '../output/rows.ts';
+import { formatOfName } from '../output/target.ts';
 
 /** Something to verify: a file of records, or a database. */
 export interface Target {

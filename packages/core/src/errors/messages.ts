@@ -22,7 +22,7 @@ export type AuthKind = 'v2' | 'v3 token' | 'v3 keys' | 'sms';
 
 const authHints: Readonly<Record<AuthKind, string>> = {
   v2: 'v2 expects a bearer token issued for this account: check that it is the right one and has not expired.',
-  'v3 token': 'v3 accepts bearer tokens of legacy users only; others need auth: apiKeys(access, secret).',
+  'v3 token': 'v3 accepts bearer tokens of legacy users only; others need an access key and a secret key.',
   'v3 keys':
     'v3 expects the access key and the secret key in the headers access_key and secret_key. Some proxies (nginx by default) drop header names with an underscore: check the proxies on the way, too.',
   sms: 'The SMS listing expects the access key and the secret key of the account as access_key and secret_access_key.',
@@ -165,7 +165,7 @@ export const messages = {
     hint:
       expected === 'JSON'
         ? 'A login page or a proxy may have responded instead of the API; check the base URL.'
-        : 'Check legacyBaseUrl.',
+        : 'Check the URL of the SMS listing.',
   }),
   contentTypeWrong: (type: string | undefined): ErrorWords => ({
     message: `The response is ${type ?? 'of another type'} where JSON was expected.`,
@@ -265,7 +265,7 @@ export const messages = {
   // The SMS listing.
   smsUnreadable: (how: string): ErrorWords => ({
     message: `The response of the SMS listing cannot be read: ${how}.`,
-    hint: 'Check that legacyBaseUrl points to the server with ibp_api.php.',
+    hint: 'Check that the URL of the SMS listing is that of the server with ibp_api.php.',
   }),
   smsFailed: (result: string, description: string): ErrorWords => ({
     message: `The SMS listing failed (${result}${description === '' ? '' : `: ${description}`}).`,

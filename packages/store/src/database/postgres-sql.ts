@@ -188,7 +188,7 @@ function sqlError(cause: unknown): StoreError {
     code.startsWith('42') || code.startsWith('0A') || code.startsWith('21') ? message : dataMistake(code);
   const [, unknown] = /^column "?(?:\w+\.)?(\w+)"? does not exist/.exec(message) ?? [];
   return new StoreError('invalid_sql', {
-    message: `The SQL has a mistake: ${said}.`,
+    message: `The SQL has a mistake: ${unknown ? `there is no column ${unknown}` : said}.`,
     hint: columnHint(unknown),
   });
 }

@@ -174,7 +174,10 @@ function sqlError(cause: unknown, file: string): StoreError {
   const [, unknown] = /^no such column: "?(?:\w+\.)?(\w+)/.exec(message) ?? [];
   return new StoreError(
     'invalid_sql',
-    { message: `The SQL has a mistake: ${message}.`, hint: columnHint(unknown) },
+    {
+      message: `The SQL has a mistake: ${unknown ? `there is no column ${unknown}` : message}.`,
+      hint: columnHint(unknown),
+    },
     { cause },
   );
 }
