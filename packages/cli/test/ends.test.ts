@@ -45,7 +45,9 @@ async function askedEnd(to: string): Promise<string> {
   });
   await callTool(createServer(client), 'list_calls', { to });
   await client.close();
-  return /TO (\S+ [\d:]+)\}/.exec(asked[0] ?? '')?.[1] ?? String(asked[0]);
+  // A range is asked closed: its last second belongs to it.
+  const last = /TO (\S+ [\d:]+)\]/.exec(asked[0] ?? '')?.[1] ?? '';
+  return formatNaive(parseNaive(last) + 1000);
 }
 
 const generated = (to: string): string => JSON.stringify([...generate({ records: 20, to })]);

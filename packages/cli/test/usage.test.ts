@@ -83,7 +83,7 @@ const typed: [string, string[], RegExp[]][] = [
   [
     'a file of an unknown kind',
     ['report', '-o', 'x.pdf'],
-    [/does not name a format/, /\.csv, \.json or \.ndjson/],
+    [/does not name a format/, /\.csv, \.json, \.ndjson or \.html/],
   ],
   [
     'a setting, which is an option of another command',
@@ -277,6 +277,7 @@ test('every command and option that a message, a help text or a document names e
     '--env-file',
     '--throw-deprecation',
     '--version',
+    '--http',
   ]);
   const optionsOf = (name: string): readonly string[] | undefined => {
     const command = commands.find((known) => known.name === name);
