@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { ConversionRules, Converted, LedgerEntry, LeftOutReason } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
-import { day, formatNaive, naiveAt } from '@call-attribution/core/time';
+import { formatNaive } from '@call-attribution/core/time';
+import { readPeriod } from '@call-attribution/questions';
 import type { Feed, FeedSource } from './feed.ts';
 import { earlierIn, periodOf } from './once.ts';
 
@@ -30,9 +31,12 @@ type FeedReason = LeftOutReason | 'sent_before';
 
 const partBytes = 65_536;
 
-/** The time from which on a feed has calls, or reads them, so many days earlier. */
-export const sinceOf = ({ days, rules }: Feed, now: number, more = 0): string =>
-  formatNaive(naiveAt(now - (days + more) * day, rules.timeZone ?? 'UTC'));
+/** The time from which on a feed has calls, or reads them, so many days earlier: a midnight, or for parts of days the hours up to now. */
+export function sinceOf({ days, rules }: Feed, now: number, more = 0): string {
+  const count = days + more;
+  const said = Number.isInteger(count) ? { from: `${count}d` } : { period: `last ${count * 24} hours` };
+  return formatNaive(readPeriod(said, { now, timeZone: rules.timeZone ?? 'UTC' }).from ?? 0);
+}
 
 /** Makes the sheet of a feed: all conversions of its window, each checked as the tool would check it. */
 export async function makeEdition(
