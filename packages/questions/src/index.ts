@@ -64,6 +64,7 @@ export {
   type PeriodClock,
   partOver,
   periodNotes,
+  periodWords,
   type ReadPeriod,
   readPeriod,
   type SaidPeriod,

@@ -1,5 +1,5 @@
-import { formatNaive } from '@call-attribution/core/time';
-import { QuestionError, readPeriod } from '@call-attribution/questions';
+import { formatNaive, naiveAt } from '@call-attribution/core/time';
+import { partOver, QuestionError, readPeriod } from '@call-attribution/questions';
 import {
   columnTitle,
   formatCount,
@@ -133,7 +133,10 @@ function periodPicker(
     const dates = days === null ? '' : formatDays(days.first, days.last);
     byId('period-text').textContent =
       label ?? (otherTime !== null ? 'Times in the filter' : dates || 'All time');
-    byId('period-dates').textContent = label === null ? '' : dates;
+    const over =
+      period === null ? null : partOver(periodAt(period, clock()), naiveAt(clock().now, clock().timeZone));
+    byId('period-dates').textContent =
+      label === null ? '' : `${dates}${over === null ? '' : `, ${over} are over`}`;
   };
 }
 

@@ -1,5 +1,5 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
-import { derivedFields } from '@call-attribution/questions';
+import { derivedFields, periodWords } from '@call-attribution/questions';
 import { fieldsOf } from '../fields/select.ts';
 import { agentsSee, type Reveal } from '../privacy/mask.ts';
 
@@ -62,5 +62,10 @@ Examples:
 - \`ppc_gclid IS NOT NULL AND caller_type = 'first' AND hour BETWEEN 8 AND 17\`
 
 An error names the corrected condition. The same conditions stand in the measures \`count(...)\` and \`share(...)\`.
+
+## Periods
+
+${periodWords.map(({ example, meaning }) => `- \`${example}\`: ${meaning}`).join('\n')}
+- \`from="28d"\`: from the midnight 28 days ago up to now
 `;
 }

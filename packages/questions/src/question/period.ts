@@ -194,8 +194,7 @@ const stretchOf = (words: string, now: Now): Period | null => {
   return null;
 };
 
-/** All ways to say a period. */
-const periodWords: readonly PeriodWords[] = [
+const allWords: readonly PeriodWords[] = [
   ...stretches,
   {
     example: '2026-10-01 to 2026-10-15',
@@ -228,6 +227,9 @@ const periodWords: readonly PeriodWords[] = [
   },
 ];
 
+/** All ways to say a period, each as an example with what it means, for help texts. */
+export const periodWords: readonly { readonly example: string; readonly meaning: string }[] = allWords;
+
 const forms = "'yesterday', 'last month', 'last 28 days', 'this week', '2026-Q3', '2026-10-01 to 2026-10-15'";
 
 /** Records have years of four digits, and calls have times of whole seconds. */
@@ -238,7 +240,7 @@ const isPossible = (end: number | null): boolean =>
 /** Reads words at a time; null for what is no period. */
 function wordsAt(text: unknown, now: Now): Period | null {
   const words = typeof text === 'string' ? text.trim().toLowerCase().replace(/\s+/g, ' ') : '';
-  for (const { read } of periodWords) {
+  for (const { read } of allWords) {
     const found = read(words, now);
     if (found !== null) return isPossible(found.from) && isPossible(found.to) ? found : null;
   }
