@@ -1,0 +1,160 @@
+// The twelve questions over calls in a SQLite store, with SQLite's own SQL over the same table and DuckDB over a table of its own as peers.
+// Figures are CPU of this process, medians of the rounds; the ways take turns. `CALLS_BENCH_SIZES` says how many calls, in thousands.
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAnswers } from '@call-attribution/questions';
+import { everything, openStore } from '@call-attribution/store';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { limit, median, timed } from '../figures.mjs';
+import { calls, mostCalls, writeNdjson } from '../calls.mjs';
+import { others, questions } from './questions.mjs';
+import { questionsInSql } from './questions-in-sql.mjs';
+
+const Database = createRequire(new URL('../../packages/store/package.json', import.meta.url))('libsql');
+const sizes = (process.env.CALLS_BENCH_SIZES ?? '100,1000')
+  .split(',')
+  .map((thousands) => Number(thousands) * 1000);
+const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 3);
+const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
+/** On callers, these read all calls of the account, whatever the period. */
+const onCallers = {
+  'a month: first-time callers': { measures: ['first_time_callers'] },
+  'a month: callers that were reached within 24 hours': { measures: ['reached_within(24)'] },
+};
+
+/** The question, asked of a store as programs ask it. */
+async function askStore(store, question) {
+  const running = createAnswers([question]);
+  const { fields, period } = running.needs;
+  const selection = {
+    ...everything,
+    ...(period.from === null ? {} : { from: period.from / 1000 }),
+    ...(period.to === null ? {} : { to: period.to / 1000 }),
+  };
+  await running.addAll(store.columns('101', selection, fields), '101');
+  const [answer] = running.answers();
+  return question.groupBy === undefined ? [answer.calls] : answer.rows.map((row) => row.calls);
+}
+
+async function overDuckDb(lines) {
+  const db = await DuckDBInstance.create(join(folder, 'calls.duckdb'));
+  const connection = await db.connect();
+  await connection.run(
+    `CREATE TABLE records AS SELECT * REPLACE (date_added::TIMESTAMP AS date_added, talk_minutes::DECIMAL(9,1) AS talk_minutes)
+     FROM read_json('${lines}', format = 'newline_delimited', convert_strings_to_integers = false, sample_size = -1)`,
+  );
+  return {
+    ask: async (sql) => (await (await connection.runAndReadAll(sql)).getRowObjectsJson()).map(({ n }) => n),
+    close: () => connection.closeSync(),
+  };
+}
+
+for (const size of sizes) {
+  const days = Math.floor((730 * size) / mostCalls);
+  const all = questions(days);
+  const file = join(folder, `${size}.db`);
+  const store = await openStore(`sqlite:${file}`);
+  await store.putAccount({ id: '101', name: 'bench' });
+  const loading = await timed(() => store.upsert('101', calls(0, size)));
+  console.log(
+    `\n${size} calls in ${days} days, ${(statSync(file).size / size).toFixed(0)} bytes each, ${((loading.cpu * 1000) / size).toFixed(0)} µs of CPU to make and load one`,
+  );
+  const lines = join(folder, 'calls.ndjson');
+  writeNdjson(lines, size);
+  const sqlite = new Database(file, { readonly: true });
+  const duckdb = await overDuckDb(lines);
+
+  const { from: month, to: lastDay } = all['calls of a month'];
+  const end = new Date(Date.parse(lastDay) + 86_400_000).toISOString().slice(0, 10);
+  const before = new Date(2 * Date.parse(month) - Date.parse(end)).toISOString().slice(0, 10);
+  const periods = { month, before, quarter: all['campaigns of a quarter: repeat callers'].from, end };
+  const inSqlite = questionsInSql(
+    {
+      text: (name) => name,
+      talk: '(talk_minutes / 10.0)',
+      lag: 'CASE WHEN displayed_timestamp <= date_added THEN (julianday(date_added) - julianday(displayed_timestamp)) * 1440 END',
+      later: (format) => `strftime('${format}', date_added, '+6 hours')`,
+      // SQLite has no percentiles: it is spared them.
+      quantile: () => 'NULL',
+    },
+    periods,
+  )('FROM records');
+  const text = (name) => (name === 'date_added' ? "strftime(date_added, '%Y-%m-%d %H:%M:%S')" : name);
+  const inDuckDb = questionsInSql(
+    {
+      text,
+      talk: 'talk_minutes',
+      lag: 'CASE WHEN displayed_timestamp::TIMESTAMP <= date_added THEN epoch_ms(date_added) / 60000.0 - epoch_ms(displayed_timestamp::TIMESTAMP) / 60000.0 END',
+      later: (format) => `strftime(date_added + INTERVAL 6 HOUR, '${format}')`,
+      quantile: (value, share) => `quantile_disc(${value}, ${share})`,
+    },
+    periods,
+  )('FROM records');
+
+  const memory = process.memoryUsage.rss();
+  let most = memory;
+  const used = {};
+  const note = (name, way, { cpu }) => {
+    used[name] ??= {};
+    used[name][way] = [...(used[name][way] ?? []), cpu];
+  };
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, question] of Object.entries(all)) {
+      const measures = [...new Set(['calls', ...(question.measures ?? [])])];
+      const counts = {};
+      const ask = { ...question, measures, limit: question.limit ?? 100_000 };
+      note(
+        name,
+        'store',
+        await timed(async () => {
+          counts.store = await askStore(store, ask);
+        }),
+      );
+      most = Math.max(most, process.memoryUsage.rss());
+      note(
+        name,
+        'sqlite',
+        await timed(async () => {
+          counts.sqlite = sqlite
+            .prepare(inSqlite[name])
+            .all()
+            .map(({ n }) => n);
+        }),
+      );
+      note(
+        name,
+        'duckdb',
+        await timed(async () => {
+          counts.duckdb = await duckdb.ask(inDuckDb[name]);
+        }),
+      );
+      const sums = Object.values(counts).map((list) => list.reduce((sum, n) => sum + Number(n), 0));
+      if (new Set(sums).size > 1) throw new Error(`${name}: other calls, ${sums.join(', ')}`);
+    }
+    for (const [name, question] of Object.entries({ ...others, ...onCallers })) {
+      const period = name in onCallers ? { from: month, to: lastDay } : {};
+      note(name, 'store', await timed(() => askStore(store, { ...question, ...period })));
+      most = Math.max(most, process.memoryUsage.rss());
+    }
+  }
+  console.log(`${'ms of CPU'.padEnd(52)} store  SQLite's SQL  DuckDB`);
+  for (const [name, ways] of Object.entries(used)) {
+    const shown = ['store', 'sqlite', 'duckdb'].map((way) =>
+      (ways[way] ? median(ways[way]).toFixed(0) : '–').padStart(9),
+    );
+    console.log(`${name.padEnd(50)}${shown.join('')}`);
+  }
+  const took = (name) => median(used[name].store) / 1000;
+  const slowest = Math.max(...Object.keys(all).map(took));
+  limit(`slowest of the twelve over ${size} calls: s of CPU`, slowest, { most: size > 100_000 ? 2.5 : 0.2 });
+  limit(`a month of ${size} calls: s of CPU`, took('calls of a month'), { most: 0.2 });
+  limit(`memory over ${size} calls: MB above the start`, (most - memory) / 1e6, { most: 150 });
+  sqlite.close();
+  duckdb.close();
+  await store.close();
+  for (const name of ['calls.ndjson', 'calls.duckdb', `${size}.db`])
+    rmSync(join(folder, name), { force: true });
+}
+rmSync(folder, { recursive: true, force: true });
