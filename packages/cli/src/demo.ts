@@ -5,7 +5,7 @@ import { callTool, createServer } from '@call-attribution/mcp-server';
 import { describeVerdict, type Verdict } from '@call-attribution/node-stream';
 import { toCsv } from '@call-attribution/node-stream/encoders';
 import { fileSink } from '@call-attribution/node-stream/sinks';
-import { createAnswer, type Question, type RunningAnswer, shownValue } from '@call-attribution/questions';
+import { createAnswer, type RunningAnswer, shownValue } from '@call-attribution/questions';
 import type { Handler } from './args/command.ts';
 import { Interrupted, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -42,7 +42,7 @@ export const demo: Handler = async (args, io) => {
     await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);
     const days = createAnswer({ groupBy: ['day'] });
     const layout = layoutOf({ groupBy: ['channel', 'day'], measures: ['calls', 'share', 'talk_sum'] }, true);
-    const channels = layout.questions.map((question) => createAnswer<Question>(question));
+    const channels = layout.questions.map((question) => createAnswer(question));
     const verdict = await streamToCsv(client, path, [days, ...channels], shown, io);
     await print(`   ${describeVerdict(verdict)}`);
 

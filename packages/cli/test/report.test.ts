@@ -35,7 +35,7 @@ function shown(
 ) {
   const layout = layoutOf({ groupBy: by.split(','), measures, limit, ...more }, true);
   const answers = layout.questions.map((question) => {
-    const answer = createAnswer<Question>(question);
+    const answer = createAnswer(question);
     for (const each of of) answer.add(each);
     return answer.answer();
   });

@@ -14,7 +14,6 @@ export {
   type AnswerOptions,
   answerQuestion,
   answerQuestions,
-  type CheckedQuestion,
   createAnswer,
   createAnswers,
   type QuestionNeeds,
@@ -46,7 +45,6 @@ export { type Alignment, alignmentOf, isBucket, unmoved, weekShift } from './que
 export type { PlannedMeasure } from './question/columns.ts';
 export {
   type Measure,
-  type MeasureName,
   type MeasureSpec,
   measureForm,
   measureForms,
@@ -55,7 +53,6 @@ export {
   type PartValue,
   type PlainPart,
 } from './question/measures.ts';
-export type { KnownField, RowOf } from './question/names.ts';
 export {
   type ClosedPeriod,
   checkZone,

@@ -20,7 +20,7 @@ const calls = [
   call('c', { date_added: '2026-10-03 12:00:00', ppc_campaign: null, rank: '7', vt_device: 'tablet' }),
   call('d', { date_added: '2026-10-04 13:00:00', ppc_campaign: null, rank: null, vt_device: null }),
 ];
-const ask = (question: Question, of: readonly Call[] = calls) => answerQuestion<Question>(question, of);
+const ask = (question: Question, of: readonly Call[] = calls) => answerQuestion(question, of);
 const said = ({ notes }: Pick<Answer, 'notes'>): string[] => notes.map(({ message }) => message);
 const refusalOf = async (question: Question): Promise<string> =>
   ask(question).then(
@@ -48,20 +48,7 @@ describe('a field that no call has', () => {
 
 describe('a condition that is true of no call says what the field holds', () => {
   test.each<[Question, string]>([
-    [{ where: 'hour = 25' }, 'hour is never 25; nearest: 13 (1 call), 12 (1 call), 11 (1 call).'],
-    [{ where: 'rank > 99' }, 'No rank is > 99; nearest: 7 (1 call), 5 (1 call), 1 (1 call).'],
-    [{ where: 'rank in (2, 3)' }, 'rank is never 2, 3; nearest: 1 (1 call), 5 (1 call), 7 (1 call).'],
-    [
-      { where: "day = '2027-01-01'" },
-      'day is never 2027-01-01; nearest: 2026-10-04 (1 call), 2026-10-03 (1 call), 2026-10-02 (1 call).',
-    ],
-    [{ where: "month < '2026-01'" }, 'No month is < 2026-01; nearest: 2026-10 (4 calls).'],
-    [{ where: 'is_extension' }, 'is_extension is never true.'],
-    [{ where: 'state is null' }, 'state is never missing.'],
-    [
-      { measures: ['count(rank = 9)', 'calls'] },
-      'rank is never 9; nearest: 7 (1 call), 5 (1 call), 1 (1 call).',
-    ],
+    [{ where: "state IN ('TY', 'X')" }, "state is never 'TY', 'X'; nearest: 'TX' (4 calls)."],
     [
       { measures: ["share(campaign = 'Genric')"] },
       "ppc_campaign is never 'Genric'; nearest: 'Generic' (1 call).",

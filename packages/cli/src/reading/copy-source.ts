@@ -182,7 +182,7 @@ export class CopySource implements Source {
     const statuses = await this.statuses();
     const running = questions.map((question) =>
       // A store without accounts has no calls, which is an answer, too.
-      createAnswer<Question>(accounts.length === 0 ? question : { ...question, accounts }, {
+      createAnswer(accounts.length === 0 ? question : { ...question, accounts }, {
         accounts: statuses,
       }),
     );

@@ -3,7 +3,6 @@ import { day } from '@call-attribution/core/time';
 import { finishAnswer } from '../answer/finish.ts';
 import { Facts, zoneShift } from '../fields/facts.ts';
 import type { AccountStatus, Answer } from '../question/answer.ts';
-import type { KnownField, RowOf } from '../question/names.ts';
 import type { Period } from '../question/period.ts';
 import { type Plan, planQuestion } from '../question/plan.ts';
 import { checkQuestion, type Question } from '../question/question.ts';
@@ -26,15 +25,6 @@ export interface AnswerOptions {
   readonly now?: number | undefined;
 }
 
-/** A question whose names are checked when the program is compiled: an unknown group is a type error. */
-export type CheckedQuestion<Q> = Q extends { readonly groupBy: readonly (infer G)[] }
-  ? string extends G
-    ? unknown
-    : [G] extends [KnownField]
-      ? unknown
-      : { readonly groupBy: readonly KnownField[] }
-  : unknown;
-
 /**
  * Answers a question over calls, in one pass. The answer is exact; when that would need more memory than it may use, the question is
  * refused. Calls are counted as often as they come.
@@ -42,13 +32,13 @@ export type CheckedQuestion<Q> = Q extends { readonly groupBy: readonly (infer G
  * @example
  * const { rows } = await answerQuestion({ groupBy: ['campaign', 'week'], measures: ['calls', 'missed_rate'], period: 'last quarter' }, calls);
  */
-export async function answerQuestion<const Q extends Question>(
-  question: Q & CheckedQuestion<Q>,
+export async function answerQuestion(
+  question: Question,
   calls: Calls,
   options: AnswerOptions = {},
-): Promise<Answer<RowOf<Q>>> {
+): Promise<Answer> {
   const [answer] = await answerQuestions([question], calls, options);
-  return answer as Answer<RowOf<Q>>;
+  return answer as Answer;
 }
 
 /** Answers several questions in one pass over the calls. */
@@ -179,20 +169,17 @@ function needsOf(plans: readonly Plan[]): QuestionNeeds {
 }
 
 /** An answer that is fed in parts. */
-export interface RunningAnswer<Row = Answer['rows'][number]> extends Pick<RunningAnswers, 'add' | 'addAll'> {
+export interface RunningAnswer extends Pick<RunningAnswers, 'add' | 'addAll'> {
   /** The answer over all calls so far. More can come after it. */
-  answer(accounts?: readonly AccountStatus[]): Answer<Row>;
+  answer(accounts?: readonly AccountStatus[]): Answer;
 }
 
 /** Begins an answer that is fed in parts. */
-export function createAnswer<const Q extends Question>(
-  question: Q & CheckedQuestion<Q>,
-  options: AnswerOptions = {},
-): RunningAnswer<RowOf<Q>> {
+export function createAnswer(question: Question, options: AnswerOptions = {}): RunningAnswer {
   const running = createAnswers([question], options);
   return {
     add: (call, account) => running.add(call, account),
     addAll: (calls, account) => running.addAll(calls, account),
-    answer: (accounts) => running.answers(accounts)[0] as Answer<RowOf<Q>>,
+    answer: (accounts) => running.answers(accounts)[0] as Answer,
   };
 }

@@ -78,11 +78,11 @@ export interface AccountStatus {
 }
 
 /** The answer to a question. */
-export interface Answer<Row = Readonly<Record<string, AnswerValue>>> {
+export interface Answer {
   /** The columns of the rows, groups first. */
   readonly columns: readonly AnswerColumn[];
   /** One row for each group, by column name. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly Readonly<Record<string, AnswerValue>>[];
   /** The same measures over all calls that are counted, whatever rows are shown. */
   readonly total: Readonly<Record<string, AnswerValue>>;
   /** How many calls the answer covers. */

@@ -116,260 +116,179 @@ export function shownMoment(millis: number): string {
   return `${formatNaive(millis)}${fraction === 0 ? '' : `.${String(fraction).padStart(3, '0').replace(/0+$/, '')}`}`;
 }
 
-const talkLeaves = { code: 'no_talk_minutes', counted: { kind: 'talked' } } as const;
-const callerLeaves = { code: 'no_caller_number', counted: { kind: 'with_caller' } } as const;
+const noTalk = { code: 'no_talk_minutes', counted: { kind: 'talked' } } as const;
+const noCaller = { code: 'no_caller_number', counted: { kind: 'with_caller' } } as const;
+const plainKind = { better: null, addsUp: false, empty: null } as const;
 
-/** A number of calls or callers, and a part of a whole. */
-const counted = { number: 'whole', empty: 0, value: ([own]: readonly PartValue[]) => count(own) } as const;
+/** Numbers of calls or callers, parts of a whole, minutes of talk, times, and what is made of a number field. */
+const counted = {
+  ...plainKind,
+  number: 'whole',
+  empty: 0,
+  value: ([own]: readonly PartValue[]) => count(own),
+} as const;
+const calls = { ...counted, unit: 'calls', addsUp: true } as const;
+const callers = { ...counted, unit: 'callers', leaves: noCaller } as const;
 const part = {
+  ...plainKind,
   unit: 'share',
   number: 'float',
-  addsUp: false,
-  empty: null,
   value: ([own, all]: readonly PartValue[]) => ratio(own, all),
 } as const;
-/** Minutes of talk. */
-const talk = { unit: 'minutes', better: null, addsUp: false, empty: null, leaves: talkLeaves } as const;
-/** Something of a number field. */
-const ofNumber = {
-  argument: 'number',
-  unit: 'number',
-  number: 'float',
-  better: null,
-  addsUp: false,
-  empty: null,
+const talk = { ...plainKind, unit: 'minutes', leaves: noTalk } as const;
+const time = {
+  ...plainKind,
+  unit: 'time',
+  number: 'time',
+  value: ([at]: readonly PartValue[]) => timeText(at),
 } as const;
+const field = { ...plainKind, argument: 'number', unit: 'number', number: 'float' } as const;
+const ranked: Measure['value'] = ([value], _whole, _days, scale) => scaled(value, scale);
+
+const byMissed =
+  'by all missed calls with a caller number that are at least {} h before the last sync, 0 to 1.';
 
 /** All measures. */
-export const measures = [
+export const measures: readonly Measure[] = [
   {
-    ...counted,
-    name: 'calls',
-    otherNames: ['call_count', 'count'],
+    ...{ ...calls, name: 'calls', otherNames: ['call_count', 'count'], better: 'more' },
     meaning: 'Number of calls.',
-    unit: 'calls',
-    better: 'more',
-    addsUp: true,
     parts: plain('calls'),
   },
   {
-    ...part,
-    name: 'share',
+    ...{ ...part, name: 'share', addsUp: true, empty: 0 },
     meaning: 'Part of all counted calls, 0 to 1.',
-    better: null,
-    addsUp: true,
-    empty: 0,
     parts: plain('calls'),
     value: ([own], [whole]) => ratio(own, whole),
   },
   {
-    name: 'per_day',
-    otherNames: ['calls_per_day'],
+    ...{
+      ...counted,
+      name: 'per_day',
+      otherNames: ['calls_per_day'],
+      unit: 'number',
+      number: 'float',
+      better: 'more',
+    },
     meaning: 'Calls by the days of the period, up to its end or now.',
-    unit: 'number',
-    number: 'float',
-    better: 'more',
-    addsUp: false,
-    empty: 0,
     parts: plain('calls'),
     value: ([own], _, days) => (days === null || days <= 0 ? null : count(own) / days),
   },
   {
-    ...counted,
-    name: 'missed',
-    otherNames: ['missed_calls', 'unanswered'],
+    ...{
+      ...calls,
+      name: 'missed',
+      otherNames: ['missed_calls', 'unanswered'],
+      better: 'less',
+      leaves: noTalk,
+    },
     meaning: 'Calls that nobody answered: talk_minutes is 0.',
-    unit: 'calls',
-    better: 'less',
-    addsUp: true,
     parts: plain('missed'),
-    leaves: talkLeaves,
   },
   {
-    ...counted,
-    name: 'answered',
-    otherNames: ['answered_calls'],
+    ...{ ...calls, name: 'answered', otherNames: ['answered_calls'], better: 'more', leaves: noTalk },
     meaning: 'Calls that were answered: talk_minutes is above 0.',
-    unit: 'calls',
-    better: 'more',
-    addsUp: true,
     parts: plain('answered'),
-    leaves: talkLeaves,
   },
   {
-    ...part,
-    name: 'missed_rate',
-    otherNames: ['miss_rate'],
+    ...{ ...part, name: 'missed_rate', otherNames: ['miss_rate'], better: 'less', leaves: noTalk },
     meaning: 'Missed calls by answered and missed calls, 0 to 1.',
-    better: 'less',
     parts: plain('missed', 'judged'),
-    leaves: talkLeaves,
   },
   {
-    ...part,
-    name: 'answered_rate',
-    otherNames: ['answer_rate'],
+    ...{ ...part, name: 'answered_rate', otherNames: ['answer_rate'], better: 'more', leaves: noTalk },
     meaning: 'Answered calls by answered and missed calls, 0 to 1.',
-    better: 'more',
     parts: plain('answered', 'judged'),
-    leaves: talkLeaves,
   },
   {
-    ...talk,
-    name: 'talk_sum',
+    ...{ ...talk, name: 'talk_sum', number: 'tenths', addsUp: true, empty: 0 },
     otherNames: ['minutes', 'talk_minutes', 'talk_time'],
     meaning: 'Sum of talk_minutes.',
-    number: 'tenths',
-    addsUp: true,
-    empty: 0,
     parts: plain('talk_sum'),
     value: ([sum]) => count(sum) / 10,
   },
   {
-    ...talk,
-    name: 'talk_mean',
-    otherNames: ['average_talk', 'mean_talk'],
+    ...{ ...talk, name: 'talk_mean', otherNames: ['average_talk', 'mean_talk'], number: 'float' },
     meaning: 'Mean of talk_minutes, missed calls included.',
-    number: 'float',
     parts: plain('talk_sum', 'talked'),
     value: ([sum, all]) => (count(all) === 0 ? null : count(sum) / 10 / count(all)),
   },
   {
-    ...talk,
-    name: 'talk_median',
-    otherNames: ['median_talk'],
+    ...{ ...talk, name: 'talk_median', otherNames: ['median_talk'], number: 'tenths' },
     meaning: 'Median of talk_minutes, missed calls included; of two in the middle the smaller one.',
-    number: 'tenths',
     parts: () => [{ kind: 'talk_rank', part: 1, of: 2 }],
     value: ([value]) => scaled(value, 10),
   },
   {
-    ...talk,
-    name: 'talk_p90',
+    ...{ ...talk, name: 'talk_p90', number: 'tenths' },
     meaning: 'Talk minutes that nine in ten calls do not exceed, missed calls included.',
-    number: 'tenths',
     parts: () => [{ kind: 'talk_rank', part: 9, of: 10 }],
     value: ([value]) => scaled(value, 10),
   },
   {
-    ...counted,
-    name: 'callers',
-    otherNames: ['unique_callers'],
+    ...{ ...callers, name: 'callers', otherNames: ['unique_callers'], better: 'more' },
     meaning: 'Different callers, by the digits of their number.',
-    unit: 'callers',
-    better: 'more',
-    addsUp: false,
     parts: plain('callers'),
-    leaves: callerLeaves,
   },
   {
-    ...counted,
-    name: 'repeat_callers',
-    otherNames: ['returning_callers'],
+    ...{ ...callers, name: 'repeat_callers', otherNames: ['returning_callers'] },
     meaning: 'Callers with more than one call in the group.',
-    unit: 'callers',
-    better: null,
-    addsUp: false,
     parts: plain('repeat_callers'),
-    leaves: callerLeaves,
   },
   {
-    ...counted,
-    name: 'first_time_callers',
-    otherNames: ['new_callers'],
+    ...{ ...callers, name: 'first_time_callers', otherNames: ['new_callers'], better: 'more' },
     meaning: 'Callers whose first call to the account, of all calls that are known, is in the group.',
-    unit: 'callers',
-    better: 'more',
-    addsUp: false,
     parts: plain('first_time'),
-    leaves: callerLeaves,
   },
   {
-    name: 'lag_median',
+    ...{ ...plainKind, name: 'lag_median', unit: 'minutes', number: 'tenths' },
     meaning: 'Median of the minutes from the first visit to the call, in tenths.',
-    unit: 'minutes',
-    number: 'tenths',
-    better: null,
-    addsUp: false,
-    empty: null,
     parts: plain('lag_median'),
     value: ([lag]) => (lag === null || lag === undefined ? null : Math.floor((lag + 3000) / 6000) / 10),
     leaves: { code: 'no_lag', counted: { kind: 'with_lag' } },
   },
   {
+    ...time,
     name: 'first',
     otherNames: ['first_call'],
     meaning: 'Time of the first call.',
-    unit: 'time',
-    number: 'time',
-    better: null,
-    addsUp: false,
-    empty: null,
     parts: plain('first'),
-    value: ([time]) => timeText(time),
   },
   {
+    ...time,
     name: 'last',
     otherNames: ['last_call'],
     meaning: 'Time of the last call.',
-    unit: 'time',
-    number: 'time',
-    better: null,
-    addsUp: false,
-    empty: null,
     parts: plain('last'),
-    value: ([time]) => timeText(time),
   },
   {
-    ...counted,
-    name: 'distinct',
-    argument: 'field',
+    ...{ ...counted, name: 'distinct', argument: 'field', unit: 'count' },
     meaning: 'Number of different values of {}, an empty one not counted.',
-    unit: 'count',
-    better: null,
-    addsUp: false,
     parts: ({ field }) => [{ kind: 'distinct', field }],
   },
   {
-    ...counted,
-    name: 'without',
-    argument: 'field',
+    ...{ ...calls, name: 'without', argument: 'field' },
     meaning: 'Calls in which {} is missing or empty.',
-    unit: 'calls',
-    better: null,
-    addsUp: true,
     parts: ({ field }) => [{ kind: 'without', field }],
   },
   {
-    ...counted,
-    name: 'count',
-    argument: 'condition',
+    ...{ ...calls, name: 'count', argument: 'condition' },
     meaning: 'Calls of which {} is true.',
-    unit: 'calls',
-    better: null,
-    addsUp: true,
     parts: ({ condition }) => [{ kind: 'holds', condition }],
   },
   {
-    ...part,
-    name: 'share',
-    argument: 'condition',
+    ...{ ...part, name: 'share', argument: 'condition' },
     meaning: 'Calls of which {} is true by all calls of the group, 0 to 1. What is unknown is not true.',
-    better: null,
     parts: ({ condition }) => [{ kind: 'holds', condition }, { kind: 'calls' }],
   },
   {
-    ...ofNumber,
-    name: 'median',
-    argument: 'number',
+    ...{ ...field, name: 'median' },
     meaning: 'Median of {}; of two in the middle the smaller one.',
     parts: ({ field, scale }) => [{ kind: 'rank', field, scale, part: 1, of: 2 }],
-    value: ([value], _, __, scale) => scaled(value, scale),
+    value: ranked,
   },
   {
-    ...ofNumber,
-    name: 'mean',
-    argument: 'number',
+    ...{ ...field, name: 'mean' },
     meaning: 'Mean of {}.',
     parts: ({ field, scale }) => [
       { kind: 'sum', field, scale },
@@ -378,38 +297,28 @@ export const measures = [
     value: ([sum, all], _, __, scale) => (count(all) === 0 ? null : count(sum) / scale / count(all)),
   },
   {
-    ...ofNumber,
-    name: 'p90',
-    argument: 'number',
+    ...{ ...field, name: 'p90' },
     meaning: 'What {} does not exceed in nine of ten calls.',
     parts: ({ field, scale }) => [{ kind: 'rank', field, scale, part: 9, of: 10 }],
-    value: ([value], _, __, scale) => scaled(value, scale),
+    value: ranked,
   },
   {
-    ...part,
-    name: 'called_again_within',
-    argument: 'hours',
-    meaning:
-      'Missed calls whose caller called again within {} h, by all missed calls with a caller number that are at least {} h before the last sync, 0 to 1.',
-    better: null,
+    ...{ ...part, name: 'called_again_within', argument: 'hours' },
+    meaning: `Missed calls whose caller called again within {} h, ${byMissed}`,
     parts: ({ hours }) => [
       { kind: 'called_again', hours },
       { kind: 'followed', hours },
     ],
   },
   {
-    ...part,
-    name: 'reached_within',
-    argument: 'hours',
-    meaning:
-      'Missed calls whose caller had an answered call within {} h, by all missed calls with a caller number that are at least {} h before the last sync, 0 to 1.',
-    better: 'more',
+    ...{ ...part, name: 'reached_within', argument: 'hours', better: 'more' },
+    meaning: `Missed calls whose caller had an answered call within {} h, ${byMissed}`,
     parts: ({ hours }) => [
       { kind: 'reached', hours },
       { kind: 'followed', hours },
     ],
   },
-] as const satisfies readonly Measure[];
+];
 
 /** The columns that `spend` adds. */
 export const spendColumns: readonly AnswerColumn[] = [
@@ -424,9 +333,6 @@ export const spendColumns: readonly AnswerColumn[] = [
   },
 ];
 
-/** The name of a measure. */
-export type MeasureName = (typeof measures)[number]['name'];
-
 const words = { field: 'field', number: 'field', condition: 'condition', hours: 'hours' } as const;
 
 /** How a measure is written: `calls`, `median(field)`. */
@@ -439,7 +345,7 @@ export const measureForms: readonly string[] = measures.map(measureForm);
 /** A measure by any of its names, with or without an argument. */
 export const findMeasure = (name: string, hasArgument: boolean): Measure | undefined =>
   measures.find(
-    (each: Measure) =>
+    (each) =>
       (each.argument !== undefined) === hasArgument &&
       (each.name === name || each.otherNames?.includes(name) === true),
   );
@@ -452,12 +358,12 @@ export function measureColumn(
   if (spent !== undefined) return spent;
   const [, base = column, suffix] = /^(.*?)(?:_(before|change))?$/s.exec(column) ?? [];
   const kind = suffix === 'before' || suffix === 'change' ? suffix : 'measure';
-  const measure = measures.find((each: Measure) => {
+  const measure = measures.find((each) => {
     if (each.argument === undefined) return each.name === base;
     return base.startsWith(each.argument === 'condition' ? `${each.name}(` : `${each.name}_`);
   });
   if (measure === undefined) return undefined;
-  const { better, addsUp }: Measure = measure;
+  const { better, addsUp } = measure;
   return { name: column, kind, unit: unitOf(measure, base), better, addsUp };
 }
 

@@ -109,7 +109,7 @@ function unnamed(text: string, known: ReadonlyMap<string, QuestionField>): ReadM
   const [, called = '', inside = ''] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(text) ?? [];
   const measure = findMeasure(called.toLowerCase(), true);
   if (measure !== undefined) return withArgument(measure, text, inside, known);
-  const names = allMeasures.flatMap(({ name, otherNames = [] }: Measure) => [name, ...otherNames]);
+  const names = allMeasures.flatMap(({ name, otherNames = [] }) => [name, ...otherNames]);
   const meant = nearest(called === '' ? nameOf(text) : called, [...new Set(names)]);
   throw new QuestionError(
     'unknown_name',
