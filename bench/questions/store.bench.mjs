@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { createAnswers } from '@call-attribution/questions';
 import { everything, openStore } from '@call-attribution/store';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { limit, median, timed } from '../figures.mjs';
 import { calls, mostCalls, writeNdjson } from '../calls.mjs';
+import { limit, median, timed } from '../figures.mjs';
 import { others, questions } from './questions.mjs';
 import { questionsInSql } from './questions-in-sql.mjs';
 
