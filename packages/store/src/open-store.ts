@@ -1,6 +1,6 @@
 import { propertyOf } from '@call-attribution/core/errors';
 import type { Driver } from './database/driver.ts';
-import { StoreError } from './database/errors.ts';
+import { isOutOfFiles, StoreError, tooManyFiles } from './database/errors.ts';
 import { prepareTables } from './layout.ts';
 import { readStoreOptions, type StoreOptions, type StoreSettings, type storeLimits } from './options.ts';
 import { createSqlStore } from './sql-store.ts';
@@ -50,6 +50,7 @@ async function openDriver(url: string, settings: StoreSettings): Promise<Driver>
 
 /** Says how to install a package that is missing; passes other errors on. */
 export const needs = (name: string, database: string) => (cause: unknown) => {
+  if (isOutOfFiles(cause)) throw tooManyFiles(cause);
   const isMissing = propertyOf(cause, 'code') === 'ERR_MODULE_NOT_FOUND';
   if (!isMissing || !String(propertyOf(cause, 'message')).includes(`'${name}'`)) throw cause;
   throw new StoreError(

@@ -5,6 +5,7 @@ import {
   type ErrorDetails,
   type ErrorWords,
   nameErrors,
+  propertyOf,
 } from '@call-attribution/core/errors';
 
 const storeErrors = codeTable({
@@ -83,6 +84,21 @@ export const noStore = (name: string): StoreError =>
     message: `There is no store ${name}.`,
     hint: `calls sync --store ${name} fills one.`,
   });
+
+/** Is it the error of a process, or a machine, that may not open more files? */
+export const isOutOfFiles = (error: unknown): boolean =>
+  /^E[MN]FILE$/.test(String(propertyOf(error, 'code')));
+
+/** What to do then. */
+export const tooManyFiles = (cause: unknown): StoreError =>
+  new StoreError(
+    'store_unavailable',
+    {
+      message: 'The store cannot be opened: this process has as many files open as it may (EMFILE).',
+      hint: 'Raise the limit, for example with ulimit -n 4096, or close other files.',
+    },
+    { cause },
+  );
 
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {

@@ -27,7 +27,7 @@ export function connect(
   file: string,
   patienceMs: number,
   pragmas: readonly string[],
-  isReadOnly = false,
+  access: Access = 'write',
 ): Promise<Connection> {
   return untilFree(patienceMs, async () => {
     const database = new Database(inMemory);
@@ -48,18 +48,22 @@ export function connect(
       },
     };
     try {
-      database.prepare('ATTACH ? AS store').run([isReadOnly ? readOnlyUri(path) : path]);
+      database.prepare('ATTACH ? AS store').run([access === 'write' ? path : readOnlyUri(path, access)]);
       for (const pragma of pragmas) connection.set(pragma);
     } catch (error) {
       connection.close();
-      throw fromSqlite(error, file, isReadOnly);
+      throw fromSqlite(error, file, access !== 'write');
     }
     return connection;
   });
 }
 
+/** How a file is opened. One that nobody can change, since its disk is read-only, needs no log. */
+export type Access = 'write' | 'read' | 'immutable';
+
 /** A file that is attached like this is opened for reading alone, and not made when it is not there. */
-export const readOnlyUri = (path: string): string => `${pathToFileURL(resolve(path)).href}?mode=ro`;
+export const readOnlyUri = (path: string, access: Access = 'read'): string =>
+  `${pathToFileURL(resolve(path)).href}?mode=ro${access === 'immutable' ? '&immutable=1' : ''}`;
 
 /** Does something, and again while another process writes. */
 export async function untilFree<T>(patienceMs: number, attempt: () => Promise<T>): Promise<T> {

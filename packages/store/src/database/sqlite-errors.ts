@@ -1,7 +1,18 @@
+import { closeSync, openSync } from 'node:fs';
 import { propertyOf } from '@call-attribution/core/errors';
-import { StoreError } from './errors.ts';
+import { isOutOfFiles, StoreError, tooManyFiles } from './errors.ts';
 
-const codeOf = (error: unknown): string => String(propertyOf(error, 'code') ?? '');
+const primaryCodes: Readonly<Record<number, string>> = {
+  ...{ 5: 'SQLITE_BUSY', 6: 'SQLITE_LOCKED', 8: 'SQLITE_READONLY', 10: 'SQLITE_IOERR' },
+  ...{ 11: 'SQLITE_CORRUPT', 13: 'SQLITE_FULL', 14: 'SQLITE_CANTOPEN' },
+};
+
+/** The code of an error. The driver gives some a number alone, whose lowest byte is the code. */
+function codeOf(error: unknown): string {
+  const code = String(propertyOf(error, 'code') ?? '');
+  const number = /^UNKNOWN_SQLITE_ERROR_(\d+)$/.exec(code)?.[1];
+  return (number && primaryCodes[Number(number) & 255]) ?? code;
+}
 
 /** Is it an error of SQLite, and not of the code that uses it? */
 export function isOfSqlite(error: unknown): boolean {
@@ -46,6 +57,8 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
       { cause },
     );
   }
+  const files = outOfFiles(cause);
+  if (files !== null) return files;
   // The driver gives a file that cannot be opened no code.
   if (code === '' || /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|IOERR)/.test(code)) {
     const isWrite = !isReadOnly || /^SQLITE_(?:READONLY|PERM)/.test(code);
@@ -56,4 +69,14 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
     );
   }
   return new StoreError('store_failed', `SQLite refused a statement of the store (${code}).`, { cause });
+}
+
+/** SQLite does not say that a process has no descriptors left: another file says it. */
+function outOfFiles(cause: unknown): StoreError | null {
+  try {
+    closeSync(openSync(process.execPath, 'r'));
+    return null;
+  } catch (error) {
+    return isOutOfFiles(error) ? tooManyFiles(cause) : null;
+  }
 }

@@ -12,7 +12,8 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { strangeCompanion } from '@call-attribution/node-stream/files';
 import { StoreError } from './errors.ts';
-import { type Connection, connect, inMemory } from './sqlite-connection.ts';
+import { type Access, type Connection, connect, inMemory } from './sqlite-connection.ts';
+import { fromSqlite } from './sqlite-errors.ts';
 
 /** What tells an open database file from another one under its name. */
 interface FileWatch {
@@ -47,7 +48,7 @@ const statOf = (path: string): BigIntStats | undefined =>
  */
 const descriptors = new Map<string, { readonly number: number; users: number }>();
 
-/** Nobody waits for what may be a pipe by now. */
+/** Open without blocking: the path may be a pipe. */
 const unwaiting = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** The descriptor of a file, for one more user. Null when it cannot be opened: SQLite cannot either, and says why. */
@@ -116,6 +117,8 @@ export interface OpenFile {
   readonly reader: Connection;
   readonly writing: Queue;
   readonly reading: Queue;
+  /** How further connections open it. */
+  readonly access: Access;
   /** Null for a database in memory. */
   readonly watch: FileWatch | null;
 }
@@ -161,9 +164,8 @@ export const connectReader = (
   path: string,
   file: string,
   patienceMs: number,
-  isReadOnly: boolean,
-): Promise<Connection> =>
-  connect(path, file, patienceMs, ['busy_timeout = 20', 'query_only = ON'], isReadOnly);
+  access: Access,
+): Promise<Connection> => connect(path, file, patienceMs, ['busy_timeout = 20', 'query_only = ON'], access);
 
 const forWriting = [
   // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
@@ -190,8 +192,8 @@ export async function openFile(path: string, file: string, patienceMs: number): 
   return watched(path, file, async () => {
     const writer = await connect(path, file, patienceMs, forWriting);
     try {
-      const reader = await connectReader(path, file, patienceMs, false);
-      return { writer, reader, writing: createQueue(), reading: createQueue() };
+      const reader = await connectReader(path, file, patienceMs, 'read');
+      return { writer, reader, writing: createQueue(), reading: createQueue(), access: 'read' };
     } catch (error) {
       writer.close();
       throw error;
@@ -200,12 +202,47 @@ export async function openFile(path: string, file: string, patienceMs: number): 
 }
 
 /** Opens a file for reading alone. */
-export function openToRead(path: string, file: string, patienceMs: number): Promise<OpenFile> {
+export async function openToRead(path: string, file: string, patienceMs: number): Promise<OpenFile> {
+  const access = await accessTo(path, file, patienceMs);
   return watched(path, file, async () => {
-    const reader = await connectReader(path, file, patienceMs, true);
+    const reader = await connectReader(path, file, patienceMs, access);
     const queue = createQueue();
-    return { writer: reader, reader, writing: queue, reading: queue };
+    return { writer: reader, reader, writing: queue, reading: queue, access };
   });
+}
+
+/** SQLite makes a log to read a file, which it cannot on a read-only disk: then the file has to be whole without one. */
+async function accessTo(path: string, file: string, patienceMs: number): Promise<Access> {
+  const read = async (access: Access): Promise<void> => {
+    const connection = await connectReader(path, file, patienceMs, access);
+    try {
+      await connection.session.all('SELECT count(*) FROM store.sqlite_schema');
+    } catch (error) {
+      throw fromSqlite(error, file);
+    } finally {
+      connection.close();
+    }
+  };
+  try {
+    await read('read');
+    return 'read';
+  } catch (error) {
+    if (!(error instanceof StoreError) || !/^(?:not_writable|store_unavailable)$/.test(error.code))
+      throw error;
+    if ((statOf(`${path}-wal`)?.size ?? 0n) > 0n)
+      throw new StoreError(
+        'store_unavailable',
+        {
+          message: `${file} cannot be read where nothing can be written: ${file}-wal has changes that are not in it yet.`,
+          hint: 'Copy both files to a disk that can be written to, and open the copy.',
+        },
+        { cause: error },
+      );
+    await read('immutable').catch(() => {
+      throw error;
+    });
+    return 'immutable';
+  }
 }
 
 /** Opens a file. One that is there is watched before, so that its descriptor is closed after all connections. */
@@ -235,10 +272,7 @@ export async function closeReader(
   await tidyUp(path, file);
 }
 
-/**
- * Whoever only reads a file makes a log and its index beside it, which are empty, and cannot remove them. The last one that may write
- * removes them when it closes the file.
- */
+/** A read-only connection leaves an empty log and its index beside the file. One that may write removes them when it closes. */
 export async function tidyUp(path: string, file: string): Promise<void> {
   if (statOf(`${path}-wal`)?.size !== 0n) return;
   try {

@@ -49,7 +49,14 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
     // An in-memory database belongs to one connection, which readers and the writer therefore share.
     const only = await connect(file, file, patienceMs, []);
     const queue = createQueue();
-    const opened = { writer: only, reader: only, writing: queue, reading: queue, watch: null };
+    const opened = {
+      writer: only,
+      reader: only,
+      writing: queue,
+      reading: queue,
+      access: 'write',
+      watch: null,
+    } as const;
     return new SqliteDriver(file, settings, opened, async () => only.close());
   }
   const path = realPath(file);
@@ -81,20 +88,18 @@ class SqliteDriver implements Driver {
   readonly #patienceMs: number;
   readonly #opened: OpenFile;
   readonly #release: () => Promise<void>;
-  readonly #isReadOnly: boolean;
   /** Connections of reads that have one of their own. */
   readonly #streams = new Set<Connection>();
   #isClosed = false;
 
   constructor(
     file: string,
-    { busyTimeout, readOnly }: Pick<StoreSettings, 'busyTimeout' | 'readOnly'>,
+    { busyTimeout }: Pick<StoreSettings, 'busyTimeout'>,
     opened: OpenFile,
     release: () => Promise<void>,
   ) {
     this.#file = file;
     this.#patienceMs = busyTimeout;
-    this.#isReadOnly = readOnly;
     this.#opened = opened;
     this.#release = release;
   }
@@ -125,7 +130,7 @@ class SqliteDriver implements Driver {
       return;
     }
     watch.check();
-    const own = await connectReader(realPath(this.#file), this.#file, this.#patienceMs, this.#isReadOnly);
+    const own = await connectReader(realPath(this.#file), this.#file, this.#patienceMs, this.#opened.access);
     this.#streams.add(own);
     const session: Session = {
       ...own.session,

@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { builtFile, testStores } from '@call-attribution/test-tools';
+import { runSql } from '@call-attribution/test-tools/postgres';
+import Database from 'libsql';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openStore, querySql } from '../src/index.ts';
+import { smallCall } from './small-calls.ts';
+
+/** Changes the database of a store behind its back. */
+async function change(url: string, ...statements: string[]): Promise<void> {
+  for (const sql of statements) {
+    if (url.startsWith('postgres')) await runSql(url, sql);
+    else {
+      const database = new Database(url.slice('sqlite:'.length));
+      database.exec(sql);
+      database.close();
+    }
+  }
+}
+
+const call = smallCall('a', '2026-01-01 00:00:00', '1.0', false, { vt_network: 'g', city: 'Peru' });
+
+describe.each(testStores())('a $kind store of another layout', ({ newUrl }) => {
+  const made = async () => {
+    const url = await newUrl();
+    await using store = await openStore(url);
+    await store.putAccount({ id: '101', name: 'One' });
+    await store.upsert('101', [call]);
+    return url;
+  };
+
+  test('columns of new fields are added, and what it has stays', async () => {
+    const url = await made();
+    await change(
+      url,
+      'DROP VIEW calls',
+      'ALTER TABLE records DROP COLUMN vt_network',
+      'ALTER TABLE records DROP COLUMN browser',
+      "UPDATE meta SET layout = 'of an earlier release'",
+    );
+    await expect(openStore(url, { readOnly: true })).rejects.toMatchObject({
+      code: 'store_url',
+      message: expect.stringMatching(
+        /lacks the columns vt_network, browser of this release\. Open it to write once/,
+      ),
+    });
+    const stores = await Promise.all([openStore(url), openStore(url)]);
+    expect(await stores[0]?.get('101', 'a')).toMatchObject({ city: 'Peru', vt_network: null, browser: null });
+    expect(await stores[1]?.upsert('101', [call])).toMatchObject({ changed: 1 });
+    expect(await stores[0]?.get('101', 'a')).toMatchObject({ vt_network: 'g' });
+    for await (const row of await querySql(url, 'select vt_network, browser from calls'))
+      expect(row).toEqual({ vt_network: 'g', browser: call.browser });
+    for (const store of stores) await store.close();
+    await (await openStore(url, { readOnly: true })).close();
+  });
+
+  test.each([
+    ['a column', ['ALTER TABLE records ADD COLUMN mood text'], 'its table "records" has a column "mood"'],
+    ['a table less', ['DROP TABLE erased'], 'it has no table "erased"'],
+    [
+      'another column less',
+      ['ALTER TABLE claims DROP COLUMN note'],
+      'its table "claims" has no column "note"',
+    ],
+    [
+      'another type',
+      [
+        'DROP VIEW calls',
+        'ALTER TABLE records DROP COLUMN city',
+        'ALTER TABLE records ADD COLUMN city bigint',
+      ],
+      'the column "city" of its table "records" is bigint, not text',
+    ],
+    ['no meta table', ['DROP TABLE meta'], 'it has tables of a store, and none "meta"'],
+    ['no meta row', ['DELETE FROM meta'], 'its table "meta" is empty'],
+  ])('it is refused by the name of the difference: %s', async (_, statements, difference) => {
+    const url = await made();
+    await change(url, "UPDATE meta SET layout = 'other'", ...statements);
+    for (const readOnly of [true, false])
+      await expect(openStore(url, { readOnly })).rejects.toMatchObject({
+        code: 'store_url',
+        message: expect.stringContaining(`is not a store of this release: ${difference}`),
+      });
+  });
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a file where nothing can be written is read as it is, unless a log belongs to it',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'calls-read-only-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'calls.db');
+    const store = await openStore(`sqlite:${file}`);
+    await store.putAccount({ id: '101', name: 'One' });
+    await store.upsert('101', [call]);
+    const reader = await builtFile(new URL('./fixtures/reader.ts', import.meta.url).href);
+    const read = () => String(execFileSync(process.execPath, [reader, `sqlite:${file}`]));
+    copyFileSync(`${file}-wal`, join(folder, 'log'));
+    await store.close();
+    chmodSync(file, 0o444);
+    chmodSync(folder, 0o555);
+    expect(read()).toBe('1 1');
+    chmodSync(folder, 0o755);
+    copyFileSync(join(folder, 'log'), `${file}-wal`);
+    chmodSync(`${file}-wal`, 0o444);
+    chmodSync(folder, 0o555);
+    expect(read()).toMatch(
+      /calls\.db cannot be read where nothing can be written: \S+calls\.db-wal has changes/,
+    );
+    chmodSync(folder, 0o755);
+  },
+);
