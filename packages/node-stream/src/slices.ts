@@ -43,11 +43,18 @@ export interface SliceOptions extends Limits {
   /** Where an earlier read stopped. */
   readonly from?: Pick<ReadState<number>, 'border' | 'pages'> | null;
   /** How close items lie where the read begins, and how many there are until the end, if an earlier read has shown it. */
-  readonly pace?: { readonly items: number; readonly width: number; readonly left: number } | null;
-  /** Slices to deliver at most. */
+  readonly pace?: (Pace & { readonly left: number }) | null;
+  /** Slices after which no more is asked for. */
   readonly most?: number;
   /** A read that ends by an error first delivers all that has arrived, also what does not come next. */
   readonly keepsArrived?: boolean;
+}
+
+/** How close items lie: so many in a range of this width. A page holds `size` of them. */
+export interface Pace {
+  readonly items: number;
+  readonly width: number;
+  readonly size: number;
 }
 
 /** Items that are delivered together. */
@@ -64,6 +71,8 @@ export interface Slice<T> extends Span<number> {
   readonly pages: ReadState<number>['pages'];
   /** What the first answer of all counted. */
   readonly first: number | null;
+  /** How close items lie here; null while that is not known. */
+  readonly pace: Pace | null;
   /** It had to be asked for more than once. */
   readonly isReread: boolean;
 }
@@ -127,6 +136,7 @@ class Slicer<T> {
   #first: number | null = null;
   /** Only whole ranges were asked for so far. */
   #isFirst = true;
+  readonly #most: number;
   #requests = 0;
   #delivered = 0;
   #given = 0;
@@ -135,18 +145,17 @@ class Slicer<T> {
     this.#source = source;
     this.#options = options;
     this.#size = options.rows;
+    this.#most = options.most ?? Number.POSITIVE_INFINITY;
     if (!options.pace) return;
     this.#pace = options.pace;
+    this.#size = Math.min(options.pace.size, options.rows);
     this.#left = options.pace.left;
     this.#isFirst = false;
   }
 
   async *read(ranges: readonly Span<number>[]): AsyncGenerator<Slice<T>, void, void> {
     try {
-      for await (const slice of this.#inOrder(ranges)) {
-        yield slice;
-        if (this.#given >= (this.#options.most ?? Number.POSITIVE_INFINITY)) return;
-      }
+      yield* this.#inOrder(ranges);
     } catch (error) {
       if (this.#options.keepsArrived) yield* this.#arrived();
       throw error;
@@ -181,7 +190,9 @@ class Slicer<T> {
     while (this.#work.length > 0) {
       this.#lookAhead();
       const head = this.#work[0] as Piece<T>;
-      const answer = await (head.answer as NonNullable<typeof head.answer>);
+      // What is on its way is still taken.
+      if (head.answer === undefined) return;
+      const answer = await head.answer;
       const gathered = await this.#gather(head, answer);
       if (gathered === 'pages') yield* this.#byPages(head, answer instanceof Misplaced ? null : answer, null);
       else if (gathered !== 'cut') {
@@ -197,7 +208,9 @@ class Slicer<T> {
 
   async #ask(range: Span<number>, page = 0, rows = this.#options.rows, after: Ask['after'] = null) {
     this.#requests += 1;
-    if (this.#requests > fewRequests + requestsPerSlice * this.#delivered)
+    // What lies at the border of an earlier read comes again: a page at most for each.
+    const most = fewRequests + this.#restored.size + requestsPerSlice * this.#delivered;
+    if (this.#requests > most)
       throw new StreamError(
         'too_many_requests',
         `${this.#requests - 1} requests brought ${this.#delivered} pages of items: the totals of the server cannot be true.`,
@@ -212,8 +225,12 @@ class Slicer<T> {
 
   /** Asks for the slices that come next, as many as may be on their way. Without a pace only the first. */
   #lookAhead(): void {
-    const { ahead, most = Number.POSITIVE_INFINITY } = this.#options;
-    for (let i = 0; i < this.#work.length && i < Math.min(ahead, most - this.#given); i += 1) {
+    const { ahead } = this.#options;
+    for (
+      let i = 0;
+      i < this.#work.length && i < Math.min(ahead, Math.ceil((this.#most - this.#given) / 2));
+      i += 1
+    ) {
       const piece = this.#work[i] as Piece<T>;
       if (piece.answer !== undefined) continue;
       if (i > 0 && this.#pace === null) return;
@@ -458,6 +475,7 @@ class Slicer<T> {
       },
       border: [...this.#border.keys()],
       first: this.#first,
+      pace: this.#pace === null ? null : { ...this.#pace, size: this.#size },
     };
   }
 
@@ -561,7 +579,9 @@ class Slicer<T> {
       if (isCursor || !(cursors.size > 0 || next.next === null || isSame || isDone)) {
         const pages = { done: page + 1, rows, after, calls, left: 0 };
         yield { ...this.#sliceOf(piece, fresh), border: next.ids, isReread: false, stretches: null, pages };
-        continue;
+        if (this.#given < this.#most) continue;
+        this.#work = [];
+        return;
       }
       this.#work.shift();
       this.#isFirst = false;

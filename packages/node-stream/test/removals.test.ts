@@ -140,7 +140,7 @@ describe('a sync', () => {
 
   test('an erasure takes ids out of a state that names them', () => {
     const seen = ['a', 'b'].map((sid) => [sid, '2026-01-01 00:00:00', 'hash'] as const);
-    const none = { asked: [], firsts: [], latest: null, countedTo: null, paged: null };
+    const none = { asked: [], firsts: [], latest: null, countedTo: null, pace: null, paged: null };
     const doubled = { from: null, to: null, is: 'short', why: 'doubled', sids: ['a', 'c'] } as const;
     const stretches = [{ ...doubled, counted: 3, shared: 0, calls: 3, at: 1 }];
     const state: SyncState = {

@@ -43,7 +43,7 @@ export const nothingRead: SyncState = { version: 2, account: null, parts: [] };
 
 const emptyPart: SyncPart = {
   ...{ version: 'v3', filter: '', latest: null, asked: [], stretches: [], firsts: [] },
-  ...{ countedTo: null, paged: null },
+  ...{ countedTo: null, pace: null, paged: null },
 };
 
 /** One run of a sync: reads what is due, counts it, and reads again once what the count did not find. */
@@ -191,13 +191,11 @@ export class SyncRun {
   /** How close calls lie where an interrupted read goes on. */
   #paceAt(range: Span): NonNullable<SliceOptions['pace']> | null {
     const first = this.#firstOf(range);
-    const before = this.#part.stretches.find(
-      ({ from, to }) => from !== null && to !== null && to === range.from,
-    );
-    if (first === undefined || before === undefined) return null;
-    const width = (numberOf(before.to) ?? 0) - (numberOf(before.from) ?? 0);
-    const left = Math.max(0, first.total - knownIn(this.#part.stretches, first));
-    return { items: before.calls, width, left };
+    const { pace, stretches } = this.#part;
+    const goesOn = stretches.some(({ to }) => to !== null && to === range.from);
+    if (first === undefined || pace === null || !goesOn) return null;
+    const left = Math.max(0, first.total - knownIn(stretches, first));
+    return { ...pace, left };
   }
 
   /** Takes the calls of a slice, and what was read with it. */
@@ -241,6 +239,7 @@ export class SyncRun {
     this.#set({
       latest,
       stretches: bounding(list, { latest, until: this.#until }, this.#ages),
+      pace: slice.pace,
       paged: slice.pages === null ? null : { from: range.from, to: range.to, pages: slice.pages },
     });
     this.#done += slice.size;

@@ -2,6 +2,7 @@ import type { Call } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
 import { StateError } from '../errors.ts';
 import { common, missing, type ReadState, type Span, type Stretch } from '../proof.ts';
+import type { Pace } from '../slices.ts';
 
 /** How many calls the first answer counted in a range. */
 export interface FirstCount extends Span {
@@ -27,6 +28,8 @@ export interface SyncPart {
   readonly firsts: readonly FirstCount[];
   /** Calls after this were too young to be counted by the last run. */
   readonly countedTo: string | null;
+  /** How close calls lay where they were read last. */
+  readonly pace: Pace | null;
   /** A range that is read page by page, and how far it is. */
   readonly paged: (Span & { readonly pages: NonNullable<ReadState['pages']> }) | null;
 }

@@ -58,7 +58,7 @@ test('a copy that calls itself whole has every call that the server had when it 
 const cutReads = openDrill({
   name: 'cut-first-reads',
   kind: 'stops',
-  what: 'A first read is cut into turns of some pages, or killed again and again; it ends, with at most 1.1 times the requests of one turn, and four for each turn',
+  what: 'A first read is cut into turns of some pages, or killed again and again; it ends, with at most 1.1 times the requests of one turn, and one for each turn, four where it is aborted',
 });
 test.each([
   ['turns of 3 pages', { maxPages: 3 }],
@@ -69,6 +69,6 @@ test.each([
   ['turns that are killed', { dies: 20 }],
   ['turns that are aborted after 20 pages', { aborts: 20 }],
 ])(
-  'a first read in %s ends, with at most 1.1 times the requests of one turn, and four for each turn',
+  'a first read in %s ends, with at most 1.1 times the requests of one turn, and one for each turn, four where it is aborted',
   (_, cut) => cutReads.run(() => readsInTurns({ calls: 6_000, rows: 25, ...cut }, cutReads)),
 );
