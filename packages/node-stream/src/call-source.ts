@@ -16,9 +16,9 @@ import {
   toFilter,
 } from '@call-attribution/query-dsl';
 import { StreamError } from './errors.ts';
-import type { Answer } from './judge.ts';
+import type { Answer, Ask, Asked } from './judge.ts';
 import type { Span } from './proof.ts';
-import { type Ask, type Asked, Misplaced } from './slices.ts';
+import { Misplaced } from './slices.ts';
 
 /** The part of core's client that a read uses. Any client with it will do. */
 export type PageClient = Pick<Client, 'version' | 'fetchPage'>;

@@ -1,5 +1,21 @@
 import type { Span, Stretch } from './proof.ts';
 
+/** What a range is asked for. */
+export interface Ask {
+  readonly range: Span<number>;
+  /** Page of the range, from 0. */
+  readonly page: number;
+  readonly rows: number;
+  /** `next` of the page before, where the list goes on by that. */
+  readonly after: string | number | null;
+  readonly signal: AbortSignal;
+}
+
+/** A list that can be asked for a range. It throws `Misplaced` when an answer was not the page that was asked for. */
+export interface Asked<T> {
+  ask(request: Ask): Promise<Answer<T>>;
+}
+
 /** An answer of a list: what is asked of its items before any of them is delivered. */
 export interface Answer<T> {
   /** What tells each item from all others, in the order of the answer. */

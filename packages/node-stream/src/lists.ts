@@ -1,14 +1,13 @@
 // Any list, read whole: what can be asked for a range of an order. createListReader proves that it has everything, as far as the list can be
 // counted, and says what it cannot prove.
 import { StreamError } from './errors.ts';
-import type { Answer } from './judge.ts';
+import type { Answer, Ask, Asked } from './judge.ts';
 import { through } from './operators/chain.ts';
 import type { Done, Sink } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
 import type { Checkpoint, Page, Source } from './page.ts';
 import type { Span, Verdict } from './proof.ts';
 import { type Progress, pagesOf, Reading } from './reading.ts';
-import type { Ask, Asked } from './slices.ts';
 
 export { StreamError, type StreamErrorCode } from './errors.ts';
 export type { Checkpoint, Page } from './page.ts';

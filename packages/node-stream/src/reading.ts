@@ -1,5 +1,6 @@
 import { checkCheckpoint, checkpointOf } from './checkpoint.ts';
 import { StreamError } from './errors.ts';
+import type { Asked } from './judge.ts';
 import type { Checkpoint, Page, Range } from './page.ts';
 import {
   add,
@@ -16,7 +17,7 @@ import {
   type Verdict,
   verdictOf,
 } from './proof.ts';
-import { type Asked, type Slice, type SliceOptions, slices } from './slices.ts';
+import { type Slice, type SliceOptions, slices } from './slices.ts';
 
 /** How far a read has come. */
 export interface Progress {

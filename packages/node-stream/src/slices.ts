@@ -1,27 +1,11 @@
 import { StreamError } from './errors.ts';
 import { IdSet } from './ids.ts';
-import { type Answer, isRising, judge, type Limits, pagedStretch } from './judge.ts';
+import { type Answer, type Ask, type Asked, isRising, judge, type Limits, pagedStretch } from './judge.ts';
 import type { ReadState, Span, Stretch } from './proof.ts';
 
 // A slice is one answer. It is delivered when it is proved: as many items as its total says, each once, all inside. Else it is asked for
 // again; a range that holds more than a page is cut where the answer shows. Ranges are closed and share their borders, so that nothing
 // falls between two of them, however the server reads fractions of seconds or a repeated hour.
-
-/** What a range is asked for. */
-export interface Ask {
-  readonly range: Span<number>;
-  /** Page of the range, from 0. */
-  readonly page: number;
-  readonly rows: number;
-  /** `next` of the page before, where the list goes on by that. */
-  readonly after: string | number | null;
-  readonly signal: AbortSignal;
-}
-
-/** A list that can be asked for a range. It throws `Misplaced` when an answer was not the page that was asked for. */
-export interface Asked<T> {
-  ask(request: Ask): Promise<Answer<T>>;
-}
 
 /** An answer that was not what was asked for; another one may be. */
 export class Misplaced extends Error {
@@ -276,6 +260,10 @@ class Slicer<T> {
     let last: { readonly total: number | null; readonly twice: string } = { total: null, twice: '' };
     let refusal: Misplaced | null = null;
     let outside = 0;
+    const noteOutside = (): void => {
+      outside += 1;
+      if (outside >= 3) throw new StreamError('range_ignored');
+    };
     for (let pass = 1; pass <= tries; pass += 1) {
       const answer = pass === 1 ? given : await this.#ask(piece);
       if (answer instanceof Misplaced) {
@@ -284,8 +272,7 @@ class Slicer<T> {
       }
       const judgement = judge(answer, piece, this.#options);
       if (judgement === 'outside') {
-        outside += 1;
-        if (outside >= 3) throw new StreamError('range_ignored');
+        noteOutside();
         continue;
       }
       if (judgement === 'untotalled') return 'pages';
@@ -303,10 +290,15 @@ class Slicer<T> {
         return { items: ids.map((_, index) => ({ answer, index })), total, passes: pass, is: 'proved' };
       const found = await this.#pass(piece, answer, { isWhole: !canCut, isFirst: all.size === 0 });
       if (found === 'cut') return this.#cut(piece, answer);
+      if (found === 'outside') {
+        noteOutside();
+        continue;
+      }
       for (const [id, one] of found.items) all.set(id, one);
       const twice = found.twice.join('\n');
       if (found.isProved) return { items: [...found.items.values()], total, passes: pass, is: 'proved' };
-      if (isOnePage && found.twice.length > 0 && twice === last.twice)
+      // Twice in one answer: a page that repeats another one is not the one that was asked for.
+      if (isOnePage && new Set(ids).size < total && twice === last.twice)
         return {
           items: [...all.values()],
           total,
@@ -353,17 +345,19 @@ class Slicer<T> {
     };
     take(answer);
     const total = answer.total ?? 0;
-    const rows = answer.ids.length;
-    let got = rows;
+    // A server that gives more rows than it was asked for still counts its pages by those.
+    const rows = Math.min(answer.ids.length, this.#options.rows);
+    let got = answer.ids.length;
     let isSteady = true;
     // A full page that says that it is all may come from a server that counts no further: the next one shows it.
-    const isAll = got === total && rows < this.#options.rows;
+    const isAll = got === total && got < this.#options.rows;
     for (let page = 1; rows > 0 && !isAll && got <= total && (got < total || page === 1); page += 1) {
       const next = await this.#ask(piece, page, rows);
       if (next instanceof Misplaced) {
         isSteady = false;
         break;
       }
+      if (judge(next, piece, this.#options) === 'outside') return 'outside' as const;
       const fresh = take(next);
       got += next.ids.length;
       isSteady &&= next.total === total || next.ids.length === 0;

@@ -1,6 +1,5 @@
-import type { Answer } from '../../src/judge.ts';
+import type { Answer, Ask, Asked } from '../../src/judge.ts';
 import type { Span } from '../../src/proof.ts';
-import type { Ask, Asked } from '../../src/slices.ts';
 import type { Dice } from './dice.ts';
 
 /** A record of the model: what the reader can see of it. */
