@@ -75,7 +75,7 @@ try {
   const ways = {
     sync,
     'fleet into SQLite': () => fleet(`sqlite:${join(folder, `fleet-${runs}.db`)}`),
-    'export, Parquet': () => exported(toParquet({ rowGroupSize: 5_000 }), 'parquet'),
+    'export, Parquet': () => exported(toParquet(), 'parquet'),
     'fleet into Parquet': () => fleet(`folder:${join(folder, `parquet-${runs}`)}`, month),
     'export, packed lines': () => exported([toNdjson(), toGzip()], 'ndjson.gz'),
     'fleet into packed lines': () =>

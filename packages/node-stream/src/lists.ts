@@ -1,5 +1,6 @@
 // Any list, read whole: what can be asked for a range of an order. createListReader proves that it has everything, as far as the list can be
 // counted, and says what it cannot prove.
+import { checkWhole } from '@call-attribution/core/options';
 import { StreamError } from './errors.ts';
 import type { Answer, Ask, Asked } from './judge.ts';
 import { through } from './operators/chain.ts';
@@ -90,23 +91,16 @@ export interface ListReader<T> extends Source<T>, AsyncIterable<T> {
  *
  * @example
  * const orders = createListReader(
- *   {
- *     async fetch({ from, to, page, size, signal }) {
- *       const response = await fetch(`${api}/orders?since=${from}&before=${to}&page=${page}&per_page=${size}`, { signal });
- *       return { items: await response.json(), total: Number(response.headers.get('x-total')) };
- *     },
- *     id: (order) => order.id,
- *     position: (order) => Date.parse(order.created_at),
- *     size: 100,
- *   },
+ *   { fetch: askForOrders, id: (order) => order.id, position: (order) => Date.parse(order.created_at), size: 100 },
  *   { from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 1, 1) },
  * );
  * for await (const order of orders) console.log(order.id);
  * console.log((await orders.verdict).proof); // whole
  */
 export function createListReader<T>(list: List<T>, options: ListReaderOptions = {}): ListReader<T> {
-  const { size, name = '', step = 1, cap = Number.MAX_SAFE_INTEGER } = list;
+  const { size, name = '', step = 1, cap = Number.POSITIVE_INFINITY } = list;
   const { from = null, to = null, checkpoint = null, prefetch = 4, signal = null, onProgress } = options;
+  for (const [each, value] of Object.entries({ size, step, prefetch })) checkWhole(value, each);
   const fetch = async (request: ListRequest): Promise<ListPage<T>> => {
     const page: ListPage<T> | undefined = await list.fetch(request);
     if (Array.isArray(page?.items) && (page.total == null || Number.isSafeInteger(page.total))) return page;

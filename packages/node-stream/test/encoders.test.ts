@@ -308,7 +308,7 @@ describe('toParquet', () => {
   };
 
   it('writes values and types that read back as in the field table', async () => {
-    const file = await parquetOf(toParquet({ rowGroupSize: 100 }), calls);
+    const file = await parquetOf(toParquet(), calls);
     const read = await parquetReadObjects({ file });
     expect(read.length).toBe(calls.length);
     const wire = read.map((row) =>
@@ -334,8 +334,8 @@ describe('toParquet', () => {
     expect(wire).toEqual(expected);
   });
 
-  it('writes typed columns, times without a zone, and row groups of the chosen size', async () => {
-    const metadata = parquetMetadata(await parquetOf(toParquet({ rowGroupSize: 100 }), calls));
+  it('writes typed columns, times without a zone, and groups of ten thousand rows', async () => {
+    const metadata = parquetMetadata(await parquetOf(toParquet(), calls));
     const byName = new Map(metadata.schema.map((element) => [element.name, element]));
     expect(byName.get('pool_id')?.type).toBe('INT64');
     expect(byName.get('talk_minutes')?.type).toBe('DOUBLE');
@@ -344,7 +344,9 @@ describe('toParquet', () => {
       isAdjustedToUTC: false,
     });
     expect(byName.get('sid')?.converted_type).toBe('UTF8');
-    expect(metadata.row_groups.map(({ num_rows }) => Number(num_rows))).toEqual([100, 100, 100]);
+    const many = Array.from({ length: 10_050 }, (_, i) => callOf({ sid: String(i) }));
+    const { row_groups } = parquetMetadata(await parquetOf(toParquet({ columns: ['sid'] }), many));
+    expect(row_groups.map(({ num_rows }) => Number(num_rows))).toEqual([10_000, 50]);
   });
 
   it('writes a file with its columns when there are no records', async () => {

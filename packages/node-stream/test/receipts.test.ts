@@ -81,7 +81,7 @@ const forms: Record<string, { encode: () => Encoding<(typeof calls)[0]>; form: F
     form: { format: 'csv', gzip: false },
   },
   parquet: {
-    encode: () => toParquet({ rowGroupSize: 15 }),
+    encode: () => toParquet(),
     form: { format: 'parquet', gzip: false },
   },
   'parquet with columns of each type': {

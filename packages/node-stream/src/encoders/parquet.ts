@@ -16,9 +16,10 @@ type SchemaElement = ConstructorParameters<Peer['ParquetWriter']>[0]['schema'][n
 export interface ParquetOptions<T = Call> {
   /** Fields of calls by name, and columns of your own, in order. Default: all fields, and `odd`. */
   columns?: readonly ((keyof NoInfer<T> & string) | ParquetColumn<T>)[] | undefined;
-  /** Records in a row group, which is held in memory and is the unit in which readers skip. Default 10,000. */
-  rowGroupSize?: number;
 }
+
+/** Records in a row group, which is held in memory and is the unit in which readers skip. */
+const rowGroupSize = 10_000;
 
 /**
  * Writes Apache Parquet with typed columns: numbers as numbers, times as local timestamps without a zone, all nullable. Without `columns`
@@ -30,8 +31,7 @@ export interface ParquetOptions<T = Call> {
  * await pipeline(createCallStream(client), toParquet({ columns: ['sid', 'talk_minutes'] }), fileSink('calls.parquet'));
  */
 export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
-  const { columns: chosen, rowGroupSize = 10_000 } = options;
-  const columns = parquetColumns<T>(chosen);
+  const columns = parquetColumns<T>(options.columns);
   const titles = columns.map(({ name }) => name);
   const texts = cellTexts(titles);
 
