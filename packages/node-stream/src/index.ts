@@ -52,6 +52,7 @@ export {
 } from './read.ts';
 export type { Progress } from './reading.ts';
 // Sync: a copy that is kept up to date.
+export type { Pace } from './slices.ts';
 export {
   type FirstCount,
   type MovingPeriod,

@@ -36,8 +36,11 @@ export interface SliceOptions extends Limits {
 
 /** How close items lie: so many in a range of this width. A page holds `size` of them. */
 export interface Pace {
+  /** Items of a range. */
   readonly items: number;
+  /** The width of that range. */
   readonly width: number;
+  /** Items that a page holds. */
   readonly size: number;
 }
 

@@ -6,8 +6,6 @@ import {
   newRemovalKey,
   nothingRemoved,
   openRemovals,
-  parseRemovals,
-  printRemovals,
   purgeBorder,
   type RemovalNote,
   withoutCalls,
@@ -48,33 +46,6 @@ describe('a note of what was removed', () => {
     expect(removals.isRemoved({ ani: '', date_added: 'soon' })).toBe(false);
     expect(JSON.stringify(note)).not.toContain('5550199');
     expect([isNothing(note), isNothing(nothingRemoved)]).toEqual([false, true]);
-  });
-
-  test('is read as it was printed', () => {
-    expect(parseRemovals(printRemovals({ '101': note, '102': nothingRemoved }))).toEqual(
-      new Map([
-        ['101', note],
-        ['102', nothingRemoved],
-      ]),
-    );
-  });
-
-  const account = (note: unknown): string => `{"removals":1,"accounts":{"101":${JSON.stringify(note)}}}`;
-  test.each([
-    [''],
-    ['[]'],
-    ['{"removals":2,"accounts":{}}'],
-    ['{"removals":1}'],
-    [account(null)],
-    [account({ erased: [], purgedBefore: 'yesterday' })],
-    [account({ erased: [], purgedBefore: '2026-13-01 00:00:00' })],
-    [account({ erased: {}, purgedBefore: null })],
-    [account({ erased: [{ key: 'short', callers: [] }], purgedBefore: null })],
-    [account({ erased: [{ key: a, callers: ['3125550199'] }], purgedBefore: null })],
-    [account({ erased: [{ key: a, callers: [5] }], purgedBefore: null })],
-    [account({ erased: [{ key: a }], purgedBefore: null })],
-  ])('is refused as %s', (text) => {
-    expect(parseRemovals(text)).toBeNull();
   });
 
   test.each([

@@ -83,7 +83,7 @@ export async function checkFile(path: string, ask: Ask): Promise<Check> {
 function formOf(path: string, receipt: Receipt | null): FileForm {
   const { format: named, gzip } = formatOfName(path);
   const rows = receipt?.rows;
-  const isFile = rows !== undefined && rows.format !== 'store' && rows.format !== 'dataset';
+  const isFile = rows !== undefined && rows.format !== 'store';
   const format = isFile ? rows.format : named;
   if (format === null)
     throw new UsageError(`${path}: the name does not say a format, and there is no receipt`, {

@@ -9,7 +9,6 @@ export {
   newRemovalKey,
   nothingRemoved,
   openRemovals,
-  parseRemovals,
   printRemovals,
   purgeBorder,
   type RemovalNote,

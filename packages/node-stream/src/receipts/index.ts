@@ -10,21 +10,15 @@ export {
   readFileContents,
 } from './read-file.ts';
 export {
-  type DatasetContents,
-  datasetPath,
   type FoundReceipt,
-  filesDigest,
   parseReceipt,
   periodOfFilter,
   type Receipt,
   type ReceiptFacts,
-  type ReceiptFile,
   type ReceiptRows,
   type RowCount,
   RowDigest,
   readReceipt,
-  removeDatasetReceipt,
   verdictOfCopies,
-  writeDatasetReceipt,
   writeReceipt,
 } from './receipt.ts';

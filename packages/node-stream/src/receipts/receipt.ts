@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { callQuery } from '../call-source.ts';
 import { hasCode } from '../files/own-file.ts';
-import { receiptPath, removeReceipt, writeWholeFile } from '../files/whole-file.ts';
+import { receiptPath, writeWholeFile } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
 import type { Position, Span, Verdict } from '../proof.ts';
 
@@ -35,8 +35,8 @@ export interface ReceiptFacts {
 
 /** The rows of a file. */
 export interface ReceiptRows extends RowCount {
-  /** The format of the file; `store` for a database, `dataset` for a folder of Parquet files. */
-  readonly format: RowForm<never>['format'] | 'store' | 'dataset';
+  /** The format of the file; `store` for a database. */
+  readonly format: RowForm<never>['format'] | 'store';
   /** Its columns, in order; null where each record has its own fields. */
   readonly fields: readonly string[] | null;
   /** What separates the cells of CSV; null in other formats. */
@@ -49,7 +49,7 @@ export interface ReceiptRows extends RowCount {
   }[];
 }
 
-/** What is known about a file of records, a folder of them, or the rows of a store. */
+/** What is known about a file of records, or the rows of a store. */
 export interface Receipt extends Omit<ReceiptFacts, 'fields'> {
   /** The form of the receipt. */
   readonly receipt: 1;
@@ -59,27 +59,15 @@ export interface Receipt extends Omit<ReceiptFacts, 'fields'> {
   readonly writtenAt: string;
   /** The rows. */
   readonly rows: ReceiptRows;
-  /** The bytes; null for a store, which may lay out the same rows in other ways, and for a dataset. */
+  /** The bytes; null for a store, which may lay out the same rows in other ways. */
   readonly bytes: { readonly length: number; readonly sha256: string } | null;
-  /** The files of a dataset. */
-  readonly files?: readonly ReceiptFile[];
-}
-
-/** A file of a dataset. */
-export interface ReceiptFile {
-  /** Its path from the folder of the dataset, with slashes. */
-  readonly path: string;
-  /** How many rows it has. */
-  readonly rows: number;
-  /** Its bytes. */
-  readonly bytes: NonNullable<Receipt['bytes']>;
 }
 
 /** The receipt of a file that is complete. */
 export function receiptOf(
   path: string,
   { fields = null, ...facts }: ReceiptFacts,
-  { rows, ...rest }: Pick<Receipt, 'rows' | 'bytes' | 'files' | 'writtenAt'>,
+  { rows, ...rest }: Pick<Receipt, 'rows' | 'bytes' | 'writtenAt'>,
 ): Receipt {
   return {
     receipt: 1,
@@ -187,45 +175,4 @@ export class RowDigest {
   result(): RowCount {
     return { count: this.#count, digest: this.#sum.toString(16).padStart(64, '0') };
   }
-}
-
-/** The name of a dataset in its folder, from which that of its receipt is made: readers of Parquet pass over such a name. */
-const datasetName = '_calls';
-
-/** The path by which the receipt of a folder of files is written and read. */
-export const datasetPath = (folder: string): string => join(folder, datasetName);
-
-/** Adds up the files of a dataset: how many rows they have, and a digest over their paths, rows and bytes. */
-export function filesDigest(files: readonly ReceiptFile[]): RowCount {
-  const digest = new RowDigest();
-  for (const { path, rows, bytes } of files)
-    digest.add(JSON.stringify([path, rows, bytes.length, bytes.sha256]));
-  return { count: files.reduce((sum, { rows }) => sum + rows, 0), digest: digest.result().digest };
-}
-
-/** What the receipt of a dataset says besides where its rows come from. */
-export interface DatasetContents {
-  /** Its files, with what was counted in each. */
-  readonly files: readonly ReceiptFile[];
-  /** The columns of all files. */
-  readonly fields: readonly string[];
-  /** When it was written, in milliseconds since 1970. */
-  readonly at: number;
-}
-
-/** Writes the receipt of a folder of files, into the folder: one for all of them, so that a file that is gone is missed. */
-export function writeDatasetReceipt(
-  folder: string,
-  facts: ReceiptFacts,
-  { files, fields, at }: DatasetContents,
-): Promise<void> {
-  const rows = { format: 'dataset', fields, delimiter: null, ...filesDigest(files) } as const;
-  const writtenAt = new Date(at).toISOString();
-  const receipt = receiptOf(basename(folder), facts, { rows, bytes: null, files, writtenAt });
-  return writeReceipt(datasetPath(folder), receipt);
-}
-
-/** Removes the receipt of a folder whose files are about to change. */
-export function removeDatasetReceipt(folder: string): Promise<void> {
-  return removeReceipt(datasetPath(folder));
 }

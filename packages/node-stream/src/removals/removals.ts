@@ -95,45 +95,6 @@ export function printRemovals(accounts: Readonly<Record<string, RemovalNote>>): 
   return JSON.stringify({ removals: 1, accounts });
 }
 
-/** Reads what `printRemovals` wrote; null for anything else. */
-export function parseRemovals(text: string): ReadonlyMap<string, RemovalNote> | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  const accounts = propertyOf(value, 'accounts');
-  if (propertyOf(value, 'removals') !== 1 || typeof accounts !== 'object' || accounts === null) return null;
-  const notes = new Map<string, RemovalNote>();
-  for (const [account, given] of Object.entries(accounts)) {
-    const note = noteOf(given);
-    if (note === null) return null;
-    notes.set(account, note);
-  }
-  return notes;
-}
-
-function noteOf(given: unknown): RemovalNote | null {
-  const erased = propertyOf(given, 'erased');
-  const before = propertyOf(given, 'purgedBefore');
-  const purgedBefore = purgeBorder(before);
-  if (!Array.isArray(erased) || (before !== null && purgedBefore === null)) return null;
-  const lists: ErasedCallers[] = [];
-  for (const list of erased) {
-    const key = propertyOf(list, 'key');
-    const callers = propertyOf(list, 'callers');
-    if (typeof key !== 'string' || !hashForm.test(key) || !Array.isArray(callers)) return null;
-    const hashes = callers.filter((hash) => typeof hash === 'string' && hashForm.test(hash));
-    if (hashes.length < callers.length) return null;
-    lists.push({ key, callers: hashes });
-  }
-  return { erased: lists, purgedBefore };
-}
-
-/** What a key or a hash looks like: never so much that a row of a database could not hold it. */
-const hashForm = /^[\w-]{16,64}$/;
-
 /**
  * A line of a ledger without what it says about some calls: lists of JSON lose the items with their `sid` and `account`, which is null
  * where an item has none. Any other line stays as it is.
