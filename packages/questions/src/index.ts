@@ -21,7 +21,6 @@ export {
   RunningAnswers,
 } from './engine/answer-question.ts';
 export type { Calls, ColumnBatch } from './engine/calls.ts';
-export { answersOfRead, type ReadCalls } from './engine/read-calls.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export { type OptionSentence, QuestionError, type QuestionErrorCode } from './errors.ts';
 export type { FieldSettings } from './fields/calendar.ts';

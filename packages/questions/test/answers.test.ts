@@ -5,14 +5,12 @@ import { describe, expect, test } from 'vitest';
 import {
   answerQuestion,
   answerQuestions,
-  answersOfRead,
   type ColumnBatch,
   createAnswer,
   createAnswers,
   extensionsSentence,
   type Note,
   type Question,
-  type ReadCalls,
   shownValue,
 } from '../src/index.ts';
 
@@ -550,36 +548,4 @@ test('one sentence says how call extensions are counted', async () => {
   const website = await answerQuestion({ calls: 'website' }, calls);
   expect(extensionsSentence(website.extensions)).toBe('1 call through call extensions is not counted.');
   expect(extensionsSentence({ counted: 0, leftOut: 0 })).toBe('');
-});
-
-describe('calls of which a database has read some fields', () => {
-  const read = (some: readonly Call[], isFirst: (call: Call) => boolean): ReadCalls => ({
-    at: some.map(({ date_added: at }) => (Number.isNaN(parseNaive(at)) ? null : parseNaive(at) / 1000)),
-    tenths: some.map(({ talk_minutes: talk }) => (talk === null ? null : Math.round(Number(talk) * 10))),
-    isExtension: some.map(({ channel }) => channel === 'Call Extension'),
-    isFirst: some.map(isFirst),
-    values: [some.map((call) => call.ppc_campaign ?? null), some.map((call) => call.channel ?? null)],
-  });
-
-  test('are answered as whole records are', async () => {
-    const list = fixtureCalls(60);
-    const first = new Map<string, string>();
-    for (const { ani, date_added, sid } of list) {
-      const at = `${date_added} ${sid}`;
-      if (at < (first.get(String(ani)) ?? '~')) first.set(String(ani), at);
-    }
-    const questions: Question[] = [
-      { measures: ['calls', 'missed', 'talk_mean', 'talk_median', 'first_time_callers'] },
-      { groupBy: ['campaign', 'day'], measures: ['calls', 'missed_rate'], calls: 'website' },
-      { groupBy: ['channel', 'weekday'], measures: ['calls'], where: 'talk_minutes >= 1' },
-    ];
-    const { add, answers } = answersOfRead(questions, ['ppc_campaign', 'channel'], { account: 'main' });
-    const isFirst = (call: Call) => first.get(String(call.ani)) === `${call.date_added} ${call.sid}`;
-    add(read(list.slice(0, 20), isFirst));
-    add(read(list.slice(20), isFirst));
-    const whole = await answerQuestions(questions, list);
-    expect(answers().map(({ rows, total }) => ({ rows, total }))).toEqual(
-      whole.map(({ rows, total }) => ({ rows, total })),
-    );
-  });
 });

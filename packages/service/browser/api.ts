@@ -1,4 +1,3 @@
-import type { PageSummary as Summary } from '../src/page/question.ts';
 import type { State } from './state.ts';
 
 export type {
@@ -67,29 +66,6 @@ export async function getJson<T>(
   { signal = null }: { signal?: AbortSignal | null } = {},
 ): Promise<T> {
   return (await send(path, parameters, keys, signal)).json();
-}
-
-/** Requests the numbers of the page. `onPart` gets them as far as they are known, each time with more. */
-export async function getSummary(
-  parameters: Readonly<Record<string, string>>,
-  keys: Credentials,
-  signal: AbortSignal,
-  onPart: (summary: Summary) => void,
-): Promise<Summary> {
-  const { body } = await send('page/summary.ndjson', parameters, keys, signal);
-  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
-  let summary: Summary | undefined;
-  let rest = '';
-  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
-    const lines = (rest + part.value).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      summary = { ...summary, ...JSON.parse(line) } as Summary;
-      onPart(summary);
-    }
-  }
-  if (summary === undefined) throw new TypeError('The service sent no numbers.');
-  return summary;
 }
 
 /** Requests a file, as it is. */

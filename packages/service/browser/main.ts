@@ -5,7 +5,6 @@ import {
   ApiError,
   type Credentials,
   getJson,
-  getSummary,
   type Listed,
   messageOf,
   noKeys,
@@ -77,13 +76,15 @@ async function load({ quietly = false } = {}): Promise<void> {
       if (listed !== null) showCalls(listed, numbers);
     };
     const [last] = await Promise.all([
-      getSummary({ ...parameters, by: state.by }, keys, signal, (known) => {
-        const isNew = numbers === null;
-        numbers = known;
-        summary = known;
-        showNumbers(known);
-        if (isNew) drawTable();
-      }),
+      getJson<Summary>('page/summary.json', { ...parameters, by: state.by }, keys, { signal }).then(
+        (known) => {
+          numbers = known;
+          summary = known;
+          showNumbers(known);
+          drawTable();
+          return known;
+        },
+      ),
       getJson<Listed>('page/calls.json', pageParameters(parameters), keys, { signal }).then((found) => {
         listed = found;
         drawTable();

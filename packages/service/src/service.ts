@@ -31,7 +31,7 @@ import { pageDataRoutes } from './page/data-routes.ts';
 import { keysGate, passwordGate } from './page/page-gate.ts';
 import type { PageOptions } from './page/page-options.ts';
 import { pageRoutes } from './page/page-routes.ts';
-import { rowsSource } from './page/rows-source.ts';
+import { PageSource } from './page/page-source.ts';
 
 /** Where a service listens. */
 export interface Listening {
@@ -190,7 +190,7 @@ function ownRoutes(options: ServiceSettings, desk: FeedDesk, places: Places): Ap
     if (store === null || admit === null) return [];
     const { password } = page;
     const gate = password ? passwordGate(password, { store, places, tryPassword }) : keysGate(admit);
-    return [...pageRoutes(page, gate, clock), ...pageDataRoutes(rowsSource(store), gate)];
+    return [...pageRoutes(page, gate, clock), ...pageDataRoutes(new PageSource(store), gate)];
   };
   return [
     ...options.routes.map(ownRoute),

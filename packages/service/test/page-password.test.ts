@@ -29,13 +29,7 @@ const get = (path: string, headers: Record<string, string> = {}) => fetch(`${url
 
 describe('a page with a password', () => {
   test('every path of it asks for the password, from someone with keys too', async () => {
-    for (const path of [
-      '/',
-      '/page/about.json',
-      '/page/style.css',
-      '/page/calls.json',
-      '/page/summary.ndjson',
-    ])
+    for (const path of ['/', '/page/about.json', '/page/style.css', '/page/calls.json'])
       for (const headers of [{}, keys, { authorization: 'Bearer token' }]) {
         const { status, headers: answer } = await get(path, headers);
         expect({ path, status, asks: answer.get('www-authenticate') }).toEqual({

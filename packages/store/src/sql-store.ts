@@ -17,7 +17,6 @@ import type { Driver } from './database/driver.ts';
 import { openJournal, type StoreJournal } from './journal.ts';
 import { createCounter, eachCall, oneCall, readColumns } from './read.ts';
 import { addRemovals, eraseCallers, purgeBefore } from './removals.ts';
-import { scanCalls } from './scan.ts';
 import { everything } from './selection.ts';
 import type { AccountSize, Store } from './store.ts';
 import { callRows, deleteCalls, upsertCalls, writeCalls } from './write.ts';
@@ -61,13 +60,6 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
     calls: (account, selection = everything, part = {}) => eachCall(driver, account, selection, part),
     columns: (account, selection, fields, signal) => readColumns(driver, account, selection, fields, signal),
     revision: (account) => revisionOf(driver, account),
-    async scan(account, parts, begin, { signal } = {}) {
-      const position = await revisionOf(driver, account);
-      const calls = await counter.count(account, everything);
-      const { oldest: earliest, newest: latest } = await agesOf(driver, account);
-      await scanCalls(driver, account, parts, begin({ position, calls, earliest, latest }), signal);
-    },
-    position: (account) => revisionOf(driver, account),
 
     claim: (account, claimed, holder) => takeClaim(driver, account, claimed, holder, clock.now()),
     async commitClaimed(claim, { calls, remove = [], note }) {

@@ -7,7 +7,6 @@ import type { SmsEntry } from './accounts/sms.ts';
 import type { ColumnBatch } from './columns.ts';
 import type { StoreJournal } from './journal.ts';
 import type { Page, PageQuery, Part } from './read.ts';
-import type { ScanPart, ScanStart, ScanTaker } from './scan.ts';
 import type { Selection } from './selection.ts';
 import type { Stored } from './write.ts';
 
@@ -88,15 +87,6 @@ export interface Store extends AsyncDisposable {
     fields: readonly string[],
     signal?: AbortSignal,
   ): AsyncIterable<ColumnBatch>;
-  /** Reads what can be counted of calls without their records, one part after the other. */
-  scan(
-    account: string,
-    parts: readonly ScanPart[],
-    begin: (start: ScanStart) => ScanTaker,
-    options?: { readonly signal?: AbortSignal | undefined },
-  ): Promise<void>;
-  /** See `revision`. */
-  position(account: string): Promise<number>;
   /** A number that grows with each change of the calls of an account. */
   revision(account: string): Promise<number>;
 

@@ -130,9 +130,9 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     );
     await journal.append('not of calls: erased-sid-1');
     await journal.close();
-    const position = await store.position('101');
+    const position = await store.revision('101');
     await store.erase('101', [caller]);
-    expect(await store.position('101')).toBeGreaterThan(position);
+    expect(await store.revision('101')).toBeGreaterThan(position);
     const kept: string[] = [];
     for await (const line of store.journal('uploads').read()) kept.push(line);
     expect(kept).toEqual([

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
+import { formatNaive } from '@call-attribution/core/time';
 import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { CallStreamOptions, TimeSlice } from '@call-attribution/node-stream';
 import {
@@ -14,7 +15,7 @@ import {
   type AccountStatus,
   type Answer,
   type CallSelection,
-  createAnswer,
+  createAnswers,
   type Question,
   selectCalls,
 } from '@call-attribution/questions';
@@ -27,7 +28,6 @@ import { type ChosenStore, openChosen } from '../stores/open.ts';
 import { plural } from '../term/numbers.ts';
 import { beginWaiting, whileWaiting } from '../term/waiting.ts';
 import { whereOf, withinRange } from './filter.ts';
-import { neededPeriod } from './needed-period.ts';
 import type { Match, Part, Source, Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';
 
@@ -176,28 +176,26 @@ export class CopySource implements Source {
     return { stream, verdict };
   }
 
-  /** Answers questions about the accounts that were chosen, in one pass over their calls. */
+  /** Answers questions about the accounts that were chosen, in one pass over the columns that they need. */
   async ask(questions: readonly Question[]): Promise<readonly Answer[]> {
     const accounts = await this.accounts();
-    const statuses = await this.statuses();
-    const running = questions.map((question) =>
+    const answers = createAnswers(
       // A store without accounts has no calls, which is an answer, too.
-      createAnswer(accounts.length === 0 ? question : { ...question, accounts }, {
-        accounts: statuses,
-      }),
+      questions.map((question) => (accounts.length === 0 ? question : { ...question, accounts })),
+      { accounts: await this.statuses() },
     );
-    const period = neededPeriod(questions);
-    const isAll = period === null || (period.from === null && period.to === null);
+    const { fields, period } = answers.needs;
+    const [from, to] = [period.from, period.to].map((end) => (end === null ? null : formatNaive(end)));
+    const dated = selectionOf(withinRange({ clauses: [] }, { from: from ?? null, to: to ?? null }), {
+      extensions: true,
+    });
     // Calls without a time are in no period, and a question says how many there are.
     const undated = { ...everything, to: everything.from + 1 };
-    const selections = isAll
-      ? [everything]
-      : [undated, selectionOf(withinRange({ clauses: [] }, period), { extensions: true })];
+    const isAll = period.from === null && period.to === null;
     for (const account of accounts)
-      for (const selection of selections)
-        for await (const call of this.#read(account, selection))
-          for (const each of running) each.add(call, account);
-    return running.map((each) => each.answer());
+      for (const selection of isAll ? [everything] : [undated, dated])
+        await answers.addAll(this.store.columns(account, selection, fields, this.#io.signal), account);
+    return answers.answers();
   }
 
   /** Says that the copy answered, how fresh it is, and what it lacks of a period. Returns the first sentence. */

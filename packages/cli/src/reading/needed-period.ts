@@ -1,21 +1,13 @@
 import { formatNaive } from '@call-attribution/core/time';
-import { planQuestion, type Question } from '@call-attribution/questions';
+import { createAnswers, planQuestion, type Question } from '@call-attribution/questions';
 import type { NaiveRange } from '../args/time.ts';
 
 /**
- * The time that questions need the calls of: their period, and the one that they compare with. Null when they need all calls, because
- * something in them follows from the other calls of a caller.
+ * The time that questions need the calls of. Null when they need all calls, whatever else is asked of them, because something follows from
+ * the other calls of a caller.
  */
 export function neededPeriod(questions: readonly Question[]): NaiveRange | null {
-  const plans = questions.map((question) => planQuestion(question));
-  if (plans.some((plan) => plan.needsSequence)) return null;
-  const periods = plans.flatMap(({ period, compared }) => [period, ...(compared === null ? [] : [compared])]);
-  const from = periods.map((period) => period.from);
-  const to = periods.map((period) => period.to);
-  const known = (ends: readonly (number | null)[]): number[] =>
-    ends.flatMap((end) => (end === null ? [] : [end]));
-  return {
-    from: from.includes(null) ? null : formatNaive(Math.min(...known(from))),
-    to: to.includes(null) ? null : formatNaive(Math.max(...known(to))),
-  };
+  if (questions.some((question) => planQuestion(question).needsSequence)) return null;
+  const { from, to } = createAnswers(questions).needs.period;
+  return { from: from === null ? null : formatNaive(from), to: to === null ? null : formatNaive(to) };
 }

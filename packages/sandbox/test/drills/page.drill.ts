@@ -519,7 +519,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
 
   test('it says what went wrong, and tries again', async () => {
     const page = await loaded(await open());
-    await page.route('**/page/summary.ndjson*', (route) =>
+    await page.route('**/page/summary.json*', (route) =>
       route.fulfill({
         status: 503,
         contentType: 'application/problem+json',
@@ -528,7 +528,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     );
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('The store does not respond at the moment').waitFor();
-    await page.unroute('**/page/summary.ndjson*');
+    await page.unroute('**/page/summary.json*');
     await page.getByRole('button', { name: 'Try again' }).click();
     await until(page, `26 to 50 of ${grouped(tracked.length)}`);
     expect(await page.locator('#problem-banner').isVisible()).toBe(false);

@@ -52,7 +52,7 @@ async function tagOf(
   account: string,
   question: readonly (string | number)[],
 ): Promise<string> {
-  const asked = JSON.stringify([account, await store.position(account), ...question]);
+  const asked = JSON.stringify([account, await store.revision(account), ...question]);
   const hash = createHash('sha256').update(salt).update(asked).digest('base64url');
   // Weak, because the same page may be sent packed or plain.
   return `W/"${hash.slice(0, 27)}"`;

@@ -13,13 +13,8 @@ import {
 import { integerOf, readParameters } from '../http/parameters.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { PageGate } from './page-gate.ts';
-import {
-  type PageCalls,
-  type PageQuestion,
-  type PageSource,
-  type PageSummary,
-  pageDimensions,
-} from './question.ts';
+import type { PageSource } from './page-source.ts';
+import { type PageCalls, type PageQuestion, type PageSummary, pageDimensions } from './question.ts';
 
 const selecting = ['version', 'q', 'only'] as const;
 const mostRows = 500;
@@ -44,7 +39,6 @@ export function pageDataRoutes(source: PageSource, gate: PageGate): AppRoute[] {
   });
   return [
     route('/page/summary.json', [...selecting, 'by'], summary),
-    route('/page/summary.ndjson', [...selecting, 'by'], summaryInParts),
     route('/page/groups.csv', [...selecting, 'field'], groupsCsv),
     route('/page/calls.json', [...selecting, 'fields', 'rows', 'start', 'sid'], calls),
     route('/page/calls.csv', [...selecting, 'fields'], csv),
@@ -61,32 +55,23 @@ interface Asked {
 
 type Responder = (asked: Asked) => Promise<Response>;
 
-function summaryParts({ c, source, account, parameters }: Asked, mostValues: number): AsyncIterator<object> {
+function summaryOf({ c, source, account, parameters }: Asked, mostValues: number): Promise<PageSummary> {
   const question = { ...readQuestion(parameters), mostValues };
   const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
   // A client that has left, as for another question, ends the work for it.
   const left = new AbortController();
   c.env.exchange.ends.push(() => left.abort());
-  const signal = AbortSignal.any([left.signal, c.req.raw.signal]);
-  return source.summary(account, question, by, signal)[Symbol.asyncIterator]();
-}
-
-async function wholeSummary(asked: Asked, mostValues: number): Promise<PageSummary> {
-  const parts = summaryParts(asked, mostValues);
-  let whole = {};
-  for (let part = await parts.next(); !part.done; part = await parts.next())
-    whole = { ...whole, ...part.value };
-  return whole as PageSummary;
+  return source.summary(account, question, by, AbortSignal.any([left.signal, c.req.raw.signal]));
 }
 
 const summary = async (asked: Asked): Promise<Response> =>
-  jsonReply(asked.c, JSON.stringify(await wholeSummary(asked, shownValues)));
+  jsonReply(asked.c, JSON.stringify(await summaryOf(asked, shownValues)));
 
 /** All values of a field with their calls, for people. */
 async function groupsCsv(asked: Asked): Promise<Response> {
   const { csvLine } = await import('@call-attribution/node-stream/encoders');
   const field = choiceOf(asked.parameters, 'field', pageDimensions);
-  const { groups } = await wholeSummary(asked, mostGroups);
+  const { groups } = await summaryOf(asked, mostGroups);
   const lines = groups[field].map(({ value, calls, missed }) =>
     csvLine([value, calls, missed], { safe: true }),
   );
@@ -94,18 +79,6 @@ async function groupsCsv(asked: Asked): Promise<Response> {
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': `attachment; filename="${field}.csv"`,
   });
-}
-
-/** The same as lines of JSON, each with what has become known. */
-async function summaryInParts(asked: Asked): Promise<Response> {
-  const parts = summaryParts(asked, shownValues);
-  // What fails before anything is known has a status of its own.
-  const first = await parts.next();
-  async function* lines() {
-    for (let part = first; !part.done; part = await parts.next())
-      yield Buffer.from(`${JSON.stringify(part.value)}\n`);
-  }
-  return streamReply(asked.c, lines(), { 'content-type': 'application/x-ndjson' });
 }
 
 async function calls({ c, source, account, parameters }: Asked): Promise<Response> {

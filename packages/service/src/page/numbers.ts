@@ -1,4 +1,5 @@
 import { formatNaive, parseNaive, startOfPeriodBefore } from '@call-attribution/core/time';
+import { printFilter } from '@call-attribution/query-dsl';
 import type { Answer, AnswerValue, Condition, Question } from '@call-attribution/questions';
 import {
   type PageBucket,
@@ -9,10 +10,10 @@ import {
   pageDimensions,
 } from './question.ts';
 
-// The page asks the same questions wherever its calls are, and makes its numbers of the answers.
+// The questions that the page asks, and what it makes of the answers.
 
 /** The condition that calls have one of the values to keep of each field but one. Null when nothing is narrowed. */
-export function keptValues(only: PageQuestion['only'], except?: PageDimension): Condition | null {
+function keptValues(only: PageQuestion['only'], except?: PageDimension): Condition | null {
   const parts = [...only].flatMap(([field, values]): Condition[] => {
     if (field === except) return [];
     const texts = values.flatMap((text) => (text === null ? [] : [{ type: 'text', text } as const]));
@@ -32,8 +33,9 @@ export const pageTotals = (question: PageQuestion): Question => ({
 });
 
 /** The calls of the period. None are in one that ends where it begins, whatever its days. */
-const callsOf = ({ selection, from, to }: PageQuestion): Question => ({
+const callsOf = ({ filter, selection, from, to }: PageQuestion): Question => ({
   calls: selection.extensions ? 'all' : 'website',
+  q: printFilter({ clauses: filter.clauses.filter(({ field }) => field !== 'date_added') }),
   ...(from === null || (to !== null && from >= to) ? {} : { from: formatNaive(from) }),
   ...(to === null || (from !== null && from >= to) ? {} : { to: formatNaive(to) }),
 });
@@ -41,10 +43,16 @@ const callsOf = ({ selection, from, to }: PageQuestion): Question => ({
 const whereOf = (where: Question['where'] | null): Pick<Question, 'where'> =>
   where == null ? {} : { where };
 
-/** All questions of the page about the calls of its period: first that of the chart, whose total is that of the page. */
+/** The questions of the page about the calls of its period: first that of the chart. */
 export function pageQuestions(question: PageQuestion, by: PageBucket): Question[] {
   return [
-    { ...pageTotals(question), groupBy: [by], limit: mostBuckets },
+    {
+      ...callsOf(question),
+      groupBy: [by],
+      measures: ['calls', 'missed'],
+      limit: mostBuckets,
+      ...whereOf(keptValues(question.only)),
+    },
     // The values to keep of a field do not apply to its own groups.
     ...pageDimensions.map((name) => ({
       ...callsOf(question),
@@ -56,17 +64,25 @@ export function pageQuestions(question: PageQuestion, by: PageBucket): Question[
   ];
 }
 
-/** The numbers of the page, made of the answers to its questions and of what is known of all calls. Of the period before they say nothing. */
+/** The answers to the questions of the page. */
+interface PageAnswers {
+  readonly now: Answer | undefined;
+  readonly before: Answer | null;
+  readonly chart: Answer | undefined;
+  readonly groups: readonly Answer[];
+}
+
+/** The numbers of the page, made of the answers to its questions and of what is known of all calls. */
 export function pageSummary(
   question: PageQuestion,
   by: PageBucket,
-  [chart, ...groups]: readonly Answer[],
+  { now, before, chart, groups }: PageAnswers,
   { all, earliest, latest }: Pick<PageSummary, 'all' | 'earliest' | 'latest'>,
 ): PageSummary {
   const period = periodBefore(question);
   return {
-    total: pageMeasures(chart),
-    before: null,
+    total: measuresOf(now),
+    before: before && measuresOf(before),
     comparedWith: period === null ? null : datesOf(period, null, null),
     extensionsLeftOut: chart?.extensions.leftOut ?? 0,
     by,
@@ -88,7 +104,7 @@ const countsOf = (row: Answer['total']) => ({
 });
 
 /** The measures of the answer about all calls. */
-export function pageMeasures(answer: Answer | undefined): PageMeasures {
+function measuresOf(answer: Answer | undefined): PageMeasures {
   const { talk_mean: mean, first_time_callers: first, ...counts } = answer?.total ?? {};
   return {
     ...countsOf(counts),

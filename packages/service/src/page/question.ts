@@ -97,18 +97,3 @@ export interface PageCut {
   /** Calls at most; `Number.MAX_SAFE_INTEGER` for all of them. */
   readonly limit: number;
 }
-
-/** Where the page reads: calls of an account, summed up and listed. */
-export interface PageSource {
-  /** The numbers of the page, as they become known: all of them first, and then some that replace the first ones. */
-  summary(
-    account: string,
-    question: PageQuestion,
-    by: PageBucket | 'auto',
-    signal: AbortSignal,
-  ): AsyncIterable<PageSummary | Partial<PageSummary>>;
-  /** The calls of the table. */
-  calls(account: string, question: PageQuestion, cut: PageCut): Promise<PageCalls>;
-  /** One call as a record of v3, or null. */
-  call(account: string, sid: string): Promise<object | null>;
-}

@@ -1,0 +1,102 @@
+import { printFilter } from '@call-attribution/query-dsl';
+import { everything, type Store } from '@call-attribution/store';
+import { pageBucket, pageQuestions, pageSummary, pageTotals, periodBefore } from './numbers.ts';
+import type { PageBucket, PageCalls, PageCut, PageQuestion, PageSummary } from './question.ts';
+
+/** Answers that are remembered until the calls of their account change. */
+const mostKept = 64;
+/** Most calls that are turned around in memory. */
+const mostTurned = 500;
+
+/** Where the page reads: calls of an account, summed up and listed. Nothing of the calls stays in memory but the last answers. */
+export class PageSource {
+  readonly #store: Store;
+  readonly #kept = new Map<string, { readonly revision: number; readonly summary: PageSummary }>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** The numbers of the page. */
+  async summary(
+    account: string,
+    question: PageQuestion,
+    by: PageBucket | 'auto',
+    signal: AbortSignal,
+  ): Promise<PageSummary> {
+    const { version, filter, only, mostValues } = question;
+    const key = JSON.stringify([account, version, printFilter(filter), [...only], by, mostValues]);
+    const revision = await this.#store.revision(account);
+    const known = this.#kept.get(key);
+    if (known?.revision === revision) return known.summary;
+    const summary = await this.#count(account, question, by, signal);
+    this.#kept.delete(key);
+    this.#kept.set(key, { revision, summary });
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
+    return summary;
+  }
+
+  /** The calls of the table, newest first. */
+  async calls(
+    account: string,
+    { selection, only }: PageQuestion,
+    { offset, limit }: PageCut,
+  ): Promise<PageCalls> {
+    const store = this.#store;
+    if (only.size > 0 || limit > mostTurned) {
+      const part = { offset, limit, newestFirst: true, only };
+      return { total: null, calls: store.calls(account, selection, part) };
+    }
+    const total = await store.count(account, selection);
+    const end = Math.max(0, total - offset);
+    const part = { offset: Math.max(0, end - limit), limit: Math.min(limit, end) };
+    const calls: object[] = [];
+    if (part.limit > 0) for await (const call of store.calls(account, selection, part)) calls.unshift(call);
+    return { total, calls };
+  }
+
+  /** One call as a record of v3, or null. */
+  async call(account: string, sid: string): Promise<object | null> {
+    const document = await this.#store.document(account, sid, 'v3');
+    return document === null ? null : (JSON.parse(String(document)) as object);
+  }
+
+  /** Counts the calls of the period; then, among all calls, whose first calls are in it and in the period before. */
+  async #count(
+    account: string,
+    question: PageQuestion,
+    by: PageBucket | 'auto',
+    signal: AbortSignal,
+  ): Promise<PageSummary> {
+    // A service whose page nobody opens starts without it.
+    const { createAnswers } = await import('@call-attribution/questions');
+    const store = this.#store;
+    const all = await store.count(account, everything);
+    const [earliest, latest] = [await this.#timeOf(account, false), await this.#timeOf(account, true)];
+    const bucket = pageBucket(question, by, { earliest, latest });
+    const { selection, from, to } = question;
+
+    const ofPeriod = createAnswers(pageQuestions(question, bucket), { account });
+    const extended = { ...selection, extensions: true };
+    await ofPeriod.addAll(store.columns(account, extended, ofPeriod.needs.fields, signal));
+
+    const past = periodBefore(question);
+    const totals = [pageTotals(question), ...(past === null ? [] : [pageTotals({ ...question, ...past })])];
+    const ofCallers = createAnswers(totals, { account });
+    const isNever = from !== null && to !== null && from >= to;
+    if (!isNever) await ofCallers.addAll(store.columns(account, everything, ofCallers.needs.fields, signal));
+
+    const [now, before = null] = ofCallers.answers();
+    const [chart, ...groups] = ofPeriod.answers();
+    return pageSummary(question, bucket, { now, before, chart, groups }, { all, earliest, latest });
+  }
+
+  /** The time of the first call of an account, or of the last one; null without calls that have a time. */
+  async #timeOf(account: string, newestFirst: boolean): Promise<string | null> {
+    const dated = { ...everything, from: everything.from + 1 };
+    for await (const { date_added } of this.#store.calls(account, dated, { limit: 1, newestFirst }))
+      return date_added;
+    return null;
+  }
+}
