@@ -138,7 +138,7 @@ async function fixture() {
 
 /** The real server. @param {Record<string, string>} env */
 async function real(env) {
-  const server = await startServer([bin, '--port', '0'], 'stderr', env);
+  const server = await startServer([bin, '--http', '0'], 'stderr', env);
   for (const [revision, scenarios] of Object.entries(anyServer)) {
     for (const scenario of scenarios) {
       const flags = ['--scenario', scenario, '--spec-version', revision, '--force'];

@@ -144,7 +144,7 @@ async function load({ url, call, headers }) {
 }
 
 const sdk = await startHttp([new URL('./sdk-http.mjs', import.meta.url).pathname]);
-const ours = await startHttp([...own.args, '--port', '0']);
+const ours = await startHttp([...own.args, '--http', '0']);
 // Wrong arguments are answered without a request to the API.
 const check = { name: 'list_calls', arguments: { from: '2026-09-31' } };
 const modern = '2026-07-28';

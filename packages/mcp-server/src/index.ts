@@ -17,12 +17,8 @@ export { type CallsMcpServer, createServer } from './server/create-server.ts';
 export type { McpAccount } from './server/lane.ts';
 export type { CallsMcpOptions } from './server/options.ts';
 export { callTool, mountHttp, serveHttp, serveStdio } from './server/serve.ts';
-export {
-  type ServedAccount,
-  type ServeIo,
-  type ServeOptions,
-  serveAccounts,
-} from './setup/serve-accounts.ts';
+export type { McpChoices } from './setup/options.ts';
+export { type ServedAccount, type ServeIo, serveProgram } from './setup/serve-program.ts';
 export type { StdioConnection, StdioStreams } from './stdio/streams.ts';
 export type { CallRequest, ToolCaller, ToolContent, ToolResult } from './tools/call.ts';
 export { type CustomTool, defineTool } from './tools/custom-tool.ts';

@@ -9,7 +9,9 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, createServer, type ToolResult, tools } from '../src/index.ts';
 import { redactMessage } from '../src/privacy/scrub.ts';
-import { clientFrom, readApiSettings } from '../src/setup/settings.ts';
+import { readSettings } from '../src/settings/index.ts';
+import { clientFrom } from '../src/setup/run.ts';
+import { problemsOf } from '../src/setup/serve-program.ts';
 import { fakeClient } from './support/fake-client.ts';
 
 const secrets = ['a-secret-access-key', 'a-secret-secret-key'] as const;
@@ -144,9 +146,9 @@ describe('a tool call that takes too long', () => {
 
 describe('a server without credentials', () => {
   it('lists its tools and names the missing variables in each call', async () => {
-    const api = readApiSettings({ CALLS_BASE_URL: 'http://127.0.0.1:1', CALLS_ACCESS_KEY: 'x' });
-    expect(api.problems).toEqual([expect.stringMatching(/^CALLS_SECRET_KEY is missing: .+\.$/)]);
-    const server = createServer(() => clientFrom(api));
+    const settings = readSettings({ env: { CALLS_BASE_URL: 'http://127.0.0.1:1', CALLS_ACCESS_KEY: 'x' } });
+    expect(problemsOf(settings)).toEqual([expect.stringMatching(/^CALLS_SECRET_KEY is missing: .+\.$/)]);
+    const server = createServer(() => clientFrom(settings));
     const list = await server.definition.handlers['tools/list']?.(
       {},
       {
@@ -187,7 +189,7 @@ describe('a server without credentials', () => {
       'CALLS_TIME_ZONE: there is no time zone "Mars/Olympus"; use an IANA name',
     ],
   ])('reports for %j: %s', (env, text) => {
-    expect(readApiSettings(env).problems.join(' ')).toContain(text);
+    expect(problemsOf(readSettings({ env })).join(' ')).toContain(text);
   });
 });
 

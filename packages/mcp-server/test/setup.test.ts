@@ -7,9 +7,9 @@ import type { Environment } from '@call-attribution/core/settings';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { version } from '../src/server/create-server.ts';
-import { readCommandLine, UsageError } from '../src/setup/arguments.ts';
+import { readSettings } from '../src/settings/index.ts';
 import { run } from '../src/setup/run.ts';
-import { readApiSettings } from '../src/setup/settings.ts';
+import { problemsOf } from '../src/setup/serve-program.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
@@ -40,9 +40,8 @@ describe('the command line', () => {
   it.each([
     [['--chek'], 'Did you mean --check?'],
     [['--reveal', 'callers'], 'Did you mean caller?'],
-    [['--port', '99999'], '--port must be a whole number'],
-    [['--budget', '10'], '--budget must be a whole number'],
-    [['--resource', 'https://x.example'], 'must be used together'],
+    [['--http', '99999'], '--http is HOST:PORT or a port'],
+    [['--http', '0', '--resource', 'https://x.example'], 'must be used together'],
     [['serve'], 'Unexpected argument'],
   ])('refuses %j: %s', async (argv, text) => {
     const { code, out, log } = await execute(argv);
@@ -55,19 +54,10 @@ describe('the command line', () => {
     const other = createTcpServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
-    const { code, log } = await execute(['--port', String(port)]);
+    const { code, log } = await execute(['--http', String(port)]);
     expect(code).toBe(2);
-    expect(log).toContain(`Port ${port} is in use: choose another with --port`);
+    expect(log).toContain(`port ${port} is in use`);
     other.close();
-  });
-
-  it('reads --reveal as a list', () => {
-    expect(readCommandLine(['--reveal', 'caller,ip', '--reveal', 'NAME']).reveal).toEqual([
-      'caller',
-      'ip',
-      'name',
-    ]);
-    expect(() => readCommandLine(['--reveal', 'x'])).toThrow(UsageError);
   });
 });
 
@@ -126,7 +116,8 @@ describe('the settings', () => {
       CALLS_ACCESS_KEY: 'an-access-key',
       CALLS_SECRET_KEY_FILE: join(folder, 'secret'),
     };
-    const { problems, settings } = readApiSettings(env);
+    const settings = readSettings({ env });
+    const problems = problemsOf(settings);
     rmSync(folder, { recursive: true });
     expect(problems).toEqual([]);
     expect(settings.secret('secretKey')?.value).toBe('a-secret-key');
@@ -138,8 +129,7 @@ describe('the settings', () => {
     const before = process.cwd();
     process.chdir(folder);
     try {
-      const { settings } = readApiSettings({ HOME: folder });
-      expect(settings.baseUrl).toBeNull();
+      expect(readSettings({ env: { HOME: folder } }).baseUrl).toBeNull();
     } finally {
       process.chdir(before);
       rmSync(folder, { recursive: true });
@@ -148,7 +138,7 @@ describe('the settings', () => {
 
   it('are missing only once when the URL of the API is wrong', () => {
     const env = { CALLS_BASE_URL: 'ftp://x', CALLS_BEARER_TOKEN: 'a-token', HOME: '/nowhere' };
-    expect(readApiSettings(env).problems).toEqual([
+    expect(problemsOf(readSettings({ env }))).toEqual([
       'CALLS_BASE_URL must be a URL that begins with https:// or http://.',
     ]);
   });

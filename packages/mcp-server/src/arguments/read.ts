@@ -21,13 +21,15 @@ export function readArguments<Input extends ObjectSchema>(
   if (!isObject(raw)) throw new ToolError({ code: 'not_an_object', tool, accepted });
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(raw)) {
+    // Some hosts send null, false or an empty string for everything that was left out, unknown names too.
+    if (value === null || value === undefined || value === '') continue;
     const field = Object.hasOwn(input.shape, name) ? input.shape[name] : undefined;
+    if (value === false && !(field && inner(field) instanceof z.ZodBoolean)) continue;
     if (field === undefined) {
       const meant = nearest(name, accepted);
       throw new ToolError({ code: 'unknown_argument', name, nearest: meant, tool, accepted });
     }
-    // Some hosts send null or an empty string for everything that was left out.
-    if (value !== null && value !== undefined && value !== '') values[name] = lenient(field, value);
+    values[name] = lenient(field, value);
   }
   const read = findProblem(input, values);
   if ('problem' in read) throw new ToolError({ code: 'invalid_argument', ...read.problem, tool, accepted });

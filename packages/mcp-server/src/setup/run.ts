@@ -1,97 +1,149 @@
-import type { Client } from '@call-attribution/core';
-import { propertyOf } from '@call-attribution/core/errors';
-import { readVariable } from '@call-attribution/core/settings';
-import { keysOf } from '../http/oauth.ts';
-import type { HttpOptions } from '../http/options.ts';
+import { parseArgs } from 'node:util';
+import { type Client, ConfigurationError, createClient } from '@call-attribution/core';
+import { nearest } from '@call-attribution/query-dsl';
 import { version } from '../server/create-server.ts';
-import { type CommandLine, readCommandLine, UsageError } from './arguments.ts';
-import { help } from './help.ts';
-import { type ServeIo, serveAccounts } from './serve-accounts.ts';
-import {
-  type ApiSettings,
-  checkSetup,
-  clientFrom,
-  readAccountSettings,
-  readApiSettings,
-} from './settings.ts';
+import { connectionOf, readAccounts, readSettings, type Settings } from '../settings/index.ts';
+import { ToolError } from '../text/failures.ts';
+import { type McpChoices, mcpOptions } from './options.ts';
+import { problemsOf, type ServeIo, serveProgram } from './serve-program.ts';
 
-/** Runs the program and resolves to its exit code. */
+const lines: Readonly<Record<string, string>> = {
+  ...mcpOptions,
+  '--account <names>': 'answer for accounts of the configuration file: main or main,berlin',
+  '--all-accounts': 'answer for all of them',
+  '--help': 'print this',
+  '--version': 'print the version',
+};
+
+/** Runs the program and resolves to its exit status. */
 export async function run(argv: readonly string[], io: ServeIo): Promise<number> {
+  const clients: Client[] = [];
   try {
-    const line = readCommandLine(argv);
-    if (line.action === 'help') return say(io, help);
-    if (line.action === 'version') return say(io, `${version}\n`);
-    const accounts =
-      line.accounts === undefined ? [readApiSettings(io.env)] : readAccountSettings(line.accounts, io.env);
-    if (line.action === 'check') return await check(accounts, io);
-    for (const { problems } of accounts) for (const problem of problems) io.log(problem);
-    return await serve(line, accounts, io);
+    const values = optionsIn(argv);
+    if (values.help === true || values.version === true) {
+      io.write(values.help === true ? help() : `${version}\n`);
+      return 0;
+    }
+    const { account, allAccounts, ...choices } = values;
+    const settings =
+      allAccounts === true || Array.isArray(account)
+        ? readAccounts(allAccounts === true ? 'all' : (account as string[]), { env: io.env })
+        : [readSettings({ env: io.env })];
+    const accounts = settings.map((own) => ({
+      name: own.account?.name ?? 'main',
+      settings: own,
+      client: once(() => {
+        const client = clientFrom(own);
+        clients.push(client);
+        return client;
+      }),
+    }));
+    return await serveProgram(accounts, choices as McpChoices, io);
   } catch (error) {
-    if (error instanceof UsageError) {
-      io.log(`${error.message}\nSee call-attribution-mcp --help.`);
-      return 2;
-    }
-    io.log(error instanceof Error ? error.message : String(error));
-    return 1;
-  }
-}
-
-function say(io: ServeIo, text: string): number {
-  io.write(text);
-  return 0;
-}
-
-async function check(accounts: readonly ApiSettings[], io: ServeIo): Promise<number> {
-  let isFine = true;
-  for (const api of accounts) {
-    const { account } = api.settings;
-    if (account !== null && accounts.length > 1) io.write(`${account.name}\n`);
-    for (const { ok, text } of await checkSetup(api)) {
-      io.write(`${ok ? 'ok    ' : 'FAILED'} ${text}\n`);
-      isFine &&= ok;
-    }
-  }
-  return isFine ? 0 : 1;
-}
-
-async function serve(line: CommandLine, accounts: readonly ApiSettings[], io: ServeIo): Promise<number> {
-  const http = line.http ? await httpOptionsOf(line, io) : undefined;
-  const clients = new Map<ApiSettings, Client>();
-  const clientOf = (api: ApiSettings): Client => {
-    const client = clients.get(api) ?? clientFrom(api);
-    clients.set(api, client);
-    return client;
-  };
-  const options = {
-    reveal: line.reveal,
-    memory: line.memory,
-    ...(line.budget === undefined ? {} : { budget: line.budget }),
-    ...(http === undefined ? {} : { http }),
-  };
-  const served = accounts.map((api) => ({
-    name: api.settings.account?.name ?? 'main',
-    client: () => clientOf(api),
-    settings: api.settings,
-  }));
-  await serveAccounts(served, options, io).catch((error: unknown) => {
-    if (propertyOf(propertyOf(error, 'cause'), 'code') !== 'EADDRINUSE') throw error;
-    throw new UsageError(`Port ${line.port} is in use: choose another with --port, or 0 for a free one.`);
-  });
-  for (const client of clients.values()) await client.close();
-  return 0;
-}
-
-/** Where to listen, and who may connect. */
-async function httpOptionsOf(line: CommandLine, io: ServeIo): Promise<HttpOptions> {
-  const { port, host, path, allowedHosts, allowedOrigins, resource, authorizationServers } = line;
-  const token = readVariable(io.env, 'CALLS_MCP_TOKEN');
-  if (token === null && io.env.CALLS_MCP_TOKEN !== undefined)
-    throw new UsageError(
-      'CALLS_MCP_TOKEN is empty, so everybody could connect. Set a token, or unset the variable to serve this machine only.',
+    const isUsage = error instanceof ConfigurationError && error.code === 'invalid_option';
+    io.log(
+      `${error instanceof Error ? error.message : String(error)}${isUsage ? '\nSee call-attribution-mcp --help.' : ''}`,
     );
-  // A wrong name would only be seen when the first client is refused.
-  if (resource !== undefined) await Promise.all(authorizationServers.map(keysOf));
-  const metadata = resource === undefined ? {} : { metadata: { resource, authorizationServers } };
-  const auth = { ...metadata, ...(token === null ? {} : { token }) };
-  return { port, host, path, allowedHosts, allowedOrigins, auth };
+    return isUsage ? 2 : 1;
+  } finally {
+    for (const client of clients) await client.close();
+  }
 }
+
+/** Makes something with the first call. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly it: T } | undefined;
+  return () => {
+    made ??= { it: make() };
+    return made.it;
+  };
+}
+
+const isTextLine = (line: string): boolean => line.includes('<');
+const isListLine = (line: string): boolean => /<(?:names|kinds)>/.test(line);
+const nameOf = (line: string): string => line.slice(2).replace(/ .*/, '');
+const camel = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
+/** What the command line says, by the names of `McpChoices`. */
+function optionsIn(argv: readonly string[]): Record<string, unknown> {
+  const options = Object.fromEntries(
+    Object.keys(lines).map((line) => [
+      nameOf(line),
+      isTextLine(line) ? { type: 'string' as const, multiple: true } : { type: 'boolean' as const },
+    ]),
+  );
+  try {
+    const { values } = parseArgs({
+      args: [...argv].map((each) => (each === '-h' ? '--help' : each)),
+      ...{ options, strict: true, allowPositionals: false },
+    });
+    return Object.fromEntries(
+      Object.keys(lines).flatMap((line) => {
+        const value = values[nameOf(line)];
+        if (value === undefined) return [];
+        if (!Array.isArray(value)) return [[camel(nameOf(line)), value]];
+        const list = value
+          .flatMap((each) => String(each).split(','))
+          .map((each) => each.trim())
+          .filter((each) => each !== '');
+        return [[camel(nameOf(line)), isListLine(line) ? list : value.at(-1)]];
+      }),
+    );
+  } catch (error) {
+    const message = error instanceof Error ? error.message.split('. ')[0] : String(error);
+    const flag = argv.find(
+      (each) => each.startsWith('--') && !Object.hasOwn(options, each.slice(2).split('=')[0] ?? ''),
+    );
+    const meant = flag === undefined ? undefined : nearest(flag, Object.keys(options));
+    throw new ConfigurationError(
+      'invalid_option',
+      `${message}.${meant === undefined ? '' : ` Did you mean --${meant}?`}`,
+    );
+  }
+}
+
+/** Milliseconds of silence after which the API is taken to be stuck. */
+const stuckMs = 9500;
+
+/** Makes the client. Throws an error that tells the agent which variable is missing. */
+export function clientFrom(settings: Settings): Client {
+  const problems = problemsOf(settings);
+  const { baseUrl } = settings;
+  if (problems.length > 0 || baseUrl === null) throw new ToolError({ code: 'missing_settings', problems });
+  return createClient({
+    ...connectionOf(settings),
+    baseUrl: baseUrl.value,
+    // Somebody waits for the answer: an API that is stuck is reported within ten seconds, a slow one may go on.
+    timeout: { connect: stuckMs, idle: stuckMs, attempt: 40_000, total: 40_000 },
+    retry: { attempts: 3, afterSilence: false },
+  });
+}
+
+const help =
+  (): string => `call-attribution-mcp: call records for AI assistants, over the Model Context Protocol
+
+Usage
+  call-attribution-mcp                        serve on stdin and stdout, as hosts start it
+  call-attribution-mcp --http 127.0.0.1:3000  serve on http://127.0.0.1:3000/mcp
+  call-attribution-mcp --check                test the credentials and say what works
+  calls mcp takes the same options.
+
+Options
+${Object.entries(lines)
+  .map(([line, text]) => `  ${line.padEnd(32)} ${text}`)
+  .join('\n')}
+
+Environment
+  CALLS_BASE_URL         URL of the API (required)
+  CALLS_ACCESS_KEY       access key (v3)
+  CALLS_SECRET_KEY       secret key (v3)
+  CALLS_BEARER_TOKEN     token to use instead of the keys (required for v2)
+  CALLS_..._FILE         file with one of the three above, such as CALLS_SECRET_KEY_FILE
+  CALLS_CONFIG           configuration file (default: that of the user, such as ~/.config/call-attribution/calls.config.json)
+  CALLS_API_VERSION      v2 or v3 (default v3)
+  CALLS_LEGACY_BASE_URL  URL of the SMS number listing
+  CALLS_TIME_ZONE        time zone of the account's times; shown to the assistant, no time is converted
+  CALLS_TIMEOUT          how long a request may take, such as 3m (default 1m)
+  CALLS_LOG              log requests to stderr: debug, info, warn or error; CALLS_LOG_FORMAT=json for JSON lines
+  CALLS_MCP_TOKEN        bearer token that HTTP clients must send
+`;

@@ -116,7 +116,7 @@ const failures = {
   missing_settings: ({ problems }: { problems: Names }) => ({
     what: notSetUp,
     why: problems.join(' '),
-    next: 'Tell the user to set these environment variables where this server is started, and to restart it.',
+    next: 'Tell the user to set these environment variables where this server is started, or to run calls init, and to restart it.',
     retry: 'Not before that.',
   }),
   no_client: ({ reason, account }: { reason: string; account?: string }) => ({

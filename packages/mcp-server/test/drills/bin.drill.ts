@@ -162,7 +162,7 @@ describe('the program', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)('stops its HTTP endpoint on %s', async (signal) => {
-    const { child, exit, err, until } = start(['--port', '0'], {
+    const { child, exit, err, until } = start(['--http', '0'], {
       CALLS_MCP_TOKEN: 'a-token-of-the-endpoint',
     });
     await until('Serving on', err);

@@ -110,7 +110,7 @@ describe('clients of others', () => {
       const target =
         over === 'stdio'
           ? { command: process.execPath, args: [bin], env }
-          : { url: await start([bin, '--port', '0'], { CALLS_MCP_TOKEN: token }), token };
+          : { url: await start([bin, '--http', '0'], { CALLS_MCP_TOKEN: token }), token };
       const { tools: listed, result, error } = await ask(client, target);
       expect(listed.slice(0, names.length)).toEqual(names);
       expect(result).toContain('30 calls of all time');
@@ -127,7 +127,7 @@ describe('an authorization server', () => {
   it('lets in who has its token for this endpoint, and nobody else', async () => {
     const issuer = await start([join(clients, 'authorization-server.mjs')]);
     const at = ['--resource', resource, '--authorization-server', issuer];
-    const url = await start([bin, '--port', '0', ...at]);
+    const url = await start([bin, '--http', '0', ...at]);
     const tokenFor = async (audience: string): Promise<string> => {
       const body = new URLSearchParams({
         grant_type: 'client_credentials',

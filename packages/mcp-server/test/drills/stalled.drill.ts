@@ -2,7 +2,8 @@ import { faults, startHostileServer } from '@call-attribution/core/testing';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
-import { clientFrom, readApiSettings } from '../../src/setup/settings.ts';
+import { readSettings } from '../../src/settings/index.ts';
+import { clientFrom } from '../../src/setup/run.ts';
 
 const stalled = openDrill({
   name: 'stalled-api',
@@ -14,7 +15,7 @@ it('an API that says nothing is reported within ten seconds', () =>
   stalled.run(async () => {
     const hostile = await startHostileServer({ calls: [], fault: () => faults.silence() });
     const env = { CALLS_BASE_URL: hostile.url, CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' };
-    const client = clientFrom(readApiSettings(env));
+    const client = clientFrom(readSettings({ env }));
     const started = performance.now();
     const result = await callTool(createServer(client), 'count_calls');
     expect(performance.now() - started).toBeLessThan(10_500);

@@ -147,7 +147,7 @@ describe('the program with --resource and --authorization-server', () => {
   const execute = async (argv: readonly string[], env: Record<string, string> = {}) => {
     const log: string[] = [];
     const io = { env, write: () => undefined, log: (line: string) => log.push(line) };
-    const code = await run(['--port', '0', ...argv], { ...io, stopped: Promise.resolve() });
+    const code = await run(['--http', '0', ...argv], { ...io, stopped: Promise.resolve() });
     return { code, log: log.join('\n') };
   };
   const at = (url: string) => ['--resource', resource, '--authorization-server', url];
@@ -164,7 +164,7 @@ describe('the program with --resource and --authorization-server', () => {
     ['nobody there', 'http://127.0.0.1:9', 'it has no metadata at'],
   ])('does not start with %s', async (_what, url, why) => {
     const { code, log } = await execute(at(url));
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(log).toContain(`The authorization server ${url} cannot be used: ${why}`);
     expect(log).not.toContain('Serving');
   });
@@ -176,14 +176,14 @@ describe('the program with --resource and --authorization-server', () => {
   ])('does not start with a server %s', async (_what, change, why) => {
     const wrong = await authorizationServer((metadata) => void change(metadata));
     const { code, log } = await execute(at(wrong.url));
-    expect([code, log]).toEqual([1, expect.stringContaining(why)]);
+    expect([code, log]).toEqual([2, expect.stringContaining(why)]);
     await wrong.close();
   });
 
   it.each([
     [{ CALLS_MCP_TOKEN: '' }, [], 2, 'CALLS_MCP_TOKEN is empty'],
-    [{}, ['--host', '0.0.0.0'], 1, 'Refusing to listen on 0.0.0.0 without a token'],
-    [{}, ['--allow-host', 'calls.example'], 1, 'Refusing to answer for calls.example without a token'],
+    [{}, ['--http', '0.0.0.0:0'], 2, 'Refusing to listen on 0.0.0.0 without a token'],
+    [{}, ['--allow-host', 'calls.example'], 2, 'Refusing to answer for calls.example without a token'],
   ])('%j %j never starts open by accident', async (env, argv, status, why) => {
     const { code, log } = await execute(argv, env);
     expect([code, log]).toEqual([status, expect.stringContaining(why)]);
