@@ -32,7 +32,6 @@ function withHints(error: unknown): never {
   if (!(error instanceof CliError)) throw error;
   throw new CliError([error.message, ...error.hints].join('; '), { exitCode: error.exitCode, cause: error });
 }
-}
 
 async function overSandbox(choices: McpChoices, args: Args, io: Io): Promise<number> {
   const records = args.integer('records') ?? sandboxDefaults.records;

@@ -13,7 +13,6 @@ import {
 import * as z from 'zod';
 import type { MethodHandler, RequestContext, ServerDefinition } from './definition.ts';
 import { isObject, RpcError, rpcCodes, toRpcError } from './messages.ts';
-import { inTurns } from './turns.ts';
 
 /** What a transport serves. */
 export interface ProtocolServer {
@@ -23,8 +22,7 @@ export interface ProtocolServer {
 }
 
 /** Serves a definition in both families of revisions. */
-export function createProtocolServer(given: ServerDefinition): ProtocolServer {
-  const definition = { ...given, handlers: inTurns(given.handlers) };
+export function createProtocolServer(definition: ServerDefinition): ProtocolServer {
   return { definition, factory: ({ era }) => buildSdkServer(definition, era !== 'legacy') };
 }
 

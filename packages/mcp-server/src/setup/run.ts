@@ -25,10 +25,9 @@ export async function run(argv: readonly string[], io: ServeIo): Promise<number>
       return 0;
     }
     const { account, allAccounts, ...choices } = values;
+    const names = allAccounts === true ? 'all' : (account as string[] | undefined);
     const settings =
-      allAccounts === true || Array.isArray(account)
-        ? readAccounts(allAccounts === true ? 'all' : (account as string[]), { env: io.env })
-        : [readSettings({ env: io.env })];
+      names === undefined ? [readSettings({ env: io.env })] : readAccounts(names, { env: io.env });
     const accounts = settings.map((own) => ({
       name: own.account?.name ?? 'main',
       settings: own,

@@ -73,7 +73,7 @@ export const fieldQuestions: readonly Question[] = [
   howMany('Unsure matches', 'rank >= 4', (c) => num(c.rank) >= 4),
   howMany('Calls dialed from an ad', "channel = 'Call Extension'", (c) => c.channel === 'Call Extension'),
   howMany('Calls after an organic search', 'activity_type_id = 5', (c) => num(c.activity_type_id) === 5),
-  howMany('Visits that came with no tag', "url_tag = 'direct'", (c) => c.url_tag === 'direct'),
+  howMany('Visits that came with a tag', 'url_tag IS NOT NULL', (c) => has(c.url_tag)),
   howMany(
     'Calls from the emergency page',
     "landing_page = '/emergency'",
@@ -98,7 +98,7 @@ export const fieldQuestions: readonly Question[] = [
     "browser = 'Chrome' AND os = 'Android'",
     (c) => c.browser === 'Chrome' && c.os === 'Android',
   ),
-  howMany('Calls marked as VIP', "custom_value = 'vip'", (c) => c.custom_value === 'vip'),
+  howMany('Calls with a custom value', 'custom_value IS NOT NULL', (c) => has(c.custom_value)),
   howMany(
     'Calls in September before noon',
     "date_added >= '2026-09-01' AND date_added < '2026-10-01' AND hour < 12",
