@@ -20,7 +20,6 @@ export type {
   AttemptTrace,
   ClientTrace,
   Operation,
-  PageTrace,
   ReportEvent,
   RequestTrace,
   WaitTrace,

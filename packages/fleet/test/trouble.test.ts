@@ -47,16 +47,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
   account: [
     new StreamError('range_ignored'),
     new StreamError('too_many_requests'),
-    ...ofResponse(
-      'invalid_record',
-      'invalid_json',
-      'bad_encoding',
-      'body_too_large',
-      'wrong_page',
-      'page_clamped',
-      'list_moved',
-      'count_unreadable',
-    ),
+    ...ofResponse('invalid_record', 'invalid_json', 'body_too_large', 'wrong_page', 'list_moved'),
     ...ofHttp('bad_request'),
     ...ofConfiguration('invalid_option'),
     ...ofConfiguration('client_closed', 'missing_package'),

@@ -183,7 +183,7 @@ export class CallSource implements Asked<RawRecord> {
 }
 
 // Codes of the client's errors for pages that are not what their place in the list says.
-const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'list_moved', 'page_clamped']);
+const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'list_moved']);
 
 /** A time as a position. */
 export const numberOf = (time: string | null): number | null => (time === null ? null : parseNaive(time));

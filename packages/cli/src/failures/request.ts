@@ -80,16 +80,13 @@ const advice: Readonly<Record<string, string | ((error: CallsError, has: HasOpti
       }`,
     timeout: ({ limit, hint }) => (limit === 'connect' ? hint : waitLonger),
     body_too_large: (_, has) => (has('rows') ? 'ask for fewer calls at once: --rows 100' : undefined),
-    page_clamped: (_, has) => (has('rows') ? '--rows sets how many calls a request asks for' : undefined),
     range_ignored:
       'ask the operator of the server; without a filter by time, only a query of one page can be read',
-    bad_encoding: 'check the proxies on the way',
     invalid_json: (_, has) =>
       `a proxy may have cut the response${has('rows') ? '; ask for fewer calls at once: --rows 100' : ''}`,
     connection_lost: (_, has) =>
       `the server or a proxy may have restarted; try again${has('rows') ? ', or ask for fewer calls at once: --rows 100' : ''}`,
     invalid_record: leaveOut,
-    count_unreadable: 'calls list --all counts the calls by reading them',
   };
 
 function adviceFor(error: CallsError, has: HasOption): string[] {

@@ -43,7 +43,7 @@ async function countByList(
   );
   if (range !== null && range.total !== null) return { total: range.total, source: 'content-range' };
   if (count === 0) return { total: 0, source: 'content-range' };
-  throw new ResponseError('count_unreadable', messages.totalMissing());
+  throw new ResponseError('unexpected_shape', messages.totalMissing(), { kind: 'data' });
 }
 
 function readCount(response: HttpResponse): CallCount {
@@ -51,7 +51,7 @@ function readCount(response: HttpResponse): CallCount {
   if (total !== undefined) return { total, source: 'count' };
   const range = parseContentRange(headerText(response.headers, 'content-range'));
   if (range !== null && range.total !== null) return { total: range.total, source: 'content-range' };
-  throw new ResponseError('count_unreadable', messages.countUnreadable());
+  throw new ResponseError('unexpected_shape', messages.countUnreadable(), { kind: 'data' });
 }
 
 /** The number in a body: plain text, a JSON number or string, or an object or an array around one. */
@@ -72,30 +72,17 @@ function fromBody(response: HttpResponse): number | undefined {
   return total;
 }
 
-const countNames = [
-  'count',
-  'total',
-  'total_count',
-  'totalcount',
-  'record_count',
-  'recordcount',
-  'num_records',
-  'records',
-  'rows',
-  'calls',
-];
-
+/** The number under one of these names, in an object or one within it. */
 function fromObject(value: unknown, depth = 0): number | undefined {
   if (depth > 3 || typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const entries = Object.entries(value);
-  for (const name of countNames) {
-    const named = entries.find(([key]) => key.toLowerCase() === name);
-    const total = named && (asCount(named[1]) ?? fromObject(named[1], depth + 1));
+  const named = Object.entries(value).filter(([name]) =>
+    /^(?:count|total|total_?count|data|result)$/i.test(name),
+  );
+  for (const [, item] of named) {
+    const total = asCount(item) ?? fromObject(item, depth + 1);
     if (total !== undefined) return total;
   }
-  const [only] = entries;
-  // An object with one number and nothing else, whatever it is called.
-  return entries.length === 1 && only ? asCount(only[1]) : undefined;
+  return undefined;
 }
 
 function asCount(value: unknown): number | undefined {

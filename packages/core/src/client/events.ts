@@ -73,25 +73,6 @@ export interface WaitTrace extends ClientTrace {
   readonly status?: number;
 }
 
-/**
- * The message of the tracing channels `tracing:call-attribution:page:*`: one page of a list with its checks. What is optional is
- * there once the page has passed them.
- */
-export interface PageTrace extends ClientTrace {
-  /** URL without secrets. */
-  readonly url: string;
-  /** Rows requested. */
-  readonly rows: number;
-  /** Number of the page, counted from 0. */
-  readonly page: number;
-  /** Records of the page. */
-  count?: number;
-  /** Records of the list; null when the server does not say. */
-  total?: number | null;
-  /** The server sent fewer rows than requested, although it has more. */
-  clamped?: boolean;
-}
-
 /** The message of the channel `call-attribution:report`: something that a client noticed. */
 export interface ReportEvent {
   /** The client that noticed it. */
@@ -108,9 +89,6 @@ export const attemptTracing = createTracing<AttemptTrace>('attempt');
 
 /** Publishes waits. */
 export const waitTracing = createTracing<WaitTrace>('wait');
-
-/** Publishes pages. */
-export const pageTracing = createTracing<PageTrace>('page');
 
 /** Publishes what clients notice. */
 export const reports = channel('call-attribution:report');

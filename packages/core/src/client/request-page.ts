@@ -18,8 +18,6 @@ import type { Version } from '../record/fields.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { ResponseMeta } from './client.ts';
 import type { Context } from './context.ts';
-import { pageTracing } from './events.ts';
-import { noteFailure } from './observe.ts';
 import { clientDefaults, type ListQuery, type RequestOptions } from './options.ts';
 import { apiRequest, queryString, responseInfo } from './request.ts';
 
@@ -58,28 +56,15 @@ export async function requestPage<T>(
   query: PageQuery,
   reader: PageReader<T>,
 ): Promise<PageResult<T>> {
-  const { client, requests, report, settings } = context;
+  const { requests, report, settings } = context;
   const { filter, rows, page, options } = query;
   const tailWith = (q: string | undefined) => queryString({ q, rows, start: page || undefined });
-  const job = apiRequest(settings, 'list', tailWith(filter.q), options, tailWith(filter.shownQ));
-  const response = await pageTracing.run(
-    () => ({ client, url: job.url, rows, page }),
-    () =>
-      requests.request({
-        ...job,
-        // Some servers say "not found" or "range not satisfiable" for a page past the end.
-        alsoRead: page > 0 ? [404, 416] : [],
-        read: (response) => readPage(response, query, reader),
-      }),
-    (trace, outcome) => {
-      noteFailure(trace, outcome);
-      if (!('value' in outcome)) return;
-      const { count, range, verdict } = outcome.value.value;
-      trace.count = count;
-      trace.total = range?.total ?? null;
-      trace.clamped = verdict.clamped;
-    },
-  );
+  const response = await requests.request({
+    ...apiRequest(settings, 'list', tailWith(filter.q), options, tailWith(filter.shownQ)),
+    // Some servers say "not found" or "range not satisfiable" for a page past the end.
+    alsoRead: page > 0 ? [404, 416] : [],
+    read: (response) => readPage(response, query, reader),
+  });
   const { count, verdict } = response.value;
   const { clamped } = verdict;
   if (clamped) report({ type: 'clamped', requested: rows, received: count });
@@ -117,7 +102,7 @@ export function recordReader({ adapt }: Context): PageReader<Call[]> {
 export function refuseShifted({ verdict, count, meta }: PageResult<unknown>): void {
   if (!verdict.shifted) return;
   const { status, attempts, rows, page } = meta;
-  throw new ResponseError('page_clamped', messages.pageClamped(count, rows, page), { status, attempts });
+  throw new ResponseError('wrong_page', messages.pageClamped(count, rows, page), { status, attempts });
 }
 
 /** A filter as it is sent, and as errors and events may show it. */

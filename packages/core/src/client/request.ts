@@ -391,12 +391,12 @@ async function decode(response: HttpResponse, maxOutputLength: number): Promise<
   for (const name of names.reverse()) {
     if (name === '' || name === 'identity') continue;
     const unpack = codings.get(name);
-    if (!unpack) throw new ResponseError('bad_encoding', messages.encodingUnknown());
+    if (!unpack) throw new ResponseError('invalid_json', messages.encodingUnknown());
     try {
       body = await unpack(body, { maxOutputLength });
     } catch (error) {
       if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxOutputLength);
-      throw new ResponseError('bad_encoding', messages.encodingBroken(name), again);
+      throw new ResponseError('invalid_json', messages.encodingBroken(name), again);
     }
   }
   return { ...response, body };

@@ -16,8 +16,6 @@ export const configurationErrors = codeTable({
   },
   bug: {
     client_closed: 'The client or its dispatcher has been closed. Create a new client.',
-    sender_failed:
-      'What sends the requests, the function passed as `fetch` or the dispatcher, has a mistake in its program. The `cause` has its frames; correct it.',
   },
 });
 
@@ -96,21 +94,15 @@ export const responseErrors = codeTable({
     not_found:
       'The account has no call with this sid. Check the sid, and that the credentials belong to its account.',
     invalid_json:
-      'The body is cut, or is not JSON. A proxy may have cut it; send the request again, or request fewer rows.',
-    bad_encoding:
-      'The content encoding is damaged or was not requested. Try `compress: false`, and check the proxies on the way.',
+      'The body is cut or damaged, or is not JSON. A proxy may have cut it; send the request again, or request fewer rows.',
     body_too_large:
       'The response is larger than `maxBodyBytes`. Request fewer rows, or raise `maxBodyBytes`.',
     invalid_record:
       "A record does not match the table of fields. Use `records: 'report'` to keep such records and have the problems reported.",
     wrong_page:
-      'The server sent another page than the one requested, or `Content-Range` and the body do not agree. A cache or a proxy may have responded; the message says what differs.',
-    page_clamped:
-      'The server sends fewer rows than requested, so its page is another part of the list. Request the number of rows that the message names.',
+      'The server sent another page than the one requested, or fewer rows, or `Content-Range` and the body do not agree. A cache or a proxy may have responded; the message says what differs.',
     list_moved:
       'The list changed while it was read, or ended before its total. Read it again, or read it with `createCallStream` of node-stream.',
-    count_unreadable:
-      'The server gave no total that can be read. Read the list and count its records instead.',
   },
   away: {
     wrong_content_type:

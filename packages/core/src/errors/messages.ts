@@ -98,6 +98,11 @@ export const messages = {
     message: `No response from ${origin} (${code}).`,
     hint: checkServer,
   }),
+  senderBroken: (): ErrorWords => ({
+    message:
+      'What sends the requests, the function passed as fetch or the dispatcher, has a mistake in its program.',
+    hint: 'The cause has its frames; correct it.',
+  }),
   senderThrew: (origin: string, name: string): ErrorWords => ({
     message: `No response from ${origin}: what sends the requests threw ${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}.`,
     hint: 'The cause has its name and its frames.',

@@ -28,7 +28,10 @@ export function networkError(error: unknown, origin: string, hasBegun: boolean):
   if (error instanceof ProxyFailure) return proxyError(error, origin);
   // Within a body only the platform throws, in words of its own.
   if (!hasBegun && isMistake(error))
-    return new ConfigurationError('sender_failed', undefined, { cause: bareError(error) });
+    return new ConfigurationError('invalid_option', messages.senderBroken(), {
+      kind: 'bug',
+      cause: bareError(error),
+    });
   const code = codeOf(error) ?? parserNameOf(error);
   if (code !== undefined) return codeError(code, error, origin, hasBegun);
   const bare = { cause: bareError(error) };
@@ -87,7 +90,7 @@ function codeError(code: string, error: unknown, origin: string, hasBegun: boole
   if (code === 'UND_ERR_INVALID_ARG')
     return new ConfigurationError('invalid_option', setupMessages.dispatcherRefuses(), { cause });
   if (coding.test(code))
-    return new ResponseError('bad_encoding', messages.encodingBroken('compressed'), {
+    return new ResponseError('invalid_json', messages.encodingBroken('compressed'), {
       cause,
       isRetryable: true,
     });

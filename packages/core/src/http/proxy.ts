@@ -1,4 +1,3 @@
-import { BlockList, isIP } from 'node:net';
 import { type Secret, secret } from '../auth/secret.ts';
 import { ConfigurationError, codeOf } from '../errors/calls-error.ts';
 import { type ProxyProblem, setupMessages } from '../errors/setup-messages.ts';
@@ -75,7 +74,7 @@ export function readProxy(text: string, variable: string): ProxyServer {
   return { origin, credentials: secret(Buffer.from(user).toString('base64')) };
 }
 
-/** Does `NO_PROXY` name the server: `*`, a host and its subdomains, a host with a port, an address, or a range of addresses? */
+/** Does `NO_PROXY` name the server: `*`, a host and its subdomains, a host with a port, or an address? */
 function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   const serverPort = port || (protocol === 'https:' ? '443' : '80');
@@ -84,20 +83,9 @@ function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
     .split(/[,\s]+/)
     .some((entry) => {
       if (entry === '' || entry === '*') return entry === '*';
-      if (entry.includes('/')) return isInRange(host, entry);
       const [, bracketed, plain, entryPort] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
       const name = (bracketed ?? plain ?? entry).replace(/^\*?\./, '');
       if (entryPort !== undefined && entryPort !== serverPort) return false;
       return host === name || host.endsWith(`.${name}`);
     });
-}
-
-function isInRange(host: string, range: string): boolean {
-  const [network = '', bits = ''] = range.split('/');
-  const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
-  if (isIP(host) === 0 || isIP(network) !== isIP(host) || !/^\d{1,3}$/.test(bits)) return false;
-  if (Number(bits) > (family === 'ipv6' ? 128 : 32)) return false;
-  const addresses = new BlockList();
-  addresses.addSubnet(network, Number(bits), family);
-  return addresses.check(host, family);
 }

@@ -74,7 +74,7 @@ export function decodeText(body: Uint8Array): string {
 
 /** The error for bytes that are not UTF-8. */
 export function brokenUtf8(): ResponseError {
-  return new ResponseError('bad_encoding', messages.notUtf8(), { isRetryable: true });
+  return new ResponseError('invalid_json', messages.notUtf8(), { isRetryable: true });
 }
 
 /** The array of a list response. An object instead is an error with a good status. */

@@ -224,7 +224,6 @@ const nextByCode: Readonly<Record<string, string>> = {
   unauthorized: 'Tell the user to check the API keys of this server; its option --check tests them.',
   bad_request: 'Use from, to and calls alone, to see which argument it was.',
   rate_limited: 'Wait, then repeat the call; a narrower from/to needs fewer requests.',
-  page_clamped: 'Repeat the call with a smaller rows.',
 };
 
 function nextOf({ code, limit, hint, status }: CallsError): string {
