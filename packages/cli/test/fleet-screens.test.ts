@@ -15,7 +15,6 @@ const worker = (name: string, more: Partial<Worker> = {}): Worker => ({
   ...{
     callsPerSecond: 3120,
     requestsPerSecond: 3,
-    held: { rate: 14, server: 0 },
     silentForMs: 2000,
     forMs: 1,
   },
@@ -50,7 +49,7 @@ const status = (more: Partial<FleetStatus> = {}): FleetStatus => ({
   workers: [
     worker('w-app1-3f2a'),
     worker('w-app2-77aa', {
-      ...{ state: 'resting', busy: 0, callsPerSecond: 0, requestsPerSecond: 0, held: { rate: 0, server: 0 } },
+      ...{ state: 'resting', busy: 0, callsPerSecond: 0, requestsPerSecond: 0 },
       why: 'no space left on the disk, next try in 22 s',
     }),
   ],
@@ -67,7 +66,7 @@ test('a status says what runs, what is stuck, why, and which command helps', () 
   expect(statusScreen(status(), { width: 120, style }).join('\n')).toMatchInlineSnapshot(`
     "history   running for 13 h 42 min   into postgres://db/calls
     ██████████████████▍░░░░░░░░░░░  61.1 %   612,004,118 of 1,000,301,772 calls
-    12,410 calls/s   14.1 requests/s   about 8 h 41 min left   14 credentials at the limit
+    12,410 calls/s   14.1 requests/s   about 8 h 41 min left
 
     WORKER       VERSION  SLOTS  CALLS/S  REQUESTS/S  STATE    WHY
     w-app1-3f2a  0.4.0      8/8    3,120         3.0  working
@@ -130,7 +129,7 @@ test('ten accounts with trouble are shown, all of them with --all', () => {
 
 test('a log gets one line', () => {
   expect(statusLine(status())).toBe(
-    'history running for 13 h 42 min  61.1 %  612,004,118 of 1,000,301,772 calls  12,410 calls/s  14.1 requests/s  about 8 h 41 min left  14 credentials at the limit  2 workers  working 8  waiting 303  later 3  read 180 (12 min ago at most)  set aside 7  3 accounts with trouble',
+    'history running for 13 h 42 min  61.1 %  612,004,118 of 1,000,301,772 calls  12,410 calls/s  14.1 requests/s  about 8 h 41 min left  2 workers  working 8  waiting 303  later 3  read 180 (12 min ago at most)  set aside 7  3 accounts with trouble',
   );
 });
 

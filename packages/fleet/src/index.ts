@@ -27,7 +27,7 @@ export {
   statusOf,
   type WorkerStatus,
 } from './status.ts';
-export type { Target, TurnEnd, TurnGate, TurnWork } from './turn/turn.ts';
+export type { Target, TurnEnd, TurnWork } from './turn/turn.ts';
 export type { WorkerEvent } from './worker/events.ts';
 export { openTarget, type TargetOptions } from './worker/open-target.ts';
 export {

@@ -117,7 +117,7 @@ export function planJob(job: Job): PlannedJob {
   });
   return {
     ...{ name, baseUrl, version, into, skip },
-    filter: printFilter(toFilter(job.filter ?? '', { version })),
+    filter: filterOf(job, version),
     from: periodStart(job.from ?? ''),
     until: periodEnd(job.until ?? ''),
     every: every === null ? null : durationMillis(every, 'every'),
@@ -125,6 +125,13 @@ export function planJob(job: Job): PlannedJob {
     settle: durationMillis(job.settle ?? '30d', 'settle'),
     accounts: new Map(accounts.map((account) => [account.key, account])),
   };
+}
+
+/** What is read. A store gets calls through call extensions whatever the filter says, as with `calls sync`. */
+function filterOf({ filter = '', into }: Job, version: 'v2' | 'v3'): string {
+  const { clauses } = toFilter(filter, { version });
+  const isMissing = isStore(into) && version === 'v3' && !clauses.some(({ kind }) => kind === 'flag');
+  return printFilter({ clauses: isMissing ? [...clauses, { kind: 'flag', field: 'inc_gce' }] : clauses });
 }
 
 /** Tells job files that differ. */

@@ -27,7 +27,6 @@ export function createWorkerMetrics(
   status: () => Promise<FleetStatus | null>,
 ): WorkerMetrics {
   const turns = Object.fromEntries(outcomes.map((name) => [name, 0]));
-  const waited = { rate: 0, server: 0 };
   let [calls, requests] = [0, 0];
   return {
     observe(event) {
@@ -35,8 +34,6 @@ export function createWorkerMetrics(
       turns[event.outcome] = (turns[event.outcome] ?? 0) + 1;
       calls += event.calls;
       requests += event.requests;
-      waited.rate += event.waited.rate;
-      waited.server += event.waited.server;
     },
     ready: () => worker()?.trouble ?? null,
     async metrics() {
@@ -46,7 +43,6 @@ export function createWorkerMetrics(
         counter('fleet_calls_total', 'Calls that this worker committed.', calls),
         counter('fleet_requests_total', 'Requests of this worker.', requests),
         labelled('counter', 'fleet_turns_total', 'Turns of this worker.', 'outcome', turns),
-        labelled('counter', 'fleet_wait_seconds_total', 'Time that tickets waited.', 'for', waited),
         labelled('gauge', 'fleet_slots', 'Slots of this worker.', 'state', slots),
         // Metrics of the worker itself are served while the engine is away.
         ...jobFamilies(await status().catch(() => null)),

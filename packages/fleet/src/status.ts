@@ -37,7 +37,7 @@ export interface AccountStatus {
 export interface WorkerStatus
   extends Pick<
     WorkerCard,
-    'name' | 'version' | 'slots' | 'busy' | 'callsPerSecond' | 'requestsPerSecond' | 'held' | 'why'
+    'name' | 'version' | 'slots' | 'busy' | 'callsPerSecond' | 'requestsPerSecond' | 'why'
   > {
   /** What it does; `silent`: it gives no more signs of life. */
   readonly state: WorkerCard['state'] | 'silent';
@@ -140,11 +140,11 @@ function accountOf(
 }
 
 function workerOf(card: WorkerCard, now: number): WorkerStatus {
-  const { name, version, slots, busy, callsPerSecond, requestsPerSecond, held, why, since, at } = card;
+  const { name, version, slots, busy, callsPerSecond, requestsPerSecond, why, since, at } = card;
   const silentForMs = Math.max(0, now - at);
   const state = silentForMs > livingMs ? 'silent' : card.state;
   return {
-    ...{ name, version, slots, busy, callsPerSecond, requestsPerSecond, held, why, state, silentForMs },
+    ...{ name, version, slots, busy, callsPerSecond, requestsPerSecond, why, state, silentForMs },
     forMs: Math.max(0, now - since),
   };
 }

@@ -59,10 +59,8 @@ describe('an engine', () => {
     await engine.put([ticketOf('a'), ticketOf('b', 200), ticketOf('c'), ticketOf('d', null)]);
     const [first] = await engine.take(1);
     expect(first).toMatchObject({ key: 'a', attempt: 0 });
-    expect(await engine.keep([])).toMatchObject({ isWanted: true });
     expect(await engine.end(first as Turn, ticketOf('a'))).toBe(true);
     expect((await engine.take(9)).map(({ key }) => key)).toEqual(['c', 'a']);
-    expect(await engine.keep([])).toMatchObject({ isWanted: false });
     now = 300;
     expect((await engine.take(9)).map(({ key }) => key)).toEqual(['b']);
   });

@@ -107,14 +107,13 @@ describe('the status of a job', () => {
     );
     metrics.observe({
       ...{ kind: 'turn', account: '101', outcome: 'round', calls: 7, requests: 2, seconds: 1 },
-      ...{ waited: { rate: 3, server: 0 }, code: null, message: null },
+      ...{ code: null, message: null },
     });
     const text = await metrics.metrics();
     for (const line of [
       'fleet_calls_total 7',
       'fleet_requests_total 2',
       'fleet_turns_total{outcome="round"} 1',
-      'fleet_wait_seconds_total{for="rate"} 3',
       'fleet_slots{state="busy"} 2',
       'fleet_job_accounts{state="aside"} 1',
       'fleet_job_calls 900',

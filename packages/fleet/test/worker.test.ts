@@ -39,27 +39,22 @@ const truth = (account: string) => source.truth.get(account)?.length ?? 0;
 
 describe('a job in one process', () => {
   test.each([['3d'], ['60d']] as const)(
-    'ends a first read whose turns are cut at each page, with a lookback of %s',
+    'ends a first read that takes many turns, with a lookback of %s',
     async (lookback) => {
-      await using long = await openSource({ accounts: 1, records: 800, days: 40 });
-      long.sandbox.faults.set('*', 'clamp=100');
-      // A request takes a second of this clock, and somebody else always waits.
-      const clock = { now: () => Date.now() + long.sandbox.requests.total * 1_000 };
-      const memory = memoryEngine(clock);
-      const engine: Engine = {
-        ...memory,
-        keep: async (turns) => ({ ...(await memory.keep(turns)), isWanted: true }),
-      };
+      await using long = await openSource({ accounts: 1, records: 500, days: 40 });
+      // A turn ends after 100 pages.
+      long.sandbox.faults.set('*', 'clamp=2');
+      const engine = memoryEngine();
       const into = `sqlite:${join(long.folder, 'cut')}`;
       let turns = 0;
       const onEvent = () => {
         turns += 1;
         if (turns > 40) worker.leave(0);
       };
-      const worker = await workerOn(long, long.job(into, { lookback }), { engine, clock, onEvent });
+      const worker = await workerOn(long, long.job(into, { lookback }), { engine, onEvent });
       await worker.run();
       const [note] = [...(await notesOf(engine)).values()].map((ticket) => ticket.note);
-      expect(note).toMatchObject({ state: 'done', whole: true, calls: 800 });
+      expect(note).toMatchObject({ state: 'done', whole: true, calls: 500 });
       expect(turns).toBeGreaterThan(2);
       expect(sorted(await sidsIn(into))).toEqual(sorted(long.truth));
     },
@@ -169,43 +164,7 @@ describe('a job in one process', () => {
 });
 
 describe('turns', () => {
-  test('a first read that is cut into many turns goes on where it was, and ends', async () => {
-    const into = newInto();
-    const engine = memoryEngine();
-    // Each page is a turn: somebody always waits.
-    const wanted: Engine = {
-      ...engine,
-      keep: async (turns) => ({ ...(await engine.keep(turns)), isWanted: true }),
-    };
-    source.sandbox.faults.set('*', 'latency=300ms');
-    const worker = await workerOn(source, source.job(into), { engine: wanted, slots: 2 });
-    await worker.run();
-    expect(sorted(await sidsIn(into))).toEqual(sorted(source.truth));
-  });
-
-  test('a rate ends a turn into a store, and its ticket is due once a request may start', async () => {
-    // A clock that stands still: the minute of the rate does not go by while the machine is busy.
-    const began = Date.now();
-    const clock = { now: () => began };
-    const engine = memoryEngine(clock);
-    const into = newInto();
-    const worker = await workerOn(source, source.job(into, { requestsPerMinute: 1 }), { engine, clock });
-    const running = worker.run();
-    await expect
-      .poll(async () => [...(await notesOf(engine)).values()].filter(({ note }) => note.turns > 0).length)
-      .toBe(3);
-    for (const { dueAt, note } of (await notesOf(engine)).values())
-      if (note.state === 'open' && note.turns > 0) {
-        expect((dueAt ?? 0) - began).toBeGreaterThan(1_000);
-        expect(note.sent?.counts.reduce((sum, count) => sum + count, 0)).toBe(1);
-      }
-    expect(worker.card.busy).toBe(0);
-    expect(source.sandbox.requests.total).toBeGreaterThan(0);
-    worker.leave(0);
-    await running;
-  });
-
-  test('429 with Retry-After ends a turn into a store; nothing is set aside', async () => {
+  test('429 with Retry-After is waited for; nothing is set aside', async () => {
     const engine = memoryEngine();
     const into = newInto();
     source.sandbox.faults.set('*', 'status=429, retry-after=2, times=3; status=503, after=4, times=2');

@@ -24,7 +24,7 @@ export const progressTexts = ({ calls, total }: FleetStatus): readonly string[] 
   total === null ? plural(calls, 'call') : `${count(calls)} of ${plural(total, 'call')}`,
 ];
 
-/** `12,410 calls/s`, `14.1 requests/s`, `about 8 h 41 min left`, and how rates hold it back. */
+/** `12,410 calls/s`, `14.1 requests/s`, `about 8 h 41 min left`. */
 export function paceTexts(status: FleetStatus): readonly string[] {
   const { callsPerSecond, requestsPerSecond, leftMs, workers } = status;
   if (workers.length === 0) return [];
@@ -32,17 +32,6 @@ export function paceTexts(status: FleetStatus): readonly string[] {
     `${count(Math.round(callsPerSecond))} calls/s`,
     `${requestsPerSecond.toFixed(1)} requests/s`,
     ...(leftMs === null || leftMs === 0 || status.state !== 'running' ? [] : [`about ${span(leftMs)} left`]),
-    ...rateTexts(status),
-  ];
-}
-
-/** How many credentials are at their rate, or asked to wait. */
-export function rateTexts({ workers }: FleetStatus): readonly string[] {
-  const sum = (what: 'rate' | 'server') => workers.reduce((total, { held }) => total + held[what], 0);
-  const [used, held] = [sum('rate'), sum('server')];
-  return [
-    ...(used > 0 ? [`${plural(used, 'credential')} at the limit`] : []),
-    ...(held > 0 ? [`${plural(held, 'credential')} asked to wait by the server`] : []),
   ];
 }
 

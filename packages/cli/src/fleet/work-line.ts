@@ -3,7 +3,7 @@ import type { Args } from '../args/command.ts';
 import { beforeOutput, type Io, say, shownText } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
 import { fit, printable } from '../term/width.ts';
-import { progressTexts, rateTexts, shareOf } from './words.ts';
+import { progressTexts, shareOf } from './words.ts';
 
 /** Milliseconds between two lines: on a terminal, where it is repainted, and in a log. */
 const [repainted, logged] = [1_000, 10_000];
@@ -44,7 +44,7 @@ export function workLine(
   };
 }
 
-/** `15:04:11  3 of 4 slots  3,120 calls/s  job 41.2 %, 61,204 of 148,000 calls  14 credentials at the limit`. */
+/** `15:04:11  3 of 4 slots  3,120 calls/s  job 41.2 %, 61,204 of 148,000 calls`. */
 function lineOf({ card }: Pick<Worker, 'card'>, status: FleetStatus | null, io: Io): string {
   return [
     new Date(io.clock.now()).toTimeString().slice(0, 8),
@@ -55,7 +55,6 @@ function lineOf({ card }: Pick<Worker, 'card'>, status: FleetStatus | null, io: 
       ? ['the engine does not answer']
       : [
           `job ${(Math.floor(shareOf(status) * 1000) / 10).toFixed(1)} %, ${progressTexts(status).join(', ')}`,
-          ...rateTexts(status),
         ]),
   ].join('  ');
 }

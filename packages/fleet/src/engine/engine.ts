@@ -12,8 +12,6 @@ export interface Turn extends Ticket {
 export interface Kept {
   /** The ids of those that it still has. */
   readonly ours: ReadonlySet<string>;
-  /** Whether tickets are due that nobody works on. */
-  readonly isWanted: boolean;
 }
 
 /** A ticket, and whether somebody works on it. */

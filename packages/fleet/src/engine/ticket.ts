@@ -44,8 +44,6 @@ export interface TicketNote {
   readonly round: number | null;
   /** When the last whole round ended. */
   readonly readAt: number | null;
-  /** Requests of the last minute: how many began in each second, from `at` on. */
-  readonly sent: { readonly at: number; readonly counts: readonly number[] } | null;
   /** Turns so far. */
   readonly turns: number;
 }
@@ -98,8 +96,6 @@ export interface WorkerCard {
   readonly callsPerSecond: number;
   /** Requests that it sends in a second. */
   readonly requestsPerSecond: number;
-  /** Credentials that are at their rate, and those whose server asked to wait. */
-  readonly held: { readonly rate: number; readonly server: number };
   /** When it started, in milliseconds since 1970. */
   readonly since: number;
   /** When it gave this sign, in milliseconds since 1970. */
@@ -126,10 +122,6 @@ const noteSchema = z.object({
   failingSince: time.catch(null),
   round: time.catch(null),
   readAt: time.catch(null),
-  sent: z
-    .object({ at: z.number().int(), counts: z.array(z.number().int().min(0)).max(64) })
-    .nullable()
-    .catch(null),
   turns: z.number().int().min(0).catch(0),
 });
 
@@ -168,7 +160,6 @@ const workerSchema = z.object({
   why: line(300).nullable(),
   callsPerSecond: z.number(),
   requestsPerSecond: z.number(),
-  held: z.object({ rate: z.number(), server: z.number() }),
   since: z.number(),
   at: z.number(),
 });

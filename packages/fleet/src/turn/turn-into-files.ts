@@ -17,7 +17,7 @@ const pagesOfTurn = 50;
 
 /** Exports an account by month, as `calls export --partition month` does. A long export ends with a month, and the next turn goes on. */
 export async function turnIntoFiles(place: FilesPlace, work: TurnWork): Promise<TurnEnd> {
-  const { job, account, turn, client, signal, cut, now, onCalls } = work;
+  const { job, account, turn, client, signal, now, onCalls } = work;
   const target = await place.begin(account.id);
   try {
     const summary = await exportMonths(client, target, {
@@ -31,10 +31,6 @@ export async function turnIntoFiles(place: FilesPlace, work: TurnWork): Promise<
       },
     });
     return { kind: summary.isCut ? 'cut' : 'round', note: factsOf(summary) };
-  } catch (error) {
-    // The wait is too long to keep half a file.
-    if (!cut.aborted) throw error;
-    return { kind: 'cut', note: {} };
   } finally {
     await target.close();
   }

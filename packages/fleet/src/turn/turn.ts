@@ -3,14 +3,6 @@ import type { Turn } from '../engine/engine.ts';
 import type { TicketNote } from '../engine/ticket.ts';
 import type { PlannedAccount, PlannedJob } from '../job.ts';
 
-/** Lets the requests of a turn start. */
-export interface TurnGate {
-  /** Does work that must end before the turn may. */
-  during<T>(work: () => Promise<T>): Promise<T>;
-  /** Lets no further request start. */
-  close(): void;
-}
-
 /** All that a turn works with. */
 export interface TurnWork {
   /** The job. */
@@ -21,18 +13,10 @@ export interface TurnWork {
   readonly turn: Turn;
   /** Reads with the credentials of the account. */
   readonly client: Client;
-  /** What the requests of the client pass. */
-  readonly gate: TurnGate;
-  /** Aborted when the turn is somebody else's or the worker ends at once, and once `cut` is. */
+  /** Aborted when the turn is somebody else's or the worker ends at once. */
   readonly signal: AbortSignal;
-  /** Aborted when the gate was closed and all that was asked for has come. */
-  readonly cut: AbortSignal;
   /** Who writes, for messages. */
   readonly holder: string;
-  /** Whether it is time to give others a turn, at a page border. */
-  readonly isOver: () => boolean;
-  /** Pages to fetch ahead. */
-  readonly ahead: number;
   /** The time, in milliseconds since 1970. */
   readonly now: () => number;
   /** How far it is. */

@@ -12,8 +12,6 @@ export type WorkerEvent =
       readonly calls: number;
       readonly requests: number;
       readonly seconds: number;
-      /** Seconds without a request because of the rate, and because the server asked for it. */
-      readonly waited: { readonly rate: number; readonly server: number };
       /** Code of the error of `later` and `aside`, else null. */
       readonly code: string | null;
       /** What happened, else null. */

@@ -1,4 +1,4 @@
-import type { NotedTrouble, Ticket, TicketNote } from '../engine/ticket.ts';
+import type { NotedTrouble, Ticket } from '../engine/ticket.ts';
 import type { PlannedJob } from '../job.ts';
 import type { TurnEnd } from '../turn/turn.ts';
 import { brief, retryWait, serverWait, type Trouble } from './trouble.ts';
@@ -10,11 +10,8 @@ const mostTries = 5;
 export interface TurnFacts {
   readonly job: PlannedJob;
   readonly ticket: Ticket;
-  readonly sent: TicketNote['sent'];
   readonly startedAt: number;
   readonly now: number;
-  /** When a request may start that had to wait; null when none had to. */
-  readonly heldUntil: number | null;
   /** Calls that were committed. */
   readonly calls: number;
   readonly worker: string;
@@ -24,11 +21,10 @@ const quiet = { trouble: null, tries: 0, failingSince: null } as const;
 
 /** The ticket after a turn that ended well. */
 export function afterTurn(facts: TurnFacts, end: TurnEnd): Ticket {
-  const { job, ticket, sent, startedAt, now, heldUntil } = facts;
+  const { job, ticket, startedAt, now } = facts;
   const round = ticket.note.round ?? startedAt;
-  const note = { ...ticket.note, ...end.note, ...quiet, sent, turns: ticket.note.turns + 1 };
-  if (end.kind === 'cut')
-    return { ...ticket, dueAt: Math.max(now, heldUntil ?? 0), note: { ...note, round } };
+  const note = { ...ticket.note, ...end.note, ...quiet, turns: ticket.note.turns + 1 };
+  if (end.kind === 'cut') return { ...ticket, dueAt: now, note: { ...note, round } };
   const read = { ...note, round: null, readAt: now };
   if (job.every !== null) return { ...ticket, dueAt: Math.max(now, round + job.every), note: read };
   if (note.whole === true) return { ...ticket, dueAt: null, note: { ...read, state: 'done' } };
@@ -45,21 +41,21 @@ export function afterTrouble(
   facts: TurnFacts,
   { kind, code, message, waitMs }: Extract<Trouble, { kind: NotedTrouble['kind'] }>,
 ): Ticket {
-  const { ticket, sent, now, calls, worker, heldUntil } = facts;
+  const { ticket, now, calls, worker } = facts;
   const isProgress = calls > 0;
   const failingSince = isProgress ? now : (ticket.note.failingSince ?? now);
   const before = kind === 'account' && isProgress ? 0 : ticket.note.tries;
   const tries = kind === 'account' ? before + 1 : before;
   const trouble = { kind, code, message: brief(message), at: now, by: worker };
-  const note = { ...ticket.note, trouble, tries, failingSince, sent, turns: ticket.note.turns + 1 };
+  const note = { ...ticket.note, trouble, tries, failingSince, turns: ticket.note.turns + 1 };
   if (kind === 'credential' || (kind === 'account' && tries >= mostTries)) {
     return { ...ticket, dueAt: null, note: { ...note, state: 'aside' } };
   }
   const wait = kind === 'server' ? serverWait(now - failingSince, waitMs) : retryWait(tries);
-  return { ...ticket, dueAt: Math.max(now + wait, heldUntil ?? 0), note };
+  return { ...ticket, dueAt: now + wait, note };
 }
 
 /** The ticket of a turn that was dropped, or whose claim was lost: it is tried later, and nothing is wrong with it. */
-export function afterDrop({ ticket, sent, now }: TurnFacts, waitMs: number): Ticket {
-  return { ...ticket, dueAt: now + waitMs, note: { ...ticket.note, sent } };
+export function afterDrop({ ticket, now }: TurnFacts, waitMs: number): Ticket {
+  return { ...ticket, dueAt: now + waitMs };
 }

@@ -1,10 +1,7 @@
-import { slept } from '../turn/gate.ts';
-
-/** The slots of a worker. A turn that has to wait gives its slot away meanwhile. */
+/** The slots of a worker. */
 export class Slots {
   readonly all: number;
   readonly #onFree: () => void;
-  readonly #waiting: (() => void)[] = [];
   #busy = 0;
 
   constructor(all: number, onFree: () => void) {
@@ -17,9 +14,8 @@ export class Slots {
     return this.#busy;
   }
 
-  /** Slots that nobody has and nobody waits for. */
   get free(): number {
-    return Math.max(0, this.all - this.#busy - this.#waiting.length);
+    return this.all - this.#busy;
   }
 
   take(): void {
@@ -28,26 +24,7 @@ export class Slots {
 
   leave(): void {
     this.#busy -= 1;
-    const next = this.#busy < this.all ? this.#waiting.shift() : undefined;
-    if (next === undefined) this.#onFree();
-    else next();
-  }
-
-  /** Waits without a slot, then for one. */
-  async rest(ms: number, signal: AbortSignal): Promise<void> {
-    this.leave();
-    try {
-      await slept(ms, signal);
-    } finally {
-      if (this.#busy < this.all || signal.aborted) this.take();
-      else
-        await new Promise<void>((resolve) => {
-          this.#waiting.push(() => {
-            this.take();
-            resolve();
-          });
-        });
-    }
+    this.#onFree();
   }
 }
 

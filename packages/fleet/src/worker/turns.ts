@@ -1,8 +1,8 @@
 import { type Engine, silenceMs, type Turn } from '../engine/engine.ts';
 import type { Ticket, WorkerCard } from '../engine/ticket.ts';
-import { isStore, type PlannedAccount, type PlannedJob } from '../job.ts';
-import { Gate, Rate, slept, type WaitFor } from '../turn/gate.ts';
+import type { PlannedAccount, PlannedJob } from '../job.ts';
 import type { Target, TurnEnd } from '../turn/turn.ts';
+import { slept } from '../wait.ts';
 import { Clients } from './clients.ts';
 import type { WorkerEvent } from './events.ts';
 import { afterDrop, afterTrouble, afterTurn, type TurnFacts } from './outcome.ts';
@@ -13,34 +13,20 @@ import type { WorkerOptions } from './worker-options.ts';
 /** What turns ask their worker. */
 export interface TurnsOwner {
   readonly now: () => number;
-  readonly isLeaving: () => boolean;
   /** The target is away or full. */
   readonly onTargetTrouble: (why: string) => void;
   readonly onTargetWell: () => void;
 }
 
-/** Shortest and longest turn into a store: the longest when nobody else waits. */
-const [shortest, longest] = [1_000, 60_000];
-/** Pages that a turn fetches ahead, and all slots together while others wait: those ahead are written before a turn can end. */
-const [mostAhead, mostAheadOfAll] = [4, 8];
-/** A wait that is longer than this is not worth half a file. */
-const longWait = 300_000;
-/** Turns that are open for each slot: those that wait have given theirs away. */
-const openPerSlot = 3;
 /** How long what another worker has is left alone. */
 const lostWait = 5_000;
 
 interface Open {
   readonly turn: Turn;
   readonly stop: AbortController;
-  readonly cut: AbortController;
   readonly startedAt: number;
-  readonly rate: Rate;
   calls: number;
   requests: () => number;
-  heldUntil: number | null;
-  held: WaitFor | null;
-  readonly waited: Record<WaitFor, number>;
   done: Promise<void>;
 }
 
@@ -60,7 +46,6 @@ export class Turns {
   readonly #open = new Map<string, Open>();
   readonly #slots: Slots;
   readonly #pace = new Pace();
-  #isWanted = true;
   #keptAt: number;
   /** A slot became free since somebody looked. */
   #isChanged = false;
@@ -91,20 +76,15 @@ export class Turns {
 
   /** Tickets that can be taken now. */
   get room(): number {
-    return Math.min(this.#slots.free, this.#slots.all * openPerSlot - this.#open.size);
+    return this.#slots.free;
   }
 
   /** Begins a turn. */
   begin(turn: Turn): void {
     const account = this.#job.accounts.get(turn.key);
-    const rate = new Rate(account?.requestsPerMinute ?? null, turn.note.sent);
-    const startedAt = this.#owner.now();
-    if (turn.attempt > 0) rate.fill(startedAt);
-    const [stop, cut] = [new AbortController(), new AbortController()];
     const open: Open = {
-      ...{ turn, stop, cut, startedAt, rate },
-      ...{ calls: 0, requests: () => 0, heldUntil: null, held: null },
-      ...{ waited: { rate: 0, server: 0 }, done: Promise.resolve() },
+      ...{ turn, stop: new AbortController(), startedAt: this.#owner.now() },
+      ...{ calls: 0, requests: () => 0, done: Promise.resolve() },
     };
     this.#open.set(turn.id, open);
     this.#slots.take();
@@ -146,42 +126,15 @@ export class Turns {
   }
 
   async #read(open: Open, account: PlannedAccount): Promise<TurnEnd> {
-    const { turn, stop, cut, rate } = open;
-    const { now, isLeaving } = this.#owner;
+    const { turn, stop } = open;
+    const { now } = this.#owner;
     const job = this.#job;
-    const signal = AbortSignal.any([stop.signal, cut.signal]);
-    const isFiles = !isStore(job.into);
-    const isOver = (): boolean => {
-      const age = now() - open.startedAt;
-      return isLeaving() || age >= longest || (age >= shortest && this.#isWanted);
-    };
-    const gate = new Gate(rate, {
-      now,
-      onWait: (ms, what) => {
-        open.heldUntil = Math.max(open.heldUntil ?? 0, now() + ms);
-        open.held = what;
-        open.waited[what] += ms / 1000;
-        const hasAll = isFiles ? gate.started === 0 || ms > longWait : gate.started === 0 || open.calls > 0;
-        return hasAll ? 'end' : 'stay';
-      },
-      rest: async (ms, until) => {
-        await this.#slots.rest(ms, until);
-        open.held = null;
-        open.heldUntil = null;
-      },
-      isOver: () => !isFiles && isOver(),
-    });
-    gate.onQuiet = () => cut.abort(new Error('the turn is over'));
-    open.requests = () => gate.started;
     let isRefused = false;
     try {
-      const client = await this.#clients.take(job, account, gate);
+      const kept = await this.#clients.take(job, account);
+      open.requests = () => kept.started;
       return await this.#target.turn({
-        ...{ job, account, turn, client, gate, signal, now },
-        cut: cut.signal,
-        holder: this.#name,
-        isOver,
-        ahead: this.#isWanted ? Math.min(mostAhead, Math.ceil(mostAheadOfAll / this.#slots.all)) : mostAhead,
+        ...{ job, account, turn, client: kept.client, signal: stop.signal, now, holder: this.#name },
         onCalls: (calls) => {
           open.calls += calls;
           this.#pace.add({ at: now(), calls, requests: 0 });
@@ -191,16 +144,14 @@ export class Turns {
       isRefused = troubleOf(error).kind === 'credential';
       throw error;
     } finally {
-      gate.end();
       await this.#clients.leave(account, isRefused);
     }
   }
 
-  #facts({ turn, startedAt, rate, heldUntil, calls }: Open): TurnFacts {
+  #facts({ turn, startedAt, calls }: Open): TurnFacts {
     const now = this.#owner.now();
     const { id: _, attempt: __, ...ticket } = turn;
-    const facts = { ticket, startedAt, now, heldUntil, calls, worker: this.#name };
-    return { ...facts, job: this.#job, sent: rate.sent(now) };
+    return { ticket, startedAt, now, calls, worker: this.#name, job: this.#job };
   }
 
   async #ended(
@@ -209,7 +160,7 @@ export class Turns {
     outcome: Extract<WorkerEvent, { kind: 'turn' }>['outcome'],
     trouble: Trouble | null,
   ): Promise<void> {
-    const { turn, calls, startedAt, waited } = open;
+    const { turn, calls, startedAt } = open;
     let isOurs = false;
     let failure: unknown = null;
     if (open.stop.signal.reason !== notOurs) {
@@ -226,7 +177,7 @@ export class Turns {
       kind: 'turn',
       account: turn.account,
       outcome: isOurs || failure !== null ? outcome : 'lost',
-      ...{ calls, requests, waited },
+      ...{ calls, requests },
       seconds: (this.#owner.now() - startedAt) / 1000,
       code: trouble?.code ?? (outcome === 'aside' ? (next.note.trouble?.code ?? null) : null),
       message: trouble?.message ?? (outcome === 'aside' ? (next.note.trouble?.message ?? null) : null),
@@ -236,9 +187,8 @@ export class Turns {
   /** Gives a sign of life for all turns, and stops those that somebody else has by now. */
   async keep(): Promise<void> {
     const turns = [...this.#open.values()].map(({ turn }) => turn);
-    const { ours, isWanted } = await this.#engine.keep(turns);
+    const { ours } = await this.#engine.keep(turns);
     this.#keptAt = this.#owner.now();
-    this.#isWanted = isWanted;
     for (const { id } of turns) if (!ours.has(id)) this.#open.get(id)?.stop.abort(notOurs);
   }
 
@@ -281,15 +231,13 @@ export class Turns {
   }
 
   /** What is shown of them. */
-  figures(): Pick<WorkerCard, 'slots' | 'busy' | 'keys' | 'callsPerSecond' | 'requestsPerSecond' | 'held'> {
+  figures(): Pick<WorkerCard, 'slots' | 'busy' | 'keys' | 'callsPerSecond' | 'requestsPerSecond'> {
     const open = [...this.#open.values()];
-    const held = (what: WaitFor) => open.filter((each) => each.held === what).length;
     return {
       ...this.#pace.perSecond(this.#owner.now()),
       slots: this.#slots.all,
       busy: this.#slots.busy,
       keys: open.map(({ turn }) => turn.key),
-      held: { rate: held('rate'), server: held('server') },
     };
   }
 }

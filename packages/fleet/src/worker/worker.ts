@@ -6,8 +6,9 @@ import type { Engine } from '../engine/engine.ts';
 import type { WorkerCard } from '../engine/ticket.ts';
 import { FleetError } from '../errors.ts';
 import { digestOf } from '../job.ts';
-import { slept } from '../turn/gate.ts';
+
 import { version } from '../version.ts';
+import { slept } from '../wait.ts';
 import type { WorkerEvent } from './events.ts';
 import { joinJob } from './join-job.ts';
 import { restWait } from './trouble.ts';
@@ -71,7 +72,6 @@ class FleetWorker implements Worker {
     this.#digest = digestOf(options.job);
     this.#turns = new Turns(options, {
       now: this.#now,
-      isLeaving: () => this.#leaving.signal.aborted,
       onTargetTrouble: (why) => this.#rest(why),
       onTargetWell: () => {
         this.#rests = 0;
