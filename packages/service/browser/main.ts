@@ -1,4 +1,5 @@
 // The page at `/`. It sends requests to its own service only.
+import { naiveAt } from '@call-attribution/core/time';
 import { formatCount, formatCounted, formatDate, formatDays } from '@call-attribution/questions/chart';
 import { type About, chooseAccount, createSignIn, takeToken } from './account.ts';
 import {
@@ -250,7 +251,11 @@ byId('calls').tabIndex = 0;
 listen();
 if (about.live)
   offerFollowing(async () => {
-    if (state.page === 0) await load({ quietly: true });
+    const { now, timeZone } = clock();
+    const { to } = periodAt(state.period ?? 'all time', clock());
+    // New calls are of today.
+    if (to !== null && to <= naiveAt(now, timeZone)) go({ period: 'today', page: 0 });
+    else if (state.page === 0) await load({ quietly: true });
   });
 if (about.accounts.length > 0) enterAccount();
 else if (token !== null) keys = { ...noKeys, bearerToken: token };

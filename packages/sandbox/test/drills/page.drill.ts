@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '@call-attribution/core';
 import { createService } from '@call-attribution/service';
 import { openStore } from '@call-attribution/store';
 import { findChromium, launch } from '@call-attribution/test-tools';
@@ -22,6 +23,8 @@ openDrill({
 
 const chromium = findChromium();
 const data = { records: 1_500, seed: 3, days: 10, to: '2026-10-21 00:00:00' };
+// Words such as `last 28 days` are about the days before the one after the last call.
+const clock = { ...systemClock, now: () => Date.parse(`${data.to.replace(' ', 'T')}Z`) };
 const calls = [...generate(data)];
 const tracked = calls.filter((call) => call.channel === 'Tracker');
 const grouped = (value: number) => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -39,7 +42,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   beforeAll(async () => {
     const builder = new URL('page.build.mjs', import.meta.resolve('@call-attribution/service/package.json'));
     execFileSync(process.execPath, [fileURLToPath(builder), assets]);
-    sandbox = await startSandbox({ ...data, service: { page: { assets } } });
+    sandbox = await startSandbox({ ...data, clock, service: { page: { assets } } });
     browser = await launch(chromium as string);
     shared = await browser.newPage();
     shared.setDefaultTimeout(20_000);
@@ -112,6 +115,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   test('with a password the browser asks for it, and shows the calls of the account that is chosen', async () => {
     const own = await startSandbox({
       ...data,
+      clock,
       accounts: 2,
       service: { page: { assets, password: 'open sesame' } },
     });
@@ -228,7 +232,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   });
 
   test('columns can be chosen, and the CSV has what is seen', async () => {
-    const page = await loaded(await open(`${sandbox.url}/#period=today`));
+    const page = await loaded(await open(`${sandbox.url}/#period=yesterday`));
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'City', exact: true }).check();
     await page.getByRole('checkbox', { name: 'Campaign', exact: true }).uncheck();
@@ -422,6 +426,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     const service = createService({
       store,
       accounts: [account],
+      clock,
       page: { assets, kind: 'sandbox', accounts: [{ ...account, records: 1 }] },
     });
     const { url } = await service.listen();
@@ -543,7 +548,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       service: { page: { assets } },
     });
     try {
-      const page = await loaded(await open(live.url));
+      const page = await loaded(await open(`${live.url}/#period=all+time`));
       const total = async () =>
         Number((await page.locator('#numbers .value').first().textContent())?.replace(',', ''));
       const before = await total();
@@ -572,7 +577,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       secretKey: 'own-secret',
       bearerToken: 'own-bearer',
     };
-    const service = createService({ store, accounts: [account], page: { assets } });
+    const service = createService({ store, accounts: [account], clock, page: { assets } });
     const { url } = await service.listen();
     try {
       await store.upsert('7', calls.slice(0, 60));
