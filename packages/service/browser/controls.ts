@@ -135,8 +135,8 @@ function periodPicker(
       label ?? (otherTime !== null ? 'Times in the filter' : dates || 'All time');
     const over =
       period === null ? null : partOver(periodAt(period, clock()), naiveAt(clock().now, clock().timeZone));
-    byId('period-dates').textContent =
-      label === null ? '' : `${dates}${over === null ? '' : `, ${over} are over`}`;
+    const part = over === null ? '' : `, ${over} are over`;
+    byId('period-dates').textContent = label === null ? '' : `${dates}${part}`;
   };
 }
 
