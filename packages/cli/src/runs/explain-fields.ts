@@ -63,7 +63,8 @@ export const fields: Handler = async (args, io) => {
 
 /** What has the name in reports and conditions, and is no field of a record: `missed`. */
 async function inReports(word: string): Promise<string[]> {
-  const { derivedFields, measures } = await import('@call-attribution/questions');
+  const { derivedFields } = await import('@call-attribution/questions');
+  const { measures } = await import('@call-attribution/questions/measures');
   const name = word.trim().replace(/[ -]+/g, '_');
   const of = (kind: string, found: string | undefined, meaning: string | undefined): string[] =>
     meaning === undefined ? [] : [`${found} is ${kind} of calls report: ${meaning}`];

@@ -1,5 +1,6 @@
 import { formatNaive } from '@call-attribution/core/time';
-import { measureForms, planQuestion, type Question } from '@call-attribution/questions';
+import { planQuestion, type Question } from '@call-attribution/questions';
+import { measureForms } from '@call-attribution/questions/measures';
 import * as z from 'zod';
 import { refusePersonal } from '../arguments/personal.ts';
 import { type Chosen, selectionShape } from '../arguments/selection.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Call } from '@call-attribution/core';
 import fc from 'fast-check';
-import { type Answer, createAnswers, measureForms, type Question } from '../../src/index.ts';
+import { type Answer, createAnswers, type Question } from '../../src/index.ts';
+import { measureForms } from '../../src/question/measures.ts';
 import { type Asked, cases, type Sent } from './cases.ts';
 import { answerOf, type Mistakes, type Told } from './oracle.ts';
 
