@@ -12,7 +12,7 @@ import { runQuick } from '../in-process.ts';
 
 openDrill({
   name: 'months',
-  kind: 'questions',
+  kind: 'whole programs',
   what: 'DuckDB asks a folder that calls export --partition month has written; its answers are those of our engine, and the folder has each value as it was sent',
   countTests: true,
 });
