@@ -1,6 +1,6 @@
 // Shapes and limits of a service with their defaults, once for createService, openApiDocument and programs that read them from a file.
 // Start with shapeDefaults and limitDefaults.
-import { type Duration, durationMillis } from '@call-attribution/core/time';
+import type { Duration } from '@call-attribution/core/time';
 
 /** The port that programs listen on unless another one is named (`listen()` itself takes a free one), and the address. */
 export const serviceDefaults = { port: 8_675, host: '127.0.0.1' } as const;
@@ -33,18 +33,6 @@ export const shapeDefaults: Shape = {
   maxRows: 1_000,
   rowsOver: 'reject',
 };
-
-/** The points that the text of the API leaves open, with their defaults. */
-export function shapeOf(options: ShapeOptions): Shape {
-  const { singleAs, countAs, defaultRows, maxRows, rowsOver } = options;
-  return {
-    singleAs: singleAs ?? shapeDefaults.singleAs,
-    countAs: countAs ?? shapeDefaults.countAs,
-    defaultRows: defaultRows ?? shapeDefaults.defaultRows,
-    maxRows: maxRows ?? shapeDefaults.maxRows,
-    rowsOver: rowsOver ?? shapeDefaults.rowsOver,
-  };
-}
 
 /** Limits of time, number and size, as options. */
 export interface LimitOptions {
@@ -80,19 +68,3 @@ export const limitDefaults: Limits = {
   idleTimeout: 60_000,
   drainTimeout: 10_000,
 };
-
-/** Limits of time in milliseconds, of number and of size, with their defaults. */
-export function limitsOf(options: LimitOptions): Limits {
-  const given = { ...limitDefaults, ...options };
-  const limit = (name: keyof Limits) => durationMillis(given[name] ?? limitDefaults[name], name);
-  return {
-    connections: limit('connections'),
-    atOnce: limit('atOnce'),
-    headTimeout: limit('headTimeout'),
-    headerBytes: limit('headerBytes'),
-    urlBytes: limit('urlBytes'),
-    sendTimeout: limit('sendTimeout'),
-    idleTimeout: limit('idleTimeout'),
-    drainTimeout: limit('drainTimeout'),
-  };
-}

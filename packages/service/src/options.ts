@@ -1,6 +1,14 @@
-import { type Clock, systemClock } from '@call-attribution/core/time';
+import { type Clock, durationMillis, systemClock } from '@call-attribution/core/time';
 import type { Store } from '@call-attribution/store';
-import { type LimitOptions, limitsOf, type ShapeOptions, serviceDefaults, shapeOf } from './defaults.ts';
+import {
+  type LimitOptions,
+  type Limits,
+  limitDefaults,
+  type Shape,
+  type ShapeOptions,
+  serviceDefaults,
+  shapeDefaults,
+} from './defaults.ts';
 import type { Feed, FeedSource } from './feeds/feed.ts';
 import type { Intercept, LogEntry, Route } from './http/public-types.ts';
 import type { RateLimit } from './http/rate-limit.ts';
@@ -108,4 +116,32 @@ export function listenPlace({
   tls = null,
 }: ListenOptions) {
   return { port, host, adminPort, tls };
+}
+
+/** The points that the text of the API leaves open, with their defaults. */
+export function shapeOf(options: ShapeOptions): Shape {
+  const { singleAs, countAs, defaultRows, maxRows, rowsOver } = options;
+  return {
+    singleAs: singleAs ?? shapeDefaults.singleAs,
+    countAs: countAs ?? shapeDefaults.countAs,
+    defaultRows: defaultRows ?? shapeDefaults.defaultRows,
+    maxRows: maxRows ?? shapeDefaults.maxRows,
+    rowsOver: rowsOver ?? shapeDefaults.rowsOver,
+  };
+}
+
+/** Limits of time in milliseconds, of number and of size, with their defaults. */
+function limitsOf(options: LimitOptions): Limits {
+  const given = { ...limitDefaults, ...options };
+  const limit = (name: keyof Limits) => durationMillis(given[name] ?? limitDefaults[name], name);
+  return {
+    connections: limit('connections'),
+    atOnce: limit('atOnce'),
+    headTimeout: limit('headTimeout'),
+    headerBytes: limit('headerBytes'),
+    urlBytes: limit('urlBytes'),
+    sendTimeout: limit('sendTimeout'),
+    idleTimeout: limit('idleTimeout'),
+    drainTimeout: limit('drainTimeout'),
+  };
 }

@@ -11,7 +11,7 @@ export interface PhoneNumber {
 }
 
 /** What comes before a country code where there is no plus: `00`, and `011` in North America. */
-export const internationalPrefix = /^(?:00|011)(?=[1-9])/;
+const internationalPrefix = /^(?:00|011)(?=[1-9])/;
 
 /** `sip:`, `tel:` and the like, also after a name: `"Ann" <sip:+13125550199@example.com;user=phone>`. */
 const uri = /(?:^|[\s<"'(])(?:sips?|tel|callto|sms|fax|whatsapp)\s*:\s*(?:\/\/)?([^@;?<>:]*)/i;

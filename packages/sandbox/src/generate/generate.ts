@@ -25,7 +25,7 @@ export interface GenerateOptions {
 }
 
 /** The options with their defaults. `to` is where the days end. */
-export function generateSettings({ to: given, ...options }: GenerateOptions) {
+function generateSettings({ to: given, ...options }: GenerateOptions) {
   const { records = sandboxDefaults.records, seed = sandboxDefaults.seed } = options;
   const { accounts = sandboxDefaults.accounts, days = sandboxDefaults.days } = options;
   whole('records', records, 0, 1e8);

@@ -1,4 +1,5 @@
-import { type ShapeOptions, shapeOf } from '../defaults.ts';
+import type { ShapeOptions } from '../defaults.ts';
+import { shapeOf } from '../options.ts';
 import { paths } from './paths.ts';
 import { recordSchema } from './record-schema.ts';
 import { refusalResponses, replySchemas } from './schemas.ts';
