@@ -160,7 +160,7 @@ async function overStdio(env, era) {
   const target = ['--config', file, '--server', 'calls', '--method'];
   await inspect(`stdio ${era}, tools/list`, [...target, 'tools/list'], /"analyze_calls"/);
   const call = ['tools/call', '--tool-name', 'list_calls', '--tool-arg', 'rows=2'];
-  await inspect(`stdio ${era}, tools/call`, [...target, ...call], /Rows 1-2;/);
+  await inspect(`stdio ${era}, tools/call`, [...target, ...call], /Rows 1-2/);
   await inspect(
     `stdio ${era}, resources/read`,
     [...target, 'resources/read', '--uri', 'calls://conditions'],

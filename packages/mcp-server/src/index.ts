@@ -12,6 +12,7 @@ export type {
   HttpOptions,
   MountOptions,
 } from './http/options.ts';
+export type { Reveal } from './privacy/mask.ts';
 export type { MethodHandler, RequestContext, ServerDefinition } from './protocol/definition.ts';
 export { type CallsMcpServer, createServer } from './server/create-server.ts';
 export type { McpAccount } from './server/lane.ts';

@@ -89,9 +89,9 @@ export function createMask(
   return (call) => {
     const sent = call as unknown as Readonly<Record<string, unknown>>;
     let own: Own | undefined;
-    const isOwn = (text: string): boolean => {
+    const isOwn = (looked: Looked): boolean => {
       own ??= ownOf(hidden, sent);
-      return contains(text, own);
+      return contains(looked, own);
     };
     const shown: Record<string, unknown> = {};
     for (const [name, read] of readers) {
@@ -109,7 +109,7 @@ export function createMask(
 type Read = (
   value: string | number,
   call: Readonly<Record<string, unknown>>,
-  isOwn: (text: string) => boolean,
+  isOwn: (looked: Looked) => boolean,
 ) => unknown;
 
 /** Makes what reads one field. */
@@ -128,7 +128,7 @@ function readerOf(
   if (spec.type === 'integer' || spec.type.endsWith('-string'))
     return (value, _, isOwn) => {
       const text = String(value);
-      const isNumber = numberForm.test(text) && !(text.length >= 7 && isOwn(text));
+      const isNumber = numberForm.test(text) && !(text.length >= 7 && isOwn(look(text)));
       return isNumber ? value : null;
     };
   if (neededAsTheyAre.has(spec.name))
@@ -136,17 +136,27 @@ function readerOf(
       const text = cleanText(String(value).slice(0, longest));
       return token.test(text) || /^[\d\s()+.-]+$/.test(text) ? value : scrub(text);
     };
-  const isId = (text: string): boolean => spec.isId && token.test(text) && !idGroups.test(text);
-  const clean = remembered((text) => (pages.has(spec.name) ? pageAddress(text) : cleanText(text)));
+  const isPage = pages.has(spec.name);
   const isCode = codes.has(spec.name);
-  return (value, { dnis }, isOwn) => {
-    const text = clean(String(value).slice(0, longest));
-    if (isId(text) || spec.values?.some((each) => String(each) === text)) return text;
-    if (isOwn(text)) return hiddenMark;
-    if (isCode && /^[A-Za-z0-9_.]{1,100}$/.test(text)) return text;
-    const safe = scrub(text, typeof dnis === 'string' ? dnis.replace(/\D/g, '') : '');
+  const known = new Set(spec.values?.map(String));
+  /** What stands for a text in any record, and what is looked at in it; null where nothing is. */
+  const judge = remembered((sent) => {
+    const text = isPage ? pageAddress(sent) : cleanText(sent);
+    if (known.has(text)) return { text, safe: text, looked: null };
+    const isToken = isCode && /^[A-Za-z0-9_.]{1,100}$/.test(text);
     // As it is shown, so that it can be asked for.
-    return safe.replace(/[«»]/g, '"');
+    return { text, safe: isToken ? text : scrub(text).replace(/[«»]/g, '"'), looked: look(text) };
+  });
+  return (value, { dnis }, isOwn) => {
+    const sent = String(value).slice(0, longest);
+    // Ids are many, and mostly different.
+    if (spec.isId && token.test(sent) && !idGroups.test(sent)) return value;
+    const { text, safe, looked } = judge(sent);
+    if (looked === null) return safe;
+    if (isOwn(looked)) return hiddenMark;
+    if (safe === text || typeof dnis !== 'string') return safe;
+    // The account's own number may stand in its labels.
+    return scrub(text, dnis.replace(/\D/g, '')).replace(/[«»]/g, '"');
   };
 }
 
@@ -196,17 +206,16 @@ interface Looked {
   readonly letters: string;
 }
 
-const look = remembered((text): Looked => {
+const look = (text: string): Looked => {
   const plain = plainOf(text);
   return {
     digits: plain.replace(/\D/g, ''),
     words: new Set(plain.split(/[^\p{L}\p{N}]+/u)),
     letters: lettersIn(plain),
   };
-});
+};
 
-function contains(text: string, { numbers, words, parts }: Own): boolean {
-  const looked = look(text);
+function contains(looked: Looked, { numbers, words, parts }: Own): boolean {
   return (
     numbers.some((number) => looked.digits.includes(number)) ||
     words.some((word) => looked.words.has(word)) ||

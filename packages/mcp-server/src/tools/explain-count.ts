@@ -1,7 +1,6 @@
-import { day, formatNaive, instantOf, naiveAt, parseNaive } from '@call-attribution/core/time';
+import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { CallSelection, Condition } from '@call-attribution/questions';
 import type { Chosen } from '../arguments/selection.ts';
-import type { Period } from '../copy/copy.ts';
 import type { Source } from '../copy/source.ts';
 import type { ToolContext } from './tool.ts';
 
@@ -31,13 +30,13 @@ export async function explanationsOf(
   context: ToolContext,
 ): Promise<readonly { readonly what: string; readonly total: number }[]> {
   const results: { what: string; total: number }[] = [];
-  for (const { what, selection } of explanations(chosen, context))
+  for (const { what, selection } of explanations(chosen))
     results.push({ what, total: (await source.count(selection, context)).total });
   return results;
 }
 
 /** The usual reasons for another number. */
-function explanations({ selection, period }: Chosen, context: ToolContext): Explanation[] {
+function explanations({ selection, period }: Chosen): Explanation[] {
   const list: Explanation[] = (['website', 'extensions', 'all'] as const)
     .filter((kind) => kind !== selection.calls)
     .map((kind) => ({ what: kinds[kind], selection: { ...selection, calls: kind } }));
@@ -49,27 +48,5 @@ function explanations({ selection, period }: Chosen, context: ToolContext): Expl
     if (last > from)
       list.push({ what: 'the period without its last day', selection: { ...selection, to: last } });
   }
-  list.push(...inOtherZones(selection, period, context));
   return list;
-}
-
-/** The same days in UTC, when the account's times are in another zone. */
-function inOtherZones(
-  selection: CallSelection,
-  { from, to }: Period,
-  { timeZone }: ToolContext,
-): Explanation[] {
-  if (timeZone === undefined || timeZone === 'UTC' || selection.inZone !== undefined) return [];
-  const moved = (change: (naive: number) => number): CallSelection => ({
-    ...selection,
-    ...(from === null ? {} : { from: formatNaive(change(parseNaive(from))) }),
-    ...(to === null ? {} : { to: formatNaive(change(parseNaive(to))) }),
-  });
-  return [
-    { what: 'the same days in UTC', selection: moved((naive) => naiveAt(naive, timeZone)) },
-    {
-      what: `the same days in ${timeZone}, if the times sent were in UTC`,
-      selection: moved((naive) => instantOf(naive, timeZone).epochMs),
-    },
-  ];
 }

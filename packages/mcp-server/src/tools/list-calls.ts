@@ -55,12 +55,13 @@ export const listCalls = defineTool({
     const limit = folder === null ? (args.rows ?? defaultRows) : rowsOfFile;
     const page = await source.list(chosen.selection, { order: args.order, offset, limit }, context);
     const total = page.total ?? undefined;
+    const nearest =
+      total === 0 && chosen.scope.isNarrowed ? (await source.count(chosen.selection, context)).notes : [];
     const zero = total === 0 ? await explainZero(chosen, page, source, context) : [];
     const isChanged = position.total !== null && total !== undefined && position.total !== total;
     const notes = [
       ...chosen.notes,
-      ...zero,
-      ...page.notes,
+      ...new Set([...nearest, ...zero, ...page.notes]),
       ...(isChanged ? [changedNote(position.total ?? 0, total)] : []),
     ];
     const hasAccounts = source.accounts.length > 1;
