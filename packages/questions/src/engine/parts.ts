@@ -175,19 +175,12 @@ function counterOf(
       return sum(id, () => 1);
     case 'extensions':
       return counted(id, ({ isExtension }) => isExtension);
-    case 'talked':
-      return counted(id, ({ talk }) => talk !== null);
     case 'missed':
       return counted(id, ({ talk }) => talk === 0);
     case 'answered':
       return counted(id, ({ talk }) => talk !== null && talk > 0);
     case 'judged':
       return counted(id, ({ talk }) => talk !== null && talk >= 0);
-    case 'talk_sum':
-      // Tenths are whole numbers: their sum is exact.
-      return sum(id, ({ talk }) => talk ?? 0);
-    case 'talk_rank':
-      return ranked('talk', ({ talk }) => talk, memory, part.part, part.of);
     case 'with_caller':
       return counted(id, ({ caller }) => caller !== null);
     case 'callers':
@@ -196,10 +189,6 @@ function counterOf(
       return different('callers', ({ caller }) => caller, memory, 2);
     case 'first_time':
       return counted(id, ({ sequence }) => sequence?.nth === 1);
-    case 'with_lag':
-      return counted(id, ({ lag }) => lag !== null);
-    case 'lag_median':
-      return ranked('lag', ({ lag }) => lag, memory, 1, 2);
     case 'first':
       return extreme(id, Math.min);
     case 'last':

@@ -1,18 +1,18 @@
-import { formatNaive } from '@call-attribution/core/time';
+import { formatNaive, minute } from '@call-attribution/core/time';
 import type { Condition } from '../conditions/condition.ts';
 import type { AnswerColumn, AnswerValue, LeftOut } from './answer.ts';
 
 // The one table of measures. Help, completion, pages, assistants, charts, the documentation and the law of tests follow from it.
 
 /**
- * What is counted of the calls of a group. Measures are made of these. Talk is in tenths of a minute, times and the lag are in
- * milliseconds.
+ * What is counted of the calls of a group. Measures are made of these. Times are in milliseconds.
  */
 export type Part =
   | { readonly kind: PlainPart }
-  /** The value at rank `ceil(part / of * n)` of the tenths of talk. */
-  | { readonly kind: 'talk_rank'; readonly part: number; readonly of: number }
-  /** The same of a number field, in steps of which `scale` make 1: so the numbers are whole, and sums of them exact. */
+  /**
+   * The value at rank `ceil(part / of * n)` of a number field, in steps of which `scale` make 1: so the numbers are whole, and sums of
+   * them exact.
+   */
   | {
       readonly kind: 'rank';
       readonly field: string;
@@ -36,17 +36,13 @@ export type Part =
 export type PlainPart =
   | 'calls'
   | 'extensions'
-  | 'talked'
   | 'missed'
   | 'answered'
   | 'judged'
-  | 'talk_sum'
   | 'callers'
   | 'repeat_callers'
   | 'with_caller'
   | 'first_time'
-  | 'with_lag'
-  | 'lag_median'
   | 'first'
   | 'last';
 
@@ -116,7 +112,13 @@ export function shownMoment(millis: number): string {
   return `${formatNaive(millis)}${fraction === 0 ? '' : `.${String(fraction).padStart(3, '0').replace(/0+$/, '')}`}`;
 }
 
-const noTalk = { code: 'no_talk_minutes', counted: { kind: 'talked' } } as const;
+const [ofTalk, ofLag] = [
+  { field: 'talk_minutes', scale: 10 },
+  { field: 'lag_minutes', scale: minute },
+];
+const talked = { kind: 'known', ...ofTalk } as const;
+const talkSum = { kind: 'sum', ...ofTalk } as const;
+const noTalk = { code: 'no_talk_minutes', counted: talked } as const;
 const noCaller = { code: 'no_caller_number', counted: { kind: 'with_caller' } } as const;
 const plainKind = { better: null, addsUp: false, empty: null } as const;
 
@@ -204,25 +206,25 @@ export const measures: readonly Measure[] = [
     ...{ ...talk, name: 'talk_sum', number: 'tenths', addsUp: true, empty: 0 },
     otherNames: ['minutes', 'talk_minutes', 'talk_time'],
     meaning: 'Sum of talk_minutes.',
-    parts: plain('talk_sum'),
+    parts: () => [talkSum],
     value: ([sum]) => count(sum) / 10,
   },
   {
     ...{ ...talk, name: 'talk_mean', otherNames: ['average_talk', 'mean_talk'], number: 'float' },
     meaning: 'Mean of talk_minutes, missed calls included.',
-    parts: plain('talk_sum', 'talked'),
+    parts: () => [talkSum, talked],
     value: ([sum, all]) => (count(all) === 0 ? null : count(sum) / 10 / count(all)),
   },
   {
     ...{ ...talk, name: 'talk_median', otherNames: ['median_talk'], number: 'tenths' },
     meaning: 'Median of talk_minutes, missed calls included; of two in the middle the smaller one.',
-    parts: () => [{ kind: 'talk_rank', part: 1, of: 2 }],
+    parts: () => [{ kind: 'rank', ...ofTalk, part: 1, of: 2 }],
     value: ([value]) => scaled(value, 10),
   },
   {
     ...{ ...talk, name: 'talk_p90', number: 'tenths' },
     meaning: 'Talk minutes that nine in ten calls do not exceed, missed calls included.',
-    parts: () => [{ kind: 'talk_rank', part: 9, of: 10 }],
+    parts: () => [{ kind: 'rank', ...ofTalk, part: 9, of: 10 }],
     value: ([value]) => scaled(value, 10),
   },
   {
@@ -243,9 +245,9 @@ export const measures: readonly Measure[] = [
   {
     ...{ ...plainKind, name: 'lag_median', unit: 'minutes', number: 'tenths' },
     meaning: 'Median of the minutes from the first visit to the call, in tenths.',
-    parts: plain('lag_median'),
+    parts: () => [{ kind: 'rank', ...ofLag, part: 1, of: 2 }],
     value: ([lag]) => (lag === null || lag === undefined ? null : Math.floor((lag + 3000) / 6000) / 10),
-    leaves: { code: 'no_lag', counted: { kind: 'with_lag' } },
+    leaves: { code: 'no_lag', counted: { kind: 'known', ...ofLag } },
   },
   {
     ...time,

@@ -215,7 +215,6 @@ export function namedFields({ groups, conditions, parts, fields }: Needs): reado
     ...parts.flatMap((part) => {
       if ('condition' in part) return [...fieldsOf(part.condition)];
       if ('field' in part) return [part.field];
-      if (part.kind === 'lag_median' || part.kind === 'with_lag') return ['lag_minutes'];
       return ofTalk.includes(part.kind) ? ['talk_minutes'] : [];
     }),
   ];
@@ -223,7 +222,7 @@ export function namedFields({ groups, conditions, parts, fields }: Needs): reado
 }
 
 const ofTalk: readonly string[] = [
-  ...['talked', 'missed', 'answered', 'judged', 'talk_sum', 'talk_rank'],
+  ...['missed', 'answered', 'judged'],
   ...['followed', 'called_again', 'reached'],
 ];
 
