@@ -235,6 +235,23 @@ describe.each(['sqlite:calls.db'])('%s', (store) => {
     expect(part.checks[0].rows).toBe(part.checks[0].api[0].calls);
   });
 
+  test('calls that were lost are found against the API, and the next sync brings them back', async () => {
+    await sync();
+    const { openStore } = await import('@call-attribution/store');
+    const lost = (await listed()).slice(40, 43).map(({ sid }) => String(sid));
+    const opened = await openStore(`sqlite:${at(file)}`);
+    expect(await opened.remove('101', lost)).toBe(3);
+    await opened.close();
+    const { code, stdout } = await run('verify', store, '--against-api');
+    expect([code, stdout]).toEqual([
+      3,
+      expect.stringMatching(/1 call is missing here[^]*the next calls sync reads what is missing/),
+    ]);
+    expect((await run('count', '--store', store)).stderr).toMatch(/INCOMPLETE.* were not read/);
+    expect((await sync()).stderr).toMatch(/ 3 new, /);
+    expect(await verified(store, '--against-api')).toMatchObject({ code: 0, verdict: 'proved' });
+  });
+
   test('its receipt is compared', async () => {
     await sync();
     expect(await verified(store, '--against-api', '--write-receipt')).toMatchObject({ code: 0 });

@@ -106,8 +106,8 @@ export async function syncAccount(
 }
 
 /**
- * Notes that calls of a period are not in the store any more, whatever its syncs have proved: the next sync reads them again. Without a
- * sync there is nothing to note.
+ * Notes that calls of a period are not in the store any more, whatever its syncs have proved: the next sync reads them again. Resolves
+ * with false when there was no sync, so that there is nothing to note.
  *
  * @example
  * await markUnread(store, '101', { from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00' });
@@ -116,10 +116,11 @@ export async function markUnread(
   store: Store,
   account: string,
   period: { readonly from: string | null; readonly to: string | null },
-): Promise<void> {
+): Promise<boolean> {
   const claim = await store.claim(account, 'sync', thisProcess);
-  if (claim.note === null) return;
+  if (claim.note === null) return false;
   await store.commitClaimed(claim, { calls: [], note: withUnread(claim.note as SyncState, period) });
+  return true;
 }
 
 /** The ID of the account whose calls the API gives. */

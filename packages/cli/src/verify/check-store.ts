@@ -148,6 +148,19 @@ class StoreCheck {
     const compared = await compareRows(this.#holdings, { account, client, filter, range, removed }, io);
     this.#api.push(compared.check);
     this.#findings.push(...compared.findings);
+    const lost = compared.findings.flatMap(({ difference }) =>
+      difference?.kind === 'missing' || difference?.kind === 'differs' ? [difference] : [],
+    );
+    if (lost.length === 0) return;
+    const { message } = await this.#holdings.markUnread(account, lost).then(
+      (isMarked) => ({
+        message: isMarked
+          ? 'the next calls sync reads what is missing'
+          : 'no sync has filled the store, so calls sync reads everything',
+      }),
+      explain,
+    );
+    this.#findings.push({ code: 'unread', account, text: message });
   }
 
   #receipt(

@@ -39,6 +39,7 @@ export interface Finding {
     | 'not_whole'
     | 'api_not_whole'
     | 'not_comparable'
+    | 'unread'
     | 'api';
   readonly text: string;
   readonly difference?: Difference;

@@ -5,7 +5,7 @@ import type { Call } from '@call-attribution/core';
 import type { TimeSlice } from '@call-attribution/node-stream';
 import type { CopyVerdict } from '@call-attribution/node-stream/copies';
 import type { Filter } from '@call-attribution/query-dsl';
-import { selectionOf } from '@call-attribution/store';
+import { markUnread, selectionOf } from '@call-attribution/store';
 import { readFileSettings } from '../config/settings.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -40,6 +40,8 @@ export interface Holdings {
   verdict(account: string): Promise<CopyVerdict | null>;
   /** What the database says about itself and is not so. `rows` were counted, by account. */
   faults(rows: ReadonlyMap<string, number>): Promise<Finding[]>;
+  /** Notes that calls of these periods are missing, so that the next sync reads them. False when there was no sync. */
+  markUnread(account: string, periods: readonly TimeSlice[]): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -77,6 +79,16 @@ async function openRows(url: string, path: string | null, { args, io }: Ask): Pr
     removed: (account) => store.removals(account),
     verdict: (account) => store.verdict(account),
     faults: async () => [],
+    async markUnread(account, periods) {
+      const writable = await openChosen(chosen, readFileSettings(args, io));
+      try {
+        let isMarked = false;
+        for (const period of periods) isMarked = await markUnread(writable, account, period);
+        return isMarked;
+      } finally {
+        await writable.close();
+      }
+    },
     close: () => store.close(),
   };
 }

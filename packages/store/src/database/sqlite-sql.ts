@@ -54,6 +54,8 @@ export async function sqliteStatement(
       try {
         await all('ATTACH ? AS store', [readOnlyUri(path)]);
         await all('PRAGMA busy_timeout = 5000');
+        // The rows of a large answer lie in a file without a name and not in memory.
+        await all('PRAGMA temp_store = FILE');
       } catch (error) {
         throw fromSqlite(error, file);
       }
