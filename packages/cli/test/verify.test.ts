@@ -245,7 +245,7 @@ describe.each(['sqlite:calls.db'])('%s', (store) => {
     const { code, stdout } = await run('verify', store, '--against-api');
     expect([code, stdout]).toEqual([
       3,
-      expect.stringMatching(/1 call is missing here[^]*the next calls sync reads what is missing/),
+      expect.stringMatching(/1 call is missing here[\s\S]*the next calls sync reads what is missing/),
     ]);
     expect((await run('count', '--store', store)).stderr).toMatch(/INCOMPLETE.* were not read/);
     expect((await sync()).stderr).toMatch(/ 3 new, /);
