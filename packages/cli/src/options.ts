@@ -1,5 +1,3 @@
-import type { OptionsOf } from './command.ts';
-
 /** Which calls are read. */
 export const whichCalls = {
   '--period <period>':
@@ -81,11 +79,3 @@ export function only<L extends object, K extends keyof L>(lines: L, ...keys: rea
 export function without<L extends object, K extends keyof L>(lines: L, ...keys: readonly K[]): Omit<L, K> {
   return Object.fromEntries(Object.entries(lines).filter(([key]) => !keys.includes(key as K))) as Omit<L, K>;
 }
-
-/** What is typed of a shared list; a command may have only some of it. */
-export type WhichCalls = OptionsOf<typeof whichCalls>;
-export type OutputOptions = OptionsOf<typeof output>;
-export type AccountOptions = OptionsOf<typeof accounts>;
-export type ConnectionOptions = OptionsOf<typeof connection>;
-export type ListeningOptions = OptionsOf<typeof listening>;
-export type SandboxOptions = OptionsOf<typeof sandbox>;

@@ -3,7 +3,6 @@ import { exitCodes } from './exit-codes.ts';
 import { type Io, show, write } from './io.ts';
 import type { Asked } from './program.ts';
 import { widthOf } from './term/style.ts';
-import { withWaiting } from './term/waiting.ts';
 
 /**
  * Runs `calls` with these arguments and resolves with the exit status. It never rejects: errors are reported on stderr.
@@ -35,7 +34,7 @@ async function ask(argv: readonly string[], io: Io): Promise<Asked | number> {
     await write(io.stdout, `${version}\n`);
     return exitCodes.ok;
   }
-  const { HelpWanted, programOf } = await import('./program.ts');
+  const { HelpWanted, Mistake, programOf } = await import('./program.ts');
   const { commands, groups } = await import('./commands/index.ts');
   const asked: Asked[] = [];
   const program = programOf(commands, groups, (found) => asked.push(found));
@@ -55,6 +54,7 @@ async function ask(argv: readonly string[], io: Io): Promise<Asked | number> {
   try {
     program.parse(first === 'help' ? [...words, '--help'] : argv, { from: 'user' });
   } catch (error) {
+    if (error instanceof Mistake) throw error.explain(await import('./mistakes.ts'));
     if (!(error instanceof HelpWanted)) throw error;
     const { helpOf } = await import('./help.ts');
     await show(io, helpOf(error.command, widthOf(io.stdout, io.env)));
@@ -63,7 +63,8 @@ async function ask(argv: readonly string[], io: Io): Promise<Asked | number> {
   return asked[0] ?? exitCodes.usage;
 }
 
-function start({ command, options, args }: Asked, io: Io): Promise<number> {
+async function start({ command, options, args }: Asked, io: Io): Promise<number> {
+  const { withWaiting } = await import('./term/waiting.ts');
   return withWaiting(io, async () => {
     const output = command.printsRows ? args.text('output') : null;
     if (output === null || output === '-') return command.run(options, io, args);

@@ -35,7 +35,7 @@ export function readRange(typed: SaidPeriod, present: Present): ReadRange {
 }
 
 /** The time zone whose clock words such as `yesterday` go by. */
-export function needZone(present: Pick<Present, 'timeZone'>, what: string): string {
+function needZone(present: Pick<Present, 'timeZone'>, what: string): string {
   if (present.timeZone !== null) return present.timeZone;
   throw new UsageError(`${what} needs a time zone: the API does not say which time zone its times are in`, {
     hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'],

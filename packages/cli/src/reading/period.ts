@@ -11,7 +11,8 @@ export function periodText({ from, to }: NaiveRange, { now, timeZone }: Present)
   const last = formatNaive(parseNaive(to) - second);
   const ends = { from: from === null ? null : parseNaive(from), to: parseNaive(to) };
   const over = timeZone === null ? null : partOver(ends, naiveAt(now, timeZone));
-  return `${from === null ? 'up' : from} to ${last}, ${zone}${over === null ? '' : ` (${over} are over)`}`;
+  const text = `${from ?? 'up'} to ${last}, ${zone}`;
+  return over === null ? text : `${text} (${over} are over)`;
 }
 
 const said = new WeakMap<Io, Set<string>>();

@@ -56,8 +56,8 @@ export function sourceWhere(source: Source, where: string, { apiVersion }: Setti
         matches.push(match);
         if (end === 'latest' && matches.length > 2 * most) matches = matches.slice(-most);
       }
-      const left =
-        end === 'latest' ? matches.slice(-most, skip === 0 ? undefined : -skip) : matches.slice(skip);
+      const last = Math.max(0, matches.length - skip);
+      const left = end === 'latest' ? matches.slice(Math.max(0, last - limit), last) : matches.slice(skip);
       for (const { call } of left) yield { call, total: seen.kept };
     },
     read(options) {

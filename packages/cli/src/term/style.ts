@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import type { Output } from '../io.ts';
 
 /** Colors, or nothing where colors are not wanted. */
@@ -18,18 +19,13 @@ export function styleFor(output: Output, env: Readonly<Record<string, string | u
   const forced = [env.FORCE_COLOR, env.CLICOLOR_FORCE].some((value) => Boolean(value) && value !== '0');
   const wanted = forced || (output.isTTY === true && env.TERM !== 'dumb' && env.CLICOLOR !== '0');
   const on = wanted && !env.NO_COLOR;
+  // Newer versions of Node.js would look at their own stdout once more.
   const paint =
-    (open: number, close: number) =>
+    (format: keyof Style) =>
     (text: string): string =>
-      on && text !== '' ? `\u001b[${open}m${text}\u001b[${close}m` : text;
-  return {
-    bold: paint(1, 22),
-    dim: paint(2, 22),
-    red: paint(31, 39),
-    green: paint(32, 39),
-    yellow: paint(33, 39),
-    cyan: paint(36, 39),
-  };
+      on && text !== '' ? styleText(format, text, { validateStream: false }) : text;
+  const [bold, dim, red] = [paint('bold'), paint('dim'), paint('red')];
+  return { bold, dim, red, green: paint('green'), yellow: paint('yellow'), cyan: paint('cyan') };
 }
 
 /** Width to fit into; null for a pipe or a file, where nothing is cut. COLUMNS overrides both. */
