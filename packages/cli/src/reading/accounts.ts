@@ -7,11 +7,10 @@ import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type ChosenStore, chooseStore } from '../stores/open.ts';
 import { openClient, refuseUnchosen } from './connect.ts';
-import { type CopySource, openCopySource } from './copy-source.ts';
+import type { CopyContext, CopySource } from './copy-source.ts';
 import type { NamedAccount } from './each-account.ts';
 import { whereOf } from './filter.ts';
 import { apiSource, type Source } from './source.ts';
-import { refuseSequence, sourceWhere } from './where.ts';
 
 /** An account whose calls a command reads. */
 export interface ReadAccount extends NamedAccount {
@@ -32,11 +31,22 @@ export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]>
     return stored.accounts.map(({ key, ...account }) => ({ ...account, open: () => stored.open(key) }));
   const accounts = accountsOfApi(args, io);
   if (where === null) return accounts;
+  const { refuseSequence, sourceWhere } = await import('./where.ts');
   refuseSequence(where);
   return accounts.map(({ open, ...account }) => ({
     ...account,
     open: async () => sourceWhere(await open(), where, account.settings, io),
   }));
+}
+
+/** Opens a copy; what reads one is loaded only where there is one. */
+async function openCopy(
+  chosen: ChosenStore,
+  context: CopyContext,
+  ids?: readonly string[],
+): Promise<CopySource> {
+  const { openCopySource } = await import('./copy-source.ts');
+  return openCopySource(chosen, context, ids);
 }
 
 /** The accounts whose calls are read from the API. */
@@ -72,7 +82,7 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
     return {
       accounts: [{ key: '', name: null, settings }],
       nameOf,
-      open: () => openCopySource(chosen, { settings, args, io }),
+      open: () => openCopy(chosen, { settings, args, io }),
     };
   }
   const ids = await idsOf(names, chosen, settings, args, io);
@@ -90,7 +100,7 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
     open(key) {
       const own = accounts.find((account) => account.key === key);
       const context = { settings: own?.settings ?? settings, args, io };
-      return openCopySource(chosen, context, own === undefined ? ids : [own.key]);
+      return openCopy(chosen, context, own === undefined ? ids : [own.key]);
     },
   };
 }
@@ -158,7 +168,7 @@ function idOf(
 }
 
 async function accountsIn(chosen: ChosenStore, settings: Settings, args: Args, io: Io) {
-  const source: CopySource = await openCopySource(chosen, { settings, args, io });
+  const source: CopySource = await openCopy(chosen, { settings, args, io });
   try {
     const stored = (await source.store.accounts()).map(({ id }) => id);
     return { stored, shown: `the store ${source.address}` };

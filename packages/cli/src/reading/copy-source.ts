@@ -32,7 +32,7 @@ import type { Match, Part, Source, Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';
 
 /** What opening a copy needs. */
-interface CopyContext {
+export interface CopyContext {
   readonly settings: Settings;
   readonly args: Args;
   readonly io: Io;
