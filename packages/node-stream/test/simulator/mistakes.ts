@@ -14,7 +14,7 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'a full page is taken for the whole slice': [
     'slices.ts',
-    'const isAll = got === total && rows < this.#options.rows;',
+    'const isAll = got === total && got < this.#options.rows;',
     'const isAll = got === total;',
   ],
   'a doubled row is not told': ['slices.ts', 'else doubled.push(id);', 'else shared += 1;'],
@@ -81,8 +81,8 @@ const planted: Readonly<Record<string, Mistake>> = {
   'requests never end': ['slices.ts', 'const fewRequests = 100;', 'const fewRequests = 100_000;'],
   'totals are asked for their worth': [
     'slices.ts',
-    'if (this.#requests > fewRequests + requestsPerSlice * this.#delivered)',
-    'if (this.#requests > fewRequests + (this.#first ?? 0))',
+    'const most = fewRequests + this.#restored.size + requestsPerSlice * this.#delivered;',
+    'const most = fewRequests + (this.#first ?? 0);',
   ],
   'a server that ignores ranges is read on': ['judge.ts', "return 'outside'", "return 'full'"],
   'items just outside a range are an error': [
