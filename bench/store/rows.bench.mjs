@@ -1,150 +1,128 @@
-// What rows cost: loading a store with all of its indexes, the size of the database against the JSON, and page 5,000 against
-// page 0. The peers write the same rows, which are ready, into a table with the same indexes: the driver of SQLite by a prepared
-// INSERT in transactions of the same size, PostgreSQL by COPY of one piece of text.
-// Ways take turns within each round; figures are medians of the rounds.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+// What rows cost. SQLite: a million calls with random sids are loaded, counted, paged and read by columns, in CPU time of this process.
+// PostgreSQL: loading against psql's \copy of the same rows into a table with the same indexes, on the clock, in turns.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fromCall, toCall } from '@call-attribution/core';
+import { parse } from '@call-attribution/query-dsl';
 import { generate } from '@call-attribution/sandbox';
-import { everything, openStore } from '@call-attribution/store';
+import { everything, openStore, selectionOf } from '@call-attribution/store';
 import { limit, median, timed } from '../figures.mjs';
 import { postgresServer } from './postgres-server.mjs';
 
-const records = Number(process.env.CALLS_BENCH_RECORDS ?? 100_000);
+const records = Number(process.env.CALLS_BENCH_RECORDS ?? 1_000_000);
+const copied = Math.min(records, 100_000);
 const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 3);
-const pages = [0, 5_000];
-const rowsOfPage = Math.max(1, Math.floor((records * 0.8) / 5_000));
-const ofStore = createRequire(new URL('../../packages/store/package.json', import.meta.url));
-const pg = ofStore('pg');
-const Database = ofStore('libsql');
 const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
+const atOnce = 10_000;
 
-const jsonOf = (call) => JSON.stringify(fromCall(call, 'v3'));
-const calls = [];
-let jsonBytes = 0;
-for (const call of generate({ records, days: 730 })) {
-  jsonBytes += Buffer.byteLength(jsonOf(call)) + 1;
-  calls.push(toCall(JSON.parse(jsonOf(call)), 'v3', { records: 'off' }));
-}
-console.log(`${records} v3 records, ${(jsonBytes / records).toFixed(0)} bytes each as NDJSON`);
-
-const figures = {};
-const note = (what, value) => {
-  figures[what] = [...(figures[what] ?? []), value];
-};
-
-/** Loads a store, and measures its size and its pages. */
-async function measure(name, url, figure) {
-  const store = await openStore(url);
-  await store.putAccount({ id: '101', name: 'bench' });
-  const loading = await timed(() => store.load('101', calls));
-  note(`${name}: loading, µs of CPU a call`, (loading.cpu * 1000) / records);
-  note(`${name}: loading, µs on the clock a call`, (loading.wall * 1000) / records);
-  const { bytes: size } = await store.sizes();
-  note(`${name}: bytes of the database against the JSON`, size / jsonBytes);
-  for (const page of pages) {
-    const times = [];
-    for (let i = 0; i < 25; i += 1) {
-      const query = { selection: everything, version: 'v3', offset: page * rowsOfPage, rows: rowsOfPage };
-      times.push((await timed(() => store.page('101', query)))[figure]);
-    }
-    note(`${name}: page ${page}, ms`, median(times));
+/** Generated calls in the order of their times, with sids that say nothing about it. */
+function* batches(count) {
+  let some = [];
+  for (const call of generate({ records: count, seed: 5, days: 730 })) {
+    some.push({ ...call, sid: createHash('md5').update(call.sid).digest('hex') });
+    if (some.length < atOnce) continue;
+    yield some;
+    some = [];
   }
+  if (some.length > 0) yield some;
+}
+
+async function load(store, count) {
+  const sum = { cpu: 0, wall: 0 };
+  await store.putAccount({ id: '101', name: 'bench' });
+  for (const calls of batches(count)) {
+    const { cpu, wall } = await timed(() => store.upsert('101', calls));
+    sum.cpu += cpu;
+    sum.wall += wall;
+  }
+  return sum;
+}
+
+const figure = (what, value, unit) => console.log(`${value.toFixed(2).padStart(9)} ${unit}  ${what}`);
+
+async function sqlite() {
+  const file = join(folder, 'calls.db');
+  const url = `sqlite:${file}`;
+  const store = await openStore(url);
+  const { cpu } = await load(store, records);
   await store.close();
-  return loading;
-}
+  limit('SQLite: loading a call, µs of CPU', (cpu * 1000) / records, { most: 75 });
+  limit('SQLite: bytes a call', statSync(file).size / records, { most: 1_200 });
+  const opening = [];
+  for (let i = 0; i < 9; i += 1) opening.push((await timed(async () => (await openStore(url)).close())).cpu);
+  limit('SQLite: opening and closing, ms', median(opening), { most: 10 });
 
-/** A prepared INSERT of the rows of a store into a table like it, in another file. */
-function insertAgain(file) {
-  const source = new Database(file);
-  const rows = source.prepare('SELECT * FROM records ORDER BY rowid').raw().all();
-  const made = source
-    .prepare("SELECT sql FROM sqlite_master WHERE tbl_name = 'records' AND sql IS NOT NULL")
-    .raw()
-    .all();
-  source.close();
-  const copy = new Database(`${file}-copy`);
-  for (const pragma of ['journal_mode = WAL', 'synchronous = normal', 'cache_size = -65536'])
-    copy.prepare(`PRAGMA ${pragma}`).all();
-  for (const [sql] of made) copy.exec(sql);
-  const insert = copy.prepare(`INSERT INTO records VALUES (${rows[0].map(() => '?').join(', ')})`);
-  return timed(async () => {
-    for (let at = 0; at < rows.length; at += 500) {
-      copy.exec('BEGIN IMMEDIATE');
-      for (const row of rows.slice(at, at + 500)) insert.run(...row);
-      copy.exec('COMMIT');
+  const opened = await openStore(url);
+  for (const q of [
+    '',
+    'talk_minutes:[0.3 TO *]',
+    'talk_minutes:[0.3 TO *],date_added:[2026-01-01 00:00:00 TO *]',
+  ]) {
+    const selection = selectionOf(parse(q, { version: 'v3' }), { extensions: false });
+    const counts = [];
+    for (let i = 0; i < rounds; i += 1) {
+      // Another store remembers nothing.
+      const fresh = await openStore(url);
+      await fresh.accounts();
+      counts.push((await timed(() => fresh.count('101', selection))).cpu);
+      await fresh.close();
     }
-    copy.close();
-  });
-}
-
-/** COPY of the rows of a store into a table like it. */
-async function copyAgain(url) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const text = [];
-  await copy(client, 'COPY records TO STDOUT', { take: (chunk) => text.push(Buffer.from(chunk)) });
-  await client.query('CREATE TABLE copied (LIKE records INCLUDING ALL)');
-  const took = await timed(() => copy(client, 'COPY copied FROM STDIN', { give: Buffer.concat(text) }));
-  await client.end();
-  return took;
-}
-
-const copy = (client, sql, { give, take = () => {} }) =>
-  new Promise((resolve, reject) => {
-    client.query({
-      callback: (error) => (error ? reject(error) : resolve()),
-      submit: (connection) => connection.query(sql),
-      handleCopyInResponse(connection) {
-        for (let at = 0; at < give.length; at += 65_536)
-          connection.sendCopyFromChunk(give.subarray(at, at + 65_536));
-        connection.endCopyFrom();
-      },
-      handleCopyData: ({ chunk }) => take(chunk),
-      handleError: reject,
-      handleCommandComplete() {},
-      handleReadyForQuery: () => resolve(),
+    figure(`SQLite: count, ${q || 'all website calls'}`, median(counts), 'ms');
+    const total = await opened.count('101', selection);
+    const pages = { first: [], middle: [] };
+    for (let i = 0; i < 15; i += 1)
+      for (const [which, offset] of [
+        ['first', i * 1_000],
+        ['middle', Math.floor(total / 2) + i * 1_000],
+      ]) {
+        const query = { selection, version: 'v3', offset, rows: 1_000 };
+        pages[which].push((await timed(() => opened.page('101', query))).cpu);
+      }
+    figure('SQLite: a first page of 1,000', median(pages.first), 'ms');
+    limit('SQLite: a page in the middle against the first', median(pages.middle) / median(pages.first), {
+      most: 2,
     });
-  });
+  }
+  for (const fields of [
+    ['date_added', 'talk_minutes', 'ani'],
+    ['date_added', 'channel', 'talk_minutes', 'ppc_campaign'],
+    ['date_added', 'channel', 'talk_minutes', 'ppc_gclid', 'state', 'landing_page'],
+    ['browser'],
+  ]) {
+    const { cpu: ms } = await timed(async () => {
+      for await (const _ of opened.columns('101', everything, fields));
+    });
+    figure(`SQLite: columns ${fields.join(', ')}`, (ms * 1000) / records, 'µs a call');
+  }
+  await opened.close();
+}
+
+async function postgres(server) {
+  const [ratios, ours] = [[], []];
+  for (let round = 0; round < rounds; round += 1) {
+    const url = await server.newUrl();
+    const store = await openStore(url);
+    const { wall } = await load(store, copied);
+    const file = join(folder, `${round}.copy`);
+    const psql = (...commands) =>
+      execFileSync('psql', ['-q', url, ...commands.flatMap((command) => ['-c', command])], { stdio: 'pipe' });
+    psql(`\\copy records to '${file}'`, 'create table copied (like records including all)');
+    const peer = await timed(async () => psql(`\\copy copied from '${file}'`));
+    ours.push((wall * 1000) / copied);
+    ratios.push(wall / peer.wall);
+    if (round === 0) figure('PostgreSQL: bytes a call', (await store.sizes()).bytes / 2 / copied, 'bytes');
+    await store.close();
+  }
+  figure('PostgreSQL: loading a call', median(ours), 'µs');
+  limit("PostgreSQL: loading against psql's \\copy", median(ratios), { most: 1.8 });
+}
 
 const server = await postgresServer();
 try {
-  for (let round = 0; round < rounds; round += 1) {
-    const file = join(folder, `${round}.db`);
-    const { cpu } = await measure('SQLite', `sqlite:${file}`, 'cpu');
-    const inserted = await insertAgain(file);
-    note('SQLite: a prepared INSERT of the same rows, µs of CPU a call', (inserted.cpu * 1000) / records);
-    note('SQLite: loading against the prepared INSERT, CPU', cpu / inserted.cpu);
-    if (server === null) continue;
-    const url = await server.newUrl();
-    const { wall } = await measure('PostgreSQL', url, 'wall');
-    const copied = await copyAgain(url);
-    note('PostgreSQL: COPY of the same rows, µs on the clock a call', (copied.wall * 1000) / records);
-    note('PostgreSQL: loading against COPY of the same rows, on the clock', wall / copied.wall);
-  }
-  for (const [what, values] of Object.entries(figures))
-    console.log(`${median(values).toFixed(2).padStart(9)}  ${what}`);
-  const of = (what) => median(figures[what]);
-  const deep = (name) =>
-    median(figures[`${name}: page 5000, ms`].map((ms, round) => ms / figures[`${name}: page 0, ms`][round]));
-  limit('SQLite: loading against a prepared INSERT', of('SQLite: loading against the prepared INSERT, CPU'), {
-    most: 2.5,
-  });
-  limit('SQLite: bytes against the JSON', of('SQLite: bytes of the database against the JSON'), {
-    most: 1.35,
-  });
-  limit('SQLite: page 5,000 against page 0', deep('SQLite'), { most: 1.5 });
-  if (server !== null) {
-    const [ratio, size] = [
-      'loading against COPY of the same rows, on the clock',
-      'bytes of the database against the JSON',
-    ];
-    limit('PostgreSQL: loading against COPY', of(`PostgreSQL: ${ratio}`), { most: 1.6 });
-    limit('PostgreSQL: bytes against the JSON', of(`PostgreSQL: ${size}`), { most: 1.2 });
-    limit('PostgreSQL: page 5,000 against page 0', deep('PostgreSQL'), { most: 1.5 });
-  }
+  if (server !== null) await postgres(server);
+  await sqlite();
 } finally {
   await server?.close();
   rmSync(folder, { recursive: true, force: true });

@@ -148,8 +148,6 @@ describe.skipIf(process.platform === 'win32')('a file that does not stay as it w
     ['removed', async () => rmSync(file)],
     ['moved', async () => renameSync(file, join(folder, 'moved.db'))],
     ['replaced', async () => renameSync(await otherFile(), file)],
-    ['cut', async () => truncateSync(file, statSync(file).size / 2)],
-    ['cut to nothing', async () => truncateSync(file, 0)],
   ])('reads and writes find out that it was %s', async (_, change) => {
     const store = await filled(500);
     // What is in the file, and not only in the log.

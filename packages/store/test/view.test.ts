@@ -37,6 +37,14 @@ describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
     await store.putAccount({ id: '101', name: 'One' });
     await store.upsert('101', calls);
     const [first] = await query(url, `SELECT * FROM calls WHERE sid = '${calls[0]?.sid}'`);
+    if (kind === 'postgres')
+      for (const relation of ['calls', 'records']) {
+        const comments = await query(
+          url,
+          `SELECT col_description(attrelid, attnum) AS text FROM pg_attribute WHERE attrelid = '${relation}'::regclass AND attname = 'city'`,
+        );
+        expect(comments).toEqual([{ text: fields.find(({ name }) => name === 'city')?.meaning }]);
+      }
     expect(Object.keys(first ?? {})).toEqual(['account', ...fields.map(({ name }) => name)]);
     expect(first).toMatchObject({
       account: '101',

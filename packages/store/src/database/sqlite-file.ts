@@ -1,14 +1,4 @@
-import {
-  accessSync,
-  type BigIntStats,
-  closeSync,
-  constants,
-  existsSync,
-  openSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, type BigIntStats, constants, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { strangeCompanion } from '@call-attribution/node-stream/files';
 import { StoreError } from './errors.ts';
@@ -17,12 +7,10 @@ import { fromSqlite } from './sqlite-errors.ts';
 
 /** What tells an open database file from another one under its name. */
 interface FileWatch {
-  /** Throws when the file was removed, replaced or cut. With `log`, its write-ahead log is looked at, too. */
+  /** Throws when the file was removed or replaced. With `log`, its write-ahead log is looked at, too. */
   check(options?: { readonly log?: boolean }): void;
   /** Notes which log there is. To be called after something was written. */
   noteLog(): void;
-  /** Ends the watch, once all connections to the file are closed. */
-  close(): void;
 }
 
 /** The path of a file with all links followed. The file itself need not exist. */
@@ -42,66 +30,23 @@ export function realPath(file: string): string {
 const statOf = (path: string): BigIntStats | undefined =>
   statSync(path, { bigint: true, throwIfNoEntry: false });
 
-/**
- * Descriptors of files that are watched, by device and inode. To close one ends the locks that SQLite has on the file in this process, and
- * other processes would then remove its log: each file has one descriptor, which is closed after the last connection.
- */
-const descriptors = new Map<string, { readonly number: number; users: number }>();
-
-/** Open without blocking: the path may be a pipe. */
-const unwaiting = constants.O_RDONLY | constants.O_NONBLOCK;
-
-/** The descriptor of a file, for one more user. Null when it cannot be opened: SQLite cannot either, and says why. */
-function descriptorOf(path: string, id: string): { readonly number: number; users: number } | null {
-  try {
-    const found = descriptors.get(id) ?? { number: openSync(path, unwaiting), users: 0 };
-    descriptors.set(id, found);
-    found.users += 1;
-    return found;
-  } catch {
-    return null;
-  }
-}
-
 /** Watches a file. `file` is its name in messages. */
 function watchFile(path: string, file: string): FileWatch {
   const opened = statOf(path);
-  const id = `${opened?.dev} ${opened?.ino}`;
-  const descriptor = opened?.isFile() ? descriptorOf(path, id) : null;
-  let least = opened?.size ?? 0n;
   let log: bigint | undefined;
-  const isOpened = (found: BigIntStats | undefined): found is BigIntStats =>
-    found !== undefined && found.ino === opened?.ino && found.dev === opened.dev;
   return {
     check(options = {}) {
       const found = statOf(path);
-      if (!isOpened(found))
-        throw damaged(file, found === undefined ? 'was removed' : 'was replaced by another');
-      // A database becomes smaller by VACUUM only, after an erasure, and then says so itself.
-      if (found.size < least && found.size !== sizeInHeader(descriptor)) throw damaged(file, 'was cut');
-      least = found.size;
+      if (found === undefined) throw damaged(file, 'was removed');
+      if (found.ino !== opened?.ino || found.dev !== opened.dev)
+        throw damaged(file, 'was replaced by another');
       if (options.log && log !== undefined && statOf(`${path}-wal`)?.ino !== log)
         throw damaged(`${file}-wal`, 'was removed or replaced by another');
     },
     noteLog() {
       log ??= statOf(`${path}-wal`)?.ino;
     },
-    close() {
-      if (descriptor === null) return;
-      descriptor.users -= 1;
-      if (descriptor.users > 0) return;
-      descriptors.delete(id);
-      closeSync(descriptor.number);
-    },
   };
-}
-
-/** The size that a database file says it has. */
-function sizeInHeader(descriptor: { readonly number: number } | null): bigint {
-  const header = Buffer.alloc(32);
-  if (descriptor !== null) readSync(descriptor.number, header, 0, header.length, 0);
-  const pageSize = header.readUInt16BE(16);
-  return BigInt(pageSize === 1 ? 65_536 : pageSize) * BigInt(header.readUInt32BE(28));
 }
 
 const damaged = (file: string, what: string): StoreError =>
@@ -189,26 +134,23 @@ export async function openFile(path: string, file: string, patienceMs: number): 
       'store_url',
       `${strange}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
     );
-  return watched(path, file, async () => {
-    const writer = await connect(path, file, patienceMs, forWriting);
-    try {
-      const reader = await connectReader(path, file, patienceMs, 'read');
-      return { writer, reader, writing: createQueue(), reading: createQueue(), access: 'read' };
-    } catch (error) {
-      writer.close();
-      throw error;
-    }
-  });
+  const writer = await connect(path, file, patienceMs, forWriting);
+  try {
+    const reader = await connectReader(path, file, patienceMs, 'read');
+    const queues = { writing: createQueue(), reading: createQueue() };
+    return { writer, reader, ...queues, access: 'read', watch: watchFile(path, file) };
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
 }
 
 /** Opens a file for reading alone. */
 export async function openToRead(path: string, file: string, patienceMs: number): Promise<OpenFile> {
   const access = await accessTo(path, file, patienceMs);
-  return watched(path, file, async () => {
-    const reader = await connectReader(path, file, patienceMs, access);
-    const queue = createQueue();
-    return { writer: reader, reader, writing: queue, reading: queue, access };
-  });
+  const reader = await connectReader(path, file, patienceMs, access);
+  const queue = createQueue();
+  return { writer: reader, reader, writing: queue, reading: queue, access, watch: watchFile(path, file) };
 }
 
 /** SQLite makes a log to read a file, which it cannot on a read-only disk: then the file has to be whole without one. */
@@ -245,30 +187,9 @@ async function accessTo(path: string, file: string, patienceMs: number): Promise
   }
 }
 
-/** Opens a file. One that is there is watched before, so that its descriptor is closed after all connections. */
-async function watched(
-  path: string,
-  file: string,
-  open: () => Promise<Omit<OpenFile, 'watch'>>,
-): Promise<OpenFile> {
-  const early = existsSync(path) ? watchFile(path, file) : null;
-  try {
-    const opened = await open();
-    return { ...opened, watch: early ?? watchFile(path, file) };
-  } catch (error) {
-    early?.close();
-    throw error;
-  }
-}
-
 /** Closes a file that was only read. */
-export async function closeReader(
-  path: string,
-  file: string,
-  { reader, reading, watch }: OpenFile,
-): Promise<void> {
+export async function closeReader(path: string, file: string, { reader, reading }: OpenFile): Promise<void> {
   await reading(async () => reader.close());
-  watch?.close();
   await tidyUp(path, file);
 }
 
@@ -286,7 +207,7 @@ export async function tidyUp(path: string, file: string): Promise<void> {
 }
 
 /** Closes a file, so that it is whole without a log beside it unless another process has it open. */
-async function closeFile({ writer, reader, writing, reading, watch }: OpenFile): Promise<void> {
+async function closeFile({ writer, reader, writing, reading }: OpenFile): Promise<void> {
   await reading(async () => reader.close());
   await writing(async () => {
     try {
@@ -296,7 +217,6 @@ async function closeFile({ writer, reader, writing, reading, watch }: OpenFile):
     }
     writer.close();
   });
-  watch?.close();
 }
 
 /** Runs jobs one after the other, in the order of the calls. A job that fails does not stop the next one. */
