@@ -55,7 +55,7 @@ export interface Store extends AsyncDisposable {
   findAccount(credential: AccountCredential): Promise<Account | null>;
 
   /**
-   * Adds calls or replaces them by sid: any number, 1,000 in a transaction. When one cannot be read, those before it are stored.
+   * Adds calls or replaces them by sid: any number, 1,000 in a transaction of SQLite and 5,000 in one of PostgreSQL. When one cannot be read, those before it are stored.
    *
    * @example
    * await store.upsert('101', client.calls({ filter: 'inc_gce:1' }));

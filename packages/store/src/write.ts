@@ -175,9 +175,6 @@ export async function deleteKeys(
   return deleted;
 }
 
-/** Calls of a transaction when many are written. */
-const batchRows = 1_000;
-
 /** Upserts any number of calls. When one cannot be read, those before it are stored. */
 export async function upsertCalls(
   driver: Driver,
@@ -186,7 +183,7 @@ export async function upsertCalls(
 ): Promise<Stored> {
   const sum = { stored: 0, added: 0, changed: 0, leftOut: 0 };
   let done = 0;
-  for await (const some of inBatches(calls)) {
+  for await (const some of inBatches(calls, driver.writesAtOnce)) {
     const rows = callRows(some, done);
     done += some.length;
     const { stored } = await driver.write((session) =>
@@ -194,16 +191,19 @@ export async function upsertCalls(
     );
     for (const name of ['stored', 'added', 'changed', 'leftOut'] as const) sum[name] += stored[name];
     // SQLite works in this thread, and what comes from memory leaves no time for anything else.
-    if (some.length === batchRows) await nextTurn();
+    if (some.length === driver.writesAtOnce) await nextTurn();
   }
   return sum;
 }
 
-async function* inBatches(calls: Iterable<Call> | AsyncIterable<Call>): AsyncGenerator<Call[]> {
+async function* inBatches(
+  calls: Iterable<Call> | AsyncIterable<Call>,
+  size: number,
+): AsyncGenerator<Call[]> {
   let some: Call[] = [];
   try {
     for await (const call of calls) {
-      if (some.push(call) < batchRows) continue;
+      if (some.push(call) < size) continue;
       yield some;
       some = [];
     }

@@ -55,6 +55,8 @@ export interface Driver {
   readonly dialect: Dialect;
   /** How many calls of `all` and `read` run at the same time. */
   readonly readsAtOnce: number;
+  /** Rows of a transaction when many are written. */
+  readonly writesAtOnce: number;
   /** Runs a statement that only reads, and returns its rows. */
   all(sql: string, values?: readonly Value[]): Promise<Row[]>;
   /** Runs `body` on one snapshot: all its statements see the same state. `body` can be run several times. */

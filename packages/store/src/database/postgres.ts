@@ -59,6 +59,8 @@ const snapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 class PostgresDriver implements Driver {
   readonly dialect = dialect;
   readonly readsAtOnce: number;
+  /** A transaction costs a dozen round trips. */
+  readonly writesAtOnce = 5_000;
   readonly #pool: pg.Pool;
   readonly #settings: StoreSettings;
   #hasConnected = false;
