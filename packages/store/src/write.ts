@@ -196,10 +196,7 @@ export async function upsertCalls(
   return sum;
 }
 
-async function* inBatches(
-  calls: Iterable<Call> | AsyncIterable<Call>,
-  size: number,
-): AsyncGenerator<Call[]> {
+async function* inBatches(calls: Iterable<Call> | AsyncIterable<Call>, size: number): AsyncGenerator<Call[]> {
   let some: Call[] = [];
   try {
     for await (const call of calls) {

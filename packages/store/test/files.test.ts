@@ -82,15 +82,6 @@ describe('open files', () => {
     expect(runInNewContext('typeof gc')).toBe('undefined');
   });
 
-  test('so do those of many files', async () => {
-    for (let i = 0; i < 30; i += 1) {
-      const store = await openStore(`sqlite:${join(folder, `${i}.db`)}`);
-      await store.putAccount({ id: '101', name: 'One' });
-      await store.close();
-    }
-    expect(descriptors()).toEqual([]);
-  });
-
   test('stores of one file share their connections, by whatever name, and the last one closes them', async () => {
     const first = await filled(10);
     const others = await Promise.all(

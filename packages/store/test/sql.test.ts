@@ -194,21 +194,4 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
     const beside = readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}-`));
     expect(beside).toEqual([]);
   });
-
-  test('a part of the calls begins at any rank', async () => {
-    await using store = await openStore(await filled());
-    const all: string[] = [];
-    for await (const { sid } of store.calls('101')) all.push(sid);
-    for (const [offset, limit] of [
-      [0, 3],
-      [1, 1],
-      [250, 100],
-      [399, 10],
-      [400, 10],
-    ] as const) {
-      const part: string[] = [];
-      for await (const { sid } of store.calls('101', everything, { offset, limit })) part.push(sid);
-      expect(part).toEqual(all.slice(offset, offset + limit));
-    }
-  });
 });
