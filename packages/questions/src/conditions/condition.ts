@@ -55,9 +55,6 @@ export interface Term {
 /** The terms of a condition by name. Several names may lead to one term. */
 export type Vocabulary = ReadonlyMap<string, Term>;
 
-/** The last moment that a time can name: times are written with four digits of a year. */
-export const latestTime = Date.parse('9999-12-31T23:59:59.999Z');
-
 /** The fields that a condition names, each once. */
 export function fieldsOf(condition: Condition): ReadonlySet<string> {
   const names = new Set<string>();
