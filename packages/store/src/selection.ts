@@ -25,7 +25,7 @@ export interface Selection {
 }
 
 /** The second of calls whose `date_added` is not a date: before all dates, so that no range has it. */
-export const noTime = -(2 ** 37);
+const noTime = -(2 ** 37);
 const beginning = noTime + 1;
 const end = 2 ** 38;
 
@@ -107,7 +107,7 @@ function wholeParts(text: string, scale: number): { floor: number; exact: boolea
 }
 
 /** A time in the form of a column. Before the year 1 and after 9999 there are no calls. */
-export function timeText(seconds: number): string {
+function timeText(seconds: number): string {
   if (seconds < firstTime) return '0001-01-01 00:00:00';
   return seconds > lastTime ? '9999-12-31 23:59:59' : formatNaive(seconds * 1000);
 }
