@@ -60,11 +60,6 @@ export const comparedFields = (
   { condition }: Pick<AskedCondition, 'condition'>,
 ): readonly string[] => [...new Set(textTests(plan, condition).map(({ field }) => field))];
 
-/** The fields of the conditions that no counted call meets. `total`: what the parts of the plan count in all. */
-export const unmetFields = (plan: Plan, total: readonly PartValue[]): readonly string[] => [
-  ...new Set(unmetConditions(plan, total).flatMap((each) => comparedFields(plan, each))),
-];
-
 const unmetConditions = (plan: Plan, total: readonly PartValue[]): readonly AskedCondition[] =>
   askedConditions(plan).filter(({ part }) => (total[part] ?? 0) === 0);
 

@@ -92,7 +92,7 @@ function comparison(operator: Operator, literal: Literal, term: Term | undefined
 }
 
 /** Values of which a comparison is true, where they have an order of their own. Null where texts compare as any others. */
-export function valuesInOrder(
+function valuesInOrder(
   { isOrdered, values = [] }: Term,
   operator: Operator,
   text: string,

@@ -138,7 +138,7 @@ export class RunningAnswers {
  * const running = createAnswers([{ groupBy: ['campaign'], measures: ['calls', 'callers'] }]);
  * for (const account of ['101', '102'])
  *   await running.addAll(store.columns(account, everything, running.needs.fields), account);
- * console.log(running.answers()[0].rows);
+ * console.log(running.answers()[0]?.rows);
  */
 export const createAnswers = (questions: readonly Question[], options: AnswerOptions = {}): RunningAnswers =>
   new RunningAnswers(questions, options);

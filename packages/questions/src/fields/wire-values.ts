@@ -44,10 +44,7 @@ function integerText(value: unknown, isWide: boolean): string | null {
 export const storedTime = (text: string): number => (text.startsWith('0000') ? Number.NaN : parseNaive(text));
 
 /** Is it a time that exists, from the year 1 on? */
-export const isStoredTime = (text: string): boolean => !Number.isNaN(storedTime(text));
-
-/** Has the string no half of a surrogate pair? UTF-8, and so the database, cannot hold one. */
-export const isWellFormed = (text: string): boolean => text.isWellFormed();
+const isStoredTime = (text: string): boolean => !Number.isNaN(storedTime(text));
 
 /** The string with the replacement character where half of a surrogate pair was. */
 const wellFormed = (text: string): string => (text.isWellFormed() ? text : text.toWellFormed());

@@ -31,7 +31,7 @@ function bucketOf(name: 'day' | 'week' | 'month', millis: number, settings: Fiel
 }
 
 /** Days that a week begins earlier than on Monday. */
-export const weekShift = ({ weekStart }: FieldSettings): number => (weekStart === 'sunday' ? 1 : 0);
+const weekShift = ({ weekStart }: FieldSettings): number => (weekStart === 'sunday' ? 1 : 0);
 
 const weekStartNumber = (start: number, settings: FieldSettings): number => (start + weekShift(settings)) / 7;
 

@@ -57,7 +57,9 @@ export interface Argument {
   readonly field: string;
   /** How many steps of a number field make 1. */
   readonly scale: number;
+  /** The condition, checked. */
   readonly condition: Condition;
+  /** The number of hours. */
   readonly hours: number;
 }
 

@@ -38,11 +38,7 @@ export function readGroups(
 }
 
 /** A field by a name that somebody wrote. */
-export function readField(
-  written: string,
-  known: ReadonlyMap<string, QuestionField>,
-  what: string,
-): QuestionField {
+function readField(written: string, known: ReadonlyMap<string, QuestionField>, what: string): QuestionField {
   const name = typeof written === 'string' ? nameOf(written) : '';
   const meanings = ambiguousNames.get(name);
   if (meanings !== undefined) {
