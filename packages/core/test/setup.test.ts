@@ -95,7 +95,7 @@ describe('auth', () => {
       auth,
       'access_key and secret_key. Some proxies (nginx by default) drop header names with an underscore',
     ],
-    ['v3' as const, bearerToken('t'), 'others need auth: apiKeys(access, secret)'],
+    ['v3' as const, bearerToken('t'), 'others need an access key and a secret key'],
     ['v2' as const, bearerToken('t'), 'v2 expects a bearer token issued for this account'],
   ])(
     'when %s credentials are refused, the hint says which ones are expected',

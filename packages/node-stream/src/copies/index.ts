@@ -14,7 +14,6 @@ export {
   type RemovalNote,
   type Removals,
   removalsEnding,
-  removalsFile,
   withoutCalls,
 } from '../removals/removals.ts';
 export { withoutRecords, withUnread } from '../sync/state.ts';

@@ -61,12 +61,6 @@ export async function lockFile(
   throw new FileLockedError(path, null);
 }
 
-/** Id of the process that holds a lock file. Null when there is no lock, or when its process no longer runs. */
-export async function lockOwner(path: string): Promise<number | null> {
-  const owners = (await claimsOn(path).catch(() => [])).map(({ owner }) => owner);
-  return owners.find((owner) => owner !== null && isRunning(owner) !== false)?.pid ?? null;
-}
-
 /**
  * Takes the lock, or returns null when another run was doing so. A dead claim is never replaced, since two runs could do
  * that one after the other. Instead the next turn is claimed, which the file system gives to one run only; after that,

@@ -7,16 +7,13 @@ export {
   isRunning,
   type LockOwner,
   lockFile,
-  lockOwner,
   newOwner,
   readOwner,
   type Unlock,
 } from './file-lock.ts';
 export { createLineReader, type LineReader, type LineReaderOptions } from './lines.ts';
 export {
-  createFile,
   makeOwnFolder,
-  openOwnFile,
   openOwnList,
   strangeCompanion,
 } from './own-file.ts';
