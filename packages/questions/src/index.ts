@@ -2,27 +2,38 @@
 // Start with answerQuestion(question, calls); createAnswers(questions) is fed account by account. /measures has the table of measures.
 
 export { extensionsSentence, shownValue } from './answer/left-out.ts';
-export { type Condition, fieldsOf } from './conditions/condition.ts';
+export {
+  type Condition,
+  fieldsOf,
+  type Literal,
+  type Operator,
+  type Term,
+  type Vocabulary,
+} from './conditions/condition.ts';
 export type { Value } from './conditions/holds.ts';
-export type { ConditionProblem } from './conditions/parse.ts';
+export type { ConditionProblem, ConditionProblemCode, ConditionResult } from './conditions/parse.ts';
 export {
   type AnswerOptions,
   answerQuestion,
   answerQuestions,
   createAnswer,
   createAnswers,
+  type QuestionNeeds,
   type RunningAnswer,
   type RunningAnswers,
 } from './engine/answer-question.ts';
 export type { Calls, ColumnBatch } from './engine/calls.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
-export { QuestionError } from './errors.ts';
+export { type OptionSentence, QuestionError, type QuestionErrorCode } from './errors.ts';
 export { callerKey } from './fields/caller-key.ts';
 export { type ClickIdName, type ClickIds, clickIdsOf, clickPlaces } from './fields/click-ids.ts';
-export { derivedFields, touches } from './fields/derived.ts';
+export { derivedFields, type Touch, touches } from './fields/derived.ts';
+export type { Facts, Sequence } from './fields/facts.ts';
 export { parseCondition, type QuestionField, questionFields } from './fields/vocabulary.ts';
-export type { AccountStatus, Answer, AnswerColumn, AnswerValue, Note } from './question/answer.ts';
+export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut, Note } from './question/answer.ts';
+export type { PlannedMeasure } from './question/columns.ts';
 export {
+  type ClosedPeriod,
   checkZone,
   machineZone,
   type Period,
@@ -30,9 +41,25 @@ export {
   partOver,
   periodNotes,
   periodWords,
+  type ReadPeriod,
   readPeriod,
   type SaidPeriod,
+  type Zones,
 } from './question/period.ts';
-export { type Plan, planQuestion, planSelection, type SelectionPlan } from './question/plan.ts';
-export type { CallSelection, Question } from './question/question.ts';
-export { InvalidCondition, splitList } from './question/resolve.ts';
+export {
+  type Plan,
+  type PlannedCondition,
+  planQuestion,
+  planSelection,
+  type ReadOptions,
+  type SelectionPlan,
+} from './question/plan.ts';
+export type {
+  CallSelection,
+  ComparedPeriod,
+  DistinctMeasure,
+  Question,
+  QuestionLimits,
+} from './question/question.ts';
+export { InvalidCondition, type Order, splitList } from './question/resolve.ts';
+export type { Spend } from './question/spend.ts';

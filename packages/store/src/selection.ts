@@ -6,9 +6,13 @@ import { StoreError } from './database/errors.ts';
 
 /** The cells of a field that a filter asks for: `from` and `to` are included, `before` is not. Null for no bound. */
 export interface FieldRange {
+  /** The field, as the table of fields names it. */
   readonly field: string;
+  /** The least that it may be. */
   readonly from: string | number | null;
+  /** The most that a number may be. */
   readonly to: number | null;
+  /** The first time that is too late. */
   readonly before: string | null;
 }
 

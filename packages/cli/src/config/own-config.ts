@@ -67,15 +67,13 @@ export function openConfig(args: Args, { env, cwd }: Io): Place {
         const fault = await makeOwnFolder(dirname(path));
         if (fault !== null) throw new UsageError(`${dirname(path)} ${fault}; keys are not kept there`);
         const settings = { ...changed(entry, shared, account), ...(await keepSecrets(entry, path, account)) };
+        // The first account is the one that is meant when none is named.
+        const isFirst = Object.keys(accounts).length === 0 && !hasKeys(json);
+        const asDefault = isFirst ? { default: account } : {};
         const next =
           account === null
             ? { ...withoutKeys(json), ...settings }
-            : {
-                ...json,
-                // The first account is the one that is meant when none is named.
-                ...(Object.keys(accounts).length === 0 && !hasKeys(json) ? { default: account } : {}),
-                accounts: { ...accounts, [account]: settings },
-              };
+            : { ...json, ...asDefault, accounts: { ...accounts, [account]: settings } };
         await writeWholeFile(path, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600 });
       } catch (error) {
         throw fileError(error, path);

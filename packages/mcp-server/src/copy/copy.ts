@@ -143,14 +143,15 @@ export class Copy {
         }
         if (seen.unread !== null) {
           const period = seen.unread;
-          total = total === undefined ? await this.#totalOf(period, signal) : total;
+          // One question asks at a time, however many wait.
+          if (total === undefined && this.#waiting[0] === turn) total = await this.#totalOf(period, signal);
           const there = await store.count(accountOfCopy, selectionIn(period));
-          progress(there, total, `Loaded ${there} calls`);
+          progress(there, total ?? null, `Loaded ${there} calls`);
           if (isLate?.is)
             return {
               there,
-              total,
-              seconds: total === null || this.#rate === 0 ? null : (total - there) / this.#rate,
+              total: total ?? null,
+              seconds: total == null || this.#rate === 0 ? null : (total - there) / this.#rate,
             };
         }
         if (this.#waiting[0] === turn) await this.#readFirst(seen.unread ?? turn, seen.isAll);
