@@ -7,7 +7,7 @@ import { fromSqlite } from './sqlite-errors.ts';
 
 /** What tells an open database file from another one under its name. */
 interface FileWatch {
-  /** Throws when the file was removed or replaced. With `log`, its write-ahead log is looked at, too. */
+  /** Throws when the file was removed, replaced or cut. With `log`, its write-ahead log is looked at, too. */
   check(options?: { readonly log?: boolean }): void;
   /** Notes which log there is. To be called after something was written. */
   noteLog(): void;
@@ -31,8 +31,9 @@ const statOf = (path: string): BigIntStats | undefined =>
   statSync(path, { bigint: true, throwIfNoEntry: false });
 
 /** Watches a file. `file` is its name in messages. */
-function watchFile(path: string, file: string): FileWatch {
+function watchFile(path: string, file: string, connection: Connection): FileWatch {
   const opened = statOf(path);
+  let least = opened?.size ?? 0n;
   let log: bigint | undefined;
   return {
     check(options = {}) {
@@ -40,6 +41,9 @@ function watchFile(path: string, file: string): FileWatch {
       if (found === undefined) throw damaged(file, 'was removed');
       if (found.ino !== opened?.ino || found.dev !== opened.dev)
         throw damaged(file, 'was replaced by another');
+      // A database becomes smaller by VACUUM only, after an erasure, and then says so itself.
+      if (found.size < least && found.size < sizeOf(connection)) throw damaged(file, 'was cut');
+      least = found.size;
       if (options.log && log !== undefined && statOf(`${path}-wal`)?.ino !== log)
         throw damaged(`${file}-wal`, 'was removed or replaced by another');
     },
@@ -47,6 +51,12 @@ function watchFile(path: string, file: string): FileWatch {
       log ??= statOf(`${path}-wal`)?.ino;
     },
   };
+}
+
+/** The size that a database says it has. */
+function sizeOf({ database }: Connection): bigint {
+  const of = (pragma: string) => Object.values(database.prepare(`PRAGMA store.${pragma}`).get() ?? {})[0];
+  return BigInt(of('page_count')) * BigInt(of('page_size'));
 }
 
 const damaged = (file: string, what: string): StoreError =>
@@ -138,7 +148,7 @@ export async function openFile(path: string, file: string, patienceMs: number): 
   try {
     const reader = await connectReader(path, file, patienceMs, 'read');
     const queues = { writing: createQueue(), reading: createQueue() };
-    return { writer, reader, ...queues, access: 'read', watch: watchFile(path, file) };
+    return { writer, reader, ...queues, access: 'read', watch: watchFile(path, file, reader) };
   } catch (error) {
     writer.close();
     throw error;
@@ -150,7 +160,14 @@ export async function openToRead(path: string, file: string, patienceMs: number)
   const access = await accessTo(path, file, patienceMs);
   const reader = await connectReader(path, file, patienceMs, access);
   const queue = createQueue();
-  return { writer: reader, reader, writing: queue, reading: queue, access, watch: watchFile(path, file) };
+  return {
+    writer: reader,
+    reader,
+    writing: queue,
+    reading: queue,
+    access,
+    watch: watchFile(path, file, reader),
+  };
 }
 
 /** SQLite makes a log to read a file, which it cannot on a read-only disk: then the file has to be whole without one. */
