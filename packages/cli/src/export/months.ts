@@ -13,7 +13,7 @@ import { verdictOfCopies } from '@call-attribution/node-stream/receipts';
 import { allOf, type Filter } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
 import { Interrupted, UsageError } from '../errors.ts';
-import { say } from '../io.ts';
+import { fileError, say } from '../io.ts';
 import { type CopySource, isCopy } from '../reading/copy-source.ts';
 import { sayExtensions } from '../reading/filter.ts';
 import type { Source } from '../reading/source.ts';
@@ -73,7 +73,7 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<Ver
       summaries.push(await exportMonths(apiOf(source, settings, job), target, { ...options, ...of }));
     }
   } catch (error) {
-    if (!io.signal.aborted) throw error;
+    if (!io.signal.aborted) throw fileError(error, shown);
     throw new Interrupted([
       'each file that was written is complete; run the same command again for the others',
     ]);

@@ -44,7 +44,7 @@ const typed: readonly (readonly [keys: string, args: readonly string[]])[] = [
   ],
   ['fleet work --keys bi\tx', ['fleet', 'work', '--keys', 'bin/x']],
   ['help expo\t', ['help', 'export']],
-  ['help store acc\tdis\t', ['help', 'store', 'accounts', 'disable']],
+  ['help store acc\t', ['help', 'store', 'accounts']],
 ];
 
 const shells: readonly { name: string; command: string; load: string }[] = [

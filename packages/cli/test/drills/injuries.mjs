@@ -174,10 +174,9 @@ const onBytes = {
 };
 
 /** @param {any} database @returns {Row[]} */
-const rowsIn = (database) =>
-  database.prepare('SELECT sid, record FROM records WHERE exact IS NULL ORDER BY sid').all();
+const rowsIn = (database) => database.prepare('SELECT * FROM records WHERE odd IS NULL ORDER BY sid').all();
 
-/** A row of the table of calls. @typedef {{ sid: string, record: string }} Row */
+/** A row of the table of calls. @typedef {{ sid: string } & Record<string, unknown>} Row */
 
 /** @type {Record<string, (path: string, which: number) => void>} */
 const onSqlite = {
@@ -186,33 +185,39 @@ const onSqlite = {
   'row doubled': (path) =>
     inSqlite(path, (database, row) => {
       const columns = database.prepare("SELECT name FROM pragma_table_info('records')").all();
-      const cells = columns.map((/** @type {{ name: string }} */ { name }) => (name === 'sid' ? '?' : name));
+      const cells = columns.map((/** @type {{ name: string }} */ { name }) =>
+        name === 'sid' ? '?' : `"${name}"`,
+      );
       database
         .prepare(`INSERT INTO records SELECT ${cells.join(', ')} FROM records WHERE sid = ?`)
         .run(`${row.sid}0`, row.sid);
     }),
   'field changed': (path) =>
     inSqlite(path, (database, row) =>
-      database.prepare('UPDATE records SET record = ? WHERE sid = ?').run(fieldChanged(row.record), row.sid),
+      database.prepare("UPDATE records SET city = coalesce(city, '') || 'x' WHERE sid = ?").run(row.sid),
     ),
   'row of another file': (path, which) => {
     /** @type {Row[]} */
     let others = [];
-    const other = new connect(original('db', 1 - which));
-    others = rowsIn(other);
-    other.close();
+    const another = new connect(original('db', 1 - which));
+    others = rowsIn(another);
+    another.close();
+    const other = one(others);
+    const names = Object.keys(other).filter((name) => name !== 'sid');
     inSqlite(path, (database, row) =>
-      database.prepare('UPDATE records SET record = ? WHERE sid = ?').run(one(others).record, row.sid),
+      database
+        .prepare(`UPDATE records SET ${names.map((name) => `"${name}" = ?`).join(', ')} WHERE sid = ?`)
+        .run(...names.map((name) => other[name]), row.sid),
     );
   },
   'byte flipped': (path) => {
     /** @type {string} */
-    let record = '';
+    let sid = '';
     inSqlite(path, (_, row) => {
-      record = row.record;
+      sid = row.sid;
     });
     const bytes = readFileSync(path);
-    const start = Buffer.from(record.slice(0, 60));
+    const start = Buffer.from(sid);
     const at = dice(start.length);
     // SQLite may have left a copy of the row in the free space of a page.
     for (let from = bytes.indexOf(start); from >= 0; from = bytes.indexOf(start, from + 1))

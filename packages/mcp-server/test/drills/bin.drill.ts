@@ -80,7 +80,7 @@ describe('the program', () => {
       initialize + call(2, 'list_calls') + call(3, 'list_sms_numbers') + call(4, 'analyze_calls'),
     );
     expect(await exit).toBe(0);
-    expect(out()).toContain('40 website calls of all time');
+    expect(out()).toContain('37 website calls of all time');
     expect(out()).toContain('1 number, which takes text messages');
     expect(out()).toMatch(/\d+ website calls of all time \(\d+ through call extensions left out/);
     expect(`${out()}${err()}`).not.toContain('real-');
