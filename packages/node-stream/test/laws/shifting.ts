@@ -149,7 +149,6 @@ export async function readsMovingPages(numRuns: number, tally = new Tally()): Pr
       fc.record({
         ...plans,
         ...reading,
-        // A second of more than 100 pages may end with `too_many_requests`.
         rows: fc.integer({ min: 5, max: 40 }),
         move: fc.constantFrom<Move>('insert', 'remove', 'update'),
         span: fc.constantFrom(0, 1, 30),
