@@ -68,6 +68,7 @@ const tries = 5;
 /** Requests of any read, and those that a delivered slice adds: totals that cannot be true end here. */
 const fewRequests = 100;
 const requestsPerSlice = 20;
+const mostPeels = 4;
 /** Of a page, what a slice is meant to hold. */
 const fill = 0.85;
 
@@ -124,6 +125,8 @@ class Slicer<T> {
   /** Only whole ranges were asked for so far. */
   #isFirst = true;
   readonly #most: number;
+  /** Cuts beside the only position that showed, since something was delivered. */
+  #peels = 0;
   #requests = 0;
   #delivered = 0;
   #given = 0;
@@ -291,7 +294,7 @@ class Slicer<T> {
       // Nearly every slice: no more than this has to be looked at.
       if (isOnePage && total < this.#options.rows && new Set(ids).size === total)
         return { items: ids.map((_, index) => ({ answer, index })), total, passes: pass, is: 'proved' };
-      const found = await this.#pass(piece, answer, { isWhole: !canCut, isFirst: all.size === 0 });
+      const found = await this.#pass(piece, answer, !canCut);
       if (found === 'cut') return this.#cut(piece, answer);
       if (found === 'outside') {
         noteOutside();
@@ -331,11 +334,7 @@ class Slicer<T> {
   }
 
   /** One pass over the pages of a range that does not fit in one answer, or says so. `isWhole`: it has to be read to its end. */
-  async #pass(
-    piece: Piece<T>,
-    answer: Answer<T>,
-    { isWhole, isFirst }: { isWhole: boolean; isFirst: boolean },
-  ) {
+  async #pass(piece: Piece<T>, answer: Answer<T>, isWhole: boolean) {
     const items = new Map<string, Found<T>>();
     const twice: string[] = [];
     const take = (page: Answer<T>): number => {
@@ -371,7 +370,7 @@ class Slicer<T> {
         return 'cut' as const;
       }
       if (fresh === 0) break;
-      if (isFirst && next.ids.some((id) => !this.#seen.has(id))) this.#delivered += 1;
+      if (next.ids.some((id) => !this.#seen.has(id))) this.#delivered += 1;
     }
     const isProved = isSteady && got === total && items.size === total;
     return { items, twice: twice.sort(), isProved };
@@ -394,10 +393,13 @@ class Slicer<T> {
       // Where the clock was changed, items show nothing of where they lie in the range: it is halved.
       const from = piece.from ?? Math.min(begin, last - 2 * stray);
       end = (from + (piece.to ?? from + 2 * stray)) / 2;
-    } else if (begin === last) {
-      // All that shows lies at one position: what comes before it, the position itself, and the rest.
+    } else if (begin === last && this.#peels < mostPeels) {
+      // All that shows lies at one position: what comes before it, the position itself, and the rest. Pages of one item never show
+      // more, and would take the range apart position by position.
       end = [last - step, last].find((at) => at > lowest) ?? last + step;
+      this.#peels += 1;
     } else {
+      this.#peels = 0;
       // The page shows a sample, or the other end; of an open range, the last page shows where the rest lies.
       let [from, to] = [piece.from ?? begin, piece.to ?? last];
       if (piece.from === null || piece.to === null) {
@@ -437,7 +439,7 @@ class Slicer<T> {
     }
     this.#keepBorder(items, piece);
     this.#given += 1;
-    if (fresh.length > 0) this.#delivered += 1;
+    if (fresh.length > 0) [this.#delivered, this.#peels] = [this.#delivered + 1, 0];
     const whole: Stretch<number> = {
       from: piece.from,
       to: piece.to,
