@@ -36,7 +36,7 @@ async function history(seed: number, inner: Engine): Promise<{ steps: number; mo
     else if (turn !== undefined) await quietly(engine.end(turn, random() < 0.2 ? null : ticketOf(turn.key)));
     const { tickets } = await inner.look();
     for (const each of keys) most = Math.max(most, tickets.filter((ticket) => ticket.key === each).length);
-    const ours = (await inner.keep(open)).ours;
+    const ours = await inner.keep(open);
     for (const each of keys) {
       const readers = open.filter(({ key: own, id }) => own === each && ours.has(id)).length;
       most = Math.max(most, readers);

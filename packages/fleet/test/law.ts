@@ -1,4 +1,4 @@
-import type { Engine, Kept, Turn } from '../src/index.ts';
+import type { Engine, Turn } from '../src/index.ts';
 
 /** A small generator, so that a history can be run again. */
 export function randomOf(seed: number): () => number {
@@ -25,7 +25,7 @@ export function faultyEngine(inner: Engine, random: () => number, share = 0.2): 
     ...inner,
     put: (tickets) => faulty(() => inner.put(tickets)),
     take: (most) => faulty(() => inner.take(most)),
-    keep: (turns): Promise<Kept> => faulty(() => inner.keep(turns)),
+    keep: (turns) => faulty(() => inner.keep(turns)),
     end: (turn: Turn, next) => faulty(() => inner.end(turn, next)),
     edit: (key, change) => faulty(() => inner.edit(key, change)),
   };

@@ -8,12 +8,6 @@ export interface Turn extends Ticket {
   readonly attempt: number;
 }
 
-/** What an engine says about the turns of a worker. */
-export interface Kept {
-  /** The ids of those that it still has. */
-  readonly ours: ReadonlySet<string>;
-}
-
 /** A ticket, and whether somebody works on it. */
 export interface SeenTicket extends Ticket {
   /** Whether a worker has it. */
@@ -43,8 +37,8 @@ export interface Engine extends AsyncDisposable {
   put(tickets: readonly Ticket[]): Promise<void>;
   /** Takes tickets that are due. */
   take(most: number): Promise<Turn[]>;
-  /** Gives a sign of life for turns. */
-  keep(turns: readonly Turn[]): Promise<Kept>;
+  /** Gives a sign of life for turns. Resolves with the ids of those that the worker still has. */
+  keep(turns: readonly Turn[]): Promise<ReadonlySet<string>>;
   /** Ends a turn and puts its ticket back, or removes it with null, in one step. False: somebody else has it by now. */
   end(turn: Turn, next: Ticket | null): Promise<boolean>;
   /** Changes a ticket that nobody works on, or removes it with null. False: somebody works on it, or there is none. */

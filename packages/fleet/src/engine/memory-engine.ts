@@ -53,7 +53,7 @@ export function memoryEngine(clock: Pick<Clock, 'now'> = systemClock): Engine {
     },
     async keep(turns) {
       const ours = turns.flatMap((turn) => heldBy(turn) ?? []);
-      return { ours: new Set(ours.flatMap(({ turn }) => turn ?? [])) };
+      return new Set(ours.flatMap(({ turn }) => turn ?? []));
     },
     async end(turn, next) {
       if (heldBy(turn) === null) return false;

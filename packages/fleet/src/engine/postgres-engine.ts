@@ -134,7 +134,7 @@ class PostgresEngine implements Engine {
     return this.#run(async () => {
       const { settled = [] } =
         turns.length === 0 ? {} : await this.#boss.touch(this.#queue, turns.map(attemptOf));
-      return { ours: new Set(settled) };
+      return new Set(settled);
     });
   }
 

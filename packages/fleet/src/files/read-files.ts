@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
-import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import { addMonths, formatNaive, parseNaive } from '@call-attribution/core/time';
 import { receiptEnding } from '@call-attribution/node-stream/receipts';
 import type { PlannedJob } from '../job.ts';
 import { bucketAddress } from './bucket-address.ts';
@@ -103,7 +103,5 @@ function aboutOf(job: PlannedJob, keys: readonly string[]): AccountFiles {
   return { names, missing: first === undefined ? [] : missing };
 }
 
-function after(month: string): string {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  return number === 12 ? `${year + 1}-01` : `${month.slice(0, 5)}${String(number + 1).padStart(2, '0')}`;
-}
+const after = (month: string): string =>
+  formatNaive(addMonths(parseNaive(`${month}-01 00:00:00`), 1)).slice(0, 7);

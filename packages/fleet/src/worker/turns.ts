@@ -1,12 +1,12 @@
+import { sleep, systemClock } from '@call-attribution/core';
 import { type Engine, silenceMs, type Turn } from '../engine/engine.ts';
 import type { Ticket, WorkerCard } from '../engine/ticket.ts';
 import type { PlannedAccount, PlannedJob } from '../job.ts';
 import type { Target, TurnEnd } from '../turn/turn.ts';
-import { slept } from '../wait.ts';
 import { Clients } from './clients.ts';
 import type { WorkerEvent } from './events.ts';
 import { afterDrop, afterTrouble, afterTurn, type TurnFacts } from './outcome.ts';
-import { Pace, Slots } from './slots.ts';
+import { Pace } from './pace.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
@@ -44,7 +44,8 @@ export class Turns {
   readonly #name: string;
   readonly #emit: (event: WorkerEvent) => void;
   readonly #open = new Map<string, Open>();
-  readonly #slots: Slots;
+  /** Turns at a time. */
+  readonly #slots: number;
   readonly #pace = new Pace();
   #keptAt: number;
   /** A slot became free since somebody looked. */
@@ -63,10 +64,7 @@ export class Turns {
     this.#owner = owner;
     this.#name = name;
     this.#emit = onEvent ?? (() => {});
-    this.#slots = new Slots(slots, () => {
-      this.#isChanged = true;
-      this.#wake();
-    });
+    this.#slots = slots;
     this.#keptAt = owner.now();
   }
 
@@ -76,7 +74,7 @@ export class Turns {
 
   /** Tickets that can be taken now. */
   get room(): number {
-    return this.#slots.free;
+    return this.#slots - this.#open.size;
   }
 
   /** Begins a turn. */
@@ -87,10 +85,10 @@ export class Turns {
       ...{ calls: 0, requests: () => 0, done: Promise.resolve() },
     };
     this.#open.set(turn.id, open);
-    this.#slots.take();
     open.done = this.#run(open, account).finally(() => {
       this.#open.delete(turn.id);
-      this.#slots.leave();
+      this.#isChanged = true;
+      this.#wake();
     });
     // What it throws is the engine's, which the worker asks all the time.
     open.done.catch(() => {});
@@ -187,7 +185,7 @@ export class Turns {
   /** Gives a sign of life for all turns, and stops those that somebody else has by now. */
   async keep(): Promise<void> {
     const turns = [...this.#open.values()].map(({ turn }) => turn);
-    const { ours } = await this.#engine.keep(turns);
+    const ours = await this.#engine.keep(turns);
     this.#keptAt = this.#owner.now();
     for (const { id } of turns) if (!ours.has(id)) this.#open.get(id)?.stop.abort(notOurs);
   }
@@ -225,7 +223,7 @@ export class Turns {
     const end = new AbortController();
     if (this.#isChanged) end.abort();
     this.#wake = () => end.abort();
-    await slept(ms, AbortSignal.any([signal, end.signal])).catch(() => {});
+    await sleep(systemClock, ms, AbortSignal.any([signal, end.signal])).catch(() => {});
     this.#wake = () => {};
     this.#isChanged = false;
   }
@@ -235,8 +233,8 @@ export class Turns {
     const open = [...this.#open.values()];
     return {
       ...this.#pace.perSecond(this.#owner.now()),
-      slots: this.#slots.all,
-      busy: this.#slots.busy,
+      slots: this.#slots,
+      busy: open.length,
       keys: open.map(({ turn }) => turn.key),
     };
   }

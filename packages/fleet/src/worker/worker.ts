@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import { hostname } from 'node:os';
-import { systemClock } from '@call-attribution/core';
+import { sleep, systemClock } from '@call-attribution/core';
 import { safeCaller } from '@call-attribution/core/tracing';
 import type { Engine } from '../engine/engine.ts';
 import type { WorkerCard } from '../engine/ticket.ts';
@@ -8,7 +8,6 @@ import { FleetError } from '../errors.ts';
 import { digestOf } from '../job.ts';
 
 import { version } from '../version.ts';
-import { slept } from '../wait.ts';
 import type { WorkerEvent } from './events.ts';
 import { joinJob } from './join-job.ts';
 import { restWait } from './trouble.ts';
@@ -25,7 +24,7 @@ export interface WorkerEnd {
 export interface Worker {
   /** Works until the job is done or `leave` is called. Rejects when the job cannot be worked on. */
   run(): Promise<WorkerEnd>;
-  /** Takes nothing new. Turns into a store end with the next page; turns into files have `graceMs` to end, then they are dropped. */
+  /** Takes nothing new. Turns have `graceMs` to end, then they are dropped: what was committed stays. */
   leave(graceMs: number): void;
   /** How it is. */
   readonly card: WorkerCard;
@@ -211,7 +210,7 @@ class FleetWorker implements Worker {
       this.#engineWhy = error.summary;
       this.#say(error.summary);
       this.#turns.engineIsAway();
-      await slept(1_000, this.#leaving.signal).catch(() => {});
+      await sleep(systemClock, 1_000, this.#leaving.signal).catch(() => {});
       return null;
     }
   }

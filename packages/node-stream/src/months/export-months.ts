@@ -3,6 +3,7 @@ import { type Call, type Clock, systemClock } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import {
+  addMonths,
   type Duration,
   durationMillis,
   formatNaive,
@@ -359,12 +360,7 @@ function verdictOfAll(files: readonly MonthFile[], asked: Span, left: string | n
 const monthOf = (time: string): string => time.slice(0, 7);
 const beginOf = (month: string): string => `${month}-01 00:00:00`;
 
-function after(month: string): string {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  const next = number === 12 ? `${year + 1}-01` : `${year}-${number + 1}`;
-  const [yearText = '', monthText = ''] = next.split('-');
-  return `${yearText.padStart(4, '0')}-${monthText.padStart(2, '0')}`;
-}
+const after = (month: string): string => monthOf(formatNaive(addMonths(parseNaive(beginOf(month)), 1)));
 
 /** The first of the months that is not done. */
 const nextOf = (months: ReadonlySet<string>, done: ReadonlyMap<string, unknown>): string | null =>

@@ -1,33 +1,3 @@
-/** The slots of a worker. */
-export class Slots {
-  readonly all: number;
-  readonly #onFree: () => void;
-  #busy = 0;
-
-  constructor(all: number, onFree: () => void) {
-    this.all = all;
-    this.#onFree = onFree;
-  }
-
-  /** Slots in use. */
-  get busy(): number {
-    return this.#busy;
-  }
-
-  get free(): number {
-    return this.all - this.#busy;
-  }
-
-  take(): void {
-    this.#busy += 1;
-  }
-
-  leave(): void {
-    this.#busy -= 1;
-    this.#onFree();
-  }
-}
-
 interface Done {
   readonly at: number;
   readonly calls: number;
