@@ -28,11 +28,11 @@ const names = fields.map(({ name }) => name);
 
 /** The numbers and calls that the page shows, as JSON and CSV. */
 export function pageDataRoutes(source: PageSource, gate: PageGate): AppRoute[] {
+  const choice = gate.accounts === null ? [] : ['account'];
   const route = (path: string, allowed: readonly string[], answer: Responder): AppRoute => ({
     path,
     async handle(c) {
       const account = await gate.admit(c, new URLSearchParams(queryOf(c)).get('account'));
-      const choice = (await gate.accounts()) === null ? [] : ['account'];
       const parameters = readParameters(queryOf(c), [...allowed, ...choice]);
       return answer({ c, source, account, parameters });
     },

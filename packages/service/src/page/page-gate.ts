@@ -15,14 +15,14 @@ export interface PageGate {
   /** Lets a request for calls through, and returns the account whose calls they are. `wanted` is the parameter `account`. */
   admit(c: AppContext, wanted: string | null): Promise<string>;
   /** The accounts to choose from with the parameter `account`; null where the keys say the account. */
-  accounts(): Promise<readonly object[] | null>;
+  readonly accounts: (() => Promise<readonly object[]>) | null;
 }
 
 /** Everybody may see the page, and keys open the calls of their account. */
 export const keysGate = (admit: Admit): PageGate => ({
   enter: async () => {},
   admit: (c) => admit(c, readCredential(c.req.raw, 'v3')),
-  accounts: async () => null,
+  accounts: null,
 });
 
 /** What the page knows of an account whose keys it does not have. */

@@ -43,10 +43,9 @@ export function pageRoutes(options: PageOptions, gate: PageGate, clock: { now():
       path: '/page/about.json',
       async handle(c) {
         await gate.enter(c);
-        const shared = await gate.accounts();
         const about = {
-          ...{ kind, live, hasPassword: shared !== null },
-          accounts: shared ?? (kind === 'sandbox' ? accounts : []),
+          ...{ kind, live, hasPassword: gate.accounts !== null },
+          accounts: (await gate.accounts?.()) ?? (kind === 'sandbox' ? accounts : []),
           ...{ now: clock.now(), timeZone: timeZone ?? machineZone(), isZoneKnown: timeZone !== null },
         };
         return jsonReply(c, JSON.stringify(about));
