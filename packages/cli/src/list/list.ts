@@ -1,7 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args/command.ts';
-import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say } from '../io.ts';
 import { type RowFormat, rowFormats, targetOf } from '../output/target.ts';
@@ -21,19 +20,21 @@ interface Place {
   /** Infinite for all. */
   readonly limit: number;
   readonly page: number;
+  /** Calls before the page. */
+  readonly skip: number;
   readonly sort: 'newest' | 'oldest';
 }
 
 function placeOf(args: Args): Place {
   const isAll = args.flag('all');
-  const given = ['limit', 'page'].filter((name) => args.flag(name));
-  if (isAll && given.length > 0)
-    throw new UsageError(`--all shows every call; remove ${given.map((name) => `--${name}`).join(' and ')}`);
   const sort = (['newest', 'oldest'] as const).find((order) => order === args.text('sort'));
+  const page = args.integer('page') ?? 0;
+  const most = args.integer('limit', { min: 1 }) ?? 20;
   return {
     end: isAll || sort === 'oldest' ? 'first' : 'latest',
-    limit: isAll ? Number.POSITIVE_INFINITY : (args.integer('limit', { min: 1 }) ?? 20),
-    page: args.integer('page') ?? 0,
+    limit: isAll ? Number.POSITIVE_INFINITY : most,
+    page,
+    skip: page * most,
     sort: sort ?? (isAll ? 'oldest' : 'newest'),
   };
 }
@@ -57,13 +58,13 @@ export const list: Handler = async (args, io) => {
   const status = await eachAccount(accounts, args, io, async ({ name, plan: filter, open }) => {
     const source = await open();
     try {
-      const { end, limit, page } = place;
+      const { end, limit, skip } = place;
       const seen: Seen = { shown: 0, total: null, isUnordered: false };
       const matches = source.list({
         filter,
         end,
         limit,
-        skip: page === 0 ? 0 : page * limit,
+        skip,
         onUnordered: () => {
           seen.isUnordered = true;
         },
@@ -134,12 +135,11 @@ async function* inOrder(calls: AsyncIterable<Call>, { limit, sort }: Place): Asy
 }
 
 /** Which calls these are, and what was left out. */
-function placeNotes({ end, limit, page }: Place, seen: Seen, format: RowFormat): string[] {
+function placeNotes({ end, page, skip }: Place, seen: Seen, format: RowFormat): string[] {
   const { shown, total, isUnordered } = seen;
-  const before = page === 0 ? 0 : page * limit;
-  const isWhole = total === null || before + shown >= total;
+  const isWhole = total === null || skip + shown >= total;
   if (format !== 'table' && isWhole && page === 0) return [];
-  const numbers = `${figure(before + 1)} to ${figure(before + shown)}`;
+  const numbers = `${figure(skip + 1)} to ${figure(skip + shown)}`;
   const of = total === null ? '' : ` of ${figure(total)}`;
   let which = `${numbers}${of}`;
   if (end !== 'first' && total !== null) {

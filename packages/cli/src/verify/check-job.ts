@@ -42,45 +42,31 @@ async function* checkRows(of: JobAsk, accounts: readonly PlannedAccount[]): Asyn
   refusePassword(job.into, 'into');
   const holdings = await openHoldings(job.into, ask);
   try {
-    const rows = new Map<string, number>();
-    const known = new Set(await holdings.accounts());
-    const all = { from: null, to: null };
-    for (const { id: account } of accounts) {
-      let counted = 0;
-      if (known.has(account))
-        await whileWaiting(`reading account ${account}`, async () => {
-          for await (const _ of holdings.calls(account, all)) {
-            ask.io.signal.throwIfAborted();
-            counted += 1;
-          }
-        });
-      rows.set(account, counted);
-    }
-    const faults = await holdings.faults(rows);
     for (const account of accounts) {
-      const own = faults.filter((fault) => fault.account === account.id);
-      yield await checkAccount(holdings, of, { account, rows: rows.get(account.id) ?? 0 }, own);
+      let rows = 0;
+      await whileWaiting(`reading account ${account.id}`, async () => {
+        for await (const _ of holdings.calls(account.id, { from: null, to: null })) {
+          ask.io.signal.throwIfAborted();
+          rows += 1;
+        }
+      });
+      yield await checkAccount(holdings, of, account, rows);
     }
   } finally {
     await holdings.close();
   }
 }
 
-interface CountedAccount {
-  readonly account: PlannedAccount;
-  readonly rows: number;
-}
-
 async function checkAccount(
   holdings: Holdings,
   of: JobAsk,
-  { account: planned, rows }: CountedAccount,
-  faults: readonly Finding[],
+  planned: PlannedAccount,
+  rows: number,
 ): Promise<Check> {
   const { id: account } = planned;
   const verdict = await holdings.verdict(account);
   const removed = verdict === null ? null : await holdings.removed(account);
-  const findings: Finding[] = [...faults];
+  const findings: Finding[] = [];
   const api: ApiCheck[] = [];
   const expected = verdict === null ? 0 : verdict.calls - verdict.missing;
   const isCut = (removed?.erasedCallers ?? 0) > 0 || (removed?.purgedBefore ?? null) !== null;

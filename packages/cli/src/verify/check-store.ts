@@ -76,10 +76,6 @@ class StoreCheck {
     const counted: AccountRows[] = [];
     const sum = await this.#guarded(() => this.#count(accounts, receipt ?? range, counted));
     if (sum !== null) {
-      const byAccount = new Map(counted.map((each) => [each.account, each.rows]));
-      const isWhole = isAll(receipt ?? range);
-      if (isWhole)
-        this.#findings.push(...((await this.#guarded(() => this.#holdings.faults(byAccount))) ?? []));
       if (receipt !== null) this.#compare(receipt, sum, counted);
       if (againstApi) for (const each of counted) await this.#againstApi(each);
     }
@@ -216,8 +212,6 @@ export function compareRows(
   };
   return compareWithApi({ ...what, textOf, here: { read } }, io);
 }
-
-const isAll = ({ from, to }: TimeSlice): boolean => from === null && to === null;
 
 const removalsOf = (counted: readonly AccountRows[]): NonNullable<Receipt['rows']['removed']> =>
   counted.map(({ account, removed: { erasedCallers, purgedBefore } }) => ({

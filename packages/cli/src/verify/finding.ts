@@ -32,9 +32,6 @@ export interface Finding {
     | 'rows'
     | 'contents'
     | 'fields'
-    | 'not_in_receipt'
-    | 'other_format'
-    | 'stored_counts'
     | 'removed_since'
     | 'not_whole'
     | 'api_not_whole'
@@ -43,8 +40,6 @@ export interface Finding {
     | 'api';
   readonly text: string;
   readonly difference?: Difference;
-  /** The file of a dataset that it is about, by its path from the folder. */
-  readonly file?: string;
 }
 
 /** What comparing with the API gave. */

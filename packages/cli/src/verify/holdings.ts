@@ -12,7 +12,6 @@ import { exitCodes } from '../exit-codes.ts';
 import { withinRange } from '../reading/filter.ts';
 import { openChosen, refusePassword, storeUrl } from '../stores/open.ts';
 import type { Ask } from './ask.ts';
-import type { Finding } from './finding.ts';
 
 /** What was removed from an account on purpose. */
 export interface Removed {
@@ -38,8 +37,6 @@ export interface Holdings {
   removed(account: string): Promise<Removed>;
   /** What its syncs have proved of an account; null when none has begun. */
   verdict(account: string): Promise<CopyVerdict | null>;
-  /** What the database says about itself and is not so. `rows` were counted, by account. */
-  faults(rows: ReadonlyMap<string, number>): Promise<Finding[]>;
   /** Notes that calls of these periods are missing, so that the next sync reads them. False when there was no sync. */
   markUnread(account: string, periods: readonly TimeSlice[]): Promise<boolean>;
   close(): Promise<void>;
@@ -78,7 +75,6 @@ async function openRows(url: string, path: string | null, { args, io }: Ask): Pr
       store.calls(account, selectionOf(withinRange(filter, range), { extensions })),
     removed: (account) => store.removals(account),
     verdict: (account) => store.verdict(account),
-    faults: async () => [],
     async markUnread(account, periods) {
       const writable = await openChosen(chosen, readFileSettings(args, io));
       try {
