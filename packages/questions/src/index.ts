@@ -26,7 +26,7 @@ export type { Calls, ColumnBatch } from './engine/calls.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export { type OptionSentence, QuestionError, type QuestionErrorCode } from './errors.ts';
 export { callerKey } from './fields/caller-key.ts';
-export { type ClickIdName, type ClickIds, clickIdsOf, clickPlaces } from './fields/click-ids.ts';
+export { type ClickIdName, type ClickIds, clickIdsOf } from './fields/click-ids.ts';
 export { derivedFields, type Touch, touches } from './fields/derived.ts';
 export type { Facts, Sequence } from './fields/facts.ts';
 export { parseCondition, type QuestionField, questionFields } from './fields/vocabulary.ts';

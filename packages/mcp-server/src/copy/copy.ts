@@ -155,7 +155,8 @@ export class Copy {
             };
         }
         if (this.#waiting[0] === turn) await this.#readFirst(seen.unread ?? turn, seen.isAll);
-        await Promise.race([news, pause(200)]);
+        // Another process tells nobody what it has written.
+        await Promise.race([news, sleep(systemClock, 200)]);
       }
     } finally {
       done.abort();
@@ -298,7 +299,7 @@ export class Copy {
     try {
       const client = await this.#host.client();
       const filter = filterOf(period, client.version === 'v3');
-      return (await client.countCalls({ signal, ...(filter === '' ? {} : { filter }) })).total;
+      return (await client.countCalls({ signal, filter })).total;
     } catch {
       signal.throwIfAborted();
       // The run that loads the calls meets the same, and says it.
@@ -352,9 +353,6 @@ function gate() {
   });
   return { open: () => open(), opened };
 }
-
-/** Another process tells nobody what it has written. */
-const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis));
 
 /** Where the last of some gaps ends; null when it has no end, or there is none. */
 function lastEnd(gaps: readonly Period[]): string | null {

@@ -5,16 +5,13 @@ import {
   type AccountStatus,
   type Answer,
   type CallSelection,
-  clickPlaces,
-  createAnswer,
-  fieldsOf,
+  createAnswers,
   type Plan,
   planQuestion,
   planSelection,
   type Question,
   type SelectionPlan,
   selectCalls,
-  touches,
 } from '@call-attribution/questions';
 import { everything } from '@call-attribution/store';
 import type { MaskedCall } from '../privacy/mask.ts';
@@ -119,12 +116,13 @@ export class Source {
       ? [always]
       : joined(plans.flatMap(periodsOf));
     const { ready, ...rest } = await this.#held(periods, run);
-    const running = questions.map((question) => createAnswer(question, { now }));
-    const names = recordFields(plans.flatMap(namesIn));
-    for (const held of ready)
-      await eachCall(held, periods, names, run.signal, (call) => {
-        for (const each of running) each.add(call, held.name);
-      });
+    const running = createAnswers(questions, { now });
+    for (const { store, name } of ready)
+      for (const period of periods)
+        await running.addAll(
+          store.columns(accountOfCopy, selectionIn(period), running.needs.fields, run.signal),
+          name,
+        );
     const [begin] = periods.flatMap(({ from }) => from ?? []).sort();
     const statuses = await Promise.all(ready.map((held) => this.#statusOf(held, begin ?? null, run)));
     const last =
@@ -132,8 +130,7 @@ export class Source {
         .flatMap((status) => status.last ?? [])
         .sort()
         .at(-1) ?? null;
-    const answers = running.map((each): Answer => {
-      const answer = each.answer(statuses);
+    const answers = running.answers(statuses).map((answer): Answer => {
       const notes = farNotes(answer.notes, answer.period.to, last);
       return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
     });
@@ -151,7 +148,7 @@ export class Source {
       const { found, failed } = await this.#askAll(run, async ({ client: open, version }) => {
         const client = await open();
         const filter = filterOf(named(period), version === 'v3' && calls === 'all');
-        return (await client.countCalls({ signal: run.signal, ...(filter === '' ? {} : { filter }) })).total;
+        return (await client.countCalls({ signal: run.signal, filter })).total;
       });
       return {
         ...originOf([], failed),
@@ -187,24 +184,20 @@ export class Source {
     const now = this.#now();
     const plan = planSelection(selection, { now });
     const make = () => selectCalls(selection, { order: order ?? 'date_added desc', now });
-    const { needsSequence } = make();
+    const { needsSequence, fields } = make();
     const periods = needsSequence ? [always] : periodsOf(plan);
-    const names = recordFields([
-      ...plan.conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
-      ...orderedBy(order, plan),
-    ]);
-    const collect = async (held: readonly Ready[]) => {
+    const collect = async (held: readonly Pick<Ready, 'name' | 'store' | 'since'>[]) => {
       const selector = make();
-      const each = async (take: (call: Call, of: Ready) => void): Promise<void> => {
+      const each = async (take: (call: Call, of: (typeof held)[number]) => void): Promise<void> => {
         for (const of of held) {
           const since =
             of.since === null ? periods : periods.map((period) => ({ ...period, from: of.since }));
-          await eachCall(of, since, names, run.signal, (call) => take(call, of));
+          await eachCall(of, since, fields, run.signal, (call) => take(call, of));
         }
       };
       if (needsSequence) await each((call, { name }) => selector.learn(call, name));
       const entries: {
-        readonly of: Ready;
+        readonly of: (typeof held)[number];
         readonly sid: string;
         readonly key: ReturnType<typeof selector.keyOf>;
       }[] = [];
@@ -219,17 +212,7 @@ export class Source {
     // The newest calls are enough, once there are as many as are wanted.
     const isNewestFirst = order === undefined && !needsSequence && this.#accounts.length === 1;
     const partly = async (store: Ready['store'], since: string): Promise<boolean> => {
-      const held = {
-        name: '',
-        store,
-        since,
-        asOf: 0,
-        lacks: null,
-        isAll: false,
-        latest: null,
-        failure: null,
-      };
-      return (await collect([held])).entries.length > offset + limit;
+      return (await collect([{ name: '', store, since }])).entries.length > offset + limit;
     };
     const { ready, failed } = await this.#held(periods, run, isNewestFirst ? partly : undefined);
     const { entries, others } = await collect(ready);
@@ -282,7 +265,7 @@ export class Source {
     let calls = 0;
     let last = '';
     for (const held of ready)
-      await eachCall(held, [{ from: held.since, to: null }], recordFields(names), run.signal, (call) => {
+      await eachCall(held, [{ from: held.since, to: null }], ['date_added', ...names], run.signal, (call) => {
         calls += 1;
         if (call.date_added > last) last = call.date_added;
         take(call, held.name);
@@ -449,8 +432,12 @@ async function eachCall(
   take: (call: Call) => void,
 ): Promise<void> {
   for (const period of periods) {
-    const selection = period.from === null && period.to === null ? everything : selectionIn(period);
-    for await (const { length, columns } of store.columns(accountOfCopy, selection, names, signal)) {
+    for await (const { length, columns } of store.columns(
+      accountOfCopy,
+      selectionIn(period),
+      names,
+      signal,
+    )) {
       const lists = names.map((name) => columns[name] ?? []);
       for (let at = 0; at < length; at += 1) {
         const call: Record<string, unknown> = {};
@@ -460,37 +447,6 @@ async function eachCall(
     }
   }
 }
-
-/** Fields of a call that derived fields follow from. */
-const behind: Readonly<Record<string, readonly string[]>> = {
-  activity_type: ['activity_type_id'],
-  click_id: ['ppc_gclid', ...clickPlaces],
-  click_kind: ['ppc_gclid', ...clickPlaces],
-};
-
-/** The fields of calls that questions about these fields need. */
-function recordFields(names: readonly string[]): string[] {
-  const always = ['sid', 'date_added', 'talk_minutes', 'channel', 'ani', 'displayed_timestamp'];
-  return [
-    ...new Set([...always, ...names.flatMap((name) => behind[name] ?? [touches.get(name)?.field ?? name])]),
-  ];
-}
-
-/** The fields that a question names. */
-const namesIn = ({ groups, conditions, parts }: Plan): readonly string[] => [
-  ...groups.map(({ name }) => name),
-  ...conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
-  ...parts.flatMap((part) => {
-    if ('field' in part) return [part.field];
-    return 'condition' in part ? [...fieldsOf(part.condition)] : [];
-  }),
-];
-
-/** The fields that an order names. */
-const orderedBy = (order: string | undefined, { fields }: SelectionPlan): readonly string[] =>
-  (order ?? '')
-    .split(/[\s,]+/)
-    .flatMap((word) => fields.get(word.toLowerCase().replace(/^-/, ''))?.name ?? []);
 
 const named = (
   { from, to }: { readonly from: number | null; readonly to: number | null },

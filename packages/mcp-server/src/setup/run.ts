@@ -31,11 +31,11 @@ export async function run(argv: readonly string[], io: ServeIo): Promise<number>
     const accounts = settings.map((own) => ({
       name: own.account?.name ?? 'main',
       settings: own,
-      client: once(() => {
+      client: () => {
         const client = clientFrom(own);
         clients.push(client);
         return client;
-      }),
+      },
     }));
     return await serveProgram(accounts, choices as McpChoices, io);
   } catch (error) {
@@ -47,15 +47,6 @@ export async function run(argv: readonly string[], io: ServeIo): Promise<number>
   } finally {
     for (const client of clients) await client.close();
   }
-}
-
-/** Makes something with the first call. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly it: T } | undefined;
-  return () => {
-    made ??= { it: make() };
-    return made.it;
-  };
 }
 
 const isTextLine = (line: string): boolean => line.includes('<');

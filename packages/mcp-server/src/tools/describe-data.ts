@@ -1,6 +1,11 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { day, formatNaive } from '@call-attribution/core/time';
-import { type AnswerValue, createAnswer, machineZone, type QuestionField } from '@call-attribution/questions';
+import {
+  type AnswerValue,
+  createAnswers,
+  machineZone,
+  type QuestionField,
+} from '@call-attribution/questions';
 import * as z from 'zod';
 import { derivedFields, findDerived, shownAs } from '../fields/derived.ts';
 import { fieldGroups, fieldsOf, findField, selectFields, toName } from '../fields/select.ts';
@@ -106,21 +111,19 @@ async function factsOf(specs: readonly FieldSpec[], derived: readonly QuestionFi
     specs.map(({ name: field }) => [field, { nulls: 0, values: new Map() }]),
   );
   const own = derived.filter(({ needsSequence }) => !needsSequence);
-  const answers = own.map(({ name: field }) =>
-    createAnswer(
-      {
-        groupBy: [field],
-        measures: ['calls', `without(${field}) as nothing`],
-        order: 'calls desc',
-        limit: 4,
-        calls: 'all',
-        personal: 'show',
-      },
-      { now: clock.now() },
-    ),
+  const running = createAnswers(
+    own.map(({ name: field }) => ({
+      groupBy: [field],
+      measures: ['calls', `without(${field}) as nothing`],
+      order: 'calls desc',
+      limit: 4,
+      calls: 'all',
+      personal: 'show',
+    })),
+    { now: clock.now() },
   );
   const lastWeeks = `${formatNaive(context.now() - 28 * day).slice(0, 10)} 00:00:00`;
-  const names = [...specs, ...own].map(({ name: field }) => field);
+  const names = [...new Set([...specs.map(({ name: field }) => field), ...running.needs.fields])];
   const { total } = await source.count({ calls: 'all' }, context);
   const { calls, since, ...origin } = await source.newest(lastWeeks, names, context, (call, account) => {
     for (const spec of specs) {
@@ -130,11 +133,11 @@ async function factsOf(specs: readonly FieldSpec[], derived: readonly QuestionFi
       if (cell === null) tally.nulls += 1;
       else tally.values.set(cell, (tally.values.get(cell) ?? 0) + 1);
     }
-    for (const each of answers) each.add(call, account);
+    running.add(call, account);
   });
-  for (const [i, each] of answers.entries()) {
+  for (const [i, answer] of running.answers().entries()) {
     const { name: field = '' } = own[i] ?? {};
-    const { rows, total: all } = each.answer();
+    const { rows, total: all } = answer;
     const spec = shownAs(context.fields, field);
     const values = rows.map((row) => [shownValue(spec, row[field] ?? null), Number(row.calls)] as const);
     tallies.set(field, {

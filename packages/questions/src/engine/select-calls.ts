@@ -1,17 +1,16 @@
 import type { Call } from '@call-attribution/core';
-import { fieldsOf } from '../conditions/condition.ts';
 import { compareText } from '../conditions/fold.ts';
 import type { Value } from '../conditions/holds.ts';
 import { nameOf } from '../conditions/names.ts';
 import type { Facts, Sequence } from '../fields/facts.ts';
-import { planSelection, type ReadOptions } from '../question/plan.ts';
+import { needsSequence, planSelection, type ReadOptions } from '../question/plan.ts';
 import type { CallSelection } from '../question/question.ts';
 import { readOrder } from '../question/resolve.ts';
 import { factsOf } from './answer-question.ts';
 import { recordOf } from './calls.ts';
 import { judgesOf, within } from './count.ts';
 import { Memory, usualMemory } from './parts.ts';
-import { KeptCalls } from './sequences.ts';
+import { KeptCalls, neededFields } from './sequences.ts';
 
 /** Chooses and orders single calls as a question would. */
 export interface CallSelector {
@@ -19,6 +18,8 @@ export interface CallSelector {
   readonly period: { readonly from: number | null; readonly to: number | null };
   /** A condition or the order follows from the other calls of a caller: `learn` has to see all calls of the accounts first. */
   readonly needsSequence: boolean;
+  /** The fields of a record that it looks at. */
+  readonly fields: readonly string[];
   /** Looks at a call that a sequence may depend on. Only needed where `needsSequence` is set. */
   learn(call: Call, account: string): void;
   /** Is the call selected? `other`: it would be, but for the channel that `calls` leaves out. */
@@ -55,23 +56,22 @@ export function selectCalls(
   const names = new Map([...plan.fields].map(([name, field]) => [nameOf(name), field.name]));
   const sorts = readOrder(order, [...new Set(names.values())], 'a call', names);
   const groups = sorts.flatMap(({ column }) => plan.fields.get(nameOf(column)) ?? []);
-  const kept = new KeptCalls({ ...plan, groups, parts: [] }, new Memory(usualMemory));
+  const needs = { ...plan, groups, parts: [] };
+  const isSequence = needsSequence(needs);
+  const kept = new KeptCalls(needs, new Memory(usualMemory));
   let places: ReadonlyMap<string, Sequence | null> | null = null;
   const set = (call: Call, account: string): void => {
     facts.set(recordOf(call), account);
-    if (!needsSequence) return;
+    if (!isSequence) return;
     places ??= placesOf(kept);
     facts.sequence = places.get(idOf(account, call.sid)) ?? null;
   };
-  const needsSequence = [
-    ...plan.conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
-    ...sorts.map(({ column }) => column),
-  ].some((name) => plan.fields.get(name)?.needsSequence);
   return {
     period: plan.period,
-    needsSequence,
+    needsSequence: isSequence,
+    fields: ['sid', ...neededFields(needs)],
     learn(call, account) {
-      if (!needsSequence) return;
+      if (!isSequence) return;
       facts.set(recordOf(call), account);
       kept.add(facts, String(call.sid));
       places = null;

@@ -10,13 +10,7 @@ export const clickKinds = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
 export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
 
 /** URLs of a visit that may carry an id, the likeliest first. */
-export const clickPlaces = [
-  'first_touch',
-  'last_touch',
-  'url_tag',
-  'landing_page',
-  'conversion_page',
-] as const;
+const clickPlaces = ['first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'] as const;
 
 const names = ['gclid', 'gbraid', 'wbraid', 'msclkid', 'k_clickid', 'mkwid', 'pcrid'] as const;
 const parameter = new RegExp(`(?:^|[?&#;])(${names.join('|')})=([^&#;\\s]+)`, 'gi');

@@ -200,7 +200,7 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
     limit: readCount('limit', question.limit, 1, 1_000_000) ?? 1000,
     topPer: readCount('topPer', question.topPer, 1, 1_000_000),
     personal: question.personal,
-    needsSequence: needsSequence(selection, groups, parts.list),
+    needsSequence: needsSequence({ ...selection, groups, parts: parts.list }),
   };
 }
 
@@ -243,18 +243,10 @@ class PartList {
   }
 }
 
-function needsSequence(
-  { conditions, fields }: SelectionPlan,
-  groups: readonly QuestionField[],
-  parts: readonly Part[],
-): boolean {
-  const names = conditions.flatMap(({ condition }) => [...fieldsOf(condition)]);
-  for (const part of parts) {
-    if (part.kind === 'first_time' || 'hours' in part) return true;
-    if ('condition' in part) names.push(...fieldsOf(part.condition));
-    if ('field' in part) names.push(part.field);
-  }
-  return groups.some((group) => group.needsSequence) || names.some((name) => fields.get(name)?.needsSequence);
+/** Does it depend on the other calls of a caller? */
+export function needsSequence(needs: Needs): boolean {
+  const ofCallers = needs.parts.some((part) => part.kind === 'first_time' || 'hours' in part);
+  return ofCallers || namedFields(needs).some((name) => needs.fields.get(name)?.needsSequence);
 }
 
 /** Time in its order; otherwise most of the first measure first. */
