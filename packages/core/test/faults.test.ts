@@ -75,7 +75,7 @@ describe('the hostile server carries out', () => {
     ['range=too-long', 'wrong_page'],
     ['broken-utf8', 'invalid_json'],
     ['quiet-cut', 'invalid_json'],
-    ['cut', 'connection_lost'],
+    ['cut', 'connection_failed'],
     ['encoding=cut-gzip', 'invalid_json'],
     ['bomb=5000000', 'body_too_large'],
     ['reset', 'connection_failed'],

@@ -41,7 +41,7 @@ const table: Row[] = [
   {
     name: 'a body cut by a closed connection, each time',
     faults: always(faults.cutBody()),
-    outcome: { error: 'connection_lost', attempts: 4 },
+    outcome: { error: 'connection_failed', attempts: 4 },
   },
   { name: 'a cut body whose length seems right', faults: [faults.cutQuietly()], outcome: { ok: 2 } },
   {

@@ -306,7 +306,7 @@ describe('other ways to send', () => {
     const headers = { 'content-type': 'application/json' };
     const { client } = await serve({}, { fetch: async () => new Response(body(), { headers }) });
     const error = await failure(client.listCalls());
-    expect(error).toMatchObject({ code: 'connection_lost', attempts: 4 });
+    expect(error).toMatchObject({ code: 'connection_failed', attempts: 4 });
     expect(inspect(error)).not.toContain('LEAK');
   });
 
@@ -323,7 +323,7 @@ describe('other ways to send', () => {
   test('a body of fetch that is shorter than its Content-Length is not taken for the whole', async () => {
     const short = { 'content-type': 'application/json', 'content-length': '500' };
     const { client } = await serve({}, { fetch: async () => new Response('[]', { headers: short }) });
-    await expect(client.listCalls()).rejects.toMatchObject({ code: 'connection_lost', attempts: 4 });
+    await expect(client.listCalls()).rejects.toMatchObject({ code: 'connection_failed', attempts: 4 });
   });
 
   test('a fetch that leaves a body compressed is decoded by the client', async () => {

@@ -40,7 +40,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
   ],
   server: [
     ...ofHttp('rate_limited', 'server_error', 'not_found', 'redirect_refused'),
-    ...ofConnection('connection_failed', 'connection_lost', 'proxy_failed'),
+    ...ofConnection('connection_failed', 'proxy_failed'),
     ...ofDeadline('timeout'),
     ...ofResponse('wrong_content_type', 'unexpected_shape', 'error_body'),
   ],

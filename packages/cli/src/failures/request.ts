@@ -84,8 +84,6 @@ const advice: Readonly<Record<string, string | ((error: CallsError, has: HasOpti
       'ask the operator of the server; without a filter by time, only a query of one page can be read',
     invalid_json: (_, has) =>
       `a proxy may have cut the response${has('rows') ? '; ask for fewer calls at once: --rows 100' : ''}`,
-    connection_lost: (_, has) =>
-      `the server or a proxy may have restarted; try again${has('rows') ? ', or ask for fewer calls at once: --rows 100' : ''}`,
     invalid_record: leaveOut,
   };
 

@@ -1,7 +1,6 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { propertyOf } from '../errors/checked-reads.ts';
-import { setupMessages } from '../errors/setup-messages.ts';
-import { reveal, Secret, secret } from './secret.ts';
+import { isVariableSet, reveal, Secret, secret } from './secret.ts';
 
 /** Access key and secret key of an account: for v3 and for the SMS listing. Made by `apiKeys`. */
 export interface KeyAuth {
@@ -55,7 +54,11 @@ export function bearerToken(token: string | Secret | undefined): BearerAuth {
 
 function refuseMissing(names: readonly string[]): void {
   if (names.length > 0)
-    throw new ConfigurationError('invalid_credentials', setupMessages.secretsMissing(names));
+    throw new ConfigurationError(
+      'invalid_credentials',
+      `The ${names.join(' and the ')} ${names.length > 1 ? 'are' : 'is'} missing: undefined was passed.`,
+      { hint: isVariableSet },
+    );
 }
 
 const wrap = (value: string | Secret | undefined, name: string): Secret =>
@@ -67,9 +70,18 @@ export function checkAuth(auth: Auth, version: 'v2' | 'v3'): void {
   const isSecret = (name: string): boolean => propertyOf(auth, name) instanceof Secret;
   const isKeys = kind === 'keys' && isSecret('accessKey') && isSecret('secretKey');
   const isBearer = kind === 'bearer' && isSecret('token');
-  if (!isKeys && !isBearer) throw new ConfigurationError('invalid_option', setupMessages.authInvalid());
+  if (!isKeys && !isBearer)
+    throw new ConfigurationError(
+      'invalid_option',
+      'auth must be made by apiKeys(access, secret) or bearerToken(token).',
+      { hint: 'Plain objects are refused, because the keys in them could be printed by accident.' },
+    );
   if (isKeys && version === 'v2')
-    throw new ConfigurationError('invalid_credentials', setupMessages.keysForV2());
+    throw new ConfigurationError(
+      'invalid_credentials',
+      'v2 takes a bearer token only; an access key and a secret key were given.',
+      { hint: "Use auth: bearerToken(token), or version: 'v3' with these keys." },
+    );
 }
 
 /** Header names and values, flat, as the transport takes them. */

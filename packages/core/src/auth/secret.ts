@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 import { ConfigurationError } from '../errors/calls-error.ts';
-import { type SecretProblem, setupMessages } from '../errors/setup-messages.ts';
 
 const values = new WeakMap<Secret, string>();
 
@@ -48,26 +47,44 @@ export function reveal(wrapped: Secret): string {
   return value;
 }
 
+/** What to do when a key is missing. */
+export const isVariableSet = 'Is the environment variable set, and is its name spelled correctly?';
+
 /** Trims a key and refuses what cannot be sent in a header. The error never holds the value. */
 function usable(value: unknown, name: string): string {
   if (typeof value !== 'string')
     throw new ConfigurationError(
       'invalid_credentials',
-      setupMessages.secretNotString(name, value === null ? 'null' : typeof value),
+      `The ${name} must be a string; found ${value === null ? 'null' : typeof value}.`,
+      { hint: isVariableSet },
     );
   const trimmed = value.trim();
-  const problem = problemOf(trimmed);
+  const problem = problems.find(({ pattern }) => pattern.test(trimmed));
   if (problem === undefined) return trimmed;
-  throw new ConfigurationError('invalid_credentials', setupMessages.secretInvalid(name, problem));
+  const { what, hint } = problem;
+  throw new ConfigurationError('invalid_credentials', `The ${name} ${what}.`, { hint });
 }
 
-function problemOf(value: string): SecretProblem | undefined {
-  if (value === '') return 'missing';
-  for (const character of value) {
-    const code = character.codePointAt(0) ?? 0;
-    if (code === 10 || code === 13) return 'line_break';
-    if (code <= 32 || code === 127) return 'space';
-    if (code > 126) return 'not_ascii';
-  }
-  return /^["'].*["']$/.test(value) ? 'quoted' : undefined;
-}
+const problems = [
+  { pattern: /^$/, what: 'is empty', hint: isVariableSet },
+  {
+    pattern: /[\r\n]/,
+    what: 'has a line break inside',
+    hint: 'Pass only the key: a file or two keys may have been pasted at once.',
+  },
+  {
+    pattern: /[^!-~\u0080-\u{10ffff}]/u,
+    what: 'has a space or a control character inside',
+    hint: 'Pass only the key, without a label such as "Access key:".',
+  },
+  {
+    pattern: /[^!-~]/,
+    what: 'has a character outside ASCII',
+    hint: 'Copy the key again from the key manager: word processors and mail programs replace hyphens and quotes.',
+  },
+  {
+    pattern: /^["'].*["']$/,
+    what: 'is wrapped in quotes',
+    hint: 'Remove the quotes: some shells and .env readers keep them in the value.',
+  },
+];

@@ -1,5 +1,4 @@
 import { CallsError, ResponseError } from '../errors/calls-error.ts';
-import { messages } from '../errors/messages.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { headerText, mediaType } from '../http/headers.ts';
 import { parseContentRange } from '../page/content-range.ts';
@@ -43,7 +42,10 @@ async function countByList(
   );
   if (range !== null && range.total !== null) return { total: range.total, source: 'content-range' };
   if (count === 0) return { total: 0, source: 'content-range' };
-  throw new ResponseError('unexpected_shape', messages.totalMissing(), { kind: 'data' });
+  throw new ResponseError('unexpected_shape', 'The server does not send a total in Content-Range.', {
+    hint: 'Count the calls while you iterate over listCalls().',
+    kind: 'data',
+  });
 }
 
 function readCount(response: HttpResponse): CallCount {
@@ -51,7 +53,10 @@ function readCount(response: HttpResponse): CallCount {
   if (total !== undefined) return { total, source: 'count' };
   const range = parseContentRange(headerText(response.headers, 'content-range'));
   if (range !== null && range.total !== null) return { total: range.total, source: 'content-range' };
-  throw new ResponseError('unexpected_shape', messages.countUnreadable(), { kind: 'data' });
+  throw new ResponseError('unexpected_shape', 'The response of the count request does not hold a number.', {
+    hint: "A client with version: 'v3' counts in another way.",
+    kind: 'data',
+  });
 }
 
 /** The number in a body: plain text, a JSON number or string, or an object or an array around one. */

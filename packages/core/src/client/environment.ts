@@ -1,6 +1,5 @@
 import { type Auth, apiKeys, bearerToken } from '../auth/auth.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
-import { setupMessages } from '../errors/setup-messages.ts';
 import { lineLogger, logFormats, logLevels } from '../log/logger.ts';
 import { type Environment, readVariable } from '../settings/environment.ts';
 import { readSmallFile, systemCode } from '../settings/small-file.ts';
@@ -53,7 +52,13 @@ export function readEnvironment(given: ClientOptions, env: Environment): ClientO
     if (secretKey === undefined) problems.push('CALLS_SECRET_KEY is missing: the secret key of the account');
   }
   if (problems.length > 0)
-    throw new ConfigurationError('invalid_option', setupMessages.settingsUnusable(problems));
+    throw new ConfigurationError(
+      'invalid_option',
+      `createClient() found no connection to use. ${problems.join('. ')}.`,
+      {
+        hint: 'Set these variables (CALLS_ACCESS_KEY_FILE and so on name files instead), or pass baseUrl and auth.',
+      },
+    );
 
   const keys = accessKey && secretKey ? apiKeys(accessKey, secretKey) : undefined;
   const bearer: Auth | undefined = token ? bearerToken(token) : undefined;

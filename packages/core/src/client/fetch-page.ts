@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
-import { messages } from '../errors/messages.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { countOf } from '../page/content-range.ts';
 import { brokenUtf8, decodeText, startsWith, unexpectedBody } from '../page/read-json.ts';
@@ -81,6 +80,8 @@ function parsedRecord(bytes: Uint8Array, { start, end }: ByteRange): unknown {
   try {
     return JSON.parse(decodeText(bytes.subarray(start, end)));
   } catch {
-    throw new ResponseError('invalid_json', messages.recordJsonInvalid());
+    throw new ResponseError('invalid_json', 'A record of the page is not valid JSON.', {
+      hint: 'listCalls() requests such a page again.',
+    });
   }
 }

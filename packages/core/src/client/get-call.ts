@@ -1,6 +1,4 @@
 import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
-import { messages } from '../errors/messages.ts';
-import { setupMessages } from '../errors/setup-messages.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
@@ -30,7 +28,15 @@ function checkSid({ settings }: Context, sid: unknown): void {
   const isUsable = typeof sid === 'string' && sid.trim() !== '' && sid !== '.' && sid !== '..';
   const isCount = settings.version === 'v2' && sid === 'count';
   if (isUsable && !isCount) return;
-  throw new ConfigurationError('invalid_option', setupMessages.sidInvalid(isCount));
+  throw new ConfigurationError(
+    'invalid_option',
+    'sid must be the id of a call, a string that is not empty.',
+    {
+      hint: isCount
+        ? 'In v2 this is the count request: use countCalls().'
+        : 'Take it from the field sid of a record.',
+    },
+  );
 }
 
 function readOne(context: Context, sid: string, response: HttpResponse): Call {
@@ -43,5 +49,7 @@ function readOne(context: Context, sid: string, response: HttpResponse): Call {
     throw unexpectedBody(record, response, 'one call record');
   const call = context.adapt(record);
   if (String(call.sid) === sid) return call;
-  throw new ResponseError('unexpected_shape', messages.otherCall());
+  throw new ResponseError('unexpected_shape', 'The server sent another call than the one requested.', {
+    hint: 'A cache on the way may have mixed up responses.',
+  });
 }

@@ -1,6 +1,4 @@
 import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
-import { messages } from '../errors/messages.ts';
-import { setupMessages } from '../errors/setup-messages.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { CallList, CallPage } from './client.ts';
 import type { Context } from './context.ts';
@@ -89,9 +87,13 @@ const forgottenAwait: PropertyDescriptorMap = Object.fromEntries(
     name,
     {
       get() {
+        const shown = typeof name === 'string' ? name : 'iterator';
         throw new ConfigurationError(
           'invalid_option',
-          setupMessages.listNotAwaited(typeof name === 'string' ? name : 'iterator'),
+          `listCalls() was not awaited, so its result has no ${shown}.`,
+          {
+            hint: 'Write `const page = await client.listCalls(…)` for one page, or `for await (const call of client.listCalls(…))` for all calls.',
+          },
         );
       },
     },
@@ -106,7 +108,10 @@ function pageOf(listing: Listing, { page, records, after, isLast }: Step): CallP
     meta: page.meta,
     hasNext: () => !isLast,
     async next() {
-      if (isLast) throw new ConfigurationError('invalid_option', setupMessages.noNextPage());
+      if (isLast)
+        throw new ConfigurationError('invalid_option', 'There is no page after this one.', {
+          hint: 'Check hasNext() before you call next().',
+        });
       return pageOf(listing, await nextStep(listing, after));
     },
   };
@@ -144,7 +149,11 @@ function advance({ report }: Context, place: ListPosition, page: PageResult<Call
   if (place.total !== null && total !== null && total !== place.total) {
     report({ type: 'total_moved', from: place.total, to: total });
     if (total < place.total && place.position > 0)
-      throw new ResponseError('list_moved', messages.listShrank(place.total - total));
+      throw new ResponseError(
+        'list_moved',
+        `${place.total - total} calls left the list while it was read: calls may have been missed.`,
+        { hint: 'Read the list again, preferably with a date filter whose end lies in the past.' },
+      );
   }
   const overlap = place.position % place.size;
   const gained = page.count - overlap;
@@ -159,7 +168,11 @@ function advance({ report }: Context, place: ListPosition, page: PageResult<Call
   if (records.length < sent.length) report({ type: 'repeated_calls', count: sent.length - records.length });
   // Without a total, nothing else would end the reading of a server that sends the same page again and again.
   if (records.length === 0 && gained > 0 && total === null)
-    throw new ResponseError('wrong_page', messages.pageRepeated());
+    throw new ResponseError(
+      'wrong_page',
+      'The server sends the same calls again as the next page: it seems to ignore start.',
+      { hint: 'Use a date filter, and rows large enough for one page.' },
+    );
   const after: ListPosition = {
     position: place.position + Math.max(0, gained),
     // A short page without a total may be the last one or a clamped one; the next page of its size shows which.
@@ -168,6 +181,10 @@ function advance({ report }: Context, place: ListPosition, page: PageResult<Call
     recent: [...place.recent.slice(-1), ids],
   };
   if (total !== null && after.position < total && page.count === 0)
-    throw new ResponseError('list_moved', messages.listShort(after.position, total), { isRetryable: true });
+    throw new ResponseError(
+      'list_moved',
+      `The list ends after ${after.position} calls, although the server reports ${total}.`,
+      { hint: 'Read the list again. If it stays so, the server cannot page that far.', isRetryable: true },
+    );
   return { page, records, after, isLast: total === null ? gained <= 0 : after.position >= total };
 }

@@ -1,6 +1,5 @@
 import { reveal } from '../auth/secret.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
-import { setupMessages } from '../errors/setup-messages.ts';
 import type { HttpRequest } from '../http/dispatch.ts';
 import { readSmsNumbers, type SmsNumber } from '../sms/read-sms-numbers.ts';
 import type { Context } from './context.ts';
@@ -30,8 +29,18 @@ export async function listSmsNumbers(
 
 function smsRequest(settings: Settings, method: 'GET' | 'POST'): HttpRequest {
   const { legacy, legacyAuth } = settings;
-  if (!legacy) throw new ConfigurationError('invalid_option', setupMessages.legacyUrlMissing());
-  if (!legacyAuth) throw new ConfigurationError('invalid_credentials', setupMessages.legacyKeysMissing());
+  if (!legacy)
+    throw new ConfigurationError(
+      'invalid_option',
+      'The SMS listing has a URL of its own, and none was given.',
+      { hint: 'Pass legacyBaseUrl, the URL before /ibp_api.php.' },
+    );
+  if (!legacyAuth)
+    throw new ConfigurationError(
+      'invalid_credentials',
+      'The SMS listing takes an access key and a secret key only.',
+      { hint: 'Pass legacyAuth: apiKeys(access, secret) in addition to the bearer token.' },
+    );
   const keys = { access_key: reveal(legacyAuth.accessKey), secret_access_key: reveal(legacyAuth.secretKey) };
   const query = queryString({ action, ...keys });
   const path = `${legacy.prefix}/ibp_api.php`;

@@ -1,6 +1,6 @@
 import { checkAuth } from '../auth/auth.ts';
+import { isVariableSet } from '../auth/secret.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
-import { setupMessages, type UrlProblem } from '../errors/setup-messages.ts';
 import { checkHeaders, mergeHeaders } from '../http/custom-headers.ts';
 import { createLimiter } from '../http/limiter.ts';
 import { type ProxyServer, proxyFor, readProxy } from '../http/proxy.ts';
@@ -60,7 +60,9 @@ export function readOptions(given: ClientOptions): Settings {
   const { version: named, ...base } = readAddress(options.baseUrl, 'baseUrl');
   const version = options.version ?? named ?? 'v3';
   if (named !== undefined && named !== version)
-    throw new ConfigurationError('invalid_option', setupMessages.versionsDiffer(named, version));
+    throw new ConfigurationError('invalid_option', `baseUrl ends in /${named}, and version is ${version}.`, {
+      hint: 'Remove one of them.',
+    });
   const legacy =
     options.legacyBaseUrl === undefined ? undefined : readAddress(options.legacyBaseUrl, 'legacyBaseUrl');
   if (auth !== undefined) checkAuth(auth, version);
@@ -134,15 +136,20 @@ function proxiesFor(
 
 /** Takes a base URL apart, and refuses one that would send credentials to the wrong place. `/v3` at its end names the version. */
 function readAddress(text: string | undefined, option: string): Address & { readonly version?: Version } {
-  const fail = (problem: UrlProblem): never => {
-    throw new ConfigurationError('invalid_option', setupMessages.urlInvalid(option, problem));
+  const fail = (what: string, hint: string): never => {
+    throw new ConfigurationError('invalid_option', `${option} ${what}.`, { hint });
   };
-  if (text === undefined) return fail('undefined');
-  if (!URL.canParse(text)) return fail('not_absolute');
+  if (text === undefined)
+    return fail('is undefined', `${isVariableSet} Leave baseUrl out to read CALLS_BASE_URL.`);
+  if (!URL.canParse(text))
+    return fail('is not an absolute URL', 'Pass a URL such as https://api.example.com.');
   const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') fail('not_http');
-  if (url.username !== '' || url.password !== '') fail('credentials');
-  if (url.search !== '' || url.hash !== '') fail('query');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    fail('must begin with https:// or http://', 'Add the scheme.');
+  if (url.username !== '' || url.password !== '')
+    fail('has credentials in it', 'Pass them as auth: apiKeys(...) or bearerToken(...).');
+  if (url.search !== '' || url.hash !== '')
+    fail('has a query or a fragment', 'Keep only the scheme, the host and the path.');
   const path = url.pathname.replace(/\/+$/, '').replace(/\/ibp_api\.php$/, '');
   const [, prefix, version] = /^(.*)\/(v[23])(?:\/user\/bid-management)?$/.exec(path) ?? [];
   if (prefix === undefined) return { origin: url.origin, prefix: path };
@@ -155,6 +162,9 @@ function readAddress(text: string | undefined, option: string): Address & { read
  */
 function withEnvironment({ env, ...given }: ClientOptions): ClientOptions {
   if (!Object.hasOwn(given, 'baseUrl')) return readEnvironment(given, env ?? process.env);
-  if (env !== undefined) throw new ConfigurationError('invalid_option', setupMessages.envNotRead());
+  if (env !== undefined)
+    throw new ConfigurationError('invalid_option', 'env is not read when baseUrl is given.', {
+      hint: 'Leave env out, or leave baseUrl out to read it from there.',
+    });
   return given;
 }

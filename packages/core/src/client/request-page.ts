@@ -7,7 +7,6 @@ import {
   toFilter,
 } from '@call-attribution/query-dsl';
 import { ResponseError } from '../errors/calls-error.ts';
-import { messages } from '../errors/messages.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { headerText } from '../http/headers.ts';
 import { checkWhole } from '../options/check-names.ts';
@@ -102,7 +101,15 @@ export function recordReader({ adapt }: Context): PageReader<Call[]> {
 export function refuseShifted({ verdict, count, meta }: PageResult<unknown>): void {
   if (!verdict.shifted) return;
   const { status, attempts, rows, page } = meta;
-  throw new ResponseError('wrong_page', messages.pageClamped(count, rows, page), { status, attempts });
+  throw new ResponseError(
+    'wrong_page',
+    `The server sends at most ${count} rows, not the ${rows} requested, so its page ${page} is another part of the list.`,
+    {
+      hint: `Request rows: ${count}, or iterate over listCalls(), which continues with the real page size.`,
+      status,
+      attempts,
+    },
+  );
 }
 
 /** A filter as it is sent, and as errors and events may show it. */

@@ -7,22 +7,19 @@ import { bodyExcerpt, serverReason } from '../errors/body-excerpt.ts';
 import {
   CallsError,
   ConfigurationError,
-  ConnectionError,
   codeOf,
   DeadlineError,
-  type ErrorWords,
   HttpError,
   ResponseError,
 } from '../errors/calls-error.ts';
-import type { HttpErrorCode } from '../errors/codes.ts';
-import { type AuthKind, messages } from '../errors/messages.ts';
-import { setupMessages } from '../errors/setup-messages.ts';
+import { wordsOf } from '../errors/code-table.ts';
+import { type HttpErrorCode, httpErrors, responseErrors } from '../errors/codes.ts';
 import { withDetails } from '../errors/with-details.ts';
 import { flatHeaders, secretValues } from '../http/custom-headers.ts';
 import type { DispatchController, HttpRequest, HttpResponse, RequestDispatcher } from '../http/dispatch.ts';
 import { headerText, plainHeaders, requestIdOf } from '../http/headers.ts';
 import { isLookingUp } from '../http/lookup.ts';
-import { networkError } from '../http/network-error.ts';
+import { bodyDamaged, lookupTimedOut, networkError, proxyRefused } from '../http/network-error.ts';
 import { openDispatcher } from '../http/open-dispatcher.ts';
 import { requestedDelay, retryDelay } from '../http/retry.ts';
 import { sleep } from '../time/clock.ts';
@@ -34,6 +31,15 @@ import { noteFailure } from './observe.ts';
 import type { RequestOptions, ResponseInfo, Settings } from './options.ts';
 import { settingsFor } from './read-options.ts';
 
+/** How the credentials of a client can be refused, and what to check then. */
+const authHints = {
+  v2: 'v2 expects a bearer token issued for this account: check that it is the right one and has not expired.',
+  'v3 token': 'v3 accepts bearer tokens of legacy users only; others need an access key and a secret key.',
+  'v3 keys':
+    'v3 expects the access key and the secret key in the headers access_key and secret_key. Some proxies (nginx by default) drop header names with an underscore: check the proxies on the way, too.',
+  sms: 'The SMS listing expects the access key and the secret key of the account as access_key and secret_access_key.',
+} as const;
+
 /** One request to the API, and how its response is read. An error of `read` counts as a failed attempt. */
 export interface ApiRequest<T> {
   readonly operation: Operation;
@@ -41,7 +47,7 @@ export interface ApiRequest<T> {
   /** The URL as it may be shown. */
   readonly url: string;
   /** Which credentials the request carries. */
-  readonly authKind: AuthKind;
+  readonly authKind: keyof typeof authHints;
   /** Statuses besides 200 and 206 that `read` understands. */
   readonly alsoRead?: readonly number[];
   readonly options: RequestOptions;
@@ -199,7 +205,8 @@ async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiRespon
         // A wait that does not fit is not begun. A Date cannot hold a later time than this, but servers may request one.
         const when = new Date(Math.min(clock.now() + waitMs, 8.64e15)).toISOString();
         const retryAfterMs = error.retryAfterMs ?? waitMs;
-        throw withDetails(error, { hint: messages.retryLater(waitMs, when), retryAfterMs });
+        const hint = `The next attempt would be due in ${Math.ceil(waitMs / 1000)} s, after the total deadline; try again after ${when}.`;
+        throw withDetails(error, { hint, retryAfterMs });
       }
     } finally {
       limiter?.release();
@@ -228,7 +235,15 @@ async function passLimiter(
   const stop = () => guard.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   const late = () =>
-    new DeadlineError('timeout', messages.limiterTimeout(timeout.total), { ...final, limit: 'total' });
+    new DeadlineError(
+      'timeout',
+      `The limiter did not let the request start within the total deadline of ${timeout.total} ms.`,
+      {
+        hint: 'Raise timeout.total or the limits, or send fewer requests at once.',
+        ...final,
+        limit: 'total',
+      },
+    );
   const cancel = clock.timer(() => guard.abort(late()), leftMs);
   try {
     if (signal?.aborted) stop();
@@ -247,7 +262,6 @@ async function passLimiter(
 }
 
 const final = { isRetryable: false };
-const again = { isRetryable: true };
 
 /** Limits of one exchange. */
 interface Limits {
@@ -349,17 +363,33 @@ function lateError(
 ): DeadlineError {
   const isRetryable = spent < leftMs;
   const { hostname } = new URL(origin);
-  const end = (limit: 'connect' | 'idle' | 'attempt' | 'total', words: ErrorWords) =>
-    new DeadlineError('timeout', words, { limit, isRetryable });
+  const end = (limit: 'idle' | 'attempt' | 'total', message: string, hint: string) =>
+    new DeadlineError('timeout', message, { hint, limit, isRetryable });
   // A name that hangs in DNS is what all the time went into.
-  if (isLookingUp(hostname)) return end('connect', messages.lookupTimeout(hostname));
-  if (!isRetryable) return end('total', messages.totalTimeout(total));
-  if (spent >= attemptMs) return end('attempt', messages.attemptTimeout(attempt));
-  return end('idle', messages.idleTimeout(idle));
+  if (isLookingUp(hostname)) return lookupTimedOut(hostname, { isRetryable });
+  if (!isRetryable)
+    return end(
+      'total',
+      `The call did not finish within its total deadline of ${total} ms.`,
+      'Request fewer rows, or raise timeout.total.',
+    );
+  if (spent >= attemptMs)
+    return end(
+      'attempt',
+      `The response was not complete within ${attempt} ms.`,
+      'Request fewer rows, or raise timeout.attempt.',
+    );
+  return end(
+    'idle',
+    `The server sent nothing for ${idle} ms.`,
+    'The server or a proxy may be stuck; raise timeout.idle if the server is only slow.',
+  );
 }
 
 const tooLarge = (maxBodyBytes: number) =>
-  new ResponseError('body_too_large', messages.tooLarge(maxBodyBytes));
+  new ResponseError('body_too_large', `The response is larger than the limit of ${maxBodyBytes} bytes.`, {
+    hint: wordsOf(responseErrors.body_too_large).hint,
+  });
 
 /** The path that a response redirects to, if it is on the same server. */
 function redirectWithin(
@@ -391,12 +421,15 @@ async function decode(response: HttpResponse, maxOutputLength: number): Promise<
   for (const name of names.reverse()) {
     if (name === '' || name === 'identity') continue;
     const unpack = codings.get(name);
-    if (!unpack) throw new ResponseError('invalid_json', messages.encodingUnknown());
+    if (!unpack)
+      throw new ResponseError('invalid_json', 'The response has a content encoding that was not requested.', {
+        hint: 'gzip, deflate and br are understood; compress: false requests none.',
+      });
     try {
       body = await unpack(body, { maxOutputLength });
     } catch (error) {
       if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxOutputLength);
-      throw new ResponseError('invalid_json', messages.encodingBroken(name), again);
+      throw bodyDamaged(name);
     }
   }
   return { ...response, body };
@@ -411,11 +444,18 @@ const statusCodes: Readonly<Record<number, HttpErrorCode>> = {
 };
 
 /** The error for a status that a request does not want. */
-function statusError({ status, headers, body }: HttpResponse, now: number, authKind: AuthKind): CallsError {
-  if (status < 300) return new ResponseError('unexpected_shape', messages.noContent(status), final);
+function statusError(
+  { status, headers, body }: HttpResponse,
+  now: number,
+  authKind: keyof typeof authHints,
+): CallsError {
+  if (status < 300)
+    return new ResponseError('unexpected_shape', `Got status ${status} where 200 and a body were expected.`, {
+      hint: 'Check that the base URL points to the call-attribution API.',
+      ...final,
+    });
   if (status === 407) {
-    const words = messages.status('proxy_failed', status, authKind, undefined);
-    return new ConnectionError('proxy_failed', words, { ...final, status });
+    return proxyRefused();
   }
   let code = statusCodes[status] ?? 'bad_request';
   if (status < 400) code = 'redirect_refused';
@@ -423,15 +463,25 @@ function statusError({ status, headers, body }: HttpResponse, now: number, authK
   const isRetryable = status === 408 || status === 429 || status >= 500;
   const retryAfterMs = isRetryable ? requestedDelay(headers, now) : undefined;
   const credentials = authKind === 'v2' || authKind === 'v3 token' ? 'token' : 'keys';
-  return new HttpError(code, messages.status(code, status, authKind, serverReason(body)), {
-    isRetryable,
-    status,
-    ...(code === 'unauthorized' ? { credentials } : {}),
-    // An overloaded server asks for the same as one that counts requests.
-    ...(status === 503 ? { kind: 'busy' } : {}),
-    ...(body.length > 0 ? { body: bodyExcerpt(body) } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  });
+  const words = wordsOf(httpErrors[code]);
+  const message = `${words.message.replace(/(?: \([^)]*\))?\.$/, '')} (status ${status}).`;
+  let { hint } = words;
+  if (code === 'unauthorized') hint = authHints[authKind];
+  if (status === 414 || status === 431)
+    hint = 'The filter is too long for this server: split it into several.';
+  return new HttpError(
+    code,
+    { message, serverReason: serverReason(body), hint },
+    {
+      isRetryable,
+      status,
+      ...(code === 'unauthorized' ? { credentials } : {}),
+      // An overloaded server asks for the same as one that counts requests.
+      ...(status === 503 ? { kind: 'busy' } : {}),
+      ...(body.length > 0 ? { body: bodyExcerpt(body) } : {}),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    },
+  );
 }
 
 /** Adds what only the request knows, and removes this client's own credentials from what the server sent. */
@@ -488,7 +538,13 @@ export function apiRequest(
 ): Omit<ApiRequest<never>, 'read'> {
   const { base, version, auth } = settings;
   if (auth === undefined)
-    throw new ConfigurationError('invalid_credentials', setupMessages.authMissing(version));
+    throw new ConfigurationError(
+      'invalid_credentials',
+      `No credentials were given, and ${version} needs them.`,
+      {
+        hint: `Pass auth: ${version === 'v3' ? 'apiKeys(access, secret) or bearerToken(token)' : 'bearerToken(token)'} to createClient.`,
+      },
+    );
   const v3Kind = auth.kind === 'bearer' ? 'v3 token' : 'v3 keys';
   const root = `${base.prefix}/${version}/user/bid-management`;
   const type = ['content-type', 'application/json'];

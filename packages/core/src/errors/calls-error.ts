@@ -75,36 +75,10 @@ const brand: unique symbol = Symbol.for('@call-attribution/error');
  *   else throw error;
  * }
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns what the details have.
 export class CallsError<Code extends string = string> extends Error {
   /** What the codes of the class mean, and what to do. docs/errors.md is generated from it. */
   static readonly codes: CodeTable = {};
-  /** Stable name of what went wrong. */
-  readonly code: Code;
-  /** What kind of trouble it is, for programs that do not need to tell codes apart; docs/errors.md lists the kinds. */
-  readonly kind: ErrorKind;
-  /** Could the same request succeed when it is sent again? */
-  readonly isRetryable: boolean;
-  /** The deadline that passed, with `timeout`. */
-  declare readonly limit?: 'connect' | 'idle' | 'attempt' | 'total';
-  /** HTTP status of the response, if there was one. */
-  declare readonly status?: number;
-  /** The server's own reason, in a safe line. The message quotes it. */
-  declare readonly serverReason?: string;
-  /** The credentials that the request carried, when they are refused. */
-  declare readonly credentials?: 'token' | 'keys';
-  /** Request id from the server, for its support. */
-  declare readonly requestId?: string;
-  /** How many times the request was sent. */
-  declare readonly attempts?: number;
-  /** URL of the request, without secrets. */
-  declare readonly url?: string;
-  /** Beginning of the response body, at most 400 characters and redacted. */
-  declare readonly body?: string;
-  /** What to do next. The message ends with it. */
-  declare readonly hint?: string;
-  /** How long the server asked to wait, in milliseconds. */
-  declare readonly retryAfterMs?: number;
-
   /** @param words what happened, and what to do next; `message` has both. Left out, they are those of the code. */
   constructor(code: Code, words?: string | ErrorWords, details: ErrorDetails = {}) {
     const entry = new.target.codes[code];
@@ -114,10 +88,13 @@ export class CallsError<Code extends string = string> extends Error {
     const given: ErrorWords = typeof said === 'string' ? { message: said } : said;
     const { message, serverReason, hint = rest.hint } = given;
     super(withHint(message + quoted(serverReason), hint), cause === undefined ? undefined : { cause });
-    this.code = code;
-    this.kind = kind;
-    this.isRetryable = isRetryable;
-    Object.assign(this, rest, hint === undefined ? {} : { hint }, serverReason && { serverReason });
+    Object.assign(
+      this,
+      rest,
+      { code, kind, isRetryable },
+      hint === undefined ? {} : { hint },
+      serverReason && { serverReason },
+    );
   }
 
   /** What happened: the message without its hint, for programs that show the two in different places. */
@@ -178,6 +155,17 @@ export class CallsError<Code extends string = string> extends Error {
       retryAfterMs,
     };
   }
+}
+
+/** What every error of the family knows. */
+export interface CallsError<Code extends string = string>
+  extends Omit<ErrorDetails, 'kind' | 'isRetryable' | 'cause'> {
+  /** Stable name of what went wrong. */
+  readonly code: Code;
+  /** What kind of trouble it is, for programs that do not need to tell codes apart; docs/errors.md lists the kinds. */
+  readonly kind: ErrorKind;
+  /** Could the same request succeed when it is sent again? */
+  readonly isRetryable: boolean;
 }
 
 /** The code of anything that was thrown, such as `not_found` or `ENOENT`; undefined when it has none. */

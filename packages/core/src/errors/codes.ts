@@ -1,5 +1,5 @@
 // The codes of the errors of this package, by class: what each means, and then what to do about it. An error without other words says
-// just that, messages.ts takes its hints from here, and docs/errors.md is generated from these tables.
+// just that, and docs/errors.md is generated from these tables.
 import { codeTable } from './code-table.ts';
 
 /** What the codes of `ConfigurationError` mean. */
@@ -66,9 +66,7 @@ export type HttpErrorCode = keyof typeof httpErrors;
 export const connectionErrors = codeTable({
   away: {
     connection_failed:
-      'There was no response: no such host, nobody there, no trusted TLS connection, or no HTTP. Check that the server is running, and the base URL.',
-    connection_lost:
-      'The connection ended in the middle of a response. Send the request again; fewer rows may help.',
+      'There was no complete response: no such host, nobody there, no trusted TLS connection, no HTTP, or an end in the middle. Check that the server is running, and the base URL.',
     proxy_failed:
       'The proxy of the environment cannot be reached, refuses its credentials (status 407), or does not connect to the server. Check that it runs, and its URL in `HTTPS_PROXY` or `HTTP_PROXY`; `NO_PROXY` names hosts that are reached without it.',
   },

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
-import { setupMessages } from '../errors/setup-messages.ts';
+
 /** Headers of a program, by name. `undefined` leaves a header out. */
 export type CustomHeaders = Readonly<Record<string, string | undefined>>;
 
@@ -11,11 +11,18 @@ const reserved =
 export function checkHeaders(headers: CustomHeaders): void {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
-      throw new ConfigurationError('invalid_option', setupMessages.headerNameInvalid());
+      throw new ConfigurationError('invalid_option', 'headers has a name that an HTTP header cannot have.', {
+        hint: 'Names have letters, digits and hyphens, without a colon.',
+      });
     if (reserved.test(name))
-      throw new ConfigurationError('invalid_option', setupMessages.headerReserved(name));
+      throw new ConfigurationError('invalid_option', `headers must not set ${name}.`, {
+        hint: 'The client sets it itself; credentials are passed as auth.',
+      });
     if (value !== undefined && (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)))
-      throw new ConfigurationError('invalid_option', setupMessages.headerValueInvalid(name));
+      throw new ConfigurationError(
+        'invalid_option',
+        `headers.${name} must be a string without line breaks and other control characters.`,
+      );
   }
 }
 

@@ -5,10 +5,9 @@ import {
   ConnectionError,
   codeOf,
   DeadlineError,
+  type ErrorDetails,
   ResponseError,
 } from '../errors/calls-error.ts';
-import { messages } from '../errors/messages.ts';
-import { setupMessages } from '../errors/setup-messages.ts';
 import { framesOf } from '../tracing/safe-caller.ts';
 import { lookupTimeout } from './lookup.ts';
 import { ProxyFailure } from './proxy.ts';
@@ -28,17 +27,49 @@ export function networkError(error: unknown, origin: string, hasBegun: boolean):
   if (error instanceof ProxyFailure) return proxyError(error, origin);
   // Within a body only the platform throws, in words of its own.
   if (!hasBegun && isMistake(error))
-    return new ConfigurationError('invalid_option', messages.senderBroken(), {
-      kind: 'bug',
-      cause: bareError(error),
-    });
+    return new ConfigurationError(
+      'invalid_option',
+      'What sends the requests, the function passed as fetch or the dispatcher, has a mistake in its program.',
+      { hint: 'The cause has its frames; correct it.', kind: 'bug', cause: bareError(error) },
+    );
   const code = codeOf(error) ?? parserNameOf(error);
   if (code !== undefined) return codeError(code, error, origin, hasBegun);
-  const bare = { cause: bareError(error) };
-  return hasBegun
-    ? new ConnectionError('connection_lost', messages.connectionLost(origin, nameOf(error)), bare)
-    : new ConnectionError('connection_failed', messages.senderThrew(origin, nameOf(error)), bare);
+  const name = nameOf(error);
+  const cause = bareError(error);
+  if (hasBegun) return connectionLost(origin, name, cause);
+  const article = /^[AEIOU]/.test(name) ? 'an' : 'a';
+  return new ConnectionError(
+    'connection_failed',
+    `No response from ${origin}: what sends the requests threw ${article} ${name}.`,
+    { hint: 'The cause has its name and its frames.', cause },
+  );
 }
+
+const connectionLost = (origin: string, code: string, cause: Error): ConnectionError =>
+  new ConnectionError(
+    'connection_failed',
+    `The connection to ${origin} ended in the middle of a response (${code}).`,
+    { hint: 'Send the request again; fewer rows may help.', cause },
+  );
+
+/** The error for a name whose address was not found before a deadline. */
+export const lookupTimedOut = (
+  host: string,
+  details: Pick<ErrorDetails, 'cause' | 'isRetryable'>,
+): DeadlineError =>
+  new DeadlineError('timeout', `The address of ${host} was not found in time: DNS did not answer.`, {
+    hint: 'Check the name in the base URL, and the DNS servers and the network of this machine.',
+    limit: 'connect',
+    ...details,
+  });
+
+/** The error for a body that cannot be decoded. */
+export const bodyDamaged = (encoding: string, cause?: Error): ResponseError =>
+  new ResponseError('invalid_json', `The ${encoding} body is cut or damaged.`, {
+    hint: 'The response may have been cut or converted on the way.',
+    isRetryable: true,
+    ...(cause && { cause }),
+  });
 
 /** What `fetch` of the platforms throws without a code when there is no response: of the same type as a mistake in a program. */
 const fetchFailure =
@@ -78,46 +109,97 @@ function bareError(error: unknown): Error {
 function codeError(code: string, error: unknown, origin: string, hasBegun: boolean): CallsError {
   const syscall = error instanceof Error && 'syscall' in error ? `${error.syscall} ` : '';
   const cause = Object.assign(new Error(syscall + code), { code });
+  const failed = (message: string, hint: string, isRetryable = true): ConnectionError =>
+    new ConnectionError('connection_failed', message, { hint, cause, isRetryable });
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
-    return new DeadlineError('timeout', messages.connectTimeout(origin), { cause, limit: 'connect' });
-  if (code === lookupTimeout)
-    return new DeadlineError('timeout', messages.lookupTimeout(new URL(origin).hostname), {
+    return new DeadlineError('timeout', `No connection to ${origin} within the connect deadline.`, {
+      hint: checkServer,
       cause,
       limit: 'connect',
     });
+  if (code === lookupTimeout) return lookupTimedOut(new URL(origin).hostname, { cause });
   if (code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
     return new ConfigurationError('client_closed', undefined, { cause });
   if (code === 'UND_ERR_INVALID_ARG')
-    return new ConfigurationError('invalid_option', setupMessages.dispatcherRefuses(), { cause });
-  if (coding.test(code))
-    return new ResponseError('invalid_json', messages.encodingBroken('compressed'), {
-      cause,
-      isRetryable: true,
-    });
+    return new ConfigurationError(
+      'invalid_option',
+      'The dispatcher does not accept the request or its handler.',
+      { hint: 'Pass a dispatcher of undici 7 or 8; those of undici 6 need other handlers.', cause },
+    );
+  if (coding.test(code)) return bodyDamaged('compressed', cause);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return new ConnectionError('connection_failed', messages.nameNotFound(origin, code), { cause });
+    return failed(
+      `The host name in ${origin} was not found (${code}).`,
+      'Check the spelling of the base URL, and the network.',
+    );
   if (tls.test(code))
-    return new ConnectionError('connection_failed', messages.tlsFailed(origin, code), {
-      cause,
-      isRetryable: false,
-    });
+    return failed(`No trusted TLS connection to ${origin} (${code}).`, tlsAdvice(code), false);
   if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')
-    return new ConnectionError('connection_failed', messages.notHttp(origin, code), { cause });
+    return failed(
+      `${origin} does not speak HTTP/1.1 (${code}).`,
+      'Check the port, and whether the base URL should be https.',
+    );
   if (code.startsWith('UND_MOCK_'))
-    return new ConnectionError('connection_failed', messages.noMock(origin), { cause, isRetryable: false });
+    return failed(
+      `No mock responds to this request to ${origin}.`,
+      'Add an intercept for it to the MockAgent.',
+      false,
+    );
   return hasBegun
-    ? new ConnectionError('connection_lost', messages.connectionLost(origin, code), { cause })
-    : new ConnectionError('connection_failed', messages.noResponse(origin, code), { cause });
+    ? connectionLost(origin, code, cause)
+    : failed(`No response from ${origin} (${code}).`, checkServer);
 }
+
+const checkServer = 'Check that the server is running, and the base URL.';
+
+/** What helps against a fault of TLS, by its code in Node.js. */
+function tlsAdvice(code: string): string {
+  switch (code) {
+    case 'CERT_HAS_EXPIRED':
+      return 'The certificate has expired: whoever runs the server, or a proxy that reads TLS, has to renew it. Check the clock of this machine too.';
+    case 'CERT_NOT_YET_VALID':
+      return 'The certificate is not valid yet: check the clock of this machine.';
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+    case 'HOSTNAME_MISMATCH':
+      return 'The certificate is for other host names: check the base URL.';
+    default:
+      return /^(?:EPROTO|ERR_SSL)/.test(code)
+        ? 'The server may not speak TLS on this port: check whether the base URL should be http, and its port.'
+        : 'The authority that signed the certificate is not trusted. For a private authority or a proxy that reads TLS, name its certificate in NODE_EXTRA_CA_CERTS.';
+  }
+}
+
+const checkProxy =
+  'HTTPS_PROXY and HTTP_PROXY name the proxy; NO_PROXY names hosts that are reached without it.';
 
 function proxyError({ origin: proxy, reason }: ProxyFailure, origin: string): CallsError {
   if (reason === 'timeout')
-    return new DeadlineError('timeout', messages.proxyTimeout(proxy), { limit: 'connect' });
-  if (typeof reason === 'number')
-    return new ConnectionError('proxy_failed', messages.proxyRefused(proxy, origin, reason), {
-      isRetryable: reason >= 500,
-      status: reason,
+    return new DeadlineError('timeout', `The proxy ${proxy} did not connect within the connect deadline.`, {
+      hint: checkProxy,
+      limit: 'connect',
     });
+  if (reason === 407) return proxyRefused(`The proxy ${proxy}`);
+  if (typeof reason === 'number')
+    return new ConnectionError(
+      'proxy_failed',
+      `The proxy ${proxy} does not connect to ${origin} (status ${reason}).`,
+      {
+        hint: `Ask whoever runs the proxy. ${checkProxy}`,
+        isRetryable: reason >= 500,
+        status: reason,
+      },
+    );
   const cause = Object.assign(new Error(reason), { code: reason });
-  return new ConnectionError('proxy_failed', messages.proxyFailed(proxy, reason), { cause });
+  return new ConnectionError('proxy_failed', `No connection to the proxy ${proxy} (${reason}).`, {
+    hint: `Is the proxy running? ${checkProxy}`,
+    cause,
+  });
 }
+
+/** The error for a proxy that wants other credentials, on the way to a server or instead of it. */
+export const proxyRefused = (proxy = 'A proxy'): ConnectionError =>
+  new ConnectionError('proxy_failed', `${proxy} does not accept its credentials (status 407).`, {
+    hint: 'Put the user name and the password into HTTPS_PROXY or HTTP_PROXY, percent-encoded: http://user:password@host:port.',
+    isRetryable: false,
+    status: 407,
+  });

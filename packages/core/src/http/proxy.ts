@@ -1,6 +1,5 @@
 import { type Secret, secret } from '../auth/secret.ts';
 import { ConfigurationError, codeOf } from '../errors/calls-error.ts';
-import { type ProxyProblem, setupMessages } from '../errors/setup-messages.ts';
 import { lookupTimeout } from './lookup.ts';
 
 /** A proxy between the client and a server. */
@@ -49,27 +48,35 @@ export function proxyFor(
   return readProxy(text, variable);
 }
 
+const tooMuch = 'has more than scheme, credentials, host and port';
+const proxyForm =
+  'Expected http://host:port or http://user:password@host:port, with characters such as @ / # ? % of the password percent-encoded.';
+
 /**
  * A proxy from its URL, with or without a scheme.
  *
  * @param variable where the URL is from, for errors.
  */
 export function readProxy(text: string, variable: string): ProxyServer {
-  const fail = (problem: ProxyProblem): never => {
-    throw new ConfigurationError('invalid_option', setupMessages.proxyInvalid(variable, problem));
+  const fail = (problem: string, hint = proxyForm): never => {
+    throw new ConfigurationError('invalid_option', `${variable} ${problem}.`, { hint });
   };
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(address)) return fail('not_a_url');
+  if (!URL.canParse(address)) return fail('is not a URL');
   const { protocol, origin, username, password, pathname, search, hash } = new URL(address);
-  if (protocol !== 'http:' && protocol !== 'https:') return fail('not_http');
+  if (protocol !== 'http:' && protocol !== 'https:')
+    return fail(
+      'must begin with http:// or https://',
+      'Other kinds of proxies, such as SOCKS, need a dispatcher of undici.',
+    );
   // A password that is not encoded makes another host of its end, which would then be shown.
-  if (pathname !== '/' || search !== '' || hash !== '') return fail('not_encoded');
+  if (pathname !== '/' || search !== '' || hash !== '') return fail(tooMuch);
   if (username === '' && password === '') return { origin, credentials: undefined };
   let user: string;
   try {
     user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   } catch {
-    return fail('not_encoded');
+    return fail(tooMuch);
   }
   return { origin, credentials: secret(Buffer.from(user).toString('base64')) };
 }

@@ -1,7 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { bodyExcerpt, serverReason } from '../errors/body-excerpt.ts';
 import { ResponseError } from '../errors/calls-error.ts';
-import { messages } from '../errors/messages.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { mediaType } from '../http/headers.ts';
 
@@ -25,17 +24,25 @@ const usualTypes = new Set([
   'text/xml',
 ]);
 
+const checkBaseUrl = 'Check that the base URL points to the call-attribution API.';
+
 /** Refuses a response that does not claim to be JSON, or is a page all the same: login pages come with status 200. */
 export function expectJson({ headers, body }: HttpResponse): void {
   const type = mediaType(headers);
   const isHtml = type === 'text/html' || startsWith(body, '<');
   if (!isHtml && (json.test(type) || type === '')) return;
-  const details = { body: bodyExcerpt(body) };
-  if (isHtml) throw new ResponseError('wrong_content_type', messages.htmlPage('JSON'), details);
+  const shown = usualTypes.has(type) ? type : 'of another type';
   throw new ResponseError(
     'wrong_content_type',
-    messages.contentTypeWrong(usualTypes.has(type) ? type : undefined),
-    details,
+    isHtml
+      ? 'Got an HTML page where JSON was expected.'
+      : `The response is ${shown} where JSON was expected.`,
+    {
+      hint: isHtml
+        ? 'A login page or a proxy may have responded instead of the API; check the base URL.'
+        : checkBaseUrl,
+      body: bodyExcerpt(body),
+    },
   );
 }
 
@@ -54,7 +61,8 @@ export function parseJson({ body }: HttpResponse): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ResponseError('invalid_json', messages.jsonInvalid(body.length), {
+    throw new ResponseError('invalid_json', `The body of ${body.length} bytes is cut, or is not JSON.`, {
+      hint: 'A proxy may have cut the response; fewer rows may help.',
       isRetryable: true,
       body: bodyExcerpt(body),
     });
@@ -74,7 +82,8 @@ export function decodeText(body: Uint8Array): string {
 
 /** The error for bytes that are not UTF-8. */
 export function brokenUtf8(): ResponseError {
-  return new ResponseError('invalid_json', messages.notUtf8(), { isRetryable: true });
+  const hint = 'The response may have been cut or converted on the way.';
+  return new ResponseError('invalid_json', 'The body is not valid UTF-8.', { hint, isRetryable: true });
 }
 
 /** The array of a list response. An object instead is an error with a good status. */
@@ -88,13 +97,17 @@ const errorKeys = new Set(['error', 'errors', 'fault', 'message', 'detail', 'exc
 /** The error for a good status with something unexpected in the body. */
 export function unexpectedBody(value: unknown, response: HttpResponse, expected: string): ResponseError {
   const { status } = response;
-  const body = bodyExcerpt(response.body);
+  const details = { status, body: bodyExcerpt(response.body), isRetryable: false };
   const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
-  return keys.some((key) => errorKeys.has(key.toLowerCase()))
-    ? new ResponseError('error_body', messages.errorBody(status, serverReason(response.body)), {
-        status,
-        body,
-        isRetryable: false,
-      })
-    : new ResponseError('unexpected_shape', messages.shapeUnexpected(expected), { body, isRetryable: false });
+  if (!keys.some((key) => errorKeys.has(key.toLowerCase())))
+    return new ResponseError('unexpected_shape', `The response is not ${expected}.`, {
+      ...details,
+      hint: checkBaseUrl,
+    });
+  const words = {
+    message: `The server responded with status ${status}, but with an error in the body.`,
+    serverReason: serverReason(response.body),
+    hint: 'Check the credentials and the parameters.',
+  };
+  return new ResponseError('error_body', words, details);
 }

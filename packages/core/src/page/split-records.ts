@@ -1,5 +1,5 @@
 import { ResponseError } from '../errors/calls-error.ts';
-import { messages } from '../errors/messages.ts';
+import { countDiffers } from './judge-page.ts';
 
 /** Where one record is in the bytes of a page. */
 export interface ByteRange {
@@ -30,9 +30,7 @@ export function splitRecords(bytes: Uint8Array, expected?: number | null): ByteR
 
 function proved(ranges: ByteRange[], expected: number | null | undefined): ByteRange[] {
   if (expected == null || ranges.length === expected) return ranges;
-  throw new ResponseError('wrong_page', messages.countDiffers(expected, ranges.length), {
-    isRetryable: true,
-  });
+  throw countDiffers(expected, ranges.length);
 }
 
 /** From the first `{` to after the last `}`; undefined for an empty array. */
@@ -50,7 +48,11 @@ function innerRange(buffer: Buffer): ByteRange | undefined {
   while (end > start && isSpace(buffer[end - 1])) end -= 1;
   if (start === end) return undefined;
   if (buffer[start] !== 0x7b)
-    throw new ResponseError('invalid_record', messages.notAnObject('something else in the array'));
+    throw new ResponseError(
+      'invalid_record',
+      'A call record must be an object; found something else in the array.',
+      { hint: 'Check that the base URL points to the call-attribution API.' },
+    );
   if (buffer[end - 1] !== 0x7d) throw broken('its last record has no end');
   return { start, end };
 }
@@ -130,5 +132,8 @@ const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 function broken(how: string): ResponseError {
-  return new ResponseError('invalid_json', messages.notAnArray(how), { isRetryable: true });
+  return new ResponseError('invalid_json', `The body is not a JSON array of calls: ${how}.`, {
+    hint: 'A proxy may have cut the response; fewer rows may help.',
+    isRetryable: true,
+  });
 }

@@ -1,5 +1,6 @@
 import { ResponseError } from '../errors/calls-error.ts';
-import { messages } from '../errors/messages.ts';
+import { wordsOf } from '../errors/code-table.ts';
+import { responseErrors } from '../errors/codes.ts';
 import { findProblems, keepsTable, type RecordProblem, unknownFields } from './check-record.ts';
 import type { Version } from './fields.ts';
 import { aliases, neutralFromV2, renamedV2 } from './generated/adapters.ts';
@@ -55,7 +56,9 @@ function asRow(record: unknown): Row {
   if (typeof record === 'object' && record !== null && !Array.isArray(record)) return record as Row;
   let found = record === null ? 'null' : `a ${typeof record}`;
   if (Array.isArray(record)) found = 'an array';
-  throw new ResponseError('invalid_record', messages.notAnObject(found));
+  throw new ResponseError('invalid_record', `A call record must be an object; found ${found}.`, {
+    hint: 'Check that the base URL points to the call-attribution API.',
+  });
 }
 
 function judge(
@@ -75,9 +78,15 @@ function invalidRecord(problems: readonly RecordProblem[], version: Version, has
   const lines = problems
     .filter((problem) => problem.kind !== 'unknown_field')
     .map(({ field, expected, found }) => `${field}: expected ${expected}, found ${found}`);
+  const more = lines.length > 3 ? `; and ${lines.length - 3} more` : '';
   return new ResponseError(
     'invalid_record',
-    messages.recordInvalid(version, lines.slice(0, 3), Math.max(0, lines.length - 3), hasSid),
+    `A ${version} call record does not match the table of fields: ${lines.slice(0, 3).join('; ')}${more}.`,
+    {
+      hint: hasSid
+        ? wordsOf(responseErrors.invalid_record).hint
+        : 'A record without `sid` cannot be told apart from others; check what the server sends.',
+    },
   );
 }
 

@@ -1,8 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { beginning, bodyExcerpt, serverWords } from '../errors/body-excerpt.ts';
 import { ResponseError } from '../errors/calls-error.ts';
-import { messages } from '../errors/messages.ts';
-
 import { decodeText } from '../page/read-json.ts';
 import { readXml, type XmlElement } from './read-xml.ts';
 
@@ -49,9 +47,14 @@ export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
     if (data === undefined) throw unreadable(body, 'it has neither numbers nor a count');
   }
   if (reported !== undefined && reported !== entries.length)
-    throw new ResponseError('unexpected_shape', messages.smsCountDiffers(reported, entries.length), {
-      isRetryable: true,
-    });
+    throw new ResponseError(
+      'unexpected_shape',
+      `The SMS listing reports ${reported} numbers, but holds ${entries.length}.`,
+      {
+        hint: 'The response may have been cut or converted on the way.',
+        isRetryable: true,
+      },
+    );
   return entries.map(toNumber);
 }
 
@@ -78,16 +81,22 @@ function toNumber({ attributes, text }: XmlElement): SmsNumber {
 
 function failed(result: string, description = ''): ResponseError {
   const safe = (text: string, most: number) => beginning(serverWords(text), most);
-  return new ResponseError('error_body', messages.smsFailed(safe(result, 60), safe(description, 200)), {
+  const why = [safe(result, 60), safe(description, 200)].filter(Boolean).join(': ');
+  return new ResponseError('error_body', `The SMS listing failed (${why}).`, {
+    hint: 'It expects the access key and the secret key of the account; a bearer token does not work here.',
     isRetryable: false,
   });
 }
 
 const htmlPage = (body: Buffer): ResponseError =>
-  new ResponseError('wrong_content_type', messages.htmlPage('XML'), { body: bodyExcerpt(body) });
+  new ResponseError('wrong_content_type', 'Got an HTML page where XML was expected.', {
+    hint: 'Check the URL of the SMS listing.',
+    body: bodyExcerpt(body),
+  });
 
 const unreadable = (body: Buffer, how: string): ResponseError =>
-  new ResponseError('unexpected_shape', messages.smsUnreadable(how), {
+  new ResponseError('unexpected_shape', `The response of the SMS listing cannot be read: ${how}.`, {
+    hint: 'Check that the URL of the SMS listing is that of the server with ibp_api.php.',
     isRetryable: true,
     body: bodyExcerpt(body),
   });

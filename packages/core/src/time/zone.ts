@@ -1,5 +1,4 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
-import { setupMessages } from '../errors/setup-messages.ts';
 import { day, hour, second } from './naive.ts';
 
 // Before 1700 no zone changed its offset, and formats count days by the Julian calendar.
@@ -26,7 +25,11 @@ export function isTimeZone(name: string): boolean {
 /** Throws a `ConfigurationError` unless the value is the IANA name of a time zone. */
 export function checkTimeZone(zone: unknown): asserts zone is string {
   if (typeof zone === 'string' && isTimeZone(zone)) return;
-  throw new ConfigurationError('invalid_option', setupMessages.timeZoneInvalid());
+  throw new ConfigurationError(
+    'invalid_option',
+    'timeZone must be an IANA name such as America/New_York or UTC.',
+    { hint: 'The API does not say which time zone its times are in. Ask whoever manages the account.' },
+  );
 }
 
 function formatOf(zone: string): Intl.DateTimeFormat {

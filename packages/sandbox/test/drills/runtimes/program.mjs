@@ -112,7 +112,7 @@ await step('compression', async () => {
   await plain.close();
   const cut = await failure('encoding=cut-gzip');
   assert.equal(cut.attempts, 4);
-  assert.match(String(cut.code), /^(?:invalid_json|connection_lost)$/);
+  assert.match(String(cut.code), /^(?:invalid_json|connection_failed)$/);
 });
 await step('size limits', async () => {
   const small = createClient({ ...options, maxBodyBytes: 100_000 });
