@@ -2,7 +2,7 @@
 // "ok" is the right records; "error" a rejection, with its name; "GARBAGE" something else handed over as if it were
 // the answer; "not noticed" the records, but no word that type, page or number are wrong; "HANGS" nothing after three seconds, although a timeout of 300 ms was set where the SDK has one.
 import { apiKeys, createClient } from '@call-attribution/core';
-import { faults, fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { Octokit } from 'octokit';
 import OpenAI from 'openai';
 import Stripe from 'stripe';
@@ -52,22 +52,22 @@ const makers = {
 const always = (fault) => Array(10).fill(fault);
 const rows = [
   ['a good answer', []],
-  ['connection reset, then fine', [faults.reset()]],
-  ['503, then fine', [faults.status(503)]],
-  ['429 with Retry-After 0, then fine', [faults.rateLimited(0)]],
-  ['429, come back in an hour', always(faults.rateLimited(3600))],
-  ['body cut by a closed connection, then fine', [faults.cutBody()]],
-  ['body cut by a closed connection, always', always(faults.cutBody())],
-  ['JSON cut, length as declared', always(faults.cutQuietly())],
-  ['body stalls, then fine', [faults.stall()]],
-  ['body stalls, always', always(faults.stall())],
-  ['login page with status 200', always(faults.html())],
-  ['{ "error": ... } with status 200', always(faults.errorBody())],
-  ['right body as text/csv', always(faults.contentType('text/csv'))],
-  ['broken UTF-8 in a name', always(faults.brokenUtf8())],
-  ['packed body cut inside', always(faults.cutGzip())],
-  ['another page than asked for', always(faults.wrongPage())],
-  ['fewer records than Content-Range tells', always(faults.rangeTooLong())],
+  ['connection reset, then fine', [{ reset: true }]],
+  ['503, then fine', [{ status: 503 }]],
+  ['429 with Retry-After 0, then fine', [{ status: 429, retryAfter: '0' }]],
+  ['429, come back in an hour', always({ status: 429, retryAfter: '3600' })],
+  ['body cut by a closed connection, then fine', [{ cut: 0.5 }]],
+  ['body cut by a closed connection, always', always({ cut: 0.5 })],
+  ['JSON cut, length as declared', always({ quietCut: 0.5 })],
+  ['body stalls, then fine', [{ stall: 0.5 }]],
+  ['body stalls, always', always({ stall: 0.5 })],
+  ['login page with status 200', always({ html: true })],
+  ['{ "error": ... } with status 200', always({ errorBody: 'invalid session' })],
+  ['right body as text/csv', always({ contentType: 'text/csv' })],
+  ['broken UTF-8 in a name', always({ brokenUtf8: true })],
+  ['packed body cut inside', always({ encoding: 'cut-gzip' })],
+  ['another page than asked for', always({ range: 'other-page' })],
+  ['fewer records than Content-Range tells', always({ range: 'too-long' })],
   ['redirect to another server', 'redirect'],
   ['key with a line break', 'key'],
 ];
@@ -76,7 +76,7 @@ async function outcome(make, fault) {
   const server = await startHostileServer({ calls: [...calls] });
   const other = await startHostileServer({ calls: [...calls] });
   const key = fault === 'key' ? 'sk_LEAK\n2' : 'sk_test_1';
-  const answers = fault === 'redirect' ? always(faults.redirect(`${other.url}${path}`)) : fault;
+  const answers = fault === 'redirect' ? always({ redirect: `${other.url}${path}` }) : fault;
   if (Array.isArray(answers)) server.next(...answers);
   let timer;
   try {

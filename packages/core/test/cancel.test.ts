@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { bearerToken, type Client, createClient, createLimiter } from '@call-attribution/core';
-import { createManualClock, type Fault, faults } from '@call-attribution/core/testing';
+import { createManualClock, type Fault } from '@call-attribution/core/testing';
 import { Agent } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { collect, failure, serve } from './support.ts';
@@ -25,9 +25,9 @@ describe('an abort', () => {
   });
 
   const places: [string, Fault][] = [
-    ['before the answer', faults.silence()],
-    ['in the middle of a body', faults.stall()],
-    ['in a dripping body', faults.drip(1, 5)],
+    ['before the answer', { silent: true }],
+    ['in the middle of a body', { stall: 0.5 }],
+    ['in a dripping body', { drip: 1, dripEvery: 5 }],
   ];
   for (const [place, fault] of places)
     test.each(reads)(`of %s ${place} rejects within a tick and closes the socket`, async (_, read) => {
@@ -52,7 +52,7 @@ describe('an abort', () => {
   test('an abort during a wait rejects within a tick and leaves no timer', async () => {
     const clock = createManualClock(Date.UTC(2024, 0, 1));
     const { server, client } = await serve({}, { clock });
-    server.next(faults.rateLimited(60));
+    server.next({ status: 429, retryAfter: '60' });
     const stop = new AbortController();
     const work = failure(client.listCalls({ signal: stop.signal }));
     await expect.poll(() => server.requests.length).toBe(1);

@@ -10,7 +10,7 @@ import {
   type Logger,
   lineLogger,
 } from '@call-attribution/core';
-import { createManualClock, createMockAgent, faults, fixtureCalls } from '@call-attribution/core/testing';
+import { createManualClock, createMockAgent, fixtureCalls } from '@call-attribution/core/testing';
 import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
 import { describe, expect, test, vi } from 'vitest';
 import { afterwards, collect, failure, serve } from './support.ts';
@@ -36,7 +36,7 @@ describe('tracing channels', () => {
   test('the events follow a request over a retry to its end, and say how each operation went', async () => {
     const seen = listen(['start', 'asyncEnd']);
     const { server, client } = await serve();
-    server.next(faults.status(503));
+    server.next({ status: 503 });
     await client.listCalls({ rows: 5 });
     expect(seen.map(({ name, phase }) => `${name} ${phase}`)).toEqual([
       'request start',
@@ -79,7 +79,7 @@ describe('tracing channels', () => {
 
   test('the events say how a request failed, and that it was aborted', async () => {
     const seen = listen();
-    const { client } = await serve({ fault: (_, i) => (i === 0 ? faults.status(401) : { silent: true }) });
+    const { client } = await serve({ fault: (_, i) => (i === 0 ? { status: 401 } : { silent: true }) });
     const error = await failure(client.countCalls());
     expect(seen.map(({ name, event }) => [name, event.code, event.error === error])).toEqual([
       ['attempt', 'unauthorized', true],
@@ -102,7 +102,7 @@ describe('tracing channels', () => {
     const seen = listen();
     const { lines, logger } = keeper();
     const { client } = await serve(
-      { fault: () => faults.drip(4096, 2) },
+      { fault: () => ({ drip: 4096, dripEvery: 2 }) },
       { limiter: { concurrency: 1 }, logger },
     );
     await Promise.all([client.listCalls(), client.listCalls()]);
@@ -142,7 +142,7 @@ describe('tracing channels', () => {
   test('attempts and waits run within their request, and that within what the caller has bound', async () => {
     const { path, ended } = paths();
     const { server, client } = await serve();
-    server.next(faults.status(503));
+    server.next({ status: 503 });
     await path.run('caller', () => client.listCalls({ rows: 5 }));
     expect(ended).toEqual([
       ['attempt', 'caller/request/attempt'],
@@ -181,7 +181,7 @@ describe('tracing channels', () => {
       { calls: fixtureCalls(3).map((call) => ({ ...call, first_name: 'LEAK' })) },
       { headers: { 'x-gateway-token': 'gateway-one' } },
     );
-    server.next(faults.status(403, { 'x-request-id': 'key-one/gateway-one' }));
+    server.next({ status: 403, headers: { 'x-request-id': 'key-one/gateway-one' } });
     await client.listSmsNumbers().catch(() => {});
     await client.listCalls();
     await client.getCall('555-555-0100').catch(() => {});
@@ -255,7 +255,7 @@ describe('the callbacks of a client', () => {
       { maxRows: 5 },
       { ...options, logLevel: name === 'logger' ? 'debug' : undefined },
     );
-    server.next(faults.status(503));
+    server.next({ status: 503 });
     const calls = await collect(client.listCalls({ rows: 8 }));
     expect(calls).toHaveLength(20);
     await expect(client.getCall('none')).rejects.toMatchObject({ code: 'not_found' });
@@ -324,7 +324,7 @@ describe('the log', () => {
   test('attempts, retries, reports and failed requests are logged, each at its level', async () => {
     const { lines, logger } = keeper();
     const { server, client } = await serve({ maxRows: 5 }, { logger, logLevel: 'debug' });
-    server.next(faults.status(503), faults.status(429));
+    server.next({ status: 503 }, { status: 429 });
     await client.listCalls({ rows: 8 });
     const url = `${server.url}/v3/user/bid-management?rows=8`;
     expect(lines.map(([level, message]) => `${level} ${message}`)).toEqual([
@@ -352,7 +352,7 @@ describe('the log', () => {
       url,
     });
     lines.length = 0;
-    server.next(faults.status(401, { 'x-request-id': 'req-1' }), faults.status(404));
+    server.next({ status: 401, headers: { 'x-request-id': 'req-1' } }, { status: 404 });
     await client.countCalls().catch(() => {});
     await client.getCall('x').catch(() => {});
     const [, failed, , notFound] = lines;
@@ -365,7 +365,7 @@ describe('the log', () => {
     const pino = keeper({ child: () => {} });
     const winston = keeper({ child: () => {}, log: () => {} });
     for (const { logger } of [pino, winston]) {
-      const { client } = await serve({ fault: () => faults.status(401) }, { logger });
+      const { client } = await serve({ fault: () => ({ status: 401 }) }, { logger });
       await client.countCalls().catch(() => {});
     }
     const fields = expect.objectContaining({ code: 'unauthorized' });
@@ -376,7 +376,7 @@ describe('the log', () => {
   test('a level leaves out what is below it, and a logger that throws does not fail a request', async () => {
     const { lines, logger } = keeper();
     const { server, client } = await serve({}, { logger, logLevel: 'error' });
-    server.next(faults.status(503));
+    server.next({ status: 503 });
     await client.listCalls();
     expect(lines).toEqual([]);
     vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
@@ -387,7 +387,7 @@ describe('the log', () => {
     const broken = { ...logger, debug: fail, info: fail, warn: fail, error: fail };
     const other = await serve({}, { logger: broken, logLevel: 'debug' });
     expect((await other.client.listCalls()).records).toHaveLength(20);
-    const off = await serve({ fault: () => faults.status(401) }, { logger: broken, logLevel: 'off' });
+    const off = await serve({ fault: () => ({ status: 401 }) }, { logger: broken, logLevel: 'off' });
     await expect(off.client.listCalls()).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
@@ -402,8 +402,8 @@ describe('the log', () => {
     );
     await client.listCalls();
     server.next(
-      faults.status(503, { 'x-request-id': echo, 'retry-after': '0' }),
-      faults.status(403, { 'x-request-id': echo, location: `/${echo}` }),
+      { status: 503, headers: { 'x-request-id': echo, 'retry-after': '0' } },
+      { status: 403, headers: { 'x-request-id': echo, location: `/${echo}` } },
     );
     await client.listCalls().catch(() => {});
     await client.listSmsNumbers().catch(() => {});
@@ -453,7 +453,7 @@ describe('the response of a result', () => {
     });
     expect(JSON.stringify(meta)).not.toContain('session');
     await expect(
-      (await serve({ fault: () => faults.status(500, headers) })).client.listCalls(),
+      (await serve({ fault: () => ({ status: 500, headers }) })).client.listCalls(),
     ).rejects.toMatchObject({ requestId: 'req-1' });
   });
 

@@ -8,7 +8,6 @@ import {
   createClient,
   secret,
 } from '@call-attribution/core';
-import { faults } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import { serve } from './support.ts';
 
@@ -101,7 +100,7 @@ describe('auth', () => {
     'when %s credentials are refused, the hint says which ones are expected',
     async (version, given, hint) => {
       for (const status of [401, 403]) {
-        const { client } = await serve({ fault: () => faults.status(status) }, { version, auth: given });
+        const { client } = await serve({ fault: () => ({ status }) }, { version, auth: given });
         await expect(client.listCalls()).rejects.toMatchObject({
           status,
           hint: expect.stringContaining(hint),
@@ -185,7 +184,7 @@ describe('options', () => {
     ]);
   });
   test('one length of time is for all deadlines', async () => {
-    const { client } = await serve({ fault: () => faults.silence() }, { timeout: '100ms' });
+    const { client } = await serve({ fault: () => ({ silent: true }) }, { timeout: '100ms' });
     await expect(client.listCalls()).rejects.toMatchObject({ code: 'timeout', limit: 'total' });
   });
   test('plain http to another machine is reported', () => {

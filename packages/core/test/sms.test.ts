@@ -173,7 +173,7 @@ describe('listSmsNumbers', () => {
   });
 
   test('the error says why the listing failed', async () => {
-    expect(String(await failure(read(faults.smsFailed('[5555550100] Unregistered'))))).toBe(
+    expect(String(await failure(read({ smsFailed: '[5555550100] Unregistered' })))).toBe(
       'ResponseError: The SMS listing failed (failed: [[number]] …). It expects the access key and the secret key of the account; a bearer token does not work here.',
     );
   });
@@ -230,7 +230,7 @@ describe('listSmsNumbers', () => {
   });
 
   test.each([
-    ['a login page', faults.html(), 'wrong_content_type'],
+    ['a login page', { html: true }, 'wrong_content_type'],
     ['JSON', faults.replace(200, '{"error":"no"}'), 'unexpected_shape'],
     ['CSV', faults.replace(200, 'number,url\n1,x', { 'content-type': 'text/csv' }), 'unexpected_shape'],
     ['no body', faults.replace(200), 'unexpected_shape'],
@@ -240,8 +240,8 @@ describe('listSmsNumbers', () => {
       'unexpected_shape',
     ],
     ['broken UTF-8', faults.replace(200, '<response>', { 'content-type': 'text/xml' }), 'unexpected_shape'],
-    ['401', faults.status(401), 'unauthorized'],
-    ['a body over the cap', faults.bomb(90_000_000), 'body_too_large'],
+    ['401', { status: 401 }, 'unauthorized'],
+    ['a body over the cap', { bomb: 90_000_000 }, 'body_too_large'],
   ])('%s is an error', async (_, fault, code) => {
     const { client } = await serve({ fault: () => fault });
     await expect(client.listSmsNumbers()).rejects.toMatchObject({ code });

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, createLimiter, HttpError } from '@call-attribution/core';
-import { createManualClock, faults } from '@call-attribution/core/testing';
+import { createManualClock } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { requestedDelay, retryDelay } from '../src/http/retry.ts';
@@ -57,7 +57,7 @@ describe('retries with a manual clock', () => {
   test('a server that is silent is not tried again where afterSilence is false', async () => {
     const clock = createManualClock(now);
     const { server, client } = await serve(
-      { fault: () => faults.silence() },
+      { fault: () => ({ silent: true }) },
       {
         clock,
         timeout: { idle: 60 },
@@ -74,7 +74,7 @@ describe('retries with a manual clock', () => {
   test('no attempt is made earlier than the server requested', async () => {
     const clock = createManualClock(now);
     const { server, client } = await serve({}, { clock, random: () => 0 });
-    server.next(faults.rateLimited(30));
+    server.next({ status: 429, retryAfter: '30' });
     const work = client.listCalls();
     while (clock.pending() === 0 || server.requests.length === 0)
       await new Promise((resolve) => setImmediate(resolve));
@@ -88,7 +88,7 @@ describe('retries with a manual clock', () => {
 
   test('a wait past the total deadline fails at once and says when to try again', async () => {
     const { server, client } = await serve({}, { timeout: { total: 5000 } });
-    server.next(faults.rateLimited(60));
+    server.next({ status: 429, retryAfter: '60' });
     const before = Date.now();
     const error = (await failure(client.listCalls())) as HttpError;
     expect(error).toBeInstanceOf(HttpError);
@@ -108,7 +108,7 @@ describe('retries with a manual clock', () => {
     ['Fri, 31 Dec 9999 23:59:59 GMT', 1],
   ])('a server that says to come back at %s is asked %i times', async (date, attempts) => {
     const { server, client } = await serve();
-    server.next(faults.status(429, { 'retry-after': date }));
+    server.next({ status: 429, headers: { 'retry-after': date } });
     const came = client.listCalls().then(
       ({ meta }) => meta.attempts,
       (error: HttpError) => [error.code, error.attempts, error.hint?.includes('9999-12-31T23:59')],
@@ -119,7 +119,7 @@ describe('retries with a manual clock', () => {
 
   test('with attempts: 1, a request is never sent again', async () => {
     const { server, client } = await serve({}, { retry: { attempts: 1 } });
-    server.next(faults.status(503));
+    server.next({ status: 503 });
     await expect(client.listCalls()).rejects.toMatchObject({ code: 'server_error', attempts: 1 });
     expect(server.requests).toHaveLength(1);
   });
@@ -238,7 +238,7 @@ describe('the limiter', () => {
   test('a 429 for one request pauses all requests of the client', async () => {
     const clock = createManualClock(now);
     const { server, client } = await serve({}, { clock, random: () => 0, limiter: { concurrency: 1 } });
-    server.next(faults.rateLimited(10));
+    server.next({ status: 429, retryAfter: '10' });
     const work = [client.listCalls(), client.listCalls()];
     await expect.poll(() => server.requests.length).toBe(1);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -251,7 +251,7 @@ describe('the limiter', () => {
 
   test('a wait that ends after the last possible date is reported all the same', async () => {
     const { server, client } = await serve();
-    server.next(faults.status(429, { 'retry-after': '99999999999999999' }));
+    server.next({ status: 429, headers: { 'retry-after': '99999999999999999' } });
     expect(await failure(client.listCalls())).toMatchObject({ code: 'rate_limited', attempts: 1 });
   });
 

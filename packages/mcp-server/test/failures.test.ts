@@ -1,11 +1,5 @@
 import { apiKeys, type Client, createClient } from '@call-attribution/core';
-import {
-  type Fault,
-  fastRetry,
-  faults,
-  fixtureCalls,
-  startHostileServer,
-} from '@call-attribution/core/testing';
+import { type Fault, fastRetry, fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, createServer, type ToolResult, tools } from '../src/index.ts';
 import { redactMessage } from '../src/privacy/scrub.ts';
@@ -48,16 +42,16 @@ function expectUsable(result: ToolResult): void {
 
 describe('when the API fails', () => {
   it.each<[string, Fault, RegExp]>([
-    ['401', faults.status(401), /HTTP 401[\s\S]*API keys[\s\S]*Retry: No/],
-    ['403', faults.status(403), /HTTP 403[\s\S]*do not allow[\s\S]*Retry: No/],
-    ['400', faults.status(400), /HTTP 400[\s\S]*Use from, to[\s\S]*Retry: No/],
-    ['503', faults.status(503), /HTTP 503[\s\S]*Retry: Yes/],
-    ['an HTML page', faults.html(), /Next: [\s\S]*Retry: /],
-    ['cut JSON', faults.cutQuietly(), /Next: [\s\S]*Retry: /],
-    ['a lost connection', faults.reset(), /Next: [\s\S]*Retry: Yes/],
-    ['silence', faults.silence(), /Next: [\s\S]*Retry: Yes/],
-    ['another page', faults.wrongPage(), /Next: [\s\S]*Retry: /],
-    ['a redirect', faults.redirect('http://127.0.0.1:1/'), /Next: [\s\S]*Retry: No/],
+    ['401', { status: 401 }, /HTTP 401[\s\S]*API keys[\s\S]*Retry: No/],
+    ['403', { status: 403 }, /HTTP 403[\s\S]*do not allow[\s\S]*Retry: No/],
+    ['400', { status: 400 }, /HTTP 400[\s\S]*Use from, to[\s\S]*Retry: No/],
+    ['503', { status: 503 }, /HTTP 503[\s\S]*Retry: Yes/],
+    ['an HTML page', { html: true }, /Next: [\s\S]*Retry: /],
+    ['cut JSON', { quietCut: 0.5 }, /Next: [\s\S]*Retry: /],
+    ['a lost connection', { reset: true }, /Next: [\s\S]*Retry: Yes/],
+    ['silence', { silent: true }, /Next: [\s\S]*Retry: Yes/],
+    ['another page', { range: 'other-page' }, /Next: [\s\S]*Retry: /],
+    ['a redirect', { redirect: 'http://127.0.0.1:1/' }, /Next: [\s\S]*Retry: No/],
   ])(
     'a tool says what failed, why, what to do next and whether to retry: %s',
     async (_kind, always, text) => {
@@ -78,7 +72,7 @@ describe('when the API fails', () => {
       auth: apiKeys(...secrets),
       retry: { ...fastRetry, attempts: 1 },
     });
-    hostile.next(faults.rateLimited(30));
+    hostile.next({ status: 429, retryAfter: '30' });
     const result = await callTool(createServer(impatient), 'count_calls');
     expectUsable(result);
     expect(textOf(result)).toContain('Retry: Yes, after 30 seconds.');
@@ -108,7 +102,7 @@ describe('when the API fails', () => {
   });
 
   it('a tool hides a failure that goes away with a retry', async () => {
-    hostile.next(faults.status(503), faults.reset());
+    hostile.next({ status: 503 }, { reset: true });
     expect(textOf(await callTool(createServer(client), 'count_calls'))).toContain('20 website calls');
   });
 
@@ -121,7 +115,7 @@ describe('when the API fails', () => {
 
 describe('a tool call that takes too long', () => {
   it('is aborted, and its socket is closed', async () => {
-    hostile.next(faults.silence());
+    hostile.next({ silent: true });
     const patient = createClient({ baseUrl: hostile.url, auth: apiKeys(...secrets) });
     const seen = hostile.abortSeen();
     const result = await callTool(createServer(patient, { callTimeout: 100 }), 'list_calls');
@@ -132,7 +126,7 @@ describe('a tool call that takes too long', () => {
   });
 
   it('can be cancelled, and its socket is closed', async () => {
-    hostile.next(faults.silence());
+    hostile.next({ silent: true });
     const seen = hostile.abortSeen();
     const controller = new AbortController();
     const before = hostile.requests.length;

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
-import { faults, fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
+import { fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createCallByteStream, createCallStream } from '../src/read.ts';
 import { hostileClient, readsHostileServers } from './laws/hostile.ts';
@@ -59,7 +59,7 @@ describe('leaving a stream', () => {
   };
   test.each(Object.entries(ways))('%s closes the requests in flight', async (_, leave) => {
     const server = await serve({
-      fault: (_request, index) => (index === 0 ? undefined : faults.stall()),
+      fault: (_request, index) => (index === 0 ? undefined : { stall: 0.5 }),
       calls: fixtureCalls(100),
     });
     const abort = new AbortController();
@@ -77,7 +77,7 @@ describe('leaving a stream', () => {
 
   test('break closes the requests in flight', async () => {
     const server = await serve({
-      fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
+      fault: (_request, index) => (index < 3 ? undefined : { stall: 0.5 }),
       calls: fixtureCalls(100),
     });
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4 });
@@ -91,7 +91,7 @@ describe('leaving a stream', () => {
 
   test('break out of its pages closes the requests in flight', async () => {
     const server = await serve({
-      fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
+      fault: (_request, index) => (index < 3 ? undefined : { stall: 0.5 }),
       calls: fixtureCalls(100),
     });
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4 });
@@ -105,7 +105,7 @@ describe('leaving a stream', () => {
 
   test('a failing pipeline closes the requests in flight', async () => {
     const server = await serve({
-      fault: (_request, index) => (index < 3 ? undefined : faults.stall()),
+      fault: (_request, index) => (index < 3 ? undefined : { stall: 0.5 }),
       calls: fixtureCalls(100),
     });
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4 });
@@ -136,7 +136,7 @@ describe('a read that fails', () => {
   test('the error comes after the calls before it, and the read goes on from the checkpoint', async () => {
     const server = await serve({
       calls: fixtureCalls(200),
-      fault: (_, index) => (index < 6 ? undefined : faults.status(403)),
+      fault: (_, index) => (index < 6 ? undefined : { status: 403 }),
     });
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 2 });
     const sids: string[] = [];
@@ -151,14 +151,14 @@ describe('a read that fails', () => {
     expect(sids.length).toBeGreaterThan(50);
     await expect(stream.verdict).rejects.toBe(error);
 
-    server.next(...Array.from({ length: 50 }, () => faults.none()));
+    server.next(...Array.from({ length: 50 }, () => ({})));
     const checkpoint = stream.checkpoint();
     const rest = await createCallStream(clientOf(server), { rows: 30, checkpoint }).toArray();
     expect([...sids, ...rest.map((call: Call) => call.sid)]).toEqual(server.calls.map(({ sid }) => sid));
   });
 
   test('a server without totals is read page by page, unproven', async () => {
-    const server = await serve({ calls: fixtureCalls(70), maxRows: 20, fault: () => faults.noRange() });
+    const server = await serve({ calls: fixtureCalls(70), maxRows: 20, fault: () => ({ range: 'none' }) });
     const stream = createCallStream(clientOf(server), { rows: 20 });
     expect(await stream.toArray()).toHaveLength(70);
     expect(await stream.verdict).toMatchObject({ proof: 'unproven', proved: 0, gaps: [{ why: 'no_total' }] });

@@ -65,7 +65,7 @@ export interface HostileServer extends AsyncDisposable {
  *
  * @example
  * const server = await startHostileServer();
- * server.next('status=503', faults.cutBody());
+ * server.next('status=503', { cut: 0.5 });
  * const client = createClient({ baseUrl: server.url, auth: apiKeys('a', 'b'), retry: fastRetry });
  */
 export async function startHostileServer(options: HostileOptions = {}): Promise<HostileServer> {

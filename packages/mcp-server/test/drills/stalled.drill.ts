@@ -1,4 +1,4 @@
-import { faults, startHostileServer } from '@call-attribution/core/testing';
+import { startHostileServer } from '@call-attribution/core/testing';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
@@ -13,7 +13,7 @@ const stalled = openDrill({
 
 it('an API that says nothing is reported within ten seconds', () =>
   stalled.run(async () => {
-    const hostile = await startHostileServer({ calls: [], fault: () => faults.silence() });
+    const hostile = await startHostileServer({ calls: [], fault: () => ({ silent: true }) });
     const env = { CALLS_BASE_URL: hostile.url, CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' };
     const client = clientFrom(readSettings({ env }));
     const started = performance.now();

@@ -1,7 +1,6 @@
 import { apiKeys, type Call, createClient } from '@call-attribution/core';
 import {
   type Fault,
-  faults,
   fixtureCalls,
   type HostileServer,
   startHostileServer,
@@ -12,18 +11,18 @@ import { expect } from 'vitest';
 import { createCallByteStream, createCallStream } from '../../src/read.ts';
 
 const whims: Record<string, () => Fault> = {
-  none: () => faults.none(),
-  busy: () => faults.rateLimited(0),
-  broken: () => faults.status(503),
-  cut: () => faults.cutBody(0.6),
-  cutQuietly: () => faults.cutQuietly(0.7),
-  html: () => faults.html(),
-  reset: () => faults.reset(),
-  gzip: () => faults.gzip(),
-  br: () => faults.br(),
-  wrongPage: () => faults.wrongPage(),
-  rangeTooLong: () => faults.rangeTooLong(),
-  brokenUtf8: () => faults.brokenUtf8(),
+  none: () => ({}),
+  busy: () => ({ status: 429, retryAfter: '0' }),
+  broken: () => ({ status: 503 }),
+  cut: () => ({ cut: 0.6 }),
+  cutQuietly: () => ({ quietCut: 0.7 }),
+  html: () => ({ html: true }),
+  reset: () => ({ reset: true }),
+  gzip: () => ({ encoding: 'gzip' }),
+  br: () => ({ encoding: 'br' }),
+  wrongPage: () => ({ range: 'other-page' }),
+  rangeTooLong: () => ({ range: 'too-long' }),
+  brokenUtf8: () => ({ brokenUtf8: true }),
 };
 
 /** A client of a hostile server that is patient, but not slow. */
