@@ -61,6 +61,59 @@ describe('measures', () => {
     );
   });
 
+  const number = fc.oneof(
+    fc.integer({ min: -50, max: 50 }).map((value) => value + 0),
+    fc.double({ noNaN: true, min: -1e15, max: 1e15 }).map((value) => value + 0),
+    fc.constantFrom(0.1, 1e16, -1e16, 1e-9, '0.5', '-12.25'),
+  );
+  it.each<[string, Measure<unknown, Row>]>([
+    ['count', count()],
+    ['sum', sum('v')],
+    ['mean', mean('v')],
+    ['min', min('v')],
+    ['max', max('v')],
+    ['percentile', percentile('v', 90)],
+    ['distinct', distinct('v')],
+  ])('%s of parts that were saved and merged is that of the whole', (_, measure) => {
+    fc.assert(
+      fc.property(fc.array(fc.array(number, { maxLength: 30 }), { maxLength: 4 }), (parts) => {
+        const whole = measure();
+        for (const part of [...parts].reverse()) {
+          const own = measure();
+          for (const v of part) own.add({ v });
+          whole.merge?.(JSON.parse(JSON.stringify(own.save?.())));
+        }
+        expect(whole.result()).toEqual(measured(measure, parts.flat()));
+      }),
+      runs,
+    );
+  });
+
+  it('a sum is the double nearest to the true one', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -(2 ** 53), max: 2 ** 53 }), { maxLength: 50 }), (values) => {
+        const truth = values.reduce((total, value) => total + BigInt(value), 0n);
+        expect(measured(sum('v'), values)).toBe(Number(truth));
+      }),
+      runs,
+    );
+  });
+
+  it('percentiles are the values at their rank', () => {
+    const values = fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1 });
+    fc.assert(
+      fc.property(values, fc.integer({ min: 1, max: 100 }), (values, p) => {
+        const sorted = [...values].sort((a, b) => a - b);
+        expect(measured(percentile('v', p), values)).toBe(sorted[Math.ceil((p * values.length) / 100) - 1]);
+      }),
+      runs,
+    );
+  });
+
+  it('different values are told apart by their type', () => {
+    expect(measured(distinct('v'), ['1', 1, true, 'true', 1])).toBe(4);
+  });
+
   it('refuse a percentile outside 0 to 100', () => {
     expect(() => percentile('v' as never, 101)).toThrow(/percentile 101; expected 0 to 100/);
   });

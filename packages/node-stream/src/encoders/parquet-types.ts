@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { day, parseNaive } from '@call-attribution/core/time';
-import { numberOf } from '../accumulators/decimal.ts';
+import { numberOf } from '../operators/fields.ts';
 import { type Cell, halfPair } from './row-text.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { Call, FieldSpec, FieldType } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
-import { inCall } from '../accumulators/decimal.ts';
 import { ItemError } from '../errors.ts';
 import { defineOperator } from '../operators/chain.ts';
+import { inCall } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
 import { type ParquetType, readBack, storedType } from './parquet-types.ts';
 import { type Cell, cellTexts, jsonOf } from './row-text.ts';

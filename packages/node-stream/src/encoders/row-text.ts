@@ -1,5 +1,5 @@
-import { inCall } from '../accumulators/decimal.ts';
 import { ItemError } from '../errors.ts';
+import { inCall } from '../operators/fields.ts';
 
 /** What a cell of a table holds: in Parquet as it is stored, in CSV as text. */
 export type Cell = string | number | bigint | boolean | null | undefined;

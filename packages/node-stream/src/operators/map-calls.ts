@@ -31,47 +31,26 @@ export function mapCalls<O, I = Call>(map: MapItem<I, O>, options: MapOptions = 
     name: 'mapCalls',
     gives: 'new',
     begin: (_, { signal }) => ({
-      page(items) {
-        const out: O[] = [];
-        for (const [at, item] of items.entries()) {
-          const value = map(item, signal);
-          if (isPromise(value)) return finish(items, at, value, out, signal);
-          if (value !== null && value !== undefined) out.push(value);
-        }
-        return out;
+      async page(items) {
+        const results: Mapped<O>[] = [];
+        let next = 0;
+        const work = async (): Promise<void> => {
+          try {
+            while (next < items.length && !signal.aborted) {
+              const at = next++;
+              const value = map(items[at] as I, signal);
+              results[at] = isPromise(value) ? await value : value;
+            }
+          } catch (error) {
+            next = items.length;
+            throw error;
+          }
+        };
+        const workers: Promise<void>[] = [];
+        while (workers.length < concurrency && next < items.length) workers.push(work());
+        await untilAborted(signal, Promise.all(workers));
+        return results.filter((value) => value !== null && value !== undefined);
       },
     }),
   });
-
-  /** The rest of a page, of which the first item is on its way. */
-  async function finish(
-    items: readonly I[],
-    first: number,
-    begun: Promise<Mapped<O>>,
-    out: O[],
-    signal: AbortSignal,
-  ): Promise<O[]> {
-    const results: Mapped<O>[] = [];
-    let next = first + 1;
-    const work = async (at: number, begun: Mapped<O> | Promise<Mapped<O>>): Promise<void> => {
-      try {
-        results[at - first] = await begun;
-        while (next < items.length && !signal.aborted) {
-          const mine = next++;
-          results[mine - first] = await map(items[mine] as I, signal);
-        }
-      } catch (error) {
-        next = items.length;
-        throw error;
-      }
-    };
-    const workers = [work(first, begun)];
-    while (workers.length < concurrency && next < items.length) {
-      const mine = next++;
-      workers.push(work(mine, (async () => map(items[mine] as I, signal))()));
-    }
-    await untilAborted(signal, Promise.all(workers));
-    for (const value of results) if (value !== null && value !== undefined) out.push(value);
-    return out;
-  }
 }

@@ -2,7 +2,6 @@ import type { Call } from '@call-attribution/core';
 import { type Duration, formatNaive } from '@call-attribution/core/time';
 import { defineOperator } from './chain.ts';
 import { type AnyGrouping, type Grouping, GroupKind, type GroupRow, type Groups } from './groups.ts';
-import { Heap } from './heap.ts';
 import type { Measure } from './measures.ts';
 import type { Operator } from './operator.ts';
 import { Clock, millisOf, type TimeOptions, timeOf, type WindowRow } from './windows.ts';
@@ -16,13 +15,9 @@ export interface SessionOptions<T, K extends string, M extends Record<string, Me
 }
 
 interface Session<T, Row> {
-  readonly key: string;
   from: number;
   last: number;
   readonly groups: Groups<T, Row>;
-  /** The time at which it may end: when it has grown since, it is looked at again. */
-  due: number;
-  isOpen: boolean;
 }
 
 interface SavedSessions {
@@ -54,29 +49,20 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
       const saved = state as SavedSessions | null;
       const clock = new Clock(time, hasTime, saved?.closed ?? null);
       const byKey = new Map<string, Session<T, Row>[]>();
-      const dues = new Heap<Session<T, Row>>((a, b) => a.due < b.due);
-      const open = (key: string, from: number, last: number, groups: Groups<T, Row>): Session<T, Row> => {
-        const session = { key, from, last, groups, due: last + gap, isOpen: true };
-        const same = byKey.get(key);
-        if (same === undefined) byKey.set(key, [session]);
-        else same.push(session);
-        dues.push(session);
-        return session;
-      };
-      const remove = (session: Session<T, Row>): void => {
-        session.isOpen = false;
-        const rest = (byKey.get(session.key) ?? []).filter(({ isOpen }) => isOpen);
-        if (rest.length === 0) byKey.delete(session.key);
-        else byKey.set(session.key, rest);
-      };
-      for (const [key, from, last, groups] of saved?.open ?? []) open(key, from, last, kind.open(groups));
+      for (const [key, from, last, groups] of saved?.open ?? [])
+        byKey.set(key, [...(byKey.get(key) ?? []), { from, last, groups: kind.open(groups) }]);
+      /** Items that came since all sessions were looked at. */
+      let taken = 0;
 
       const take = (item: T): void => {
         const at = clock.timeOf(item);
         const key = JSON.stringify(kind.keyOf(item));
-        const touched = (byKey.get(key) ?? []).filter(({ from, last }) => at > from - gap && at < last + gap);
-        if (touched.length === 0 && at + gap <= clock.closed) return void clock.late(item);
-        const [session = open(key, at, at, kind.open()), ...others] = touched;
+        const same = byKey.get(key) ?? [];
+        const isTouched = ({ from, last }: Session<T, Row>): boolean =>
+          at > from - gap && at < last + gap && last + gap > clock.closed;
+        const [first, ...others] = same.filter(isTouched);
+        if (first === undefined && at + gap <= clock.closed) return void clock.late(item);
+        const session = first ?? { from: at, last: at, groups: kind.open() };
         session.groups.add(item);
         session.from = Math.min(session.from, at);
         session.last = Math.max(session.last, at);
@@ -85,22 +71,26 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
           session.from = Math.min(session.from, other.from);
           session.last = Math.max(session.last, other.last);
           session.groups.merge(other.groups.save());
-          remove(other);
         }
+        if (first === undefined) byKey.set(key, [...same, session]);
+        else if (others.length > 0)
+          byKey.set(
+            key,
+            same.filter((each) => !others.includes(each)),
+          );
         clock.seen(at);
       };
       /** Ends the sessions whose pause has passed. */
       const close = (): WindowRow<K, M>[] => {
-        const ended: Session<T, Row>[] = [];
-        for (let first = dues.top; first !== undefined && first.due <= clock.closed; first = dues.top) {
-          dues.pop();
-          if (!first.isOpen) continue;
-          first.due = first.last + gap;
-          if (first.due > clock.closed) dues.push(first);
-          else {
-            ended.push(first);
-            remove(first);
-          }
+        taken = 0;
+        const ended: (Session<T, Row> & { readonly key: string })[] = [];
+        for (const [key, sessions] of byKey) {
+          const rest: Session<T, Row>[] = [];
+          for (const session of sessions)
+            if (session.last + gap > clock.closed) rest.push(session);
+            else ended.push({ ...session, key });
+          if (rest.length === 0) byKey.delete(key);
+          else if (rest.length < sessions.length) byKey.set(key, rest);
         }
         ended.sort((a, b) => a.last - b.last || a.from - b.from || (a.key < b.key ? -1 : 1));
         return ended.flatMap(({ from, last, groups }) =>
@@ -110,19 +100,21 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
       return {
         page(items, passed) {
           for (const item of items) take(item);
-          return clock.pass(passed) ? close() : [];
+          clock.pass(passed);
+          taken += items.length;
+          // All of them are looked at, and so only after as many items: that stays linear.
+          return taken >= byKey.size ? close() : [];
         },
         end() {
           clock.closed = Number.POSITIVE_INFINITY;
           return close();
         },
-        save(): SavedSessions {
-          const all = [...byKey.values()].flat();
-          return {
-            ...clock.save(),
-            open: all.map(({ key, from, last, groups }) => [key, from, last, groups.save()] as const),
-          };
-        },
+        save: (): SavedSessions => ({
+          ...clock.save(),
+          open: [...byKey].flatMap(([key, sessions]) =>
+            sessions.map(({ from, last, groups }) => [key, from, last, groups.save()] as const),
+          ),
+        }),
       };
     },
   });

@@ -1,7 +1,6 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { numberOf } from '../accumulators/decimal.ts';
 import { defineOperator } from './chain.ts';
-import { type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
+import { type Key, keyOf, nameOf, namesOf, numberOf, type Reading, reader } from './fields.ts';
 import type { Operator } from './operator.ts';
 
 /** Settings of `topN`. */
