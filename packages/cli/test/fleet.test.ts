@@ -308,9 +308,7 @@ test('a store of a newer schema and a bucket that ignores conditions are refused
   const refused = await fleet(folder, ['work', 'job.json', '--keys', 'keys'], { env: aws });
   bucket.close();
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toMatch(
-    /The server of s3:\/\/calls\/raw cannot keep two workers apart: .*200 instead of 412/,
-  );
+  expect(refused.stderr).toMatch(/The server of s3:\/\/calls\/raw cannot keep two workers apart: /);
   expect(refused.stderr).not.toContain('hunter2');
 });
 

@@ -10,12 +10,6 @@ export {
 } from './engine/postgres-engine.ts';
 export type { JobCard, NotedTrouble, Ticket, TicketNote, WorkerCard } from './engine/ticket.ts';
 export { FleetError, type FleetErrorCode } from './errors.ts';
-export {
-  type AccountFiles,
-  type FilesReader,
-  type FilesReaderOptions,
-  openFilesReader,
-} from './files/read-files.ts';
 export { isStore, type Job, type JobAccount, type PlannedAccount, type PlannedJob } from './job.ts';
 export { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 export { checkJob, readJob } from './read-job.ts';
@@ -27,9 +21,15 @@ export {
   statusOf,
   type WorkerStatus,
 } from './status.ts';
-export type { Target, TurnEnd, TurnWork } from './turn/turn.ts';
+export { openTarget } from './targets/open.ts';
+export {
+  type AccountFiles,
+  type FilesReader,
+  type FilesReaderOptions,
+  openFilesReader,
+} from './targets/read-files.ts';
+export type { Target, TurnEnd, TurnWork } from './targets/target.ts';
 export type { WorkerEvent } from './worker/events.ts';
-export { openTarget, type TargetOptions } from './worker/open-target.ts';
 export {
   createWorker,
   type Worker,

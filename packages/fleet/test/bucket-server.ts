@@ -37,8 +37,6 @@ export interface BucketBehavior {
   ignores: ('if-none-match' | 'if-match')[];
   /** What it says that the etags are. */
   etags: 'md5' | 'none' | 'fixed';
-  /** Etags of conditions must come without quotes, as with Ceph. */
-  wantsPlainEtags: boolean;
   listsNothing: boolean;
   keepsChecksums: boolean;
   /** Keys in a page of a list. */
@@ -74,7 +72,6 @@ export async function startBucketServer(given: Partial<BucketBehavior> = {}): Pr
   const behavior: BucketBehavior = {
     ignores: [],
     etags: 'md5',
-    wantsPlainEtags: false,
     listsNothing: false,
     keepsChecksums: true,
     pageSize: 1000,
@@ -171,7 +168,7 @@ const fail = (status: number, code: string): Reply => ({
 
 function put(
   objects: Map<string, StoredObject>,
-  { ignores, etags, wantsPlainEtags }: BucketBehavior,
+  { ignores, etags }: BucketBehavior,
   key: string,
   there: StoredObject | undefined,
   headers: IncomingMessage['headers'],
@@ -186,8 +183,7 @@ function put(
   const match = headers['if-match'];
   if (match !== undefined && !ignores.includes('if-match')) {
     if (there === undefined) return fail(404, 'NoSuchKey');
-    if ((wantsPlainEtags ? there.etag.replaceAll('"', '') : there.etag) !== match)
-      return fail(412, 'PreconditionFailed');
+    if (there.etag !== match) return fail(412, 'PreconditionFailed');
   }
   const etag = etags === 'fixed' ? '"always-the-same"' : `"${createHash('md5').update(body).digest('hex')}"`;
   const meta = Object.fromEntries(

@@ -98,7 +98,7 @@ export async function workerOn(
   const planned = await checkJob(job);
   const events: WorkerEvent[] = [];
   const { env, ...options } = more;
-  const target = options.target ?? (await openTarget(planned.into, env === undefined ? {} : { env }));
+  const target = options.target ?? (await openTarget(planned.into, env));
   opened.push(target);
   const worker = createWorker({
     job: planned,

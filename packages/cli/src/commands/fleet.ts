@@ -44,8 +44,6 @@ export const fleetWork = command({
   options: {
     ...engine,
     ...keys,
-    '--scratch <folder>':
-      "folder for files before they go into a bucket (default: the system's folder for temporary files)",
     '--slots <n>': 'accounts to read at a time, 1 to 64 (default: 4)',
     '--name <name>': 'name of the worker, which must be its own (default: made from the host)',
     '--grace <duration>':

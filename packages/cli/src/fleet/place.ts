@@ -104,16 +104,14 @@ async function onlyJob(url: string, args: Args, io: Io): Promise<TypedJob> {
 }
 
 /** Opens the target of a job, with the password of PGPASSWORD and paths from the folder of the command. */
-export function targetAt(into: string, args: Args, io: Io): Promise<Target> {
+export function targetAt(into: string, io: Io): Promise<Target> {
   const folder = /^folder:(.+)$/.exec(into)?.[1];
-  const scratch = args.has('scratch') ? args.text('scratch') : null;
   return whileWaiting('waiting for the target', () =>
-    openTarget(folder === undefined ? storeUrl(into, io) : `folder:${resolve(io.cwd, folder)}`, {
-      env: io.env,
-      ...(scratch === null ? {} : { scratch: resolve(io.cwd, scratch) }),
-    }).catch((error: unknown) => {
-      throw CallsError.is(error) && error.name === 'StoreError' ? fleetFailure(error) : error;
-    }),
+    openTarget(folder === undefined ? storeUrl(into, io) : `folder:${resolve(io.cwd, folder)}`, io.env).catch(
+      (error: unknown) => {
+        throw CallsError.is(error) && error.name === 'StoreError' ? fleetFailure(error) : error;
+      },
+    ),
   );
 }
 

@@ -35,7 +35,7 @@ export async function work(args: Args, io: Io): Promise<number> {
   const url = engineUrl(args, io);
   const engine = url === null ? memoryEngine(io.clock) : await openEngine(url, job.name, args, io);
   try {
-    const target = await targetAt(job.into, args, io);
+    const target = await targetAt(job.into, io);
     try {
       return await workWith({ job, engine, target, slots, grace }, args, io);
     } finally {

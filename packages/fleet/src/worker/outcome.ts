@@ -1,6 +1,6 @@
 import type { NotedTrouble, Ticket } from '../engine/ticket.ts';
 import type { PlannedJob } from '../job.ts';
-import type { TurnEnd } from '../turn/turn.ts';
+import type { TurnEnd } from '../targets/target.ts';
 import { brief, retryWait, serverWait, type Trouble } from './trouble.ts';
 
 /** Turns in a row that may end with trouble of the account before it is set aside. */

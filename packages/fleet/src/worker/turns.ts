@@ -2,7 +2,7 @@ import { sleep, systemClock } from '@call-attribution/core';
 import { type Engine, silenceMs, type Turn } from '../engine/engine.ts';
 import type { Ticket, WorkerCard } from '../engine/ticket.ts';
 import type { PlannedAccount, PlannedJob } from '../job.ts';
-import type { Target, TurnEnd } from '../turn/turn.ts';
+import type { Target, TurnEnd } from '../targets/target.ts';
 import { Clients } from './clients.ts';
 import type { WorkerEvent } from './events.ts';
 import { afterDrop, afterTrouble, afterTurn, type TurnFacts } from './outcome.ts';
@@ -132,7 +132,8 @@ export class Turns {
       const kept = await this.#clients.take(job, account);
       open.requests = () => kept.started;
       return await this.#target.turn({
-        ...{ job, account, turn, client: kept.client, signal: stop.signal, now, holder: this.#name },
+        ...{ job, account, client: kept.client, signal: stop.signal, now, holder: this.#name },
+        since: turn.note.round ?? now(),
         onCalls: (calls) => {
           open.calls += calls;
           this.#pace.add({ at: now(), calls, requests: 0 });

@@ -2,7 +2,7 @@ import type { Clock, Fetch, RequestDispatcher } from '@call-attribution/core';
 import type { CredentialSource } from '../credentials.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { PlannedJob } from '../job.ts';
-import type { Target } from '../turn/turn.ts';
+import type { Target } from '../targets/target.ts';
 import type { WorkerEvent } from './events.ts';
 
 /** How a worker works. */

@@ -107,9 +107,8 @@ class FleetWorker implements Worker {
   }
 
   async run(): Promise<WorkerEnd> {
-    const { target, engine, job } = this.#options;
-    await target.prepare(job);
-    const unlock = engine.isShared ? null : await target.lock(job);
+    const { target, engine } = this.#options;
+    const release = await target.prepare(!engine.isShared);
     try {
       const reason = await this.#work();
       await this.#turns.end();
@@ -121,7 +120,7 @@ class FleetWorker implements Worker {
       this.#turns.drop();
       await this.#turns.end();
       await this.#turns.close();
-      await unlock?.();
+      await release();
     }
   }
 

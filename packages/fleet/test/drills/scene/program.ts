@@ -1,6 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import { openBucketTarget } from '../../../src/files/bucket.ts';
-import { bucketWaits } from '../../../src/files/bucket-client.ts';
 import {
   createWorker,
   credentialsFrom,
@@ -30,10 +28,7 @@ async function engineAt(url: string): Promise<Engine> {
 }
 const engine = orders.engine === null ? memoryEngine() : await engineAt(orders.engine);
 process.stdout.write(`${JSON.stringify({ kind: 'open' })}\n`);
-// A lock that was left behind is taken over after some beats.
-const target = job.into.startsWith('s3:')
-  ? openBucketTarget(job.into, { waits: { ...bucketWaits, beatMs: 100 } })
-  : await openTarget(job.into);
+const target = await openTarget(job.into);
 const worker = createWorker({
   ...{ job, engine, target },
   credentials: credentialsFrom({ folder: orders.keys, onWarning: () => {} }),

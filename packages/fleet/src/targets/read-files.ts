@@ -1,14 +1,12 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
 import { addMonths, formatNaive, parseNaive } from '@call-attribution/core/time';
+import { monthFolder } from '@call-attribution/node-stream';
 import { receiptEnding } from '@call-attribution/node-stream/receipts';
 import type { PlannedJob } from '../job.ts';
-import { bucketAddress } from './bucket-address.ts';
-import { openBucketClient } from './bucket-client.ts';
-import { onDisk, orNull } from './folder-files.ts';
-import { openScratch } from './scratch.ts';
+import { openBucket } from './bucket.ts';
 
 /** The months of an account as they lie in a folder or bucket. */
 export interface AccountFiles {
@@ -30,8 +28,6 @@ export interface FilesReader extends AsyncDisposable {
 export interface FilesReaderOptions {
   /** The folder, for a job into one. */
   readonly root: string | null;
-  /** Folder for copies of files of a bucket. Default: a new one below the folder for temporary files. */
-  readonly scratch?: string | undefined;
   /** Where the keys of a bucket come from. Default `process.env`. */
   readonly env?: Environment | undefined;
 }
@@ -39,49 +35,41 @@ export interface FilesReaderOptions {
 /** Opens the files of a job, to check them. */
 export async function openFilesReader(
   job: PlannedJob,
-  { root, scratch, env = process.env }: FilesReaderOptions,
+  { root, env = process.env }: FilesReaderOptions,
 ): Promise<FilesReader> {
   if (root !== null)
     return {
-      files: (account) =>
-        onDisk(`folder:${root}`, async () => {
-          const folder = `account=${account}`;
-          const names = (await orNull(readdir(join(root, folder)))) ?? [];
-          return aboutOf(
-            job,
-            names.map((name) => `${folder}/${name}`),
-          );
-        }),
+      async files(account) {
+        const files = await monthFolder(root).list(`account=${account}`);
+        return aboutOf(
+          job,
+          files.map(({ name }) => name),
+        );
+      },
       local: async (name) => join(root, name),
       [Symbol.asyncDispose]: async () => {},
     };
-  const client = openBucketClient(bucketAddress(job.into, env));
-  const copies = await openScratch(scratch);
+  const bucket = openBucket(job.into, env);
+  // Only this user can read it.
+  const copies = await mkdtemp(join(tmpdir(), 'calls-fleet-'));
   return {
     async files(account) {
-      const keys: string[] = [];
-      for await (const { key } of client.list(`account=${account}/`)) keys.push(key);
-      return aboutOf(job, keys);
+      const names: string[] = [];
+      for await (const { name } of bucket.list(`account=${account}/`)) names.push(name);
+      return aboutOf(job, names);
     },
     async local(name) {
-      const path = join(await copies.folder(), name);
+      const path = join(copies, name);
       await mkdir(dirname(path), { recursive: true });
       for (const ending of ['', receiptEnding]) {
-        const file = openSync(`${path}${ending}`, 'w', 0o600);
-        try {
-          await client.download(
-            `${name}${ending}`,
-            (bytes, at) => void writeSync(file, bytes, 0, bytes.length, at),
-          );
-        } finally {
-          closeSync(file);
-        }
+        const bytes = await bucket.get(`${name}${ending}`);
+        if (bytes !== null) await writeFile(`${path}${ending}`, bytes);
       }
       return path;
     },
     async [Symbol.asyncDispose]() {
-      await copies.close();
-      client.close();
+      bucket.close();
+      await rm(copies, { recursive: true, force: true });
     },
   };
 }
@@ -89,8 +77,10 @@ export async function openFilesReader(
 const monthIn = (path: string): string | null =>
   /^account=[^/]+\/month=(\d{4}-\d{2})\.parquet$/.exec(path)?.[1] ?? null;
 
-function aboutOf(job: PlannedJob, keys: readonly string[]): AccountFiles {
-  const plain = keys.map((key) => (key.endsWith(receiptEnding) ? key.slice(0, -receiptEnding.length) : key));
+function aboutOf(job: PlannedJob, found: readonly string[]): AccountFiles {
+  const plain = found.map((name) =>
+    name.endsWith(receiptEnding) ? name.slice(0, -receiptEnding.length) : name,
+  );
   const names = [...new Set(plain)].filter((name) => monthIn(name) !== null).sort();
   const held = new Set(names.map(monthIn));
   const [first] = [...held].sort();

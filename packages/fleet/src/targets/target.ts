@@ -1,6 +1,7 @@
 import type { Client } from '@call-attribution/core';
-import type { Turn } from '../engine/engine.ts';
+import { FileLockedError, lockFile } from '@call-attribution/node-stream/files';
 import type { TicketNote } from '../engine/ticket.ts';
+import { targetLocked } from '../errors.ts';
 import type { PlannedAccount, PlannedJob } from '../job.ts';
 
 /** All that a turn works with. */
@@ -9,8 +10,8 @@ export interface TurnWork {
   readonly job: PlannedJob;
   /** The account to read. */
   readonly account: PlannedAccount;
-  /** Its ticket. */
-  readonly turn: Turn;
+  /** When the read began that this turn goes on with, in milliseconds since 1970: what was written since is kept. */
+  readonly since: number;
   /** Reads with the credentials of the account. */
   readonly client: Client;
   /** Aborted when the turn is somebody else's or the worker ends at once. */
@@ -35,12 +36,22 @@ export interface TurnEnd {
 export interface Target extends AsyncDisposable {
   /** For messages, without a password. */
   readonly name: string;
-  /** Makes sure, before anything is read, that it can take the calls of a job. */
-  prepare(job: PlannedJob): Promise<void>;
-  /** Keeps a second process out that has no engine in common. Returns what lets go. */
-  lock(job: PlannedJob): Promise<() => Promise<void>>;
+  /**
+   * Makes sure, before anything is read, that calls can be written. For a worker without an engine it keeps a second one out, where that
+   * is possible, until the function that it returns is called.
+   */
+  prepare(isAlone: boolean): Promise<() => Promise<void>>;
   /** Reads a part of an account and writes it. */
   turn(work: TurnWork): Promise<TurnEnd>;
-  /** Closes connections, and removes what is half written. */
+  /** Closes connections. */
   close(): Promise<void>;
+}
+
+/** Keeps other processes out of a target by a file. */
+export async function lockTarget(name: string, path: string): Promise<() => Promise<void>> {
+  try {
+    return await lockFile(path);
+  } catch (cause) {
+    throw cause instanceof FileLockedError ? targetLocked(name, cause) : cause;
+  }
 }

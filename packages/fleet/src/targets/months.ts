@@ -1,0 +1,26 @@
+import { exportMonths, type MonthTarget, sliceFilter } from '@call-attribution/node-stream';
+import type { TurnEnd, TurnWork } from './target.ts';
+
+/** Pages after which a turn ends with its month, so that others get one. */
+const pagesOfTurn = 50;
+
+/** Exports an account by month, as `calls export --partition month` does. A long export ends with a month, and the next turn goes on. */
+export async function turnIntoMonths(target: MonthTarget, work: TurnWork): Promise<TurnEnd> {
+  const { job, account, client, since, signal, now, onCalls } = work;
+  const { calls, isCut, files, verdict } = await exportMonths(client, target, {
+    filter: sliceFilter(job.filter, { from: job.from, to: job.until }, 'half-open', job.version),
+    ...{ account: account.id, name: account.name, settle: job.settle, signal, clock: { now } },
+    ...{ since, maxPages: pagesOfTurn, onError: job.skip ? 'skip' : 'fail' },
+    onFile: ({ isKept, calls }) => {
+      if (!isKept) onCalls(calls);
+    },
+  });
+  if (isCut) return { kind: 'cut', note: { calls, total: null, whole: null, lacks: null } };
+  const missing = verdict.gaps.reduce((sum, gap) => sum + (gap.missing ?? 0), 0);
+  const whole = verdict.proof === 'whole';
+  const worst = whole ? undefined : files.find(({ verdict }) => verdict?.proof !== 'whole');
+  const reasons = worst?.verdict?.gaps.map(({ why }) => why).join(', ') || 'nothing proves it';
+  const lacks =
+    worst === undefined ? null : `${worst.name} is ${worst.verdict?.proof ?? 'unproven'}: ${reasons}`;
+  return { kind: 'round', note: { calls, total: calls + missing, whole, lacks } };
+}
