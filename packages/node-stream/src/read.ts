@@ -7,6 +7,7 @@ import { formatNaive, hour, second } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import {
   bytesOf,
+  type CallQuery,
   CallSource,
   callQuery,
   callSteps,
@@ -22,7 +23,7 @@ import type { Chain, Done, Operator, Sink, Through } from './operators/operator.
 import { leavable } from './operators/sources.ts';
 import type { Checkpoint, Page, Range, ReadFacts, Source } from './page.ts';
 import type { Verdict } from './proof.ts';
-import { type Place, type Portion, type Progress, pagesOf, Reading } from './reading.ts';
+import { type Place, type Progress, Reading, type ReadPage, type Taken } from './reading.ts';
 
 /** A record that could not be parsed. */
 export interface DeadRecord {
@@ -110,39 +111,6 @@ export interface CallByteStream<T = Buffer> extends ReadStream<T> {}
 // No time zone is further from UTC: what is older is older everywhere.
 const settled = 14 * hour;
 
-/** What begins a read of calls: for streams, and for syncs. */
-function callReading<T>(
-  source: CallSource,
-  settings: {
-    readonly rows: number;
-    readonly prefetch: number;
-    readonly checkpoint?: Checkpoint | null | undefined;
-    readonly signal?: AbortSignal | undefined;
-    readonly onProgress?: ((progress: Progress) => void) | undefined;
-    readonly now?: () => number;
-  },
-  take: (record: RawRecord) => T | null,
-): Reading<RawRecord, T, string> {
-  const { rows, prefetch, checkpoint = null, signal = null, onProgress, now = Date.now } = settings;
-  return new Reading<RawRecord, T, string>({
-    ...callSteps,
-    source,
-    of: source.query.of,
-    asked: source.query.asked,
-    read: (time) => numberOf(time) ?? 0,
-    spanOf: (span) => source.spanOf(span),
-    until: formatNaive(Math.floor((now() - settled) / second) * second),
-    take,
-    count: (range, stop) => source.count(range, stop),
-    rows,
-    ahead: prefetch,
-    checkpoint,
-    signal,
-    onProgress,
-    now,
-  });
-}
-
 class Stream<T> extends Readable {
   readonly of: string;
   readonly calls: 'v2' | 'v3' | null;
@@ -151,30 +119,20 @@ class Stream<T> extends Readable {
   readonly facts: ReadFacts;
   readonly signal: AbortSignal | null;
   readonly verdict: Promise<Verdict>;
-  readonly #stop: () => void;
-  readonly #open: (from: Checkpoint | null) => Portions<T>;
+  readonly #reading: Reading<RawRecord, T, string>;
   #readAs: 'items' | 'pages' | null = null;
-  #portions: Portions<T> | null = null;
-  #isPulling = false;
-  #isWanted = false;
-  /** The portion that is being pushed, and how far it was. */
-  #portion: Portion<T, string> | null = null;
-  #at = 0;
-  /** Items that were handed over, and after how many of them pages ended that were not taken yet. */
-  #given = 0;
-  #ends: { readonly at: number; readonly place: Place }[] = [];
-  #place: { readonly checkpoint: Checkpoint };
+  #pages: AsyncGenerator<ReadPage<T>, void, void> | null = null;
+  #place: Place;
 
   constructor(
     client: PageClient,
-    { query }: CallSource,
-    reading: Reading<RawRecord, unknown, string>,
-    open: (from: Checkpoint | null) => Portions<T>,
+    query: CallQuery,
+    reading: Reading<RawRecord, T, string>,
     isObjects: boolean,
   ) {
-    super(isObjects ? { objectMode: true, highWaterMark: 256 } : {});
-    this.#stop = () => reading.stop();
-    this.#open = open;
+    // A page is pushed when all items before it were taken.
+    super({ objectMode: isObjects, highWaterMark: 1 });
+    this.#reading = reading;
     this.#place = reading.place;
     this.of = query.of;
     this.calls = isObjects ? client.version : null;
@@ -187,51 +145,34 @@ class Stream<T> extends Readable {
   }
 
   checkpoint(): Checkpoint {
-    // With an encoding the buffer is counted in characters, of three bytes at most.
-    const held = this.readableEncoding === null ? this.readableLength : 3 * this.readableLength;
-    const taken = this.#given - held;
-    for (let end = this.#ends[0]; end !== undefined && end.at <= taken; end = this.#ends[0]) {
-      this.#place = end.place;
-      this.#ends.shift();
-    }
+    if (this.readableLength === 0) this.#place = this.#reading.place;
     return this.#place.checkpoint;
   }
 
   pages(from: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> {
-    this.#claim('pages', from);
-    return this.#ended(this.#wholePages(from));
+    return this.#ended(this.#begin('pages', from));
   }
 
   override [Symbol.asyncIterator](): NodeJS.AsyncIterator<T> {
-    this.#claim('items', null);
-    const portions = this.#ended(this.#open(null));
-    let portion: Portion<T, string> | null = null;
+    const pages = this.#ended(this.#begin('items', null));
+    let items: readonly T[] = [];
     let at = 0;
     // Not a generator: what is at hand costs a fraction of what it would pay for each item.
     const next = (): Promise<IteratorResult<T, undefined>> => {
-      try {
-        while (portion !== null && at < portion.size) {
-          const value = portion.item(at);
-          at += 1;
-          if (value !== null) return Promise.resolve({ done: false, value });
-        }
-        return more();
-      } catch (error) {
-        return portions.throw(error) as Promise<never>;
-      }
+      if (at >= items.length) return more();
+      at += 1;
+      return Promise.resolve({ done: false, value: items[at - 1] as T });
     };
     const more = async (): Promise<IteratorResult<T, undefined>> => {
-      if (portion !== null) this.#place = portion.commit();
-      portion = null;
-      const { done, value } = await portions.next();
+      const { done, value } = await pages.next();
       if (done === true) return { done: true, value: undefined };
-      portion = value;
+      items = value.items;
       at = 0;
       return next();
     };
     const leave = async (): Promise<IteratorResult<T, undefined>> => {
-      portion = null;
-      await portions.return();
+      items = [];
+      await pages.return();
       return { done: true, value: undefined };
     };
     return { next, return: leave, [Symbol.asyncIterator]: () => ({ next, return: leave }) as never } as never;
@@ -250,26 +191,15 @@ class Stream<T> extends Readable {
   }
 
   override _read(): void {
-    if (this.#portions === null) {
-      this.#claim('items', null);
-      this.#portions = this.#open(null);
-    }
-    this.#isWanted = true;
-    if (this.#isPulling) return;
-    this.#isPulling = true;
-    this.#pull(this.#portions).then(
-      () => {
-        this.#isPulling = false;
-        // It was asked for more while the last items were pushed.
-        if (this.#isWanted && !this.readableEnded && !this.destroyed) this._read();
-      },
-      (error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))),
+    this.#pages ??= this.#begin('items', null);
+    this.#pushPage(this.#pages).catch((error: unknown) =>
+      this.destroy(error instanceof Error ? error : new Error(String(error))),
     );
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#stop();
-    void this.#portions?.return().catch(() => {});
+    this.#reading.stop();
+    void this.#pages?.return().catch(() => {});
     done(error);
   }
 
@@ -280,39 +210,14 @@ class Stream<T> extends Readable {
     if (!this.closed) await once(this, 'close');
   }
 
-  /** Pushes items until the reader has enough. */
-  async #pull(portions: Portions<T>): Promise<void> {
-    while (this.#isWanted) {
-      if (this.#portion === null) {
-        const { done, value } = await portions.next();
-        if (this.destroyed) return;
-        if (done === true) {
-          this.#isWanted = false;
-          this.push(null);
-          return;
-        }
-        this.#portion = value;
-        this.#at = 0;
-      }
-      const portion = this.#portion;
-      while (this.#isWanted && this.#at < portion.size) {
-        const item = portion.item(this.#at);
-        this.#at += 1;
-        if (item === null) continue;
-        this.#given += this.readableObjectMode ? 1 : (item as Buffer).length;
-        this.#isWanted = false;
-        if (this.push(item)) this.#isWanted = true;
-      }
-      if (this.#at < portion.size) return;
-      this.#ends.push({ at: this.#given, place: portion.commit() });
-      this.#portion = null;
-    }
-  }
-
-  async *#wholePages(from: Checkpoint | null): AsyncGenerator<Page<T>, void, void> {
-    for await (const page of pagesOf(this.#open(from))) {
-      yield page;
-      this.#place = page;
+  async #pushPage(pages: AsyncGenerator<ReadPage<T>, void, void>): Promise<void> {
+    for (let isEmpty = true; isEmpty; ) {
+      const { done, value } = await pages.next();
+      if (this.destroyed) return;
+      // All that was pushed has been taken, unless a number of bytes is read at a time.
+      if (this.readableLength === 0) this.#place = this.#reading.place;
+      for (const item of done === true ? [null] : value.items) this.push(item);
+      isEmpty = done !== true && value.items.length === 0;
     }
   }
 
@@ -335,10 +240,10 @@ class Stream<T> extends Readable {
     };
     // Errors reach whoever walks.
     this.on('error', () => {});
-    return leavable(ended.call(this), () => this.#stop());
+    return leavable(ended.call(this), () => this.#reading.stop());
   }
 
-  #claim(as: 'items' | 'pages', from: Checkpoint | null): void {
+  #begin(as: 'items' | 'pages', from: Checkpoint | null): AsyncGenerator<ReadPage<T>, void, void> {
     if (this.#readAs !== null)
       throw new ConfigurationError(
         'invalid_option',
@@ -350,26 +255,49 @@ class Stream<T> extends Readable {
         'The checkpoint belongs to a chain of operators, which keep a part of what was read. Read through the same operators: createCallStream(client, { checkpoint }).through(...).',
       );
     this.#readAs = as;
+    return this.#reading.pages(from, as === 'items');
   }
 }
 
-type Portions<T> = AsyncGenerator<Portion<T, string>, void, void>;
-
-/** A client, as an option. */
-
-/** A record, parsed; null when it cannot be and is left out. */
-export function parsedOr(
-  record: RawRecord,
+/** Records, parsed. Those that cannot be are left out, or end the read. */
+export function parsedCalls(
+  records: readonly RawRecord[],
   onError: 'fail' | 'skip' | ((dead: DeadRecord) => void),
-): Call | null {
-  try {
-    return parsed(record);
-  } catch (error) {
-    if (onError === 'fail') throw error;
-    const { page, index, slice } = record;
-    if (onError !== 'skip') onError({ bytes: bytesOf(record), error, slice, page: page.meta.page, index });
-    return null;
+): Taken<Call> {
+  const items: Call[] = [];
+  for (const record of records) {
+    try {
+      items.push(parsed(record));
+    } catch (error) {
+      if (onError === 'fail') return { items, left: 0, failure: { error } };
+      const { page, index, slice } = record;
+      if (onError !== 'skip') onError({ bytes: bytesOf(record), error, slice, page: page.meta.page, index });
+    }
   }
+  return { items, left: records.length - items.length, failure: null };
+}
+
+function streamOf<T>(
+  client: PageClient,
+  options: CallStreamOptions,
+  take: (records: readonly RawRecord[], settings: ReturnType<typeof streamSettings>) => Taken<T>,
+  isObjects: boolean,
+): Stream<T> {
+  checkNames(options, optionNames);
+  const settings = streamSettings(options);
+  const { rows, prefetch, checkpoint = null, signal = null, onProgress, filter } = settings;
+  const source = new CallSource(client, callQuery(filter, client.version), settings);
+  const { of, asked } = source.query;
+  const reading = new Reading<RawRecord, T, string>({
+    ...callSteps,
+    ...{ source, of, asked, rows, ahead: prefetch, checkpoint, signal, onProgress },
+    read: (time) => numberOf(time) ?? 0,
+    spanOf: (span) => source.spanOf(span),
+    until: formatNaive(Math.floor((Date.now() - settled) / second) * second),
+    take: (records) => take(records, settings),
+    count: (range, stop) => source.count(range, stop),
+  });
+  return new Stream(client, source.query, reading, isObjects);
 }
 
 /**
@@ -379,12 +307,9 @@ export function parsedOr(
  * for await (const call of createCallStream(client, { filter: 'talk_minutes:[2 TO *]' })) console.log(call.sid);
  */
 export function createCallStream(client: PageClient, options: CallStreamOptions = {}): CallStream {
-  checkNames(options, optionNames);
-  const settings = streamSettings(options);
-  const source = new CallSource(client, callQuery(settings.filter, client.version), settings);
-  const reading = callReading<Call>(source, settings, (record) => parsedOr(record, settings.onError));
-  const stream = new Stream(client, source, reading, (from) => reading.portions(from), true);
-  return stream as unknown as CallStream;
+  const take = (records: readonly RawRecord[], { onError }: ReturnType<typeof streamSettings>) =>
+    parsedCalls(records, onError);
+  return streamOf<Call>(client, options, take, true) as unknown as CallStream;
 }
 
 /**
@@ -397,15 +322,9 @@ export function createCallByteStream(
   client: PageClient,
   options: CallByteStreamOptions = {},
 ): CallByteStream {
-  checkNames(options, optionNames);
-  const settings = streamSettings(options);
-  const source = new CallSource(client, callQuery(settings.filter, client.version), settings);
-  const reading = callReading<RawRecord>(source, settings, (record) => record);
-  const open = async function* (from: Checkpoint | null): Portions<Buffer> {
-    for await (const portion of reading.portions(from)) {
-      const records = Array.from({ length: portion.size }, (_, i) => portion.item(i) as RawRecord);
-      yield { ...portion, size: Math.min(1, portion.size), item: () => linesOf(records) };
-    }
-  };
-  return new Stream(client, source, reading, open, false) as unknown as CallByteStream;
+  const take = (records: readonly RawRecord[]) => ({
+    ...{ left: 0, failure: null },
+    items: records.length === 0 ? [] : [linesOf(records)],
+  });
+  return streamOf<Buffer>(client, options, take, false) as unknown as CallByteStream;
 }

@@ -35,6 +35,15 @@ export interface Progress {
   readonly rereads: number;
 }
 
+/** What is delivered of the items of a slice. */
+export interface Taken<T> {
+  readonly items: readonly T[];
+  /** So many cannot be read, and are left out. */
+  readonly left: number;
+  /** What ends the read after these items. */
+  readonly failure: { readonly error: unknown } | null;
+}
+
 /** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
 export interface ReadingOptions<R, T, P extends Position>
   extends Omit<SliceOptions, 'until' | 'from' | 'stop'> {
@@ -47,24 +56,12 @@ export interface ReadingOptions<R, T, P extends Position>
   spanOf(span: Span<number>): Span<P>;
   /** Calls after this still appear: they are not counted at the end. Null: none do. */
   readonly until: P | null;
-  /** What is delivered of an item; null when it cannot be read, and is left out. */
-  take(item: R): T | null;
+  take(items: readonly R[]): Taken<T>;
   /** How many items a range has; null when the server does not say. */
   count(range: Span<P>, signal: AbortSignal): Promise<number | null>;
   readonly checkpoint: Checkpoint | null;
   readonly signal: AbortSignal | null;
   readonly onProgress: ((progress: Progress) => void) | undefined;
-  now(): number;
-}
-
-/** Items that are delivered together. They count as delivered once `commit` is called. */
-export interface Portion<T, P extends Position> {
-  readonly range: Span<P>;
-  readonly size: number;
-  /** One of the items; null for one that is left out. */
-  item(index: number): T | null;
-  /** Tells where to go on after them. */
-  commit(): Place;
 }
 
 /** A verdict. Awaiting that of a read which nothing reads rejects, instead of waiting for good. */
@@ -121,18 +118,35 @@ export class Reading<R, T, P extends Position> {
     options.signal?.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** Where to go on: after what was committed. */
+  /** Where to go on: after the last page of which everything was taken. */
   get place(): Place {
     return this.#place;
   }
 
-  /** What is delivered together, as it comes. */
-  async *portions(from: Checkpoint | null = null): AsyncGenerator<Portion<T, P>, void, void> {
+  /**
+   * Page by page. A page counts as delivered when it is handed over. `byItem`: when the next one is asked for, since its items are taken one
+   * by one; what comes before one that ends the read is then delivered, too.
+   */
+  async *pages(from: Checkpoint | null = null, byItem = false): AsyncGenerator<ReadPage<T>, void, void> {
+    const { checkpoint, of, signal, spanOf, take } = this.options;
     this.#isBegun = true;
     try {
-      this.options.signal?.throwIfAborted();
-      const isNew = this.#resume(from ?? this.options.checkpoint);
-      for await (const slice of this.#slices(isNew)) yield this.#portionOf(slice, isNew);
+      signal?.throwIfAborted();
+      const isNew = this.#resume(from ?? checkpoint);
+      for await (const slice of this.#slices(isNew)) {
+        const range = spanOf(slice);
+        const { items, left, failure } = take(slice.items);
+        if (failure !== null) {
+          if (byItem) yield new ReadPage(items, range, of, this.#state);
+          throw failure.error;
+        }
+        const next = this.#after(slice, left, isNew);
+        const page = new ReadPage(items, range, of, next);
+        if (!byItem) this.#commit(next);
+        yield page;
+        if (byItem) this.#commit(next);
+        this.#place = page;
+      }
       this.#end(await this.#conclude());
     } catch (error) {
       this.#isOver = true;
@@ -158,8 +172,8 @@ export class Reading<R, T, P extends Position> {
   }
 
   #resume(checkpoint: Checkpoint | null): boolean {
-    const { now, of, source } = this.options;
-    this.#began = now();
+    const { of, source } = this.options;
+    this.#began = Date.now();
     if (checkpoint === null) return true;
     this.#state = checkCheckpoint(checkpoint, of).read as ReadState<P>;
     this.#place = new Place(of, this.#state, checkpoint);
@@ -184,51 +198,42 @@ export class Reading<R, T, P extends Position> {
     });
   }
 
-  #portionOf(slice: Slice<R>, isNew: boolean): Portion<T, P> {
-    const { take, spanOf } = this.options;
-    let left = 0;
+  /** What is known once a slice was delivered. */
+  #after(slice: Slice<R>, left: number, isNew: boolean): ReadState<P> {
+    const { spanOf, source, until } = this.options;
+    const before = this.#state;
+    const all = left + (before.pages?.left ?? 0);
+    const stretches = withoutUnreadable(slice.stretches ?? [], all).map(
+      (stretch): Stretch<P> => ({ ...stretch, ...spanOf(stretch) }),
+    );
     return {
-      range: spanOf(slice),
-      size: slice.size,
-      item(index) {
-        const item = take(slice.item(index));
-        if (item === null) left += 1;
-        return item;
-      },
-      commit: () => {
-        const before = this.#state;
-        this.#slicesRead += 1;
-        const all = left + (before.pages?.left ?? 0);
-        const stretches = withoutUnreadable(slice.stretches ?? [], all).map(
-          (stretch): Stretch<P> => ({ ...stretch, ...spanOf(stretch) }),
-        );
-        this.#state = {
-          stretches: bounded(
-            stretches.reduce<readonly Stretch<P>[]>(add, before.stretches),
-            mostStretches,
-            (border) => border === this.options.until,
-          ),
-          border: slice.border,
-          pages: slice.pages === null ? null : { ...slice.pages, left: all },
-          first: isNew ? slice.first : before.first,
-          account: this.options.source.account ?? null,
-          rereads: before.rereads + (slice.isReread ? 1 : 0),
-        };
-        this.#place = new Place(this.options.of, this.#state);
-        this.#report();
-        return this.#place;
-      },
+      stretches: bounded(
+        stretches.reduce<readonly Stretch<P>[]>(add, before.stretches),
+        mostStretches,
+        (border) => border === until,
+      ),
+      border: slice.border,
+      pages: slice.pages === null ? null : { ...slice.pages, left: all },
+      first: isNew ? slice.first : before.first,
+      account: source.account ?? null,
+      rereads: before.rereads + (slice.isReread ? 1 : 0),
     };
+  }
+
+  #commit(state: ReadState<P>): void {
+    this.#state = state;
+    this.#slicesRead += 1;
+    this.#report();
   }
 
   /** Counts what was read once more, where that says anything new, and tells what is proved. */
   async #conclude(): Promise<Verdict<P>> {
-    const { until, rows, now, count } = this.options;
+    const { until, rows, count } = this.options;
     const { stretches } = this.#state;
     const young: Note<P>[] = [];
     // One answer that held everything is a count of everything.
     if (this.#slicesRead !== 1 || this.#isResumed) {
-      const counted = await recount(stretches, { until, rows, now: now() }, (range) =>
+      const counted = await recount(stretches, { until, rows, now: Date.now() }, (range) =>
         count(range, this.#stop.signal),
       );
       this.#state = { ...this.#state, stretches: counted };
@@ -247,11 +252,11 @@ export class Reading<R, T, P extends Position> {
   }
 
   #report(): void {
-    const { onProgress, now, source } = this.options;
+    const { onProgress, source } = this.options;
     if (onProgress === undefined) return;
     const { first: total, rereads, stretches } = this.#state;
     const done = stretches.reduce((sum, { calls }) => sum + calls, 0);
-    const rate = ((done - this.#before) * 1000) / Math.max(1, now() - this.#began);
+    const rate = ((done - this.#before) * 1000) / Math.max(1, Date.now() - this.#began);
     const etaMs = total === null || rate === 0 ? null : (Math.max(0, total - done) * 1000) / rate;
     try {
       onProgress({ done, total, rate, etaMs, retries: source.retries ?? 0, rereads });
@@ -306,33 +311,15 @@ export class Place {
   }
 }
 
-/** Portions as whole pages. */
-export async function* pagesOf<T>(
-  portions: AsyncGenerator<Portion<T, Position>, void, void>,
-): AsyncGenerator<Page<T>, void, void> {
-  for await (const portion of portions) {
-    const items: T[] = [];
-    for (let i = 0; i < portion.size; i += 1) {
-      const item = portion.item(i);
-      if (item !== null) items.push(item);
-    }
-    yield new ReadPage(items, portion.range, portion.commit());
-  }
-}
-
-class ReadPage<T> implements Page<T> {
+/** Items that were proved together, with the place after them. */
+export class ReadPage<T> extends Place implements Page<T> {
   readonly items: readonly T[];
   readonly range: Range | null;
-  readonly #place: Place;
 
-  constructor(items: readonly T[], range: Span<Position>, place: Place) {
+  constructor(items: readonly T[], range: Span<Position>, of: string, state: ReadState<Position>) {
+    super(of, state);
     this.items = items;
     // Numbers are no times.
     this.range = typeof range.from === 'number' || typeof range.to === 'number' ? null : (range as Range);
-    this.#place = place;
-  }
-
-  get checkpoint(): Checkpoint {
-    return this.#place.checkpoint;
   }
 }

@@ -46,10 +46,7 @@ export interface Pace {
 
 /** Items that are delivered together. */
 export interface Slice<T> extends Span<number> {
-  /** How many there are. */
-  readonly size: number;
-  /** One of them. */
-  item(index: number): T;
+  readonly items: readonly T[];
   /** What was read with it; null while a range goes on. */
   readonly stretches: readonly Stretch<number>[] | null;
   /** Ids that come again with what follows. */
@@ -467,11 +464,7 @@ class Slicer<T> {
     return {
       from: piece.from,
       to: piece.to,
-      size: fresh.length,
-      item: (i: number): T => {
-        const { answer, index } = fresh[i] as Found<T>;
-        return answer.item(index);
-      },
+      items: fresh.map(({ answer, index }) => answer.item(index)),
       border: [...this.#border.keys()],
       first: this.#first,
       pace: this.#pace === null ? null : { ...this.#pace, size: this.#size },

@@ -142,6 +142,16 @@ test('it is resumed after any page', async () => {
   expect(ids).toEqual(allOf(even));
 });
 
+test('its checkpoint stands before the page whose items are being taken', async () => {
+  const list = await open(even, numbered(oldestFirst));
+  const reader = createListReader(listOf(list), { from: start, to: end });
+  const taken: number[] = [];
+  for await (const { id } of reader) if (taken.push(id) === 450) break;
+  const rest = await read(listOf(list), { checkpoint: reader.checkpoint() });
+  expect(allOf(even)).toEqual([...new Set([...taken, ...rest.ids])].sort((a, b) => a - b));
+  expect(taken.length + rest.ids.length - count).toBeLessThanOrEqual(20);
+});
+
 test('it goes through operators', async () => {
   const list = await open(even, numbered(oldestFirst));
   const reader = createListReader(listOf(list), { from: start, to: end });

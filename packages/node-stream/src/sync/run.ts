@@ -11,7 +11,7 @@ import {
   type RawRecord,
 } from '../call-source.ts';
 import { add, common, missing, recount, type Span, type Stretch } from '../proof.ts';
-import { parsedOr } from '../read.ts';
+import { parsedCalls } from '../read.ts';
 import { type Slice, type SliceOptions, slices } from '../slices.ts';
 import type { SyncClient, SyncSettings } from './options.ts';
 import { askedOf, bounding, dueOf, inOrder, isFaulty, lookbackOf, mayChange } from './plan.ts';
@@ -201,9 +201,8 @@ export class SyncRun {
   /** Takes the calls of a slice, and what was read with it. */
   #take(source: CallSource, slice: Slice<RawRecord>, range: Span): ReadBatch {
     const { onError, isFinal = ({ ppc_status }) => isFinalStatus(ppc_status), clock } = this.#options;
-    const records = Array.from({ length: slice.size }, (_, i) => slice.item(i));
-    const calls = records.flatMap((record) => parsedOr(record, onError) ?? []);
-    const skipped = records.length - calls.length;
+    const { items: calls, left: skipped, failure } = parsedCalls(slice.items, onError);
+    if (failure !== null) throw failure.error;
     const ceiling = formatNaive(clock.now() + zones);
     const times = calls
       .map(({ date_added }) => date_added)
@@ -242,7 +241,7 @@ export class SyncRun {
       pace: slice.pace,
       paged: slice.pages === null ? null : { from: range.from, to: range.to, pages: slice.pages },
     });
-    this.#done += slice.size;
+    this.#done += slice.items.length;
     this.#report(source);
     // Calls that the receiver does not take are read again, too.
     const refused = (count: number): void => {

@@ -124,10 +124,10 @@ export async function playHistory(of: number | HistoryPlan, reader: Reader = sou
     failure = null;
     let pages = 0;
     try {
-      for await (const portion of reading.portions()) {
-        for (let i = 0; i < portion.size; i += 1) taken.push({ run, record: portion.item(i) as ModelRecord });
+      for await (const page of reading.pages()) {
+        for (const record of page.items) taken.push({ run, record });
         // A checkpoint is stored as JSON.
-        checkpoint = JSON.parse(JSON.stringify(portion.commit().checkpoint)) as Checkpoint;
+        checkpoint = JSON.parse(JSON.stringify(page.checkpoint)) as Checkpoint;
         pages += 1;
         if (pages === stopAfter) break;
       }
@@ -157,7 +157,7 @@ function optionsOf(
     read: (at) => at,
     spanOf: ({ from, to }) => ({ from, to }),
     until: server.traits.clockChange === null ? until : null,
-    take: (record) => record,
+    take: (items) => ({ items, left: 0, failure: null }),
     count: (range) => source.count(range),
     // A later run may ask for other numbers of rows than the one it resumes.
     rows: dice.chance(0.2) ? rows + 3 : rows,
@@ -167,7 +167,6 @@ function optionsOf(
     checkpoint,
     signal: null,
     onProgress: undefined,
-    now: () => 0,
   };
 }
 

@@ -139,8 +139,8 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'a checkpoint is a slice behind': [
     'reading.ts',
-    'this.#place = new Place(this.options.of, this.#state);\n        this.#report();',
-    'this.#place = new Place(this.options.of, before);\n        this.#report();',
+    'const page = new ReadPage(items, range, of, next);',
+    'const page = new ReadPage(items, range, of, this.#state);',
   ],
   'a checkpoint is a slice ahead': [
     'reading.ts',
