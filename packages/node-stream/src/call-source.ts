@@ -5,7 +5,7 @@ import {
   type RequestOptions,
   ResponseError,
 } from '@call-attribution/core';
-import { scanRecords } from '@call-attribution/core/page';
+import { scanField } from '@call-attribution/core/page';
 import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
 import {
   type Clause,
@@ -138,17 +138,17 @@ export class CallSource implements Asked<RawRecord> {
     this.retries += Math.max(0, answer.meta.attempts - 1);
     const ranges = answer.byteRanges();
     const bytes = Buffer.from(answer.bytes.buffer, answer.bytes.byteOffset, answer.bytes.byteLength);
-    for (const account of scanRecords(bytes, ranges, 'acct_id')) {
+    for (const account of scanField(bytes, ranges, 'acct_id')) {
       if (account === undefined) continue;
       this.account ??= account;
       if (account !== this.account) throw new StreamError('other_account');
     }
     return {
       // A record without a sid goes by its own bytes: it is counted, and fails when it is parsed.
-      ids: scanRecords(bytes, ranges, 'sid').map(
+      ids: scanField(bytes, ranges, 'sid').map(
         (sid, i) => sid ?? bytes.toString('utf8', ranges[i]?.start, ranges[i]?.end),
       ),
-      ats: scanRecords(bytes, ranges, 'date_added').map(parseNaive),
+      ats: scanField(bytes, ranges, 'date_added').map(parseNaive),
       total: answer.range?.total ?? null,
       item: (index) => ({ page: answer, index, slice }),
     };

@@ -42,7 +42,7 @@ const sidText = (sid: string): string => (/^[\w.-]+$/.test(sid) ? sid : JSON.str
 
 /** The sid of a record, or its place where none can be read. */
 function nameOf({ bytes, slice, page, index }: DeadRecord): string {
-  const sid = scanField(bytes, { start: 0, end: bytes.length }, 'sid');
+  const [sid] = scanField(bytes, [{ start: 0, end: bytes.length }], 'sid');
   if (sid) return sidText(sid);
   const period = `from ${slice.from ?? 'the first'} to ${slice.to ?? 'the latest'}`;
   return `record ${index + 1} of page ${page + 1} of the calls ${period}`;

@@ -80,10 +80,7 @@ test.each(Object.keys(pages))(
       });
       return async () => {
         const page = await client.fetchPage({ rows: size });
-        for (const range of page.byteRanges()) {
-          scanField(page.bytes, range, 'sid');
-          scanField(page.bytes, range, 'date_added');
-        }
+        for (const name of ['sid', 'date_added']) scanField(page.bytes, page.byteRanges(), name);
         await client.close();
       };
     });

@@ -6,44 +6,28 @@ const colon = 0x3a;
 const numeric: ReadonlySet<number | undefined> = new Set(Buffer.from('0123456789.eE+-'));
 
 /**
- * The value of one field of a record as a string, found in the bytes: nothing is parsed unless a string has escapes.
- * Undefined when the record does not have the field, or has neither a string nor a number there.
+ * The value of one field of each record as a string, found in the bytes, which are gone through once: nothing is parsed unless a
+ * string has escapes. Undefined for a record that does not have the field, or has neither a string nor a number there.
  *
  * @example
- * for (const range of splitRecords(bytes)) console.log(scanField(bytes, range, 'sid'));
+ * const sids = scanField(page.bytes, page.byteRanges(), 'sid');
  */
-export function scanField(bytes: Uint8Array, range: ByteRange, name: string): string | undefined {
-  // Of this record only: a search for what it does not have must not go through the rest of the page.
-  const record = Buffer.from(bytes.buffer, bytes.byteOffset + range.start, range.end - range.start);
-  const key = Buffer.from(JSON.stringify(name));
-  for (let at = record.indexOf(key); at >= 0; at = record.indexOf(key, at + key.length)) {
-    const value = valueAt(record, at, key.length);
-    if (value !== undefined) return value;
-  }
-  return undefined;
-}
-
-/**
- * The same for all records of a page, in their order: the bytes are gone through once.
- *
- * @example
- * const sids = scanRecords(page.bytes, page.byteRanges(), 'sid');
- */
-export function scanRecords(
+export function scanField(
   bytes: Uint8Array,
   ranges: readonly ByteRange[],
   name: string,
 ): (string | undefined)[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const key = Buffer.from(JSON.stringify(name));
-  let at = -1;
-  return ranges.map((range) => {
-    if (at < range.start) {
-      const next = buffer.indexOf(key, range.start);
-      at = next < 0 ? buffer.length : next;
+  let at = buffer.indexOf(key);
+  return ranges.map(({ start, end }) => {
+    if (at >= 0 && at < start) at = buffer.indexOf(key, start);
+    while (at >= 0 && at < end) {
+      const value = valueAt(buffer, at, key.length);
+      if (value !== undefined) return value;
+      at = buffer.indexOf(key, at + key.length);
     }
-    if (at >= range.end) return undefined;
-    return valueAt(buffer, at, key.length) ?? scanField(bytes, range, name);
+    return undefined;
   });
 }
 

@@ -16,10 +16,9 @@ try {
   for await (const _ of client.listCalls({ filter: 'inc_gce:1', rows: 100 })) calls += 1;
   result.calls = calls;
 } catch (error) {
-  const { code, status, attempts, message } = /** @type {import('@call-attribution/core').CallsError} */ (
-    error
-  );
-  Object.assign(result, { code, status, attempts, message });
+  const { code, limit, status, attempts, message } =
+    /** @type {import('@call-attribution/core').CallsError} */ (error);
+  Object.assign(result, { code, limit, status, attempts, message });
   result.shown = [String(error), JSON.stringify(error), inspect(error, { depth: 9, showHidden: true })].join(
     '\n',
   );
