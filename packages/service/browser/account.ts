@@ -57,9 +57,10 @@ export function chooseAccount(
       ] as const
     ).map(([label, value]) =>
       el(
-        'div',
-        { class: 'key' },
-        el('div', {}, el('span', {}, label), el('code', {}, value)),
+        'p',
+        { class: 'row key' },
+        el('span', {}, label),
+        el('code', {}, value),
         copyButton(label.toLowerCase(), () => value),
       ),
     ),
@@ -98,14 +99,4 @@ export function createSignIn(enter: (keys: Credentials) => void): {
       byId('sign-out').hidden = false;
     },
   };
-}
-
-/** The token in an address such as `#token=…`, which is taken out of it so that it is not passed on with it. */
-export function takeToken(): string | null {
-  const found = new URLSearchParams(location.hash.slice(1));
-  const token = found.get('token');
-  if (token === null) return null;
-  found.delete('token');
-  history.replaceState(null, '', `${location.pathname}#${found}`);
-  return token;
 }

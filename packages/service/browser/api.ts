@@ -39,13 +39,8 @@ export class ApiError extends Error {
 }
 
 /** The parameters that select calls. */
-export function selection({
-  version,
-  q,
-  only,
-}: Pick<State, 'version' | 'q' | 'only'>): Record<string, string> {
+export function selection({ q, only }: Pick<State, 'q' | 'only'>): Record<string, string> {
   return {
-    ...(version === 'v2' ? { version } : {}),
     ...(q.trim() === '' ? {} : { q: q.trim() }),
     ...(Object.keys(only).length === 0 ? {} : { only: JSON.stringify(only) }),
   };
@@ -63,7 +58,7 @@ export async function getJson<T>(
   path: string,
   parameters: Readonly<Record<string, string>>,
   keys: Credentials,
-  { signal = null }: { signal?: AbortSignal | null } = {},
+  signal: AbortSignal | null = null,
 ): Promise<T> {
   return (await send(path, parameters, keys, signal)).json();
 }

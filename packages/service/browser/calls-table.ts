@@ -122,36 +122,31 @@ export function createColumnChoice(current: () => State, choose: (columns: reado
 }
 
 /** Opens the dialog with all fields of a call. */
-export async function openRecord(sid: string, { version }: State, keys: Credentials): Promise<void> {
+export async function openRecord(sid: string, keys: Credentials): Promise<void> {
   const body = byId('record-body');
   byId('record-title').replaceChildren('Call ', foreign(sid));
   body.replaceChildren(el('p', { class: 'muted' }, 'Loading.'));
   byId<HTMLDialogElement>('record').showModal();
   try {
-    const parameters = version === 'v2' ? { sid, version } : { sid };
-    drawRecord(body, await getJson<CallRecord>('page/calls.json', parameters, keys));
+    drawRecord(body, await getJson<CallRecord>('page/calls.json', { sid }, keys));
   } catch (error) {
     body.replaceChildren(el('p', { class: 'problem', role: 'alert' }, messageOf(error)));
   }
 }
 
-const groupOf = new Map(
-  fields.flatMap(({ name, v2, group }) => [name, v2 ?? name].map((each) => [each, group])),
-);
-const meaningOf = new Map(
-  fields.flatMap(({ name, v2, meaning }) => [name, v2 ?? name].map((each) => [each, meaning])),
-);
+const specs = new Map<string, (typeof fields)[number]>(fields.map((spec) => [spec.name, spec]));
 
 function drawRecord(place: HTMLElement, call: CallRecord): void {
   const byGroup = new Map<string, HTMLElement[]>();
   for (const [name, value] of Object.entries(call)) {
-    const group = groupOf.get(name) ?? 'more';
+    const spec = specs.get(name);
+    const group = spec?.group ?? 'more';
     const isEmpty = value === null || value === '';
     const shown = isEmpty ? el('dd', { class: 'empty' }, 'no value') : el('dd', {}, foreign(String(value)));
     const row = el(
       'div',
       isEmpty ? { class: 'row empty-row' } : { class: 'row' },
-      el('dt', { title: meaningOf.get(name) ?? '' }, name),
+      el('dt', { title: spec?.meaning ?? '' }, name),
       shown,
     );
     byGroup.set(group, [...(byGroup.get(group) ?? []), row]);

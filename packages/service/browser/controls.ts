@@ -49,11 +49,10 @@ export function createControls(
   return {
     show(state, found) {
       summary = found ?? summary;
-      const controls = controlsOf(state.q, state.version);
+      const controls = controlsOf(state.q);
       period(state);
       minutes(controls);
       extensions.checked = controls.extensions;
-      extensions.disabled = state.version === 'v2';
       const left = found?.extensionsLeftOut ?? 0;
       byId('extensions-note').textContent = left > 0 ? `${formatCounted(left, 'call')} not included` : '';
       for (const picker of pickers) picker.show(state);
@@ -77,9 +76,9 @@ function periodPicker(
   };
   const chooseWords = (words: string) => choose(words, withPeriod(current().q, periodAt(words, clock())));
   panelOf(opener, panel, () => {
-    const { period, q, version } = current();
+    const { period, q } = current();
     const [latest, earliest] = [summary()?.latest ?? '', summary()?.earliest ?? ''];
-    const { days } = controlsOf(q, version);
+    const { days } = controlsOf(q);
     byId('presets').replaceChildren(
       ...usualPeriods.map((words) => {
         const item = button(
@@ -127,8 +126,8 @@ function periodPicker(
     readPeriod({ from: first, to: last }, { now: 0 });
     choose(null, withDays(current().q, { first, last }));
   });
-  return ({ period, q, version }) => {
-    const { days, otherTime } = controlsOf(q, version);
+  return ({ period, q }) => {
+    const { days, otherTime } = controlsOf(q);
     const label = period === null ? null : periodTitle(period);
     const dates = days === null ? '' : formatDays(days.first, days.last);
     byId('period-text').textContent =

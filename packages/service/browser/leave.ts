@@ -20,7 +20,7 @@ export async function download(
     const path = what === 'calls' ? 'page/calls.csv' : 'page/groups.csv';
     const of = what === 'calls' ? { fields: state.columns.join() } : { field: what };
     const file = await getFile(path, { ...selection(state), ...of }, keys);
-    const { days } = controlsOf(state.q, state.version);
+    const { days } = controlsOf(state.q);
     const name = days === null ? `${what}.csv` : `${what}-${days.first}-to-${days.last}.csv`;
     const link = el('a', { href: URL.createObjectURL(file), download: name });
     link.click();
@@ -60,20 +60,16 @@ export function drawShell(state: State): void {
 function shellLines(state: State, base: string): Record<string, string> {
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const url = (path: string) => quote(new URL(path, base).href);
-  const { version, q } = state;
-  const headers =
-    version === 'v2'
-      ? '-H "Authorization: Bearer $CALLS_BEARER_TOKEN"'
-      : '-H "access_key: $CALLS_ACCESS_KEY" -H "secret_key: $CALLS_SECRET_KEY"';
+  const { q } = state;
+  const headers = '-H "access_key: $CALLS_ACCESS_KEY" -H "secret_key: $CALLS_SECRET_KEY"';
   const data = (parameters: Readonly<Record<string, string>>) =>
     Object.entries(parameters)
       .map(([name, value]) => ` \\\n  --data-urlencode ${quote(`${name}=${value}`)}`)
       .join('');
   const filter = q.trim() === '' ? '' : ` --q ${quote(q.trim())}`;
   const where = `CALLS_BASE_URL=${quote(new URL('.', base).href.replace(/\/$/, ''))} `;
-  const ofVersion = { v2: ' --api-version v2', v3: '' };
   const csv = `curl -G ${url('page/calls.csv')} ${headers}${data({ ...selection(state), fields: state.columns.join() })} \\\n  -o calls.csv`;
-  const command = `${where}calls list${ofVersion[version]}${filter} -n ${rows}`;
-  const list = `curl -G ${url(`${version}/user/bid-management`)} ${headers}${data({ ...(q.trim() === '' ? {} : { q: q.trim() }), rows: String(rows) })}`;
+  const command = `${where}calls list${filter} -n ${rows}`;
+  const list = `curl -G ${url('v3/user/bid-management')} ${headers}${data({ ...(q.trim() === '' ? {} : { q: q.trim() }), rows: String(rows) })}`;
   return { csv, api: list, command };
 }

@@ -1,14 +1,13 @@
 // The page at `/`. It sends requests to its own service only.
 import { naiveAt } from '@call-attribution/core/time';
 import { formatCount, formatCounted, formatDate, formatDays } from '@call-attribution/questions/chart';
-import { type About, chooseAccount, createSignIn, takeToken } from './account.ts';
+import { type About, chooseAccount, createSignIn } from './account.ts';
 import {
   ApiError,
   type Credentials,
   getJson,
   type Listed,
   messageOf,
-  noKeys,
   type Summary,
   selection,
 } from './api.ts';
@@ -16,7 +15,7 @@ import { createColumnChoice, drawCalls, openRecord, rows } from './calls-table.t
 import { drawChart } from './chart.ts';
 import { createControls } from './controls.ts';
 import { byId, debounced } from './dom.ts';
-import { FilterBox } from './filter-box.ts';
+import { createFilterBox } from './filter-box.ts';
 import { offerFollowing } from './follow.ts';
 import { download, drawShell } from './leave.ts';
 import { drawBreakdowns, drawNumbers } from './numbers.ts';
@@ -28,7 +27,6 @@ import {
   readAddress,
   type State,
   withDays,
-  withExtensions,
   withMinutes,
   withPeriod,
 } from './state.ts';
@@ -41,10 +39,7 @@ let running = new AbortController();
 /** The clock of the service, whose days words such as `yesterday` are about. */
 const clock = () => ({ ...about, now: about.now + performance.now() - askedAt });
 const controls = createControls(() => state, clock, go);
-const filter = new FilterBox(
-  () => state.version,
-  () => go({ q: filter.value, period: null, page: 0 }),
-);
+const filter = createFilterBox((q) => go({ q, period: null, page: 0 }));
 const status = byId('status');
 let announcement = '';
 const announce = debounced(700, () => {
@@ -77,16 +72,14 @@ async function load({ quietly = false } = {}): Promise<void> {
       if (listed !== null) showCalls(listed, numbers);
     };
     const [last] = await Promise.all([
-      getJson<Summary>('page/summary.json', { ...parameters, by: state.by }, keys, { signal }).then(
-        (known) => {
-          numbers = known;
-          summary = known;
-          showNumbers(known);
-          drawTable();
-          return known;
-        },
-      ),
-      getJson<Listed>('page/calls.json', pageParameters(parameters), keys, { signal }).then((found) => {
+      getJson<Summary>('page/summary.json', { ...parameters, by: state.by }, keys, signal).then((known) => {
+        numbers = known;
+        summary = known;
+        showNumbers(known);
+        drawTable();
+        return known;
+      }),
+      getJson<Listed>('page/calls.json', pageParameters(parameters), keys, signal).then((found) => {
         listed = found;
         drawTable();
       }),
@@ -111,7 +104,6 @@ function showState(): void {
   if (document.activeElement !== byId('q')) filter.set(state.q);
   controls.show(state, null);
   byId<HTMLSelectElement>('by').value = state.by;
-  byId<HTMLSelectElement>('versions').value = state.version;
   drawShell(state);
 }
 
@@ -126,7 +118,7 @@ function showCalls(listed: Listed, numbers: Summary | null): void {
   showPlace();
   const total = listed.total ?? numbers?.total.calls ?? null;
   drawCalls({ ...listed, total }, state, (sid) => {
-    if (keys !== null) void openRecord(sid, state, keys);
+    if (keys !== null) void openRecord(sid, keys);
   });
 }
 
@@ -148,14 +140,14 @@ function showNumbers(numbers: Summary): void {
 }
 
 function drawTimes(numbers: Summary): void {
-  const { days } = controlsOf(state.q, state.version);
+  const { days } = controlsOf(state.q);
   drawChart(byId('days'), numbers, days, (days) =>
     go({ q: withDays(state.q, days), period: null, by: 'auto', page: 0 }),
   );
 }
 
 function say({ total, buckets }: Summary): void {
-  const { days } = controlsOf(state.q, state.version);
+  const { days } = controlsOf(state.q);
   const when = days === null ? '' : `, ${formatDays(days.first, days.last)}`;
   announcement = `${formatCounted(total.calls, 'call')}${when}. ${formatCount(total.missed)} missed.`;
   if (buckets.length === 0) announcement = `No calls match${when}.`;
@@ -179,26 +171,16 @@ function fail(error: unknown): void {
 }
 
 function listen(): void {
-  byId('form').addEventListener('submit', (event) => {
-    event.preventDefault();
-    if (filter.check()) go({ q: filter.value, period: null, page: 0 });
-  });
   const by = byId<HTMLSelectElement>('by');
   by.addEventListener('change', () => go({ by: by.value as State['by'] }));
-  const versions = byId<HTMLSelectElement>('versions');
-  versions.addEventListener('change', () => {
-    const version = versions.value === 'v2' ? 'v2' : 'v3';
-    // v2 has no inc_gce: it has calls of both channels.
-    go({ version, page: 0, q: version === 'v2' ? withExtensions(state.q, false) : state.q });
-  });
   byId('first').addEventListener('click', () => go({ page: 0 }));
   byId('previous').addEventListener('click', () => go({ page: state.page - 1 }));
   byId('next').addEventListener('click', () => go({ page: state.page + 1 }));
   byId('last').addEventListener('click', () => go({ page: Number(byId('last').dataset.page) }));
   for (const id of ['reset', 'nothing-reset'])
     byId(id).addEventListener('click', () => {
-      const { account, columns, version } = state;
-      go({ ...initial, account, columns, version });
+      const { account, columns } = state;
+      go({ ...initial, account, columns });
     });
   const csv = byId<HTMLButtonElement>('csv');
   csv.addEventListener('click', () => void download('calls', csv, state, keys, fail));
@@ -228,7 +210,6 @@ function enterAccount(): void {
   if (found !== null) keys = found;
 }
 
-const token = takeToken();
 state = readAddress(location.hash);
 const signIn = createSignIn((entered) => {
   keys = entered;
@@ -258,6 +239,5 @@ if (about.live)
     else if (state.page === 0) await load({ quietly: true });
   });
 if (about.accounts.length > 0) enterAccount();
-else if (token !== null) keys = { ...noKeys, bearerToken: token };
 if (keys === null) signIn.ask(null);
 else await load();

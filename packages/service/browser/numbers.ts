@@ -64,7 +64,7 @@ function tile(
       {},
       el('span', { class: 'value' }, value),
       difference,
-      el('span', { class: 'note muted' }, note ?? ''),
+      el('span', { class: 'note muted small' }, note ?? ''),
     ),
   );
 }

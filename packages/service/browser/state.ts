@@ -3,9 +3,6 @@ import { type Clause, type Filter, printFilter, safeParse } from '@call-attribut
 import { type Period, type PeriodClock, readPeriod } from '@call-attribution/questions';
 import { type PageDimension, pageDimensions } from '../src/page/question.ts';
 
-/** A version of the API. */
-export type Version = 'v2' | 'v3';
-
 /** The fields that calls can be narrowed by. */
 export const dimensions = pageDimensions;
 
@@ -14,7 +11,6 @@ export type Dimension = PageDimension;
 
 /** Everything that the address holds: what is shown, and how. It never holds keys. */
 export interface State {
-  readonly version: Version;
   /** The filter as text. */
   readonly q: string;
   /** The words that the time in the filter comes from, such as `last month`; null when it was chosen otherwise. */
@@ -41,7 +37,6 @@ export const usualColumns = [
 
 /** What is shown at first. */
 export const initial: State = {
-  version: 'v3',
   q: '',
   period: 'last 28 days',
   only: {},
@@ -58,7 +53,6 @@ export function readAddress(hash: string): State {
   const by = found.get('by');
   const columns = (found.get('columns') ?? '').split(',').filter((name) => /^\w+$/.test(name));
   return {
-    version: found.get('v') === 'v2' ? 'v2' : 'v3',
     q: found.get('q') ?? '',
     period: readWords(found.get('period')),
     only: readOnly(found.get('only')),
@@ -90,7 +84,6 @@ export function addressOf(state: State): string {
   if (state.page > 0) found.set('page', String(state.page + 1));
   if (state.columns.join() !== usualColumns.join()) found.set('columns', state.columns.join());
   if (state.account !== '') found.set('account', state.account);
-  if (state.version === 'v2') found.set('v', 'v2');
   return `#${found}`;
 }
 
@@ -149,14 +142,11 @@ function filterIn(q: string): Filter {
 }
 
 /** What a filter means for the controls. */
-export function controlsOf(q: string, version: Version): Controls {
+export function controlsOf(q: string): Controls {
   const { clauses } = filterIn(q);
-  const times = clauses.flatMap((clause) =>
-    clause.kind === 'range' && clause.field === 'date_added' ? [clause] : [],
-  );
-  const talk = clauses.flatMap((clause) =>
-    clause.kind === 'range' && clause.field === 'talk_minutes' ? [clause] : [],
-  );
+  const ranges = clauses.filter((clause) => clause.kind === 'range');
+  const times = ranges.filter(({ field }) => field === 'date_added');
+  const talk = ranges.filter(({ field }) => field === 'talk_minutes');
   const [time] = times;
   const isDays =
     times.length === 1 &&
@@ -175,7 +165,7 @@ export function controlsOf(q: string, version: Version): Controls {
     otherTime: isDays || times.length === 0 ? null : printFilter({ clauses: times }),
     least: least.length === 0 ? null : Math.max(...least),
     most: most.length === 0 ? null : Math.min(...most),
-    extensions: version === 'v2' || clauses.some(({ kind }) => kind === 'flag'),
+    extensions: clauses.some(({ kind }) => kind === 'flag'),
   };
 }
 

@@ -40,7 +40,7 @@ test('a period that is none is told as everywhere', () => {
 test('days and periods become the time of the filter, and nothing else of it changes', () => {
   const q = withDays('talk_minutes:[2 TO *]', { first: '2026-10-01', last: '2026-10-31' });
   expect(q).toBe('date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00},talk_minutes:[2 TO *]');
-  expect(controlsOf(q, 'v3').days).toEqual({ first: '2026-10-01', last: '2026-10-31' });
+  expect(controlsOf(q).days).toEqual({ first: '2026-10-01', last: '2026-10-31' });
   expect(withPeriod(q, { from: Date.UTC(2026, 0), to: null })).toBe(
     'date_added:[2026-01-01 00:00:00 TO *],talk_minutes:[2 TO *]',
   );

@@ -157,7 +157,6 @@ describe('the numbers of the page', () => {
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(csv.text.split('\r\n').slice(0, 2)).toEqual(['sid,ppc_campaign', `t3,"'=HYPERLINK(""x"")"`]);
     expect(await json('calls.json', { sid: 't1' })).toMatchObject({ sid: 't1', landing_page: '/' });
-    expect(await json('calls.json', { sid: 't1', version: 'v2' })).toHaveProperty('baseuri');
   });
 
   test.each([
@@ -195,13 +194,13 @@ describe('the numbers of the page', () => {
     await store.remove('101', [...many.map(({ sid }) => sid), 'm0b']);
   });
 
-  test('it counts in v2 as v2 does: calls of both channels', async () => {
+  test('calls through call extensions are counted where the filter has them', async () => {
     await store.upsert('101', [
       callWith({ sid: 'e1', date_added: '2028-01-01 10:00:00', channel: 'Call Extension' }),
     ]);
     const q = 'date_added:[2028-01-01 00:00:00 TO *]';
     expect(await json('summary.json', { q })).toMatchObject({ total: { calls: 0 }, extensionsLeftOut: 1 });
-    expect((await json('summary.json', { q, version: 'v2' })).total.calls).toBe(1);
+    expect((await json('summary.json', { q: `${q},inc_gce:1` })).total.calls).toBe(1);
   });
 
   test('what has not changed is not counted again', async () => {

@@ -35,7 +35,7 @@ export interface Page {
   /** Calls on this page. */
   readonly count: number;
   /** The records as a JSON array. */
-  readonly body: Buffer | AsyncIterable<Buffer>;
+  readonly body: Buffer;
 }
 
 /** A part of the calls of a selection. */

@@ -3,7 +3,7 @@ import { formatContentRange } from '@call-attribution/core/page';
 import { type Filter, safeParse } from '@call-attribution/query-dsl';
 import { type Selection, type Store, selectionOf } from '@call-attribution/store';
 import type { Shape } from '../defaults.ts';
-import { type AppContext, hasTag, jsonReply, queryOf, streamReply } from './context.ts';
+import { type AppContext, hasTag, jsonReply, queryOf } from './context.ts';
 import { integerOf, readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 
@@ -38,9 +38,7 @@ export async function listReply(
   c.header('etag', tag);
   if (hasTag(tag, c.req.header('if-none-match'))) return c.body(null, 304);
   const { body, count, total } = await store.page(account, { selection, version, offset, rows, signal });
-  const headers = { 'content-range': formatContentRange(requested, count, total) };
-  if (body instanceof Uint8Array) return jsonReply(c, body, headers);
-  return streamReply(c, body, { ...headers, 'content-type': 'application/json' });
+  return jsonReply(c, body, { 'content-range': formatContentRange(requested, count, total) });
 }
 
 /**

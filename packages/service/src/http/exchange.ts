@@ -56,7 +56,12 @@ export function followed(options: FollowOptions): Fetch {
     else {
       // Of a client that takes nothing.
       outgoing.setTimeout(options.sendTimeout, () => outgoing.destroy());
-      outgoing.once('close', () => end(outgoing.writableFinished, outgoing.headersSent));
+      let isWhole = false;
+      // Node.js says that a response has finished, too, when its connection was destroyed.
+      outgoing.prependOnceListener('finish', () => {
+        isWhole = outgoing.socket?.destroyed === false;
+      });
+      outgoing.once('close', () => end(isWhole, outgoing.headersSent));
     }
     return response;
   };

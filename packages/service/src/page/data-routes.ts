@@ -1,5 +1,5 @@
 import { propertyOf } from '@call-attribution/core/errors';
-import { type Call, fields, fromCall } from '@call-attribution/core/record';
+import { fields } from '@call-attribution/core/record';
 import { nearest } from '@call-attribution/query-dsl';
 import { parsedFilter, selectionFor } from '../http/calls.ts';
 import {
@@ -16,7 +16,7 @@ import type { PageGate } from './page-gate.ts';
 import type { PageSource } from './page-source.ts';
 import { type PageCalls, type PageQuestion, type PageSummary, pageDimensions } from './question.ts';
 
-const selecting = ['version', 'q', 'only'] as const;
+const selecting = ['q', 'only'] as const;
 const mostRows = 500;
 const mostValues = 200;
 /** The most frequent values of a field that the page shows, and those that a file has. */
@@ -83,11 +83,10 @@ async function groupsCsv(asked: Asked): Promise<Response> {
 
 async function calls({ c, source, account, parameters }: Asked): Promise<Response> {
   const sid = parameters.get('sid');
-  const version = versionOf(parameters);
   if (sid !== undefined) {
     const call = await source.call(account, sid);
     if (call === null) throw new Refusal('unknown_record', 'This account has no call with that sid.');
-    return jsonReply(c, JSON.stringify(version === 'v3' ? call : fromCall(call as Call, 'v2')));
+    return jsonReply(c, call);
   }
   const columns = fieldsOf(parameters);
   const limit = integerOf(parameters, 'rows', { least: 1, most: mostRows, otherwise: 25 });
@@ -125,21 +124,15 @@ async function* csvLines({ calls }: PageCalls, columns: readonly string[]): Asyn
   if (lines.length > 0) yield Buffer.from(lines.join(''));
 }
 
-function versionOf(parameters: ReadonlyMap<string, string>): 'v2' | 'v3' {
-  return choiceOf(parameters, 'version', ['v3', 'v2']);
-}
-
 function readQuestion(parameters: ReadonlyMap<string, string>): PageQuestion {
-  const version = versionOf(parameters);
-  const filter = parsedFilter(parameters, version);
-  const selection = selectionFor(filter, version);
+  const filter = parsedFilter(parameters, 'v3');
+  const selection = selectionFor(filter, 'v3');
   const dated = filter.clauses.flatMap((clause) =>
     clause.kind === 'range' && clause.field === 'date_added' ? [clause] : [],
   );
   const from = dated.some(({ lower }) => lower !== null) ? selection.from * 1000 : null;
   const to = dated.some(({ upper }) => upper !== null) ? selection.to * 1000 : null;
   return {
-    version,
     filter,
     selection,
     from,

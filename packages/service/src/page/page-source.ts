@@ -24,8 +24,8 @@ export class PageSource {
     by: PageBucket | 'auto',
     signal: AbortSignal,
   ): Promise<PageSummary> {
-    const { version, filter, only, mostValues } = question;
-    const key = JSON.stringify([account, version, printFilter(filter), [...only], by, mostValues]);
+    const { filter, only, mostValues } = question;
+    const key = JSON.stringify([account, printFilter(filter), [...only], by, mostValues]);
     const revision = await this.#store.revision(account);
     const known = this.#kept.get(key);
     if (known?.revision === revision) return known.summary;
@@ -57,9 +57,8 @@ export class PageSource {
   }
 
   /** One call as a record of v3, or null. */
-  async call(account: string, sid: string): Promise<object | null> {
-    const document = await this.#store.document(account, sid, 'v3');
-    return document === null ? null : (JSON.parse(String(document)) as object);
+  call(account: string, sid: string): Promise<Buffer | null> {
+    return this.#store.document(account, sid, 'v3');
   }
 
   /** Counts the calls of the period; then, among all calls, whose first calls are in it and in the period before. */

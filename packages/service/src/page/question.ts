@@ -18,9 +18,7 @@ export type PageBucket = 'day' | 'week' | 'month';
 
 /** Which calls the page shows. */
 export interface PageQuestion {
-  /** The version of the API whose filters are meant: v2 has calls of both channels, v3 needs `inc_gce:1`. */
-  readonly version: 'v2' | 'v3';
-  /** The filter, checked. */
+  /** The filter of v3, checked. */
   readonly filter: Filter;
   /** The same as numbers. */
   readonly selection: Selection;

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore, type Store } from '@call-attribution/store';
 import { openDrill } from '@call-attribution/test-tools/drill';
@@ -256,29 +257,24 @@ describe('places', () => {
 });
 
 describe('abandoned work', () => {
-  test('the rest of a page is not read when its client has left', async () => {
+  test('the rest of a CSV is not read when its client has left', async () => {
     let read = 0;
     let ended = false;
-    const page: Store['page'] = async () => {
-      const body = (async function* () {
-        try {
-          for (; read < 1_000; read += 1) {
-            await later(1);
-            yield Buffer.alloc(100, 0x20);
-          }
-        } finally {
-          ended = true;
-        }
-      })();
-      return { total: 1_000, count: 1_000, body };
+    const [call] = fixtureCalls(1);
+    const calls: Store['calls'] = async function* () {
+      try {
+        for (; read < 1_000_000; read += 1) yield call as Call;
+      } finally {
+        ended = true;
+      }
     };
-    const { target, log } = await started({ store: { ...store, page } });
+    const { target, log } = await started({ store: { ...store, calls } });
     const socket = openSocket(target, 0);
-    socket.write(pageRequest(target, 1_000));
-    await until(() => read > 3);
+    socket.write(pageRequest(target, 1_000).replace(/^GET \S+/, 'GET /page/calls.csv'));
+    await until(() => read > 1_000);
     socket.resetAndDestroy();
     await until(() => ended);
-    expect(read).toBeLessThan(900);
+    expect(read).toBeLessThan(900_000);
     await until(() => log.length > 0);
     expect(log).toMatchObject([{ level: 'info', message: 'abandoned', status: 200 }]);
   });
@@ -304,9 +300,7 @@ describe('abandoned work', () => {
 const endless: Store['page'] = async () => ({
   total: 9_000,
   count: 9_000,
-  body: (async function* () {
-    for (let i = 0; i < 400; i += 1) yield Buffer.alloc(256 * 1024, 0x20);
-  })(),
+  body: Buffer.alloc(100 * 1024 * 1024, 0x20),
 });
 
 test('a client that does not take the response is closed after the time for it', async () => {
