@@ -65,6 +65,14 @@ test('a whole job runs in one process, without a server, and is verified from it
     /^folder:out\/account=101\/month=\d{4}-\d{2}\.parquet: proved, [\d,]+ calls?, as the receipt/,
   );
 
+  const compared = await stage.quick(['verify', 'job.json', '--against-api', '--keys', 'keys'], {
+    cwd: folder,
+  });
+  expect(compared).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/account=101: proved, 600 calls/),
+  });
+
   // Again: only what may still have changed is read, and nothing is there twice.
   const again = await fleet(folder, ['work', 'job.json', '--keys', 'keys', '--log']);
   expect(again.code).toBe(0);

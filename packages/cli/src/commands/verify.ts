@@ -6,18 +6,17 @@ export const verify = command({
   name: 'verify',
   summary: 'count what files and stores hold, and compare it with receipts and with the API',
   about:
-    'Reads every row of a file, of all files in a folder, or of a store, and counts it; stored counts are not relied on. A file is ' +
-    'compared with its receipt, which calls export --receipt writes, a store with its stored counts and with its receipt, ' +
-    'if it has one. --against-api reads the calls of the API as well, and names periods with calls that are ' +
-    'missing, more or changed. Callers who were erased and calls that were purged count apart. The exit status is 0 when ' +
-    'everything is proved, else 3: also for what could only be counted, because it has no receipt and the API was not asked.',
+    'Reads every row of a file, of all files in a folder, or of a store, and counts it. A file is compared with its receipt, ' +
+    'which calls export --receipt writes, a store with what its syncs have proved. --against-api reads the calls of the period ' +
+    'from the API as well, and names calls that are missing, more or changed; what a store lacks is read by its next sync. ' +
+    'Callers who were erased and calls that were purged count apart. The exit status is 0 when nothing is wrong, else 3: also ' +
+    'where nothing proves that all calls are there.',
   words: {
     '<path>':
       'a file, a folder, the job file of calls fleet, or a store: sqlite:calls.db or postgres://user@host/name',
   },
   options: {
     '--against-api': 'compare with the API, call by call; it costs as many requests as an export',
-    '--write-receipt': 'of a store in a file: write FILE.receipt.json about what it holds now',
     '--keys <folder>':
       'with --against-api and the job file of calls fleet: folder with the credentials of the accounts (default: CALLS_FLEET_KEYS, else the current folder)',
     ...only(whichCalls, '--from <time>', '--to <time>'),

@@ -1,132 +1,172 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isStore as isDatabase, type PlannedJob, readJob } from '@call-attribution/fleet';
+import type { Client } from '@call-attribution/core';
+import { isStore, openFilesReader, type PlannedJob, readJob } from '@call-attribution/fleet';
+import { parse } from '@call-attribution/query-dsl';
 import { storeName } from '@call-attribution/store';
 import type { Handler } from '../args/command.ts';
-import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
+import {
+  readAccountSettings,
+  readFileSettings,
+  readSettings,
+  readStoredSettings,
+} from '../config/settings.ts';
+import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { explain } from '../failures/explain.ts';
-import { type Io, say, show, write } from '../io.ts';
+import { clientOf, credentialsOf } from '../fleet/place.ts';
+import { say, show, write } from '../io.ts';
+import { contextOf, openClient } from '../reading/connect.ts';
+import { rangeOf } from '../reading/filter.ts';
 import { plural } from '../term/numbers.ts';
-import { type Ask, readAsk } from './ask.ts';
-import { checkFile } from './check-file.ts';
-import { checkJob } from './check-job.ts';
-import { checkStore } from './check-store.ts';
-import { type Target, targetsAt } from './files.ts';
-import { type Check, type CheckVerdict, nothingIn, onlyReceiptIn } from './finding.ts';
+import { type Ask, type Check, linesOf, nothingIn, unreadable } from './check.ts';
+import { checkFiles, targetsAt } from './files.ts';
+import { checkStore, type StoredAccount } from './store.ts';
 
-/** `calls verify`: counts what is in files and stores, and compares it with receipts and with the API. */
+/** `calls verify`: counts what is in files and stores, and compares it with receipts, with what syncs have proved, and with the API. */
 export const verify: Handler = async (args, io) => {
   const [named] = args.words;
   if (named === undefined)
     throw new UsageError('calls verify needs a file, a folder, a store or a job', {
       hints: ['calls verify calls.csv', 'calls verify sqlite:calls.db'],
     });
-  const ask = readAsk(args, io);
-  const checks: Check[] = [];
-  let isRows = false;
-  try {
-    const job = /\.json$/i.test(named) ? await jobAt(named, io) : null;
-    isRows = job !== null && isDatabase(job.into);
-    if (job !== null) for await (const check of checkJob(job, ask)) checks.push(check);
-    const isStore = job === null && /^(?:sqlite|postgres(?:ql)?):/i.test(named);
-    const targets = isStore || job !== null ? [] : await targetsAt(named, io.cwd);
-    if (!isStore && job === null && targets.length === 0)
-      throw new UsageError(`${named} has no files of records and no receipts`);
-    const isOneStore = isStore || (targets.length === 1 && targets[0]?.kind === 'sqlite');
-    if (ask.writeReceipt && job === null && !isOneStore)
-      throw new UsageError(
-        '--write-receipt is for one store; calls export --receipt writes the receipts of files',
-      );
-    if (isStore) checks.push(await checkStore(named, storeName(named), ask));
-    const isAlone = targets.length === 1 && targets[0]?.path === named;
-    for (const target of targets)
-      checks.push(await (isAlone ? checkTarget(target, ask) : tried(target, ask)));
-  } finally {
-    await ask.close();
+  const { accounts: configured } = readStoredSettings(null, args, io);
+  const typed = [...new Set(args.list('account'))];
+  const idOf = (name: string) => configured.find((each) => each.name === name)?.id ?? name;
+  const clients = new Map<string, Promise<Client>>();
+  const opened = (key: string, open: () => Promise<Client>): Promise<Client> => {
+    const client = clients.get(key) ?? open();
+    clients.set(key, client);
+    return client;
+  };
+  const ask: Ask = {
+    args,
+    io,
+    againstApi: args.flag('against-api'),
+    range: rangeOf(args, contextOf(readFileSettings(args, io), io)),
+    api(account) {
+      const wanted = account ?? typed[0];
+      const known = configured.find(({ name, id }) => name === wanted || id === wanted);
+      if (known === undefined) return opened('', () => openClient(readSettings(args, io), args, io));
+      return opened(known.name, async () => {
+        const [found] = readAccountSettings([known.name], args, io);
+        if (found?.problem) throw found.problem;
+        return openClient(found?.settings ?? readSettings(args, io), args, io);
+      });
+    },
+  };
+  const job = await jobAt(named, io.cwd);
+  const isUrl = /^(?:sqlite|postgres(?:ql)?):/i.test(named);
+  const targets = job === null && !isUrl ? await targetsAt(named, io.cwd) : [];
+  const chosen = typed.map(idOf);
+  const storeAt = (url: string, shown: string): AsyncIterable<Check> => {
+    const choose = (stored: readonly string[]): StoredAccount[] => {
+      const strange = chosen.find((id) => !stored.includes(id));
+      if (strange !== undefined)
+        throw new UsageError(`${shown} has no account ${strange}`, {
+          hints: [`it has ${stored.join(', ')}`],
+        });
+      const ids = chosen.length > 0 ? chosen : stored;
+      if (ask.againstApi && ids.some((id) => ids.length > 1 && !configured.some((each) => each.id === id)))
+        throw new UsageError(`${shown} has ${ids.length} accounts, and whose keys are set is not known`, {
+          hints: [
+            `add --account ${ids[0]}`,
+            'or add "accounts" to calls.config.json, each with its "id" and its keys',
+          ],
+        });
+      return ids.map((id) => ({ id, part: null, api: () => ask.api(id) }));
+    };
+    return checkStore({ url, shown }, choose, ask);
+  };
+  /** What is here, each by itself: of several things, one that cannot be read does not stop the others. */
+  const things: [string, AsyncIterable<Check>][] = [];
+  if (job !== null) things.push([named, checkJob(job, chosen, { ask, opened })]);
+  if (isUrl) things.push([storeName(named), storeAt(named, storeName(named))]);
+  for (const { path } of targets.filter(({ kind }) => kind === 'sqlite'))
+    things.push([path, storeAt(`sqlite:${path}`, path)]);
+  const files = targets.filter(({ kind }) => kind === 'file');
+  if (files.length > 0) {
+    const all = files.map(({ path }) => ({ path, full: resolve(io.cwd, path) }));
+    things.push([named, checkFiles(all, null, ask)]);
   }
-  const verdict = worst(checks);
-  if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ verdict, checks })}\n`);
+  const checks: Check[] = [];
+  try {
+    for (const [path, thing] of things) {
+      try {
+        for await (const check of thing) checks.push(check);
+      } catch (error) {
+        checks.push(await unreadable(path, error, io));
+      }
+    }
+  } finally {
+    for (const client of clients.values()) await (await client.catch(() => null))?.close();
+  }
+  const verdict = (['differs', 'unproven', 'counted'] as const).find((verdict) =>
+    checks.some((check) => check.verdict === verdict),
+  );
+  if (args.flag('json'))
+    await write(io.stdout, `${JSON.stringify({ verdict: verdict ?? 'proved', checks })}\n`);
   else {
     await show(io, checks.flatMap(linesOf));
-    const noun = isRows ? 'account' : 'file';
+    const noun = checks.every(({ account }) => account !== undefined) ? 'account' : 'file';
     const proved = checks.filter((check) => check.verdict === 'proved').length;
     if (checks.length > 1) say(io, `${proved} of ${plural(checks.length, noun)} proved`);
-    const isBare = checks.some(({ findings }) => findings.some(({ code }) => code === 'no_receipt'));
-    if (isBare && !ask.againstApi) say(io, '→ --against-api compares what has no receipt with the API');
+    if (checks.some(({ findings }) => findings.some(({ code }) => code === 'no_receipt')))
+      say(io, '→ --against-api compares what has no receipt with the API');
   }
-  return verdict === 'proved' ? exitCodes.ok : exitCodes.incomplete;
+  return verdict === 'differs' || verdict === 'unproven' ? exitCodes.incomplete : exitCodes.ok;
 };
 
-const worst = (checks: readonly Check[]): CheckVerdict =>
-  (['differs', 'not compared', 'unproven'] as const).find((verdict) =>
-    checks.some((check) => check.verdict === verdict),
-  ) ?? 'proved';
-
 /** The job in a file; null for a file of records. Its first character tells: records of JSON are a list. */
-async function jobAt(path: string, io: Io): Promise<PlannedJob | null> {
-  const full = resolve(io.cwd, path);
+async function jobAt(path: string, cwd: string): Promise<PlannedJob | null> {
+  if (!/\.json$/i.test(path)) return null;
+  const full = resolve(cwd, path);
   const text = await readFile(full, 'utf8').catch(() => '');
-  if (!/^\s*\{/.test(text) || !/"into"\s*:/.test(text)) return null;
-  return readJob(full);
+  return /^\s*\{/.test(text) && /"into"\s*:/.test(text) ? readJob(full) : null;
 }
 
-/** Of several things, one that cannot be read does not stop the others. */
-async function tried(target: Target, ask: Ask): Promise<Check> {
-  try {
-    return await checkTarget(target, ask);
-  } catch (error) {
-    if (ask.io.signal.aborted || error instanceof ClosedPipe || error instanceof Interrupted) throw error;
-    // What concerns the API concerns all of them.
-    if (ask.againstApi) throw error;
-    const { message } = await explain(error);
-    return nothingIn(target.path, { code: 'unreadable', text: message });
-  }
+interface JobAsk {
+  readonly ask: Ask;
+  /** Keeps a client, to be closed in the end. */
+  opened(key: string, open: () => Promise<Client>): Promise<Client>;
 }
 
-async function checkTarget({ kind, path }: Target, ask: Ask): Promise<Check> {
-  switch (kind) {
-    case 'receipt only':
-      return onlyReceiptIn(path);
-    case 'file':
-      return checkFile(path, ask);
-    default:
-      return checkStore(`${kind}:${path}`, path, ask);
-  }
-}
-
-const mostShown = 20;
-
-function linesOf({ path, verdict, rows, receipt, api, accounts = [], findings }: Check): string[] {
-  const counted = rows === null ? [] : [plural(rows, 'call')];
-  const proof = (): string => {
-    if (api.length > 0) return 'each as the API has it';
-    if (receipt === null) return 'as its syncs have proved';
-    return `as the receipt of ${receipt.writtenAt.slice(0, 10)} says`;
+/** What a job of `calls fleet` has written, as the list of its accounts: the rows of a store, or the files of a folder or bucket. */
+async function* checkJob(
+  job: PlannedJob,
+  chosen: readonly string[],
+  { ask, opened }: JobAsk,
+): AsyncGenerator<Check, void, void> {
+  const { args, io } = ask;
+  const planned = [...job.accounts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const strange = chosen.find((id) => !planned.some((account) => account.id === id));
+  if (strange !== undefined) throw new UsageError(`the job ${job.name} has no account ${strange}`);
+  const credentials = credentialsOf(args, io);
+  const part = {
+    filter: parse(job.filter, { version: job.version }),
+    period: { from: job.from, to: job.until },
   };
-  const removed = [
-    ...accounts.flatMap(({ account, erasedCallers, purgedBefore }) => [
-      ...(erasedCallers > 0
-        ? [`account ${account}: ${plural(erasedCallers, 'caller was', 'callers were')} erased`]
-        : []),
-      ...(purgedBefore === null ? [] : [`account ${account}: calls before ${purgedBefore} were purged`]),
-    ]),
-    ...api.flatMap(({ erased, purged, to }) => [
-      ...(erased > 0
-        ? [`the API still has ${plural(erased, 'call')} of erased callers, which are not missing`]
-        : []),
-      ...(purged > 0
-        ? [`the API still has ${plural(purged, 'call')} from before the purge, which are not missing`]
-        : []),
-      ...(to === null ? [] : [`compared with the API up to ${to}`]),
-    ]),
-  ];
-  const texts = findings.map(({ text }) => text);
-  const more = texts.length > mostShown ? [`and ${plural(texts.length - mostShown, 'more difference')}`] : [];
-  const name = ['differs', 'unproven'].includes(verdict) ? verdict.toUpperCase() : verdict;
-  const why = verdict === 'proved' ? [proof()] : [];
-  return [
-    `${path}: ${[name, ...counted, ...why].join(', ')}`,
-    ...[...texts.slice(0, mostShown), ...more, ...removed].map((text) => `  ${text}`),
-  ];
+  const accounts = planned
+    .filter(({ id }) => chosen.length === 0 || chosen.includes(id))
+    .map((account) => ({
+      id: account.id,
+      part,
+      api: () => opened(`job ${account.id}`, () => clientOf(job, account, credentials)),
+    }));
+  if (isStore(job.into)) {
+    yield* checkStore({ url: job.into, shown: storeName(job.into) }, () => accounts, ask);
+    return;
+  }
+  const folder = /^folder:(.+)$/.exec(job.into)?.[1];
+  const root = folder === undefined ? null : resolve(io.cwd, folder);
+  await using reader = await openFilesReader(job, { root, env: io.env });
+  for (const { id, api } of accounts) {
+    const { names, missing } = await reader.files(id);
+    const place = `${job.into}/account=${id}`;
+    if (names.length === 0) yield nothingIn(place, { code: 'no_file', text: 'nothing of it is there' });
+    for (const month of missing)
+      yield nothingIn(place, { code: 'no_file', text: `the file of ${month} is not there` });
+    const files = [];
+    for (const name of names) files.push({ path: `${job.into}/${name}`, full: await reader.local(name) });
+    yield* checkFiles(files, { ...part, account: id, api }, ask);
+  }
 }

@@ -3,7 +3,15 @@
 //
 //   node injuries.mjs <path of the program> <how many injuries> <seed>
 import { spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -98,15 +106,10 @@ async function makeOriginals(env) {
 async function makeOriginal(env, { period, which, format }) {
   const path = original(format, which);
   const written = ['export', '-o', path, '--receipt'];
-  const checked = ['verify', path, '--against-api', '--write-receipt', ...period];
-  /** @type {Record<string, string[][]>} */
-  const stepsOf = {
-    db: [['sync', '--store', `sqlite:${path}`, ...period], checked],
-  };
-  for (const step of stepsOf[format] ?? [[...written, '--include-extensions', ...period]]) {
-    const { code, stdout, stderr } = await calls(step, env);
-    if (code !== 0) throw new Error(`calls ${step.join(' ')}: ${code} ${stdout} ${stderr}`);
-  }
+  const synced = ['sync', '--store', `sqlite:${path}`, ...period];
+  const step = format === 'db' ? synced : [...written, '--include-extensions', ...period];
+  const { code, stdout, stderr } = await calls(step, env);
+  if (code !== 0) throw new Error(`calls ${step.join(' ')}: ${code} ${stdout} ${stderr}`);
   if (format !== 'db') return;
   const database = new connect(path);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -228,9 +231,6 @@ const onSqlite = {
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.subarray(0, dice(Math.floor(bytes.length * 0.9))));
   },
-  'another file': (path, which) => copyFileSync(original('db', 1 - which), path),
-  'receipt of another file': (path, which) =>
-    copyFileSync(`${original('db', 1 - which)}.receipt.json`, `${path}.receipt.json`),
 };
 
 /** @param {string} path @param {(database: any, row: Row) => unknown} change */
@@ -260,11 +260,12 @@ function injure(path, format, which) {
 /** @param {string} format @param {string} path @param {number} which */
 function copy(format, path, which) {
   copyFileSync(original(format, which), path);
-  copyFileSync(`${original(format, which)}.receipt.json`, `${path}.receipt.json`);
+  if (format !== 'db') copyFileSync(`${original(format, which)}.receipt.json`, `${path}.receipt.json`);
 }
 
-/** All that is looked at: the file and its receipt. @param {string} path */
-const bytesOf = (path) => Buffer.concat([path, `${path}.receipt.json`].map((name) => readFileSync(name)));
+/** All that is looked at: the file and its receipt, if it has one. @param {string} path */
+const bytesOf = (path) =>
+  Buffer.concat([path, `${path}.receipt.json`].filter(existsSync).map((name) => readFileSync(name)));
 
 const result = {
   runs: 0,
@@ -274,8 +275,11 @@ const result = {
   kinds: /** @type {Record<string, number>} */ ({}),
 };
 
-/** A folder of injured files, and of some that nothing was done to. @param {{ format: string, isWhole: boolean }[]} plan */
-async function examine(plan) {
+/**
+ * A folder of injured files, and of some that nothing was done to. A store has no receipt, so those are compared with the API.
+ * @param {{ format: string, isWhole: boolean }[]} plan @param {Record<string, string>} [env]
+ */
+async function examine(plan, env) {
   const folder = join(work, 'folder');
   mkdirSync(folder);
   /** @type {Map<string, { kind: string | null, name: string }>} */
@@ -291,7 +295,8 @@ async function examine(plan) {
     if (before.equals(bytesOf(path))) kind = null;
     made.set(`folder/${name}`, { kind, name: `${kind} in ${format}` });
   }
-  const { code, stdout, stderr } = await calls(['verify', 'folder', '--json']);
+  const against = env === undefined ? [] : ['--against-api'];
+  const { code, stdout, stderr } = await calls(['verify', 'folder', '--json', ...against], env);
   if (stdout === '') throw new Error(`calls verify: ${code} ${stderr}`);
   const { checks } = JSON.parse(stdout);
   const verdicts = new Map(checks.map((/** @type {any} */ check) => [check.path, check.verdict]));
@@ -322,8 +327,12 @@ try {
     );
   const wholes = wantedOf.filter((_, at) => at % 10 === 0).map(({ format }) => ({ format, isWhole: true }));
   const plan = [...wantedOf, ...wholes].map((each) => ({ each, at: dice(1e9) })).sort((a, b) => a.at - b.at);
-  for (let from = 0; from < plan.length; from += 250)
-    await examine(plan.slice(from, from + 250).map(({ each }) => each));
+  const chosen = plan.map(({ each }) => each);
+  const [stores, files] = [true, false].map((isStore) =>
+    chosen.filter(({ format }) => (format === 'db') === isStore),
+  );
+  for (let from = 0; from < files.length; from += 250) await examine(files.slice(from, from + 250));
+  for (let from = 0; from < stores.length; from += 250) await examine(stores.slice(from, from + 250), env);
   // What changed nothing by chance is made up for.
   while (result.runs < total)
     await examine(Array.from({ length: total - result.runs }, () => ({ format: 'csv', isWhole: false })));

@@ -19,5 +19,4 @@ export {
   RowDigest,
   readReceipt,
   verdictOfCopies,
-  writeReceipt,
 } from './receipt.ts';

@@ -11,7 +11,7 @@ import { type Receipt, type ReceiptRows, type RowCount, RowDigest } from './rece
 /** How a file of records is written. */
 export interface FileForm {
   /** How its rows are written. */
-  readonly format: Exclude<ReceiptRows['format'], 'store'>;
+  readonly format: ReceiptRows['format'];
   /** It is compressed with gzip. */
   readonly gzip: boolean;
   /** What separates the cells of CSV. Default: a comma. */

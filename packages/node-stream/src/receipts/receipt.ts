@@ -35,21 +35,15 @@ export interface ReceiptFacts {
 
 /** The rows of a file. */
 export interface ReceiptRows extends RowCount {
-  /** The format of the file; `store` for a database. */
-  readonly format: RowForm<never>['format'] | 'store';
+  /** The format of the file. */
+  readonly format: RowForm<never>['format'];
   /** Its columns, in order; null where each record has its own fields. */
   readonly fields: readonly string[] | null;
   /** What separates the cells of CSV; null in other formats. */
   readonly delimiter: string | null;
-  /** Of a store: what was removed on purpose before it was written, by account. */
-  readonly removed?: readonly {
-    readonly account: string;
-    readonly erasedCallers: number;
-    readonly purgedBefore: string | null;
-  }[];
 }
 
-/** What is known about a file of records, or the rows of a store. */
+/** What is known about a file of records. */
 export interface Receipt extends Omit<ReceiptFacts, 'fields'> {
   /** The form of the receipt. */
   readonly receipt: 1;
@@ -59,7 +53,7 @@ export interface Receipt extends Omit<ReceiptFacts, 'fields'> {
   readonly writtenAt: string;
   /** The rows. */
   readonly rows: ReceiptRows;
-  /** The bytes; null for a store, which may lay out the same rows in other ways. */
+  /** The bytes; null where they are not known. */
   readonly bytes: { readonly length: number; readonly sha256: string } | null;
 }
 
