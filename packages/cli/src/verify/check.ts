@@ -69,11 +69,13 @@ export interface Found {
   /** Rows that were read and counted; null when nothing could be read. */
   readonly rows: number | null;
   /** Of an account in a store: which, and what was removed from it on purpose. */
-  readonly account?: string;
-  readonly erasedCallers?: number;
-  readonly purgedBefore?: string | null;
+  readonly stored: {
+    readonly account: string;
+    readonly erasedCallers: number;
+    readonly purgedBefore: string | null;
+  } | null;
   /** Of a file: when its receipt was written, and what was proved of the read. */
-  readonly receipt?: { readonly writtenAt: string; readonly proof: string | null } | null;
+  readonly receipt: { readonly writtenAt: string; readonly proof: string | null } | null;
   readonly api: readonly ApiCheck[];
   readonly findings: readonly Finding[];
 }
@@ -98,17 +100,17 @@ const doubts: ReadonlySet<Finding['code']> = new Set([
 
 /** The verdict that the findings leave. */
 export function judged(found: Found): Check {
-  const { findings, receipt, account, api } = found;
+  const { findings, receipt, stored, api } = found;
   let verdict: CheckVerdict = 'proved';
   if (findings.some(({ code }) => !doubts.has(code))) verdict = 'differs';
   else if (findings.length > 0) verdict = 'unproven';
-  else if (!receipt && account === undefined && api.length === 0) verdict = 'counted';
+  else if (receipt === null && stored === null && api.length === 0) verdict = 'counted';
   return { ...found, verdict };
 }
 
 /** What is said of a place where nothing could be read. */
 export const nothingIn = (path: string, finding: Finding): Check =>
-  judged({ path, rows: null, api: [], findings: [finding] });
+  judged({ path, rows: null, stored: null, receipt: null, api: [], findings: [finding] });
 
 /** The same of what failed. What is not the fault of the thing, but of its server or of how the command was typed, ends the command. */
 export async function unreadable(path: string, error: unknown, io: Io): Promise<Check> {
@@ -123,25 +125,17 @@ export async function unreadable(path: string, error: unknown, io: Io): Promise<
 const mostShown = 20;
 
 /** What was found, in words. */
-export function linesOf({
-  path,
-  verdict,
-  rows,
-  receipt,
-  api,
-  account,
-  findings,
-  ...removed
-}: Check): string[] {
-  const { erasedCallers = 0, purgedBefore = null } = removed;
+export function linesOf({ path, verdict, rows, receipt, api, stored, findings }: Check): string[] {
   let why: string[] = [];
   if (verdict === 'counted') why = ['no receipt; calls export --receipt writes one'];
   else if (verdict === 'proved' && api.length > 0) why = ['each as the API has it'];
   else if (verdict === 'proved')
     why = [receipt ? `as the receipt of ${receipt.writtenAt.slice(0, 10)} says` : 'as its syncs have proved'];
   const besides = [
-    ...(erasedCallers > 0 ? [`${plural(erasedCallers, 'caller was', 'callers were')} erased`] : []),
-    ...(purgedBefore === null ? [] : [`calls before ${purgedBefore} were purged`]),
+    ...(stored !== null && stored.erasedCallers > 0
+      ? [`${plural(stored.erasedCallers, 'caller was', 'callers were')} erased`]
+      : []),
+    ...(stored?.purgedBefore ? [`calls before ${stored.purgedBefore} were purged`] : []),
     ...api.flatMap(({ erased, purged, to }) => [
       ...(erased > 0
         ? [`the API still has ${plural(erased, 'call')} of erased callers, which are not missing`]
@@ -157,7 +151,7 @@ export function linesOf({
   const name = ['differs', 'unproven'].includes(verdict) ? verdict.toUpperCase() : verdict;
   const counted = rows === null ? [] : [plural(rows, 'call')];
   return [
-    `${account === undefined ? path : `${account} in ${path}`}: ${[name, ...counted, ...why].join(', ')}`,
+    `${stored === null ? '' : `${stored.account} in `}${path}: ${[name, ...counted, ...why].join(', ')}`,
     ...[...texts.slice(0, mostShown), ...more, ...besides].map((text) => `  ${text}`),
   ];
 }

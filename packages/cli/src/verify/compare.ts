@@ -77,11 +77,11 @@ export interface Comparison {
   /** A call of the API as it would be here. */
   rowOf(call: Call): Row;
   /** Calls through call extensions are missing only where some are here. */
-  readonly mayLackExtensions?: boolean;
+  readonly mayLackExtensions: boolean;
   /** What was removed here on purpose. */
-  readonly removed?: { isErased(caller: unknown): boolean; readonly purgedBefore: string | null };
+  readonly removed: { isErased(caller: unknown): boolean; readonly purgedBefore: string | null } | null;
   /** Refused keys concern this account alone. */
-  readonly isOneOfSeveral?: boolean;
+  readonly isOneOfSeveral: boolean;
 }
 
 /** Reads the calls of a period from the API, once, and compares them with those here, call by call. */
@@ -110,7 +110,7 @@ export async function compareWithApi(
       else {
         calls += 1;
         const found = here.take(row);
-        const isExtension = mayLackExtensions === true && isCallExtension(call);
+        const isExtension = mayLackExtensions && isCallExtension(call);
         if (found === 'missing') (isExtension ? lacking : missing).add(row.at, row.sid ?? '', 1);
         else hasExtensions ||= isExtension;
         if (found === 'changed') changed.add(row.at, row.sid ?? '', 1);

@@ -130,7 +130,7 @@ export async function* checkFiles(
     } else {
       for (const { found } of read) yield judged(found);
       const sum = read.reduce((sum, { found }) => sum + (found.rows ?? 0), 0);
-      yield judged({ path: dirname(only.found.path), rows: sum, ...compared });
+      yield judged({ ...only.found, path: dirname(only.found.path), rows: sum, receipt: null, ...compared });
     }
   }
 }
@@ -185,6 +185,7 @@ async function readOne(
     path,
     rows: null as number | null,
     receipt: receipt && { writtenAt: receipt.writtenAt, proof: receipt.verdict?.proof ?? null },
+    stored: null,
     api: [],
     findings,
   };
@@ -341,6 +342,7 @@ async function compareFiles(
         text: rows?.text(picked(call, options, form.format)) ?? '',
       }),
       mayLackExtensions: receipt === null && job === null,
+      removed: null,
       isOneOfSeveral: job !== null,
     },
     io,

@@ -121,7 +121,10 @@ async function checkAccount(
       for await (const call of store.calls(id, selection))
         if (purgedBefore === null || (call.date_added ?? '') >= purgedBefore) here.add(rowOf(call));
       const what = { account: id, client, filter, period: common, here, rowOf, removed };
-      const compared = await compareWithApi({ ...what, isOneOfSeveral: accounts.length > 1 }, io);
+      const compared = await compareWithApi(
+        { ...what, mayLackExtensions: false, isOneOfSeveral: accounts.length > 1 },
+        io,
+      );
       api.push(...compared.api);
       findings.push(...compared.findings);
     }
@@ -137,7 +140,8 @@ async function checkAccount(
       findings.push({ code: 'rows', text }, await markLost(id, [{ from: null, to: null }]));
     }
   }
-  return judged({ path: shown, rows: held, account: id, erasedCallers, purgedBefore, api, findings });
+  const stored = { account: id, erasedCallers, purgedBefore };
+  return judged({ path: shown, rows: held, stored, receipt: null, api, findings });
 }
 
 /** What the syncs of an account were asked for, up to where its calls were no longer too young to be counted. */

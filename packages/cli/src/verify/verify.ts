@@ -107,7 +107,7 @@ export const verify: Handler = async (args, io) => {
     await write(io.stdout, `${JSON.stringify({ verdict: verdict ?? 'proved', checks })}\n`);
   else {
     await show(io, checks.flatMap(linesOf));
-    const noun = checks.every(({ account }) => account !== undefined) ? 'account' : 'file';
+    const noun = checks.every(({ stored }) => stored !== null) ? 'account' : 'file';
     const proved = checks.filter((check) => check.verdict === 'proved').length;
     if (checks.length > 1) say(io, `${proved} of ${plural(checks.length, noun)} proved`);
     if (checks.some(({ findings }) => findings.some(({ code }) => code === 'no_receipt')))
