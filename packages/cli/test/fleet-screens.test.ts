@@ -32,7 +32,8 @@ const troubleOf = (code: string, message: string) => ({
   kind: 'server' as const,
   code,
   message,
-  at: 0,
+  since: 0,
+  tries: 1,
   by: 'w-app1-3f2a',
 });
 const failing = {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Duration, durationMillis, periodEnd, periodStart } from '@call-attribution/core/time';
 import { printFilter, toFilter } from '@call-attribution/query-dsl';
 
@@ -57,8 +56,6 @@ export interface PlannedAccount {
   readonly credential: string;
   /** Requests in any minute; null: no limit. */
   readonly requestsPerMinute: number | null;
-  /** Key of its ticket: of the address of the API and the reference of the credential, never of what it is. */
-  readonly key: string;
 }
 
 /** A job with every setting filled in, as a worker has read it from its own file. */
@@ -85,7 +82,7 @@ export interface PlannedJob {
   readonly lookback: number;
   /** Age from which records no longer change, in milliseconds. */
   readonly settle: number;
-  /** The accounts, by the key of their ticket. */
+  /** The accounts, by id. */
   readonly accounts: ReadonlyMap<string, PlannedAccount>;
 }
 
@@ -95,26 +92,18 @@ export const referenceOf = ({ id, credential }: JobAccount): string => credentia
 /** Whether records go into a database. */
 export const isStore = (into: string): boolean => /^(?:postgres|postgresql|sqlite):/.test(into);
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** The key of the ticket of a credential. */
-const ticketKey = (baseUrl: string, reference: string): string =>
-  sha256(`${baseUrl}\n${reference}`).slice(0, 32);
-
 /** Fills in every setting of a job that was checked. */
 export function planJob(job: Job): PlannedJob {
   const { name, version = 'v3', into, skip = false, every = null } = job;
   const baseUrl = job.baseUrl.trim();
-  const accounts = job.accounts.map((account): PlannedAccount => {
-    const credential = referenceOf(account);
-    return {
+  const accounts = job.accounts.map(
+    (account): PlannedAccount => ({
       id: account.id,
       name: account.name ?? account.id,
-      credential,
+      credential: referenceOf(account),
       requestsPerMinute: account.requestsPerMinute ?? job.requestsPerMinute ?? null,
-      key: ticketKey(baseUrl, credential),
-    };
-  });
+    }),
+  );
   return {
     ...{ name, baseUrl, version, into, skip },
     filter: filterOf(job, version),
@@ -123,7 +112,7 @@ export function planJob(job: Job): PlannedJob {
     every: every === null ? null : durationMillis(every, 'every'),
     lookback: durationMillis(job.lookback ?? '3d', 'lookback'),
     settle: durationMillis(job.settle ?? '30d', 'settle'),
-    accounts: new Map(accounts.map((account) => [account.key, account])),
+    accounts: new Map(accounts.map((account) => [account.id, account])),
   };
 }
 
@@ -132,10 +121,4 @@ function filterOf({ filter = '', into }: Job, version: 'v2' | 'v3'): string {
   const { clauses } = toFilter(filter, { version });
   const isMissing = isStore(into) && version === 'v3' && !clauses.some(({ kind }) => kind === 'flag');
   return printFilter({ clauses: isMissing ? [...clauses, { kind: 'flag', field: 'inc_gce' }] : clauses });
-}
-
-/** Tells job files that differ. */
-export function digestOf({ accounts, ...job }: PlannedJob): string {
-  const sorted = [...accounts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-  return sha256(JSON.stringify([job, sorted]));
 }

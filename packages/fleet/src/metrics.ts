@@ -1,7 +1,6 @@
 import { type MetricFamily, metricsText, type StatusSource } from '@call-attribution/node-stream/status';
 import type { FleetStatus } from './status.ts';
-import type { WorkerEvent } from './worker/events.ts';
-import type { Worker } from './worker/worker.ts';
+import type { Worker, WorkerEvent } from './worker/worker.ts';
 
 /** The metrics of one worker, and the figures of its job as the engine knows them. */
 export interface WorkerMetrics extends StatusSource {
@@ -38,7 +37,10 @@ export function createWorkerMetrics(
     ready: () => worker()?.trouble ?? null,
     async metrics() {
       const card = worker()?.card;
-      const slots = card === undefined ? {} : { busy: card.busy, idle: Math.max(0, card.slots - card.busy) };
+      const slots = {
+        busy: card?.accounts.length ?? 0,
+        idle: card === undefined ? 0 : card.slots - card.accounts.length,
+      };
       return metricsText([
         counter('fleet_calls_total', 'Calls that this worker committed.', calls),
         counter('fleet_requests_total', 'Requests of this worker.', requests),

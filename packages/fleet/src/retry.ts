@@ -1,5 +1,4 @@
 import type { Engine } from './engine/engine.ts';
-import type { Ticket } from './engine/ticket.ts';
 import { FleetError } from './errors.ts';
 
 /** What `retryAside` has done with an account. */
@@ -18,8 +17,6 @@ export interface RetryResult {
 export interface RetryOptions {
   /** Only these accounts; they need not be set aside. Default: all that are. */
   readonly accounts?: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly at: number;
   /** Tries the keys of an account that was set aside because of them. Default: its next turn does. */
   readonly tryKeys?: (account: string) => Promise<{ readonly code: string; readonly message: string } | null>;
 }
@@ -27,7 +24,7 @@ export interface RetryOptions {
 /** Puts accounts that were set aside back to work. */
 export async function retryAside(
   engine: Engine,
-  { accounts = [], at, tryKeys = async () => null }: RetryOptions,
+  { accounts = [], tryKeys = async () => null }: RetryOptions = {},
 ): Promise<RetryResult[]> {
   const { card, tickets } = await engine.look();
   if (card === null)
@@ -40,28 +37,17 @@ export async function retryAside(
     throw new FleetError('unknown_job', `The job ${card.name} has no account ${unknown}.`, {
       hint: 'calls fleet status --all lists its accounts',
     });
-  const chosen = tickets.filter(({ account, note }) =>
-    accounts.length > 0 ? accounts.includes(account) : note.state === 'aside',
+  const chosen = tickets.filter(({ account, state }) =>
+    accounts.length > 0 ? accounts.includes(account) : state === 'aside',
   );
   const results: RetryResult[] = [];
-  for (const { key, account, note } of chosen) {
-    const isAside = note.state === 'aside';
-    const refusal = isAside && note.trouble?.kind === 'credential' ? await tryKeys(account) : null;
-    if (refusal === null) await engine.edit(key, (ticket) => again(ticket, at));
+  for (const { account, state, trouble } of chosen) {
+    const isAside = state === 'aside';
+    const refusal = isAside && trouble?.kind === 'credential' ? await tryKeys(account) : null;
     if (refusal !== null) results.push({ account, outcome: 'refused', ...refusal });
     else results.push({ account, outcome: isAside ? 'again' : 'sooner', code: null, message: null });
   }
+  const isSent = ({ outcome }: RetryResult): boolean => outcome !== 'refused';
+  await engine.again(results.filter(isSent).map(({ account }) => account));
   return results;
-}
-
-function again(ticket: Ticket, at: number): Ticket {
-  const note = {
-    ...ticket.note,
-    state: 'open',
-    tries: 0,
-    failingSince: null,
-    trouble: null,
-    round: null,
-  } as const;
-  return { ...ticket, dueAt: at, note };
 }

@@ -1,6 +1,10 @@
-import type { FleetFacts, SeenTicket } from './engine/engine.ts';
-import type { NotedTrouble, WorkerCard } from './engine/ticket.ts';
-import { livingMs } from './worker/join-job.ts';
+import {
+  type FleetFacts,
+  livingMs,
+  type NotedTrouble,
+  type SeenTicket,
+  type WorkerCard,
+} from './engine/engine.ts';
 
 /** How an account is: at work, or waiting for its turn; later, after trouble; read, until the next time; done; or set aside. */
 export type AccountState = 'working' | 'waiting' | 'later' | 'read' | 'done' | 'aside';
@@ -35,10 +39,9 @@ export interface AccountStatus {
 
 /** A worker of a job. */
 export interface WorkerStatus
-  extends Pick<
-    WorkerCard,
-    'name' | 'version' | 'slots' | 'busy' | 'callsPerSecond' | 'requestsPerSecond' | 'why'
-  > {
+  extends Pick<WorkerCard, 'name' | 'version' | 'slots' | 'callsPerSecond' | 'requestsPerSecond' | 'why'> {
+  /** Turns that it works on. */
+  readonly busy: number;
   /** What it does; `silent`: it gives no more signs of life. */
   readonly state: WorkerCard['state'] | 'silent';
   /** Milliseconds since its last sign of life. */
@@ -80,9 +83,9 @@ export interface FleetStatus {
 /** How a job is, from what an engine knows; null when it does not know the job. */
 export function statusOf({ card, tickets, workers }: FleetFacts, now: number): FleetStatus | null {
   if (card === null) return null;
-  const holders = new Map(workers.flatMap(({ name, keys }) => keys.map((key) => [key, name] as const)));
+  const holders = new Map(workers.flatMap(({ name, accounts }) => accounts.map((id) => [id, name] as const)));
   const accounts = tickets
-    .map((ticket) => accountOf(ticket, holders.get(ticket.key) ?? null, now))
+    .map((ticket) => accountOf(ticket, holders.get(ticket.account) ?? null, now))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
   const shown = workers
     .map((worker) => workerOf(worker, now))
@@ -117,34 +120,34 @@ export function statusOf({ card, tickets, workers }: FleetFacts, now: number): F
 /** A worker that gave no sign of life for so long is no longer shown. */
 const forgottenMs = 600_000;
 
-function accountOf(
-  { account, note, dueAt, isActive }: SeenTicket,
-  worker: string | null,
-  now: number,
-): AccountStatus {
-  const { calls, total, newest, whole, lacks, trouble, failingSince, readAt, state } = note;
-  const open = (): AccountState => {
-    if (isActive) return 'working';
-    if (trouble !== null) return 'later';
-    return readAt !== null && (dueAt ?? 0) > now ? 'read' : 'waiting';
-  };
+function accountOf(ticket: SeenTicket, worker: string | null, now: number): AccountStatus {
+  const { account, note, trouble, dueAt } = ticket;
+  const { calls, total, newest, whole, lacks, readAt } = note;
   return {
     id: account,
-    state: state === 'open' ? open() : state,
+    state: stateOf(ticket, now),
     ...{ calls, total, newest, whole, lacks, trouble },
-    troubleForMs: trouble === null ? 0 : now - (failingSince ?? trouble.at),
-    dueInMs: dueAt === null ? null : Math.max(0, dueAt - now),
+    troubleForMs: trouble === null ? 0 : Math.max(0, now - trouble.since),
+    dueInMs: ticket.state === 'open' ? Math.max(0, dueAt - now) : null,
     readAgoMs: readAt === null ? null : Math.max(0, now - readAt),
-    worker: isActive ? worker : null,
+    worker: ticket.state === 'active' ? worker : null,
   };
 }
 
+function stateOf({ state, trouble, note, dueAt }: SeenTicket, now: number): AccountState {
+  if (state === 'active') return 'working';
+  if (state !== 'open') return state;
+  if (trouble !== null) return 'later';
+  return note.readAt !== null && dueAt > now ? 'read' : 'waiting';
+}
+
 function workerOf(card: WorkerCard, now: number): WorkerStatus {
-  const { name, version, slots, busy, callsPerSecond, requestsPerSecond, why, since, at } = card;
+  const { name, version, slots, accounts, callsPerSecond, requestsPerSecond, why, since, at } = card;
   const silentForMs = Math.max(0, now - at);
   const state = silentForMs > livingMs ? 'silent' : card.state;
   return {
-    ...{ name, version, slots, busy, callsPerSecond, requestsPerSecond, why, state, silentForMs },
+    ...{ name, version, slots, busy: accounts.length, callsPerSecond },
+    ...{ requestsPerSecond, why, state, silentForMs },
     forMs: Math.max(0, now - since),
   };
 }

@@ -67,16 +67,6 @@ describe('readJob', () => {
     expect(store).toMatchObject({ every: 600_000 });
   });
 
-  test('the key of a ticket is of the address and the reference, and of nothing else', async () => {
-    const keys = async (change: object) =>
-      accountsOf(await read({ ...good, ...change })).map(({ key }) => key);
-    const [first, second] = await keys({});
-    expect(first).toMatch(/^[0-9a-f]{32}$/);
-    expect(second).not.toBe(first);
-    expect(await keys({ name: 'other', filter: 'inc_gce:1', into: 'sqlite:x.db' })).toEqual([first, second]);
-    expect(await keys({ baseUrl: 'https://other.example.com' })).not.toContain(first);
-  });
-
   test.each([
     ['JSON', 'accounts.json', '\uFEFF[{"id":"101"},{"id":"102"}]'],
     ['NDJSON', 'accounts.ndjson', '{"id":"101"}\r\n\n{"id":"102"}\n'],

@@ -1,4 +1,4 @@
-import type { Engine, Turn } from '../src/index.ts';
+import type { Engine } from '../src/index.ts';
 
 /** A small generator, so that a history can be run again. */
 export function randomOf(seed: number): () => number {
@@ -11,7 +11,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** An engine whose answers get lost, come although nothing was done, or give a turn out a second time. */
+/** An engine whose answers get lost, or come although nothing was done. */
 export function faultyEngine(inner: Engine, random: () => number, share = 0.2): Engine {
   const away = () => new Error('no answer');
   const faulty = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -23,10 +23,11 @@ export function faultyEngine(inner: Engine, random: () => number, share = 0.2): 
   };
   return {
     ...inner,
-    put: (tickets) => faulty(() => inner.put(tickets)),
-    take: (most) => faulty(() => inner.take(most)),
-    keep: (turns) => faulty(() => inner.keep(turns)),
-    end: (turn: Turn, next) => faulty(() => inner.end(turn, next)),
-    edit: (key, change) => faulty(() => inner.edit(key, change)),
+    join: (...given) => faulty(() => inner.join(...given)),
+    take: (...given) => faulty(() => inner.take(...given)),
+    keep: (...given) => faulty(() => inner.keep(...given)),
+    end: (...given) => faulty(() => inner.end(...given)),
+    fail: (...given) => faulty(() => inner.fail(...given)),
+    again: (...given) => faulty(() => inner.again(...given)),
   };
 }

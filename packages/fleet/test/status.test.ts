@@ -1,68 +1,45 @@
 import { describe, expect, test } from 'vitest';
-import { blankNote } from '../src/engine/ticket.ts';
+import { blankNote } from '../src/engine/engine.ts';
 import {
   createWorkerMetrics,
   type FleetFacts,
   type JobCard,
+  type NotedTrouble,
+  type SeenTicket,
   statusOf,
   type TicketNote,
   type WorkerCard,
 } from '../src/index.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
-const card: JobCard = {
-  ...{ name: 'history', since: now - 60_000, into: 'folder:out', every: null, digest: '' },
-};
+const card: JobCard = { name: 'history', since: now - 60_000, into: 'folder:out', settings: {} };
 const worker = (changes: Partial<WorkerCard> = {}): WorkerCard => ({
-  ...{
-    name: 'w1',
-    version: '1.0.0',
-    slots: 4,
-    busy: 2,
-    keys: ['k1'],
-    digest: '',
-    state: 'working',
-    why: null,
-  },
-  ...{
-    callsPerSecond: 100,
-    requestsPerSecond: 2,
-    held: { rate: 1, server: 0 },
-    since: now - 5_000,
-    at: now - 1_000,
-  },
+  ...{ name: 'w1', version: '1.0.0', slots: 4, accounts: ['1', '9'], state: 'working', why: null },
+  ...{ callsPerSecond: 100, requestsPerSecond: 2, since: now - 5_000, at: now - 1_000 },
   ...changes,
 });
 const ticket = (
   account: string,
   note: Partial<TicketNote>,
-  more: { dueAt?: number | null; isActive?: boolean } = {},
-) => ({
-  ...{ key: `k${account}`, account, dueAt: now, isActive: false },
+  more: Partial<Omit<SeenTicket, 'note'>> = {},
+): SeenTicket => ({
+  ...{ account, state: 'open', dueAt: now, trouble: null },
   ...more,
   note: { ...blankNote, ...note },
 });
-const trouble = {
-  kind: 'server',
-  code: 'server_error',
-  message: 'It failed.',
-  at: now - 2_000,
-  by: 'w1',
-} as const;
+const trouble: NotedTrouble = {
+  ...{ kind: 'server', code: 'server_error', message: 'It failed.', by: 'w1', tries: 3 },
+  since: now - 700_000,
+};
 
 describe('the status of a job', () => {
-  test.each<[string, Partial<TicketNote>, { dueAt?: number | null; isActive?: boolean }, object]>([
-    ['working', { calls: 5, total: 10 }, { isActive: true }, { worker: 'w1' }],
+  test.each<[string, Partial<TicketNote>, Partial<Omit<SeenTicket, 'note'>>, object]>([
+    ['working', { calls: 5, total: 10 }, { state: 'active' }, { worker: 'w1' }],
     ['waiting', {}, {}, { dueInMs: 0 }],
-    [
-      'later',
-      { trouble, failingSince: now - 700_000 },
-      { dueAt: now + 5_000 },
-      { troubleForMs: 700_000, dueInMs: 5_000 },
-    ],
+    ['later', {}, { trouble, dueAt: now + 5_000 }, { troubleForMs: 700_000, dueInMs: 5_000 }],
     ['read', { readAt: now - 9_000, whole: true }, { dueAt: now + 60_000 }, { readAgoMs: 9_000 }],
-    ['done', { state: 'done', whole: true }, { dueAt: null }, { dueInMs: null }],
-    ['aside', { state: 'aside', trouble }, { dueAt: null }, { trouble }],
+    ['done', { whole: true }, { state: 'done' }, { dueInMs: null }],
+    ['aside', {}, { state: 'aside', trouble }, { trouble }],
   ])('an account is %s by its ticket', (state, note, more, expected) => {
     const status = statusOf({ card, tickets: [ticket('1', note, more)], workers: [worker()] }, now);
     expect(status?.accounts).toMatchObject([{ id: '1', state, ...expected }]);
@@ -71,13 +48,13 @@ describe('the status of a job', () => {
   const facts: FleetFacts = {
     card,
     tickets: [
-      ticket('1', { calls: 400, total: 1_000 }, { isActive: true }),
-      ticket('2', { calls: 500, total: 500, state: 'done', whole: true }, { dueAt: null }),
-      ticket('3', { state: 'aside', trouble }, { dueAt: null }),
+      ticket('1', { calls: 400, total: 1_000 }, { state: 'active' }),
+      ticket('2', { calls: 500, total: 500, whole: true }, { state: 'done' }),
+      ticket('3', {}, { state: 'aside', trouble }),
     ],
     workers: [
       worker(),
-      worker({ name: 'w2', keys: [], at: now - 40_000 }),
+      worker({ name: 'w2', accounts: [], at: now - 40_000 }),
       worker({ name: 'w3', at: now - 3_600_000 }),
     ],
   };

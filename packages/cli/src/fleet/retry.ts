@@ -13,7 +13,6 @@ export async function retry(args: Args, io: Io): Promise<number> {
   try {
     const results = await retryAside(engine, {
       accounts: args.list('account'),
-      at: io.clock.now(),
       ...(job === null ? {} : { tryKeys: keysTried(job, args, io) }),
     });
     if (results.length === 0) say(io, `${name}: nothing is set aside`);

@@ -48,7 +48,7 @@ export function workLine(
 function lineOf({ card }: Pick<Worker, 'card'>, status: FleetStatus | null, io: Io): string {
   return [
     new Date(io.clock.now()).toTimeString().slice(0, 8),
-    `${card.busy} of ${plural(card.slots, 'slot')}`,
+    `${card.accounts.length} of ${plural(card.slots, 'slot')}`,
     `${count(Math.round(card.callsPerSecond))} calls/s`,
     ...(card.why === null ? [] : [`${card.state}: ${printable(card.why)}`]),
     ...(status === null

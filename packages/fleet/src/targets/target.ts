@@ -1,6 +1,6 @@
 import type { Client } from '@call-attribution/core';
 import { FileLockedError, lockFile } from '@call-attribution/node-stream/files';
-import type { TicketNote } from '../engine/ticket.ts';
+import type { TicketNote } from '../engine/engine.ts';
 import { targetLocked } from '../errors.ts';
 import type { PlannedAccount, PlannedJob } from '../job.ts';
 

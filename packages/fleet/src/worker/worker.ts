@@ -1,18 +1,74 @@
 import { channel } from 'node:diagnostics_channel';
 import { hostname } from 'node:os';
-import { sleep, systemClock } from '@call-attribution/core';
+import {
+  type Clock,
+  createClient,
+  createLimiter,
+  type Fetch,
+  type Limiter,
+  type RequestDispatcher,
+  sleep,
+  systemClock,
+} from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
 import { safeCaller } from '@call-attribution/core/tracing';
-import type { Engine } from '../engine/engine.ts';
-import type { WorkerCard } from '../engine/ticket.ts';
+import type { CredentialSource } from '../credentials.ts';
+import { type Engine, silenceMs, type Turn, type WorkerCard } from '../engine/engine.ts';
 import { FleetError } from '../errors.ts';
-import { digestOf } from '../job.ts';
-
+import type { PlannedAccount, PlannedJob } from '../job.ts';
+import type { Target, TurnEnd } from '../targets/target.ts';
 import { version } from '../version.ts';
-import type { WorkerEvent } from './events.ts';
-import { joinJob } from './join-job.ts';
-import { restWait } from './trouble.ts';
-import { Turns } from './turns.ts';
-import type { WorkerOptions } from './worker-options.ts';
+import { restWait, type Trouble, troubleOf } from './trouble.ts';
+
+/** How a worker works. */
+export interface WorkerOptions {
+  /** The job, from the worker's own file. */
+  readonly job: PlannedJob;
+  /** Hands out the tickets. */
+  readonly engine: Engine;
+  /** Where calls are written to. */
+  readonly target: Target;
+  /** Finds the credentials of an account. */
+  readonly credentials: CredentialSource;
+  /** Its name, which must be its own. */
+  readonly name: string;
+  /** Turns at a time. Default 4. */
+  readonly slots?: number;
+  /** What it does, for logs and metrics. */
+  readonly onEvent?: (event: WorkerEvent) => void;
+  /** Tells the time. Default: that of the system. */
+  readonly clock?: Pick<Clock, 'now'>;
+  /** Sends requests, as in `createClient`. */
+  readonly fetch?: Fetch | undefined;
+  /** A dispatcher of undici, as in `createClient`. */
+  readonly dispatcher?: RequestDispatcher | undefined;
+}
+
+/** What a worker does, for logs and metrics. */
+export type WorkerEvent =
+  /** A turn has ended. */
+  | {
+      readonly kind: 'turn';
+      readonly account: string;
+      /**
+       * `cut`: there is more to read; `round`: all was read; `later`: tried again; `aside`: needs a person; `lost`: another
+       * worker has it; `dropped`: given back.
+       */
+      readonly outcome: 'cut' | 'round' | 'later' | 'aside' | 'lost' | 'dropped';
+      readonly calls: number;
+      readonly requests: number;
+      readonly seconds: number;
+      /** Code of the error of `later` and `aside`, else null. */
+      readonly code: string | null;
+      /** What happened, else null. */
+      readonly message: string | null;
+    }
+  /** The worker itself. */
+  | {
+      readonly kind: 'worker';
+      readonly state: 'working' | 'waiting' | 'resting';
+      readonly why: string | null;
+    };
 
 /** How a worker ended. */
 export interface WorkerEnd {
@@ -32,8 +88,21 @@ export interface Worker {
   readonly trouble: string | null;
 }
 
-/** Milliseconds between two looks for tickets, and between two signs of life. */
-const every = { look: 250, keep: 2_000 } as const;
+/** A turn under way. */
+interface OpenTurn {
+  readonly turn: Turn;
+  readonly stop: AbortController;
+  done: Promise<void>;
+}
+
+/** Milliseconds: between two looks for tickets, between two signs of life, and until what another worker has is tried again. */
+const [lookMs, keepMs, lostMs] = [250, 2_000, 5_000];
+/** Rates are those of the last ten seconds. */
+const recentMs = 10_000;
+
+/** Why a turn was stopped. */
+const notOurs = new Error('another worker has the turn');
+const dropped = new Error('the turn was dropped');
 
 /**
  * Makes a worker. Any number may work on a job: each takes a ticket, reads a part of its account into the target, and puts the ticket
@@ -49,52 +118,44 @@ export function createWorker(options: WorkerOptions): Worker {
 
 class FleetWorker implements Worker {
   readonly #options: WorkerOptions;
-  readonly #engine: Engine;
   readonly #now: () => number;
-  readonly #turns: Turns;
   readonly #startedAt: number;
-  readonly #leaving = new AbortController();
-  readonly #digest: string;
-  #keptAt = 0;
+  readonly #open = new Map<string, OpenTurn>();
+  /** By account: a rate is kept as long as the worker runs. */
+  readonly #limiters = new Map<string, Limiter>();
+  readonly #recent: { readonly at: number; readonly calls: number; readonly requests: number }[] = [];
+  #isLeaving = false;
+  #keptAt: number;
   #restUntil = 0;
   #rests = 0;
   #why: string | null = null;
   #engineWhy: string | null = null;
+  /** A turn has ended since somebody looked. */
+  #isChanged = false;
+  #wake = (): void => {};
 
-  constructor(given: WorkerOptions) {
-    const options = { ...given, onEvent: publisherOf(given) };
-    const { engine, clock = systemClock } = options;
+  constructor(options: WorkerOptions) {
+    const { clock = systemClock } = options;
     this.#options = options;
-    this.#engine = engine;
     this.#now = () => clock.now();
     this.#startedAt = this.#now();
-    this.#digest = digestOf(options.job);
-    this.#turns = new Turns(options, {
-      now: this.#now,
-      onTargetTrouble: (why) => this.#rest(why),
-      onTargetWell: () => {
-        this.#rests = 0;
-      },
-    });
+    this.#keptAt = this.#startedAt;
   }
 
   get card(): WorkerCard {
+    const { name, slots = 4 } = this.#options;
+    const now = this.#now();
+    while ((this.#recent[0]?.at ?? now) < now - recentMs) this.#recent.shift();
+    const perSecond = (of: 'calls' | 'requests'): number =>
+      Math.round((this.#recent.reduce((sum, each) => sum + each[of], 0) * 10_000) / recentMs) / 10;
+    let state: WorkerCard['state'] = this.#why === null ? 'working' : 'waiting';
+    if (this.#restUntil > now) state = 'resting';
+    if (this.#isLeaving) state = 'leaving';
     return {
-      ...this.#turns.figures(),
-      name: this.#options.name,
-      version,
-      digest: this.#digest,
-      state: this.#state(),
-      why: this.#why,
-      since: this.#startedAt,
-      at: this.#now(),
+      ...{ name, version, slots, state, why: this.#why, since: this.#startedAt, at: now },
+      ...{ callsPerSecond: perSecond('calls'), requestsPerSecond: perSecond('requests') },
+      accounts: [...this.#open.values()].map(({ turn }) => turn.account),
     };
-  }
-
-  #state(): WorkerCard['state'] {
-    if (this.#leaving.signal.aborted) return 'leaving';
-    if (this.#restUntil > this.#now()) return 'resting';
-    return this.#why === null ? 'working' : 'waiting';
   }
 
   get trouble(): string | null {
@@ -102,76 +163,187 @@ class FleetWorker implements Worker {
   }
 
   leave(graceMs: number): void {
-    if (!this.#leaving.signal.aborted) this.#leaving.abort(new Error('the worker leaves'));
-    this.#turns.leave(graceMs);
+    this.#isLeaving = true;
+    if (graceMs <= 0) this.#drop();
+    else setTimeout(() => this.#drop(), graceMs).unref();
+    this.#wake();
   }
 
   async run(): Promise<WorkerEnd> {
-    const { target, engine } = this.#options;
+    const { target, engine, job, name, slots = 4 } = this.#options;
     const release = await target.prepare(!engine.isShared);
+    let hasJoined = false;
     try {
-      const reason = await this.#work();
-      await this.#turns.end();
-      await engine.gone(this.#options.name).catch((error: unknown) => {
+      for (;;) {
+        if (this.#isLeaving && this.#open.size === 0) break;
+        const isDone = await this.#asked(async () => {
+          if (!hasJoined) await engine.join(job, this.card);
+          hasJoined = true;
+          await this.#keep();
+          const room = slots - this.#open.size;
+          if (this.#isLeaving || room === 0 || this.#restUntil > this.#now()) return false;
+          const turns = await engine.take(room);
+          for (const turn of turns) this.#begin(turn);
+          if (this.#open.size > 0 || job.every !== null) return false;
+          const { tickets } = await engine.look();
+          return tickets.every(({ state }) => state === 'done' || state === 'aside');
+        });
+        if (isDone) break;
+        await this.#pause(this.#open.size > 0 ? lookMs : 4 * lookMs);
+      }
+      await engine.gone(name).catch((error: unknown) => {
         if (!(error instanceof FleetError)) throw error;
       });
-      return { reason };
+      return { reason: this.#isLeaving ? 'left' : 'done' };
     } finally {
-      this.#turns.drop();
-      await this.#turns.end();
-      await this.#turns.close();
+      this.#drop();
+      await Promise.allSettled([...this.#open.values()].map(({ done }) => done));
       await release();
     }
   }
 
-  async #work(): Promise<WorkerEnd['reason']> {
-    for (;;) {
-      if (this.#leaving.signal.aborted) {
-        await this.#whileOpen();
-        return 'left';
-      }
-      if (await this.#round()) return 'done';
-      await this.#turns.changed(every.look, this.#leaving.signal);
-    }
-  }
-
-  /** Turns that end need signs of life until they have. */
-  async #whileOpen(): Promise<void> {
-    while (this.#turns.size > 0) {
-      await this.#answered(() => this.#keep());
-      await this.#turns.changed(every.look, new AbortController().signal);
-    }
-  }
-
-  /** Takes what is due. True once nothing is left to do. */
-  async #round(): Promise<boolean> {
-    const isDone = await this.#answered(async () => {
-      await this.#keep();
-      if (this.#restUntil > this.#now()) return false;
-      const most = this.#turns.room;
-      const taken = most > 0 ? await this.#engine.take(most) : [];
-      for (const turn of taken) this.#turns.begin(turn);
-      return taken.length === 0 && this.#turns.size === 0 && (await this.#isDone());
-    });
-    return isDone ?? false;
-  }
-
-  async #isDone(): Promise<boolean> {
-    if (this.#options.job.every !== null) return false;
-    const { tickets } = await this.#engine.look();
-    return tickets.every(({ note }) => note.state !== 'open');
-  }
-
+  /** Gives a sign of life for all turns, and stops those that somebody else has by now. */
   async #keep(): Promise<void> {
     const now = this.#now();
-    if (now - this.#keptAt < every.keep) return;
-    await this.#turns.keep();
-    // Others see which file this worker goes by before it is compared with theirs.
-    await this.#engine.beat(this.card);
-    const card = await this.#engine.card();
-    if (card?.digest !== this.#digest)
-      await joinJob(this.#engine, this.#options.job, this.#options.name, now);
+    if (now - this.#keptAt < keepMs) return;
+    const turns = [...this.#open.values()].map(({ turn }) => turn);
+    const ours = await this.#options.engine.keep(turns, this.card);
     this.#keptAt = now;
+    for (const { id } of turns) if (!ours.has(id)) this.#open.get(id)?.stop.abort(notOurs);
+  }
+
+  /** Asks the engine. While that does not answer, turns under way go on as long as nobody else can have them. */
+  async #asked(work: () => Promise<boolean>): Promise<boolean> {
+    try {
+      const answer = await work();
+      this.#engineWhy = null;
+      if (this.#restUntil <= this.#now()) this.#say(null);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof FleetError) || error.code !== 'engine_unavailable') throw error;
+      this.#engineWhy = error.summary;
+      this.#say(error.summary);
+      if (this.#now() - this.#keptAt > silenceMs) this.#drop();
+      await sleep(systemClock, 1_000);
+      return false;
+    }
+  }
+
+  #drop(): void {
+    for (const { stop } of this.#open.values()) stop.abort(dropped);
+  }
+
+  /** Waits until a turn ends or `leave` is called, and at most so long. */
+  async #pause(ms: number): Promise<void> {
+    if (!this.#isChanged)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    this.#isChanged = false;
+  }
+
+  #begin(turn: Turn): void {
+    const open: OpenTurn = { turn, stop: new AbortController(), done: Promise.resolve() };
+    this.#open.set(turn.id, open);
+    open.done = this.#run(open).finally(() => {
+      this.#open.delete(turn.id);
+      this.#isChanged = true;
+      this.#wake();
+    });
+  }
+
+  /** A turn from its begin to its end, which says what becomes of the ticket. */
+  async #run({ turn, stop }: OpenTurn): Promise<void> {
+    const { engine, job, name } = this.#options;
+    const startedAt = this.#now();
+    const done = { calls: 0, requests: 0 };
+    let trouble: Trouble | null = null;
+    let note = turn.note;
+    const ended = async (): Promise<Extract<WorkerEvent, { kind: 'turn' }>['outcome']> => {
+      try {
+        const end = await this.#read(turn, stop.signal, done);
+        const now = this.#now();
+        this.#rests = 0;
+        const round = note.round ?? startedAt;
+        note = { ...note, ...end.note, round };
+        if (end.kind === 'cut') return (await engine.end(turn, note, now)) ? 'cut' : 'lost';
+        note = { ...note, round: null, readAt: now };
+        if (job.every === null && note.whole !== true)
+          throw new FleetError('not_whole', note.lacks ?? 'It is not known whether all calls are there.');
+        const dueAt = job.every === null ? null : Math.max(now, round + job.every);
+        return (await engine.end(turn, note, dueAt)) ? 'round' : 'lost';
+      } catch (error) {
+        if (stop.signal.reason === notOurs) return 'lost';
+        if (stop.signal.aborted) return (await engine.end(turn, turn.note, this.#now())) ? 'dropped' : 'lost';
+        const found = troubleOf(error);
+        trouble = found;
+        const { kind, code, message } = found;
+        if (kind === 'lost') {
+          await engine.end(turn, turn.note, this.#now() + lostMs);
+          return 'lost';
+        }
+        if (kind === 'target') this.#rest(message);
+        if (kind === 'target' || kind === 'engine')
+          return (await engine.end(turn, turn.note, this.#now())) ? 'later' : 'lost';
+        // Who got on with an account is not failing at it.
+        const isStuck = done.calls === 0 || code === 'not_whole';
+        const failed = { ...turn, note, trouble: isStuck ? turn.trouble : null };
+        return engine.fail(failed, { kind, code, message, by: name });
+      }
+    };
+    // The engine gives a ticket to somebody else once it has heard nothing of this turn for a while.
+    const outcome = await ended().catch(() => 'later' as const);
+    const { calls, requests } = done;
+    this.#recent.push({ at: this.#now(), calls: 0, requests });
+    const { code, message } = (trouble as Trouble | null) ?? { code: null, message: null };
+    const seconds = (this.#now() - startedAt) / 1000;
+    this.#emit({ kind: 'turn', account: turn.account, outcome, calls, requests, seconds, code, message });
+  }
+
+  async #read(turn: Turn, signal: AbortSignal, done: { calls: number; requests: number }): Promise<TurnEnd> {
+    const { job, target, name, fetch, dispatcher } = this.#options;
+    const account = job.accounts.get(turn.account);
+    if (account === undefined) throw new FleetError('unknown_job', `The job has no account ${turn.account}.`);
+    const limiter = this.#limiters.get(account.id) ?? createLimiter(limitsOf(account));
+    this.#limiters.set(account.id, limiter);
+    const counting: Limiter = {
+      ...limiter,
+      async acquire(stopped) {
+        await limiter.acquire(stopped);
+        done.requests += 1;
+      },
+    };
+    await using client = createClient({
+      ...{ baseUrl: job.baseUrl, version: job.version, limiter: counting, fetch, dispatcher },
+      auth: await this.#authOf(account),
+      // It would also end the wait for a limiter.
+      timeout: { total: Number.POSITIVE_INFINITY },
+    });
+    return await target.turn({
+      ...{ job, account, client, signal, holder: name, now: this.#now },
+      since: turn.note.round ?? this.#now(),
+      onCalls: (calls) => {
+        done.calls += calls;
+        this.#recent.push({ at: this.#now(), calls, requests: 0 });
+      },
+    });
+  }
+
+  async #authOf({ id, credential }: PlannedAccount) {
+    try {
+      return await this.#options.credentials(credential, id);
+    } catch (error) {
+      if (CallsError.is(error)) throw error;
+      // Whatever it says, it may quote what it has read.
+      throw new FleetError(
+        'credential_missing',
+        `The credentials of account ${id} (${credential}) could not be read. Put them where the job says.`,
+      );
+    }
   }
 
   #rest(why: string): void {
@@ -187,43 +359,19 @@ class FleetWorker implements Worker {
     this.#emit({ kind: 'worker', state: why === null ? 'working' : state, why });
   }
 
+  /** Tells subscribers and the worker's owner what happens. */
   #emit(event: WorkerEvent): void {
-    this.#options.onEvent?.(event);
-  }
-
-  /** Does something with the engine. While that does not answer, turns under way go on as long as they may. */
-  async #answered<T>(work: () => Promise<T>): Promise<T | null> {
-    try {
-      const result = await work();
-      if (this.#engineWhy !== null) {
-        this.#engineWhy = null;
-        this.#say(null);
-      }
-      if (this.#restUntil !== 0 && this.#restUntil <= this.#now()) {
-        this.#restUntil = 0;
-        this.#say(null);
-      }
-      return result;
-    } catch (error) {
-      if (!(error instanceof FleetError) || error.code !== 'engine_unavailable') throw error;
-      this.#engineWhy = error.summary;
-      this.#say(error.summary);
-      this.#turns.engineIsAway();
-      await sleep(systemClock, 1_000, this.#leaving.signal).catch(() => {});
-      return null;
-    }
-  }
-}
-
-/** Tells subscribers and the worker's owner what happens. */
-function publisherOf({ name, onEvent }: WorkerOptions): (event: WorkerEvent) => void {
-  const call = safeCaller('onEvent');
-  return (event) => {
+    const { name, onEvent } = this.#options;
     const about = channel(`call-attribution:fleet:${event.kind}`);
     if (about.hasSubscribers) about.publish({ worker: name, ...event });
-    if (onEvent !== undefined) call(() => onEvent(event));
-  };
+    if (onEvent !== undefined) tell(() => onEvent(event));
+  }
 }
+
+const tell = safeCaller('onEvent');
+
+const limitsOf = ({ requestsPerMinute }: PlannedAccount) =>
+  requestsPerMinute === null ? {} : { requestsPerMinute };
 
 /** A name for a worker, made of the host. */
 export const workerName = (nonce: string): string => `w-${hostname().split('.')[0] ?? 'host'}-${nonce}`;

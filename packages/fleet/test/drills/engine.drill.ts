@@ -37,7 +37,7 @@ test('workers that are killed, stopped and cut off lose and double nothing', asy
     const start = (engine = url) => startWorker({ engine, job, keys: source.keys, slots: 2 });
     const [killed, stopped, cut] = [start(), start(), start(linked.href)];
     const active = async () =>
-      (await ticketsIn(url, 'kills').catch(() => [])).filter(({ isActive }) => isActive).length;
+      (await ticketsIn(url, 'kills').catch(() => [])).filter(({ state }) => state === 'active').length;
     for (const worker of [killed, stopped, cut]) await begun(worker);
     await expect.poll(active).toBeGreaterThan(3);
     killed.child.kill('SIGKILL');
@@ -59,8 +59,8 @@ test('workers that are killed, stopped and cut off lose and double nothing', asy
     expect(await cut.gone, cut.errors.join('\n')).toBe(0);
     await link.close();
     const tickets = await ticketsIn(url, 'kills');
-    expect(tickets.map(({ note }) => note.state)).toEqual(tickets.map(() => 'done'));
-    expect(new Set(tickets.map(({ key }) => key)).size).toBe(source.truth.size);
+    expect(tickets.map(({ state }) => state)).toEqual(tickets.map(() => 'done'));
+    expect(new Set(tickets.map(({ account }) => account)).size).toBe(source.truth.size);
     await compare(tally, source, place);
     await nothingPrivate(url, await callersIn(place.into));
   });

@@ -73,8 +73,8 @@ test.each(kinds)('of many, into %s', async (kind) => {
       }
       for (const worker of workers) expect(await worker.gone, worker.errors.join('\n')).toBe(0);
       const tickets = await ticketsIn(url, name);
-      expect(tickets.map(({ note }) => note.state)).toEqual(tickets.map(() => 'done'));
-      expect(new Set(tickets.map(({ key }) => key)).size).toBe(source.truth.size);
+      expect(tickets.map(({ state }) => state)).toEqual(tickets.map(() => 'done'));
+      expect(new Set(tickets.map(({ account }) => account)).size).toBe(source.truth.size);
       await compare(tally, source, place);
     }, 600_000);
   }

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { memoryEngine } from '../../src/index.ts';
-import { notesOf, openSource, type Source, sidsIn, workerOn } from '../scene.ts';
+import { openSource, type Source, sidsIn, workerOn } from '../scene.ts';
 import { openLink } from './scene/link.ts';
 import {
   compare,
@@ -59,7 +58,7 @@ async function scene(place: Place, { into = place.into, faults = 'latency=120ms'
     async ends(found = place): Promise<void> {
       for (const worker of workers) expect(await worker.gone, worker.errors.join('\n')).toBe(0);
       const tickets = await ticketsIn(url, name);
-      expect(tickets.map(({ note }) => note.state)).toEqual(tickets.map(() => 'done'));
+      expect(tickets.map(({ state }) => state)).toEqual(tickets.map(() => 'done'));
       expect(tickets.length).toBe(source.truth.size);
       expect(readTwice(workers)).toEqual([]);
       await compare(tally, source, found);
@@ -187,15 +186,15 @@ test('429 with 503, and keys that are revoked set their account alone aside', as
       if (revoked === undefined) throw new Error('no account');
       source.sandbox.faults.set(revoked.accessKey, 'status=401');
       expect(await worker.gone, worker.errors.join('\n')).toBe(0);
-      const states = new Map((await tickets()).map(({ account, note }) => [account, note]));
+      const states = new Map((await tickets()).map((ticket) => [ticket.account, ticket]));
       const found = await place.sids();
       for (const [account, sids] of source.truth) {
-        const note = states.get(account);
-        if (account !== revoked.id || note?.state === 'done') {
-          expect(note?.state).toBe('done');
+        const ticket = states.get(account);
+        if (account !== revoked.id || ticket?.state === 'done') {
+          expect(ticket?.state).toBe('done');
           tally.compare(sids, found.get(account) ?? []);
-          expect({ account, calls: found.get(account)?.length, note }).toMatchObject({ calls: sids.length });
-        } else expect(note).toMatchObject({ state: 'aside', trouble: { code: 'unauthorized' } });
+          expect({ account, calls: found.get(account)?.length }).toMatchObject({ calls: sids.length });
+        } else expect(ticket).toMatchObject({ state: 'aside', code: 'unauthorized' });
       }
       tally.happened('keys revoked');
     }, 5 * minutes);
@@ -218,10 +217,10 @@ test('the work of a dead worker goes on within 20 seconds', async () => {
       const { start, tickets, ends, workers } = await scene(await newPlace('sqlite', source.folder));
       const victim = start();
       await hasBegun(victim);
-      await expect.poll(async () => (await tickets()).some(({ isActive }) => isActive)).toBe(true);
+      await expect.poll(async () => (await tickets()).some(({ state }) => state === 'active')).toBe(true);
       victim.child.kill('SIGKILL');
       const killedAt = performance.now();
-      const held = (await tickets()).filter(({ isActive }) => isActive).map(({ account }) => account);
+      const held = (await tickets()).filter(({ state }) => state === 'active').map(({ account }) => account);
       await victim.gone;
       workers.splice(0);
       const other = start();
@@ -240,12 +239,12 @@ test('a first read that is cut into many turns ends', { timeout: 900_000 }, asyn
     await using long = await openSource({ accounts: 1, records: 14_000, days: 400 });
     // A turn ends after 100 pages, here of five calls.
     long.sandbox.faults.set('*', 'clamp=5');
-    const engine = memoryEngine();
     const place = await newPlace('sqlite', long.folder);
-    await (await workerOn(long, long.job(place.into), { engine })).run();
+    const worker = await workerOn(long, long.job(place.into));
+    await worker.run();
     await compare(tally, long, place);
-    const [note] = [...(await notesOf(engine)).values()].map(({ note }) => note);
-    expect(note?.turns).toBeGreaterThanOrEqual(20);
-    tally.happened('turns', note?.turns ?? 0);
+    const turns = worker.events.filter(({ kind }) => kind === 'turn').length;
+    expect(turns).toBeGreaterThanOrEqual(20);
+    tally.happened('turns', turns);
   }, 15 * minutes);
 });

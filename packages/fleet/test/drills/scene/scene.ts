@@ -10,7 +10,6 @@ import pg from 'pg';
 import { afterAll, expect } from 'vitest';
 import { fleetEngine } from '../../../../../scripts/fleet-engine.mjs';
 import { engineSchema } from '../../../src/engine/postgres.ts';
-import { readTicket, type Ticket } from '../../../src/engine/ticket.ts';
 import type { Job, WorkerEvent } from '../../../src/index.ts';
 import { type BucketServer, startBucketServer } from '../../bucket-server.ts';
 import { type Sids, type Source, sidsIn, sidsOfFile } from '../../scene.ts';
@@ -165,20 +164,20 @@ export function jobFile(source: Source, job: Job): string {
   return path;
 }
 
-/** The tickets of a job, and which are in the hands of a worker. */
+/** The tickets of a job, as they lie in the tables of pg-boss. */
 export async function ticketsIn(
   url: string,
   job: string,
-): Promise<(Ticket & { readonly isActive: boolean })[]> {
+): Promise<{ account: string; code: string | null; state: string }[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const sql = `SELECT data, state::text AS state FROM ${engineSchema}.job WHERE name = $1 AND state <= 'active'`;
+    const sql = `SELECT substr(singleton_key, 9) AS account, output->>'code' AS code, CASE
+        WHEN state = 'active' THEN 'active' WHEN state = 'failed' THEN 'aside'
+        WHEN start_after > '9000-01-01' THEN 'done' ELSE 'open' END AS state
+      FROM ${engineSchema}.job WHERE name = $1 AND singleton_key LIKE 'account/%'`;
     const { rows } = await client.query(sql, [`fleet/${job}`]);
-    return rows.flatMap(({ data, state }) => {
-      const ticket = readTicket(data);
-      return ticket === null ? [] : [{ ...ticket, isActive: state === 'active' }];
-    });
+    return rows;
   } finally {
     await client.end();
   }
