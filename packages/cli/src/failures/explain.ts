@@ -80,6 +80,11 @@ function storeFailure(error: CallsError): CliError {
       hints: hint === undefined ? [] : [`${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')}`],
       cause: error,
     });
+  if (code === 'unknown_account')
+    return new UsageError(summary, {
+      hints: ['calls store accounts lists those it has; calls store accounts add --account 101 adds one'],
+      cause: error,
+    });
   if (code === 'store_missing')
     return new UsageError(summary, { hints: hint === undefined ? [] : [hint], cause: error });
   return new CliError(message, { exitCode: exitOf(error), cause: error });

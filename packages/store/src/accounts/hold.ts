@@ -12,7 +12,10 @@ export async function holdAccount(driver: Driver, session: Session, account: str
   throw new StoreError(
     'unknown_account',
     isAccountName(account)
-      ? `The store has no account ${account}. Add it first: calls store accounts add --account ${account}.`
+      ? {
+          message: `The store has no account ${account}.`,
+          hint: `Add it first: store.putAccount({ id: '${account}', name: '${account}' }).`,
+        }
       : `The ID of an account is ${accountNameWords}.`,
   );
 }
