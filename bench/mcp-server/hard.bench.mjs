@@ -28,7 +28,7 @@ const { apiKeys, createClient, startSandbox, callTool, createServer, estimateTok
     export { apiKeys, createClient } from '@call-attribution/core';
     export { startSandbox } from '@call-attribution/sandbox';
     export { callTool, createServer } from './src/index.ts';
-    export { estimateTokens } from './src/results/table.ts';`,
+    export { estimateTokens } from './src/tools/table.ts';`,
   new URL('mcp-server/', packages),
   { external: ['libsql', 'pg', 'pg-*'], beside: new URL('store/', packages) },
 );

@@ -8,8 +8,8 @@ import { createServer, tools } from '../../packages/mcp-server/dist/index.js';
 const ours = createServer(() => createClient({ baseUrl: 'http://127.0.0.1:9' }));
 const handler = createMcpHandler(() => {
   const server = new McpServer({ name: 'calls', version: '1' }, { capabilities: { tools: {} } });
-  for (const { name, title, description, input, output, annotations } of tools) {
-    const definition = { title, description, inputSchema: input, outputSchema: output, annotations };
+  for (const { name, title, description, input, output } of tools) {
+    const definition = { title, description, inputSchema: input, outputSchema: output };
     server.registerTool(name, definition, (args) => ours.call(name, args));
   }
   return server;

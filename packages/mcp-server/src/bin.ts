@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { escapeControls } from '@call-attribution/core/errors';
-import './stdio/stdout-guard.ts';
+import './stdout-guard.ts';
 import process from 'node:process';
 import { takeEnvironment } from '@call-attribution/core/environment';
-import { run } from './setup/run.ts';
-import { flushOut, writeOut } from './stdio/stdout-guard.ts';
+import { run } from './run.ts';
+import { flushOut, writeOut } from './stdout-guard.ts';
 
 // When the host has closed its end of the pipe, nothing is left to do.
 process.stdout.on('error', () => process.exit(0));

@@ -3,10 +3,11 @@ import { type Fault, fastRetry, fixtureCalls, startHostileServer } from '@call-a
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, createServer, type ToolResult, tools } from '../src/index.ts';
 import { redactMessage } from '../src/privacy/scrub.ts';
+import { clientFrom } from '../src/run.ts';
+import { problemsOf } from '../src/serve-program.ts';
 import { readSettings } from '../src/settings/index.ts';
-import { clientFrom } from '../src/setup/run.ts';
-import { problemsOf } from '../src/setup/serve-program.ts';
 import { fakeClient } from './support/fake-client.ts';
+import { request } from './support/handlers.ts';
 
 const secrets = ['a-secret-access-key', 'a-secret-secret-key'] as const;
 let hostile: Awaited<ReturnType<typeof startHostileServer>>;
@@ -143,15 +144,8 @@ describe('a server without credentials', () => {
     const settings = readSettings({ env: { CALLS_BASE_URL: 'http://127.0.0.1:1', CALLS_ACCESS_KEY: 'x' } });
     expect(problemsOf(settings)).toEqual([expect.stringMatching(/^CALLS_SECRET_KEY is missing: .+\.$/)]);
     const server = createServer(() => clientFrom(settings));
-    const list = await server.definition.handlers['tools/list']?.(
-      {},
-      {
-        signal: new AbortController().signal,
-        notify: () => undefined,
-        clientCapabilities: {},
-      },
-    );
-    expect(list?.tools).toHaveLength(tools.length);
+    const list = await request(server, 'tools/list');
+    expect(list.tools).toHaveLength(tools.length);
     for (const name of ['list_calls', 'count_calls', 'analyze_calls', 'list_sms_numbers']) {
       const result = await callTool(server, name);
       expectUsable(result);

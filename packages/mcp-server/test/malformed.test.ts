@@ -142,14 +142,4 @@ describe('a malformed message', () => {
     for (const headers of [plain, { ...plain, 'transfer-encoding': 'chunked' }])
       expect((await send(url, { headers, body })).status).toBe(413);
   });
-
-  it('keeps the code of a missing resource in each family of revisions', async () => {
-    const url = await start();
-    const params = { uri: 'calls://nothing' };
-    const old = await send(url, { headers: plain, body: rpc('resources/read', params) });
-    expect(old.json).toMatchObject({ error: { code: -32002, data: params } });
-    const headers = stateless('resources/read', { 'mcp-name': params.uri });
-    const modern = await send(url, { headers, body: rpc('resources/read', { ...params, _meta: meta }) });
-    expect(modern.json).toMatchObject({ error: { code: -32602, data: params } });
-  });
 });

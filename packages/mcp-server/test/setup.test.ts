@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { version } from '../src/server/create-server.ts';
+import { run } from '../src/run.ts';
+import { problemsOf } from '../src/serve-program.ts';
+import { version } from '../src/server.ts';
 import { readSettings } from '../src/settings/index.ts';
-import { run } from '../src/setup/run.ts';
-import { problemsOf } from '../src/setup/serve-program.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 

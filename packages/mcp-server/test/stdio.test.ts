@@ -210,19 +210,17 @@ describe('a connection over stdio', () => {
     async (era) => expect((await fuzz(era, 150, 7)).faults).toEqual([]),
   );
 
-  it.each([null, 'text', '[]', [1], 7])(
-    'takes %j as arguments, or says in the result that it cannot',
-    async (args) => {
-      const { request, connection } = connect();
-      await request('initialize', initialize('2025-11-25').params);
-      for (const params of [{}, { _meta: meta }]) {
-        const { result } = await request('tools/call', { ...params, name: 'count_calls', arguments: args });
-        if (args === null) expect(result?.structuredContent).toMatchObject({ total: 30 });
-        else expect(JSON.stringify(result)).toContain('The arguments must be one JSON object.');
-      }
-      connection.close();
-    },
-  );
+  it.each([null, 'text', '[]', [1], 7])('takes %j as arguments, or says that it cannot', async (args) => {
+    const { request, connection } = connect();
+    await request('initialize', initialize('2025-11-25').params);
+    for (const params of [{}, { _meta: meta }]) {
+      const asked = { ...params, name: 'count_calls', arguments: args };
+      const { result, error } = await request('tools/call', asked);
+      if (args === null) expect(result?.structuredContent).toMatchObject({ total: 30 });
+      else expect(error).toEqual({ code: -32602, message: 'The arguments must be one JSON object.' });
+    }
+    connection.close();
+  });
 
   it('refuses a line that is too long, by its id where it can be seen', async () => {
     const { send, until, connection } = connect();

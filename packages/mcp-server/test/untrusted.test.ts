@@ -1,7 +1,7 @@
 import { type Call, fields } from '@call-attribution/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { showRecord } from '../src/fields/view.ts';
+import { showRecord } from '../src/fields.ts';
 import { createMask } from '../src/privacy/mask.ts';
 import { cleanText, cutText, fence } from '../src/privacy/text.ts';
 

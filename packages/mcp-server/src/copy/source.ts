@@ -232,7 +232,7 @@ export class Source {
 
   /** Asks the API for one call. */
   async get(sid: string, run: Waiting): Promise<Listed & Pick<Origin, 'notes'>> {
-    let missing: unknown = null;
+    let missing: CallsError | null = null;
     const { found, failed } = await this.#askAll(run, async ({ name, client, mask }) => {
       try {
         return { account: name, call: mask(await (await client()).getCall(sid, { signal: run.signal })) };
@@ -245,7 +245,9 @@ export class Source {
     const one = found.find((each) => typeof each !== 'string');
     if (typeof one === 'object') return { ...one, notes: [] };
     const [first] = failed;
-    if (first === undefined) throw missing;
+    if (first === undefined && missing !== null)
+      throw new ToolError({ code: 'call_not_found', error: missing });
+    if (first === undefined) throw new Error('No account was asked.');
     const others = found.flatMap((each) => (typeof each === 'string' ? [each] : []));
     throw new ToolError({ code: 'call_not_known', sid, error: first.error, others });
   }

@@ -1,4 +1,5 @@
 import type { CallsError, Version } from '@call-attribution/core';
+import { InvalidCondition, QuestionError } from '@call-attribution/questions';
 import { redactMessage, scrub } from '../privacy/scrub.ts';
 import { quotable } from '../privacy/text.ts';
 
@@ -76,6 +77,10 @@ const failures = {
       why: `${what}: ${rest.why}${place}`,
     };
   },
+  call_not_found: ({ error }: { error: CallsError }) => ({
+    ...apiFailure('get_call', error),
+    next: 'Look the sid up with list_calls; calls of other accounts cannot be read.',
+  }),
   invalid_question: ({ message }: { message: string }) => invalid(quotable(message, 400), ''),
   hidden_field: ({ field, see }: { field: string; see: 'shown' | 'pseudonym' | 'hidden' }) =>
     invalid(
@@ -166,6 +171,28 @@ export type Problem = {
   [C in Code]: { readonly code: C } & Readonly<Parameters<Failures[C]>[0]>;
 }[Code];
 
+/** Names of arguments where questions have options. */
+const renamed: ReadonlyMap<string, string> = new Map([
+  ['groupBy', 'group_by'],
+  ['topPer', 'top_per'],
+  ['inZone', 'time_zone'],
+  ['timeZone', 'CALLS_TIME_ZONE'],
+]);
+
+/** The problem of an error of a tool or of a question; null for any other. */
+export function problemOf(error: unknown): Problem | null {
+  if (error instanceof ToolError) return error.problem;
+  if (error instanceof InvalidCondition) {
+    const { message, frame, corrected } = error.problem;
+    return { code: 'invalid_where', argument: error.argument, message, frame, corrected };
+  }
+  if (!(error instanceof QuestionError)) return null;
+  const words = error.said.map((part) =>
+    typeof part === 'string' ? part : (renamed.get(part.option) ?? part.option),
+  );
+  return { code: 'invalid_question', message: words.join('') };
+}
+
 function describe({ code, ...facts }: Problem): Failure {
   const say: (facts: never) => Failure = failures[code];
   return say(facts as never);
@@ -176,8 +203,6 @@ const withCondition = (argument: string, condition: string): string => {
   const measure = /^(\w+)\(/.exec(argument)?.[1];
   return measure === undefined ? `${argument}=${JSON.stringify(condition)}` : `${measure}(${condition})`;
 };
-
-const noCall = 'Look the sid up with list_calls; calls of other accounts cannot be read.';
 
 const notSetUp = 'The server is not set up yet';
 
@@ -239,7 +264,7 @@ function apiFailure(tool: string, error: CallsError): Failure {
   return {
     what: `${tool} failed${status}`,
     why: `${quotable(redactMessage(error.summary, error.url), 400)}${request}`,
-    next: error.code === 'not_found' && tool === 'get_call' ? noCall : nextOf(error),
+    next: nextOf(error),
     retry: retryText(error),
   };
 }

@@ -15,19 +15,16 @@ export function counted(value: number, one: string, many: string): string {
 }
 
 /** What the server says about itself at connection. Hosts pass it on to the model. */
-export function instructions({
-  version,
-  timeZone,
-  accounts,
-}: {
-  readonly version: Version;
-  readonly timeZone?: string | undefined;
+export function instructions(
+  version: Version,
+  timeZone: string | undefined,
   /** The accounts to choose from, when there are several. */
-  readonly accounts: readonly string[];
-}): string {
+  accounts: readonly string[],
+  tools: readonly { readonly name: string; readonly answers: string }[],
+): string {
   return [
     `Read-only access to the phone calls of ${accounts.length > 1 ? `${accounts.length} accounts` : 'one account'} and the web visits, ads and keywords that led to them (${version} of the API).`,
-    'How many: count_calls. Totals, shares, rankings, trends, comparisons: analyze_calls, one call for a question. Single calls: list_calls. What there is: describe_data.',
+    tools.flatMap(({ name, answers }) => (answers === '' ? [] : `${answers}: ${name}.`)).join(' '),
     ...(accounts.length > 1
       ? [
           `The accounts are ${accounts.join(', ')}. account chooses some; without it a tool answers for all, each row saying whose it is.`,
@@ -47,13 +44,6 @@ function zoneNote(timeZone: string | undefined): string {
   return timeZone === undefined
     ? 'Times are as sent; the API names no time zone.'
     : `Times are as sent; the operator says they are in ${timeZone}.`;
-}
-
-/** The note where the version of the API may surprise. */
-export function extensionNotes(version: Version, kind: 'website' | 'extensions' | 'all'): string[] {
-  return version === 'v2' && kind === 'all'
-    ? ['v2 of the API always counts calls through call extensions.']
-    : [];
 }
 
 const minutesNote = 'talk_minutes: minutes, in tenths.';

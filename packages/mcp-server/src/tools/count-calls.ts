@@ -1,13 +1,14 @@
+import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
+import type { CallSelection, Condition } from '@call-attribution/questions';
 import * as z from 'zod';
-import { choose, selectionShape } from '../arguments/selection.ts';
 import { count } from '../text/notes.ts';
 import { scopeSentence, withoutSentence } from '../text/summaries.ts';
-import { explanationsOf } from './explain-count.ts';
+import { type Chosen, choose, selectionShape } from './arguments.ts';
 import { explainZero } from './explain-zero.ts';
-import { defineTool, readsApi } from './tool.ts';
+import { tool } from './tool.ts';
 
 /** Counts calls, and says why a count differs from another. */
-export const countCalls = defineTool({
+export const countCalls = tool({
   name: 'count_calls',
   title: 'Count calls',
   description: 'How many calls match. expected: another number; says why it differs.',
@@ -23,7 +24,7 @@ export const countCalls = defineTool({
     complete: z.boolean().optional(),
     notes: z.array(z.string()),
   }),
-  annotations: readsApi,
+  answers: 'How many',
   async run(args, context) {
     const { source } = context;
     const chosen = choose(args, context);
@@ -37,7 +38,9 @@ export const countCalls = defineTool({
     const result = { total, ...(without.length > 0 ? { complete: false } : {}), notes };
     const { expected } = args;
     if (expected === undefined) return { summary: summary.join(' '), ...result };
-    const others = await explanationsOf(chosen, source, context);
+    const others: { readonly what: string; readonly total: number }[] = [];
+    for (const { what, selection } of explanations(chosen))
+      others.push({ what, total: (await source.count(selection, context)).total });
     const same = others.filter((other) => other.total === expected).map(({ what }) => what);
     if (expected === total) summary.push('That is the number expected.');
     else if (same.length > 0) summary.push(`${count(expected)} is the number of ${same.join('; or ')}.`);
@@ -50,3 +53,38 @@ export const countCalls = defineTool({
     };
   },
 });
+
+/** Another way to count, which may be the one that another number comes from. */
+interface Explanation {
+  readonly what: string;
+  readonly selection: CallSelection;
+}
+
+const kinds = {
+  website: 'website calls only, without call extensions (the usual count of the API v3)',
+  extensions: 'calls through call extensions only',
+  all: 'all calls, call extensions included (as v2 of the API counts)',
+} as const;
+
+const answered: Condition = {
+  kind: 'compare',
+  field: 'talk_minutes',
+  operator: '>',
+  value: { type: 'number', text: '0' },
+};
+
+/** The usual reasons for another number. */
+function explanations({ selection, period }: Chosen): Explanation[] {
+  const list: Explanation[] = (['website', 'extensions', 'all'] as const)
+    .filter((kind) => kind !== selection.calls)
+    .map((kind) => ({ what: kinds[kind], selection: { ...selection, calls: kind } }));
+  if (selection.where === undefined)
+    list.push({ what: 'answered calls only', selection: { ...selection, where: answered } });
+  const { from, to } = period;
+  if (from !== null && to?.endsWith(' 00:00:00')) {
+    const last = formatNaive(parseNaive(to) - day);
+    if (last > from)
+      list.push({ what: 'the period without its last day', selection: { ...selection, to: last } });
+  }
+  return list;
+}

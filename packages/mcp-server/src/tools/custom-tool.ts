@@ -1,5 +1,14 @@
-import type { JsonSchema, ObjectSchema, OutputOf } from '../arguments/schema.ts';
-import type { CustomToolContext } from './tool.ts';
+import { ConfigurationError } from '@call-attribution/core';
+import { findProblem } from '@call-attribution/core/settings';
+import * as z from 'zod';
+import type { Callable } from './call.ts';
+import {
+  type CustomToolContext,
+  type JsonSchema,
+  type ObjectSchema,
+  type OutputOf,
+  toJsonSchema,
+} from './tool.ts';
 
 /** A tool of your own, next to those of this package. `defineTool` ties the type of its arguments to `input`. */
 export interface CustomTool<Args = Record<string, unknown>> {
@@ -40,4 +49,68 @@ export function defineTool<Input extends ObjectSchema>(
 export function defineTool(tool: CustomTool & { readonly input?: JsonSchema }): CustomTool;
 export function defineTool(tool: unknown): CustomTool {
   return tool as CustomTool;
+}
+
+/** Makes a tool of the caller's own callable. Throws when it is none, or when its name `isTaken`. */
+export function customTool(
+  tool: CustomTool,
+  isTaken: boolean,
+  shared: Omit<CustomToolContext, 'signal' | 'progress'>,
+): Callable {
+  const { name, title, description, annotations } = tool;
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
+    refuse(`${JSON.stringify(name)} is not a name; use up to 64 letters, digits, "_" and "-".`);
+  if (isTaken) refuse(`there is already a tool ${name}; give yours another name.`);
+  if (typeof description !== 'string' || description === '')
+    refuse(`${name} needs a description, by which agents decide when to call it.`);
+  if (typeof tool.run !== 'function') refuse(`${name} needs a function run(args, context).`);
+  const input = schemaOf(tool, 'input') ?? z.object({});
+  const output = schemaOf(tool, 'output');
+  return {
+    name,
+    definition: {
+      ...(title === undefined ? {} : { title }),
+      description,
+      inputSchema: written(tool.input, input, 'input'),
+      ...(output === null ? {} : { outputSchema: written(tool.output, output, 'output') }),
+      ...(annotations === undefined ? {} : { annotations }),
+    },
+    input,
+    isCustom: true,
+    async run(args, run) {
+      const result = await tool.run(args, { ...shared, ...run });
+      if (output === null || typeof result === 'string') return result;
+      const read = findProblem<object>(output, result);
+      if ('data' in read) return read.data;
+      const { path, what } = read.problem;
+      throw new Error(`The result is not as its schema says: ${path} ${what}.`);
+    },
+  };
+}
+
+/** A schema as zod. It must be that of an object. */
+function schemaOf(tool: CustomTool, which: 'input' | 'output'): z.ZodObject | null {
+  const given: unknown = tool[which];
+  if (given === undefined) return null;
+  const schema = given instanceof z.ZodType ? given : fromJsonSchema(given);
+  if (schema instanceof z.ZodObject) return schema;
+  return refuse(
+    `${which} of ${tool.name} must be z.object(...) of zod 4, or a JSON Schema with "type": "object".`,
+  );
+}
+
+function fromJsonSchema(given: unknown): z.ZodType | null {
+  try {
+    return z.fromJSONSchema(given as Parameters<typeof z.fromJSONSchema>[0]);
+  } catch {
+    return null;
+  }
+}
+
+/** The schema as agents see it: a JSON Schema as it was given. */
+const written = (given: CustomTool['input'], schema: z.ZodObject, io: 'input' | 'output'): JsonSchema =>
+  given === undefined || given instanceof z.ZodType ? toJsonSchema(schema, io) : (given as JsonSchema);
+
+function refuse(message: string): never {
+  throw new ConfigurationError('invalid_option', `tools: ${message}`);
 }

@@ -7,14 +7,23 @@ import {
   type QuestionField,
 } from '@call-attribution/questions';
 import * as z from 'zod';
-import { derivedFields, findDerived, shownAs } from '../fields/derived.ts';
-import { fieldGroups, fieldsOf, findField, selectFields, toName } from '../fields/select.ts';
-import { type Cell, showValue } from '../fields/view.ts';
+import {
+  type Cell,
+  derivedFields,
+  fieldGroups,
+  fieldsOf,
+  findDerived,
+  findField,
+  selectFields,
+  shownAs,
+  showValue,
+  toName,
+} from '../fields.ts';
 import { agentsSee } from '../privacy/mask.ts';
-import { countThatFits } from '../results/table.ts';
 import { count, fieldNotes } from '../text/notes.ts';
 import { minuteOf, withoutSentence } from '../text/summaries.ts';
-import { defineTool, readsApi, type ToolContext } from './tool.ts';
+import { countThatFits } from './table.ts';
+import { type ToolContext, tool } from './tool.ts';
 
 /** The fields that most questions are about. */
 const usual = [
@@ -45,7 +54,7 @@ const missing =
 const name = 'describe_data';
 
 /** Says what there is: accounts, period, freshness, fields with their meaning and values; and what there is not. */
-export const describeData = defineTool({
+export const describeData = tool({
   name,
   title: 'Describe the data',
   description:
@@ -65,7 +74,7 @@ export const describeData = defineTool({
     more_fields: z.array(z.string()).optional(),
     notes: z.array(z.string()),
   }),
-  annotations: readsApi,
+  answers: 'What there is',
   async run({ fields }, context) {
     const available = fieldsOf(context.fields, context.version);
     const { specs, derived } = fields === undefined ? usualOf(available) : askedFor(fields, context);

@@ -1,15 +1,14 @@
 import { fields } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { type CallSelection, fieldsOf } from '@call-attribution/questions';
-import type { Chosen } from '../arguments/selection.ts';
 import type { Period } from '../copy/copy.ts';
 import type { Origin, Source } from '../copy/source.ts';
-import { findField } from '../fields/select.ts';
-import { showValue } from '../fields/view.ts';
+import { findField, showValue } from '../fields.ts';
 import { agentsSee } from '../privacy/mask.ts';
 import { ToolError } from '../text/failures.ts';
 import { count } from '../text/notes.ts';
 import { periodText } from '../text/summaries.ts';
+import type { Chosen } from './arguments.ts';
 import type { ToolContext } from './tool.ts';
 
 /**

@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { selectFields } from '../fields/select.ts';
-import { showRecord } from '../fields/view.ts';
-import { estimateTokens, makeTable } from '../results/table.ts';
+import { selectFields, showRecord } from '../fields.ts';
 import { fieldNotes, tableNotes } from '../text/notes.ts';
-import { defineTool, readsApi } from './tool.ts';
+import { estimateTokens, makeTable } from './table.ts';
+import { tool } from './tool.ts';
 
 /** Shows one call. */
-export const getCall = defineTool({
+export const getCall = tool({
   name: 'get_call',
   title: 'Get one call',
   description: 'One call by sid.',
@@ -19,7 +18,7 @@ export const getCall = defineTool({
     call: z.record(z.string(), z.any()),
     notes: z.array(z.string()),
   }),
-  annotations: readsApi,
+  answers: '',
   async run({ sid, fields }, context) {
     const specs = selectFields(context.fields, context.version, fields ?? ['all']);
     const { source } = context;

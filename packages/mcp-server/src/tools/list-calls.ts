@@ -1,20 +1,18 @@
 import * as z from 'zod';
-import { choose, selectionShape } from '../arguments/selection.ts';
-import { fieldGroups, selectFields } from '../fields/select.ts';
-import { showRecord } from '../fields/view.ts';
-import { readCursor, writeCursor } from '../results/cursor.ts';
-import { estimateTokens, makeTable } from '../results/table.ts';
-import { fieldNotes, tableNotes } from '../text/notes.ts';
-import { changedNote, listSummary, scopeSentence, withoutSentence } from '../text/summaries.ts';
+import { fieldGroups, selectFields, showRecord } from '../fields.ts';
+import { count, counted, fieldNotes, tableNotes } from '../text/notes.ts';
+import { scopeSentence, withoutSentence } from '../text/summaries.ts';
+import { choose, selectionShape } from './arguments.ts';
 import { explainZero } from './explain-zero.ts';
+import { estimateTokens, makeTable, readCursor, writeCursor } from './table.ts';
 import { folderFor, rowsMissing, rowsOfFile, toFileShape, writeRows } from './to-file.ts';
-import { defineTool, readsApi } from './tool.ts';
+import { tool } from './tool.ts';
 
 const name = 'list_calls';
 const defaultRows = 25;
 
 /** Lists calls in column form, page by page. */
-export const listCalls = defineTool({
+export const listCalls = tool({
   name,
   title: 'List calls',
   description:
@@ -43,7 +41,7 @@ export const listCalls = defineTool({
     complete: z.boolean().optional(),
     notes: z.array(z.string()),
   }),
-  annotations: readsApi,
+  answers: 'Single calls',
   async run(args, context) {
     const { source, budget } = context;
     const chosen = choose(args, context);
@@ -107,3 +105,35 @@ export const listCalls = defineTool({
     };
   },
 });
+
+/** What `list_calls` says about a page. */
+interface ListFacts {
+  readonly shown: number;
+  /** Number of the first row in the whole list, from 1. */
+  readonly first: number;
+  readonly total: number | undefined;
+  readonly cursor: string | undefined;
+}
+
+/** Says which rows of how many a page has, and how to get more. */
+function listSummary({ shown, first, total, cursor }: ListFacts): string {
+  if (shown === 0) {
+    return total === undefined || total === 0
+      ? 'No calls match.'
+      : `No rows here: the list has ${calls(total)} and ends before this page.`;
+  }
+  const of =
+    total === undefined
+      ? ' of the newest calls (older ones are still loaded, so nobody knows how many there are)'
+      : '';
+  const rows = `Rows ${count(first)}-${count(first + shown - 1)}${of}`;
+  if (cursor === undefined) return `${rows}; these are the last.`;
+  return `${rows}; more with cursor=${cursor}`;
+}
+
+/** Says that the list changed between two pages. */
+function changedNote(before: number, now: number): string {
+  return `The list changed while paging (${calls(before)} before, ${count(now)} now): rows may be repeated or missing. Start again for an exact list.`;
+}
+
+const calls = (value: number): string => counted(value, 'call', 'calls');

@@ -2,17 +2,17 @@ import * as z from 'zod';
 import { pageAddress } from '../privacy/page-address.ts';
 import { scrub } from '../privacy/scrub.ts';
 import { cleanText, cutText } from '../privacy/text.ts';
-import { readCursor, writeCursor } from '../results/cursor.ts';
-import { countThatFits } from '../results/table.ts';
 import { failureText } from '../text/failures.ts';
-import { smsSummary, withoutSentence } from '../text/summaries.ts';
-import { defineTool, readsApi } from './tool.ts';
+import { count, counted } from '../text/notes.ts';
+import { withoutSentence } from '../text/summaries.ts';
+import { countThatFits, readCursor, writeCursor } from './table.ts';
+import { tool } from './tool.ts';
 
 const name = 'list_sms_numbers';
 const ownColumns = ['number', 'sms_enabled', 'url'];
 
 /** Lists the account's SMS numbers. */
-export const listSmsNumbers = defineTool({
+export const listSmsNumbers = tool({
   name,
   title: 'List SMS numbers',
   description: 'Numbers for text messages, which of them take any, and their listeners.',
@@ -24,7 +24,7 @@ export const listSmsNumbers = defineTool({
     total: z.number().int(),
     next_cursor: z.string().optional(),
   }),
-  annotations: readsApi,
+  answers: '',
   async run({ cursor }, context) {
     const { offset: skip } = readCursor(name, cursor);
     const { source, signal } = context;
@@ -68,4 +68,17 @@ function listenerOf(address: string | null): string | null {
   if (address === null || address === '') return null;
   const text = cleanText(address);
   return URL.canParse(text) ? cutText(scrub(pageAddress(text)), 160) : 'not a URL';
+}
+
+/** Says how many SMS numbers there are, how many take text messages, and which of them a page has. */
+function smsSummary(
+  { shown, first, total, enabled }: { shown: number; first: number; total: number; enabled: number },
+  cursor: string | undefined,
+): string {
+  let which = `${count(enabled)} of which ${enabled === 1 ? 'takes' : 'take'}`;
+  if (enabled === total) which = total === 1 ? 'which takes' : 'all of which take';
+  const all = `${counted(total, 'number', 'numbers')}, ${which} text messages`;
+  if (shown === total) return `${all}.`;
+  const rows = `Rows ${count(first)}-${count(first + shown - 1)} of ${all}`;
+  return cursor === undefined ? rows : `${rows}; more with cursor=${cursor}`;
 }

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import * as z from 'zod';
 import { removeUnused } from '../copy/place.ts';
-import type { Table } from '../results/table.ts';
+
 import { ToolError } from '../text/failures.ts';
+import type { Table } from './table.ts';
 import type { ToolContext } from './tool.ts';
 
 /** The argument of the tools whose rows can go into a file. Servers without a folder for files do not list it. */
@@ -16,16 +17,11 @@ export const toFileShape = {
 /** Most rows of a file. Whoever needs more runs `calls export`. */
 export const rowsOfFile = 10_000;
 
-/** The folder for the rows of a call, null when they are not to go into a file. Throws where the server has no folder for files. */
-export function folderFor(
+/** The folder for the rows of a call; null when they are not to go into a file. */
+export const folderFor = (
   args: { readonly to_file?: boolean | undefined },
   { exportFolder }: Pick<ToolContext, 'exportFolder'>,
-): string | null {
-  if (args.to_file !== true) return null;
-  if (exportFolder !== null) return exportFolder;
-  const message = 'This server writes no files: leave out to_file, and page through the rows.';
-  throw new ToolError({ code: 'invalid_question', message });
-}
+): string | null => (args.to_file === true ? exportFolder : null);
 
 /** The error for rows that are not all of them: nobody could tell their file from a whole one. */
 export const rowsMissing = (tool: string, said: readonly string[]): ToolError =>

@@ -1,8 +1,29 @@
 import type { Client, Clock, FieldSpec, Version } from '@call-attribution/core';
-import type { ObjectSchema, OutputOf } from '../arguments/schema.ts';
+import * as z from 'zod';
 import type { Source } from '../copy/source.ts';
-import type { RecordView } from '../fields/view.ts';
+import type { RecordView } from '../fields.ts';
 import type { Reveal } from '../privacy/mask.ts';
+
+// A tool, independent of any SDK. Schemas are typed as public types see them: a tool of your own may use another copy of zod 4.
+
+/** A JSON Schema as plain data. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/** A schema of an object, as `z.object(...)` of zod 4 makes it. */
+export interface ObjectSchema {
+  /** What zod says about itself and its types. */
+  readonly '~standard': {
+    /** Who made the schema. */
+    readonly vendor: string;
+    /** The types, which exist for the compiler only. */
+    readonly types?: { readonly output: unknown } | undefined;
+  };
+  /** The schema of each member. */
+  readonly shape: Readonly<Record<string, unknown>>;
+}
+
+/** What a schema reads. */
+export type OutputOf<Schema extends ObjectSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
 /** What a tool of your own may use while it runs. */
 export interface CustomToolContext {
@@ -50,29 +71,49 @@ export interface ToolInfo {
   readonly input: ObjectSchema;
   /** Schema of the structured result. */
   readonly output: ObjectSchema;
-  /** Hints for hosts. */
-  readonly annotations: {
-    /** The tool changes nothing. */
-    readonly readOnlyHint: boolean;
-    /** Calling it twice does no more than calling it once. */
-    readonly idempotentHint: boolean;
-  };
 }
 
-/** A tool, independent of any SDK. */
+/** A tool of this package. */
 export interface Tool<Input extends ObjectSchema = ObjectSchema> extends ToolInfo {
   /** Schema of the arguments. */
   readonly input: Input;
+  /** The questions that it is for, in a few words for the instructions; empty for a tool that needs none. */
+  readonly answers: string;
   /** What else hosts should know, such as the page that shows results. */
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Resolves to data that matches `output`. Throws a `ToolError` on failure. */
   run(args: OutputOf<Input>, context: ToolContext): Promise<Record<string, unknown>>;
 }
 
-/** Annotations of a tool that reads. That it talks to a service outside this process is the default of the protocol. */
-export const readsApi = { readOnlyHint: true, idempotentHint: true } as const;
-
 /** Ties the types of a tool's arguments to its input schema. */
-export function defineTool<Input extends ObjectSchema>(tool: Tool<Input>): Tool {
-  return tool as unknown as Tool;
+export function tool<Input extends ObjectSchema>(of: Tool<Input>): Tool {
+  return of as unknown as Tool;
+}
+
+/** Limits on lengths are enforced, but writing them into the schemas would only cost a model tokens. */
+const unwritten = ['minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames'];
+
+/**
+ * Writes a schema that every host accepts: no `$schema` (several hosts refuse a draft they do not know), no references and no
+ * alternatives at the root.
+ */
+export function toJsonSchema(schema: z.ZodType | ObjectSchema, io: 'input' | 'output'): JsonSchema {
+  const {
+    $schema: _,
+    additionalProperties: __,
+    ...written
+  } = z.toJSONSchema(schema as z.ZodType, {
+    io,
+    reused: 'inline',
+    unrepresentable: 'any',
+    override({ jsonSchema }) {
+      for (const key of unwritten) delete jsonSchema[key];
+      // zod writes the range of safe integers, which is of no use to a model.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      const { additionalProperties: more } = jsonSchema;
+      if (typeof more === 'object' && Object.keys(more).length === 0) delete jsonSchema.additionalProperties;
+    },
+  });
+  return io === 'input' ? { ...written, additionalProperties: false } : written;
 }

@@ -167,7 +167,7 @@ describe('the program', () => {
     });
     await until('Serving on', err);
     const url = /http:\S+\/mcp/.exec(err())?.[0] ?? '';
-    expect((await fetch(url.replace('/mcp', '/health'))).status).toBe(200);
+    expect((await fetch(url.replace('/mcp', '/healthz'))).status).toBe(200);
     expect((await fetch(url, { method: 'POST' })).status).toBe(401);
     expect(err()).not.toContain('a-token-of');
     child.kill(signal);

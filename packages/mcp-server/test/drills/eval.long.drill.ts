@@ -7,7 +7,7 @@ import { generate, type Sandbox, startSandbox } from '@call-attribution/sandbox'
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
-import { estimateTokens } from '../../src/results/table.ts';
+import { estimateTokens } from '../../src/tools/table.ts';
 import { fieldQuestions } from '../support/field-questions.ts';
 import { type Ask, askedAt, type Content, type Question, questions, zone } from '../support/questions.ts';
 

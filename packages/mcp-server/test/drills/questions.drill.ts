@@ -6,7 +6,7 @@ import { generate, type Sandbox, startSandbox } from '@call-attribution/sandbox'
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
-import { estimateTokens } from '../../src/results/table.ts';
+import { estimateTokens } from '../../src/tools/table.ts';
 import { type Ask, askedAt, type Content, questions, zone } from '../support/questions.ts';
 
 // Every question over a local copy that the server has filled itself, at a size that no one reads call by call.

@@ -2,8 +2,8 @@ import { startHostileServer } from '@call-attribution/core/testing';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
+import { clientFrom } from '../../src/run.ts';
 import { readSettings } from '../../src/settings/index.ts';
-import { clientFrom } from '../../src/setup/run.ts';
 
 const stalled = openDrill({
   name: 'stalled-api',

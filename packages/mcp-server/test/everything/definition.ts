@@ -1,8 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RequestContext, ServerDefinition } from '../../src/protocol/definition.ts';
-import { RpcError, rpcCodes } from '../../src/protocol/messages.ts';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import * as z from 'zod';
 import * as content from './content.ts';
-import { roundPrompt, roundTools } from './rounds.ts';
+import { type RequestContext, roundPrompt, roundTools } from './rounds.ts';
 
 const noArguments = { type: 'object', properties: {} };
 
@@ -65,48 +72,81 @@ function listTools(names: readonly string[]) {
   ];
 }
 
-/** Everything the conformance suite asks of a server, on this package's own front. */
-export const everything: ServerDefinition = {
-  info: { name: 'everything', title: 'Conformance fixture', version: '1.0.0' },
-  instructions: 'A server for the conformance suite.',
-  capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
-  privateResults: ['resources/read'],
-  handlers: {
-    'tools/list': async () => ({
-      tools: listTools([content.fixedTools, runTools, roundTools].flatMap(Object.keys).sort()),
-    }),
-    async 'tools/call'(params, context) {
-      const name = String(params.name);
-      const run = runTools[name];
-      const round = roundTools[name];
-      if (run) return run(context);
-      if (round) return { ...round(params, context) };
-      const fixed = content.fixedTools[name];
-      if (fixed) return fixed;
-      throw new RpcError(rpcCodes.invalidParams, `Unknown tool: ${name}`);
-    },
-    'prompts/list': async () => ({
-      prompts: [
-        ...content.prompts,
-        { name: 'test_input_required_result_prompt', description: 'A prompt that asks back' },
-      ],
-    }),
-    async 'prompts/get'(params) {
-      if (params.name === 'test_input_required_result_prompt') return { ...roundPrompt(params) };
-      const messages = content.promptMessages(
-        params.name,
-        (params.arguments ?? {}) as Record<string, unknown>,
-      );
-      if (!messages) throw new RpcError(rpcCodes.invalidParams, `Unknown prompt: ${String(params.name)}`);
-      return { messages };
-    },
-    'resources/list': async () => ({ resources: content.resources }),
-    'resources/templates/list': async () => ({ resourceTemplates: content.resourceTemplates }),
-    async 'resources/read'(params) {
-      const found = content.resourceContents(String(params.uri));
-      if (!found) throw new RpcError(rpcCodes.resourceNotFound, 'Resource not found', { uri: params.uri });
-      return { contents: [found] };
-    },
-    'completion/complete': async () => ({ completion: { values: ['one', 'two'], total: 2, hasMore: false } }),
+type Params = Record<string, unknown>;
+type Handler = (params: Params, context: RequestContext) => object;
+
+const handlers: Readonly<Record<string, Handler>> = {
+  'tools/list': () => ({
+    tools: listTools([content.fixedTools, runTools, roundTools].flatMap(Object.keys).sort()),
+  }),
+  'tools/call'(params, context) {
+    const name = String(params.name);
+    const run = runTools[name];
+    if (run) return run(context);
+    const found = roundTools[name]?.(params, context) ?? content.fixedTools[name];
+    if (found) return { ...found };
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
   },
+  'prompts/list': () => ({
+    prompts: [
+      ...content.prompts,
+      { name: 'test_input_required_result_prompt', description: 'A prompt that asks back' },
+    ],
+  }),
+  'prompts/get'(params) {
+    if (params.name === 'test_input_required_result_prompt') return { ...roundPrompt(params) };
+    const messages = content.promptMessages(params.name, (params.arguments ?? {}) as Params);
+    if (messages) return { messages };
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${String(params.name)}`);
+  },
+  'resources/list': () => ({ resources: content.resources }),
+  'resources/templates/list': () => ({ resourceTemplates: content.resourceTemplates }),
+  'resources/read'(params) {
+    const found = content.resourceContents(String(params.uri));
+    if (!found) throw new ResourceNotFoundError(String(params.uri));
+    return { contents: [found] };
+  },
+  'completion/complete': () => ({ completion: { values: ['one', 'two'], total: 2, hasMore: false } }),
 };
+
+const hint = { ttlMs: 1000, cacheScope: 'private' as const };
+
+/** Everything the conformance suite asks of a server: the SDK's own, which this package's transports serve. */
+export function everything(era: 'legacy' | 'modern'): Server {
+  const isStateless = era === 'modern';
+  const server = new Server(
+    { name: 'everything', title: 'Conformance fixture', version: '1.0.0' },
+    {
+      instructions: 'A server for the conformance suite.',
+      capabilities: {
+        ...{ tools: {}, prompts: {}, completions: {}, resources: isStateless ? {} : { subscribe: true } },
+        ...(isStateless ? {} : { logging: {} }),
+      },
+      cacheHints: {
+        ...{ 'server/discover': hint, 'tools/list': hint, 'prompts/list': hint, 'resources/list': hint },
+        ...{ 'resources/templates/list': hint, 'resources/read': hint },
+      },
+    },
+  );
+  const contextOf = ({ mcpReq }: ServerContext): RequestContext => ({
+    clientCapabilities: {
+      ...((isStateless
+        ? Reflect.get(mcpReq.envelope ?? {}, CLIENT_CAPABILITIES_META_KEY)
+        : server.getClientCapabilities()) as object),
+    },
+    progressToken: mcpReq._meta?.progressToken,
+    notify: (method, params) => void mcpReq.notify({ method, params }),
+  });
+  const anything = { params: z.looseObject({}) };
+  for (const [method, handle] of Object.entries(handlers))
+    server.setRequestHandler(method, anything, async (params, context) => {
+      const state = context.mcpReq.requestState();
+      const { inputResponses } = context.mcpReq;
+      const inputs = inputResponses === undefined ? {} : { inputResponses };
+      const all = { ...params, ...inputs, ...(state === undefined ? {} : { requestState: state }) };
+      return { ...(await handle(all, contextOf(context))) };
+    });
+  for (const method of isStateless ? [] : ['resources/subscribe', 'resources/unsubscribe'])
+    server.setRequestHandler(method, anything, async () => ({}));
+  return server;
+}

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { RequestContext } from '../../src/protocol/definition.ts';
-import { RpcError, rpcCodes } from '../../src/protocol/messages.ts';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { text } from './content.ts';
 
 // Tools of the stateless revision that need more input answer with what they need; the client calls again.
@@ -24,8 +23,16 @@ const sign = (state: string): string =>
 function openState(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   const state = String(value).split('.')[0] ?? '';
-  if (value !== sign(state)) throw new RpcError(rpcCodes.invalidParams, 'requestState failed its check');
+  if (value !== sign(state))
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'requestState failed its check');
   return state;
+}
+
+/** What a request brings along. */
+export interface RequestContext {
+  readonly clientCapabilities: Readonly<Record<string, unknown>>;
+  readonly progressToken: string | number | undefined;
+  notify(method: string, params: Record<string, unknown>): void;
 }
 
 type Params = Readonly<Record<string, unknown>>;
@@ -104,7 +111,7 @@ export const roundTools: Readonly<Record<string, (params: Params, context: Reque
   },
   test_missing_capability(_params, context) {
     if (context.clientCapabilities.sampling) return done('The client can sample.');
-    throw new RpcError(rpcCodes.missingClientCapability, 'The client lacks the sampling capability', {
+    throw new ProtocolError(-32021, 'The client lacks the sampling capability', {
       requiredCapabilities: { sampling: {} },
     });
   },

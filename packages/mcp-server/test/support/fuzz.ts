@@ -41,10 +41,9 @@ const argumentNames = [...new Set(tools.flatMap((tool) => Object.keys(tool.input
 const uris = [
   'calls://fields',
   'calls://conditions',
-  'calls://call/S1-0000001',
-  'calls://call/%E0%A4%A',
-  'calls://call/',
-  'calls://call/..%2F..',
+  'calls://fields/S1-0000001',
+  'calls://fields/%E0%A4%A',
+  'calls://fields/..%2F..',
   'calls://x',
 ];
 

@@ -47,7 +47,9 @@ export interface Received {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly text: string;
+  /** The body, or the last event of a stream. */
   readonly json: Record<string, never>;
+  readonly events: readonly { readonly id?: unknown }[];
 }
 
 /** Sends a request with any header, including Host and Origin, which `fetch` would not send. */
@@ -66,11 +68,14 @@ export function send(
         // The rest of a refused body may still be on its way when the server ends the connection.
         if (!request.writableFinished) request.socket?.on('error', () => undefined);
         const isJson = response.headers['content-type']?.startsWith('application/json');
+        const events = text.split('\n').filter((line) => line.startsWith('data: {'));
+        const received = events.map((line) => JSON.parse(line.slice(6)));
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,
           text,
-          json: isJson ? JSON.parse(text) : undefined,
+          json: isJson ? JSON.parse(text) : received.at(-1),
+          events: received,
         });
       });
     });

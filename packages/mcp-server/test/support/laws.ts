@@ -5,10 +5,10 @@ import { Tally } from '@call-attribution/test-tools/drill';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { toJsonSchema } from '../../src/arguments/json-schema.ts';
-import { fieldGroups } from '../../src/fields/select.ts';
+import { fieldGroups } from '../../src/fields.ts';
 import { type CallsMcpServer, callTool, createServer, tools } from '../../src/index.ts';
-import { estimateTokens } from '../../src/results/table.ts';
+import { estimateTokens } from '../../src/tools/table.ts';
+import { toJsonSchema } from '../../src/tools/tool.ts';
 import { fakeClient } from './fake-client.ts';
 
 // What holds for every result. The tests try a few cases, the drills many.

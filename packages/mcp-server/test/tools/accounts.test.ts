@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
 import { request } from '../support/handlers.ts';
+import { initialize } from '../support/rpc.ts';
 
 const [main, berlin] = [fixtureCalls(60, 1), fixtureCalls(40, 2)];
 const website = (calls: typeof main) => calls.filter((call) => !isCallExtension(call)).length;
@@ -85,13 +86,11 @@ describe('a server for two accounts', () => {
     expect(asked).toEqual([]);
   });
 
-  it('finds a call in whichever account has it, also as a resource', async () => {
-    const { ask, server } = serverOver();
+  it('finds a call in whichever account has it', async () => {
+    const { ask } = serverOver();
     const sid = berlin[3]?.sid;
     expect((await ask('get_call', { sid })).data).toMatchObject({ call: { sid } });
     expect((await ask('get_call', { sid, account: 'main' })).text).toContain('Look the sid up');
-    const read = await request(server, 'resources/read', { uri: `calls://call/${sid}` });
-    expect(JSON.stringify(read)).toContain(sid);
   });
 
   it('lists the calls of all accounts in one order, page by page', async () => {
@@ -188,7 +187,8 @@ describe('a server for two accounts', () => {
 
   it('lists the accounts where agents look for them', async () => {
     const { server } = serverOver();
-    expect(server.definition.instructions).toContain('The accounts are main, berlin.');
+    const { instructions } = await request(server, 'initialize', { ...initialize().params });
+    expect(instructions).toContain('The accounts are main, berlin.');
     const { tools } = (await request(server, 'tools/list')) as {
       tools: { inputSchema: { properties: object } }[];
     };

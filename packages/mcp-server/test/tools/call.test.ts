@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { callTool, createServer, defineTool } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
+import { request } from '../support/handlers.ts';
 
 const calls = fixtureCalls(30);
 
@@ -84,8 +85,7 @@ describe('tools of the caller', () => {
     (await callTool(server, name, { ...args })).content[0]?.text;
 
   it('are listed after the others, with their schemas', async () => {
-    const list = server.definition.handlers['tools/list'] as () => Promise<{ tools: { name: string }[] }>;
-    const { tools } = (await list()) as { tools: { name: string }[] };
+    const { tools } = (await request(server, 'tools/list')) as { tools: { name: string }[] };
     expect(tools.slice(-2)).toEqual([
       {
         name: 'branch_of',

@@ -1,7 +1,7 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { describe, expect, it } from 'vitest';
 import { createServer, tools } from '../../src/index.ts';
-import { estimateTokens } from '../../src/results/table.ts';
+import { estimateTokens } from '../../src/tools/table.ts';
 import { fakeClient } from '../support/fake-client.ts';
 import { request } from '../support/handlers.ts';
 

@@ -3,7 +3,7 @@ import { isCallExtension } from '@call-attribution/core/fields';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
-import { estimateTokens } from '../../src/results/table.ts';
+import { estimateTokens } from '../../src/tools/table.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
 // Answers that were wrong once. What is right is worked out from the records in plain JavaScript.

@@ -120,7 +120,7 @@ describe('to_file', () => {
     expect(await listing({ exportFolder })).toContain('to_file');
     expect(await listing({})).not.toContain('to_file');
     const { content } = await callTool(createServer(fakeClient([])), 'list_calls', { to_file: true });
-    expect(content[0]?.text).toContain('This server writes no files: leave out to_file');
+    expect(content[0]?.text).toContain('There is no argument "to_file".');
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { type Call, fields } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
-import { estimateTokens } from '../../src/results/table.ts';
+import { estimateTokens } from '../../src/tools/table.ts';
 import { fakeClient } from '../support/fake-client.ts';
 import { list, pagingReturnsEveryCallOnce } from '../support/laws.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
-import { estimateTokens } from '../../src/results/table.ts';
+import { estimateTokens } from '../../src/tools/table.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
 describe('list_sms_numbers', () => {

@@ -4,10 +4,10 @@ import { isCallExtension } from '@call-attribution/core/fields';
 import { generate, type Sandbox, startSandbox } from '@call-attribution/sandbox';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toJsonSchema } from '../../src/arguments/json-schema.ts';
 import { type CallsMcpServer, callTool, createServer, tools } from '../../src/index.ts';
 import { pseudonymKeyFrom } from '../../src/privacy/mask.ts';
-import { estimateTokens } from '../../src/results/table.ts';
+import { estimateTokens } from '../../src/tools/table.ts';
+import { toJsonSchema } from '../../src/tools/tool.ts';
 import { type Ask, askedAt, type Content, questions, zone } from '../support/questions.ts';
 
 const calls = [...generate({ records: 2000 })];

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import { type Client, ConfigurationError, createClient } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
-import { version } from '../server/create-server.ts';
-import { connectionOf, readAccounts, readSettings, type Settings } from '../settings/index.ts';
-import { ToolError } from '../text/failures.ts';
 import { type McpChoices, mcpOptions } from './options.ts';
 import { problemsOf, type ServeIo, serveProgram } from './serve-program.ts';
+import { version } from './server.ts';
+import { connectionOf, readAccounts, readSettings, type Settings } from './settings/index.ts';
+import { ToolError } from './text/failures.ts';
 
 const lines: Readonly<Record<string, string>> = {
   ...mcpOptions,

@@ -1,7 +1,7 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
 import { derivedFields, periodWords } from '@call-attribution/questions';
-import { fieldsOf } from '../fields/select.ts';
-import { agentsSee, type Reveal } from '../privacy/mask.ts';
+import { fieldsOf } from './fields.ts';
+import { agentsSee, type Reveal } from './privacy/mask.ts';
 
 // The resources that agents read, in Markdown.
 

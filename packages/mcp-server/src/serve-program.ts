@@ -6,15 +6,14 @@ import { propertyOf } from '@call-attribution/core/errors';
 import { revealChoices } from '@call-attribution/core/fields';
 import { type Environment, readVariable } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl';
-import { keysOf } from '../http/oauth.ts';
-import type { HttpOptions } from '../http/options.ts';
-import { pseudonymKeyFrom, type Reveal } from '../privacy/mask.ts';
-import { createServer } from '../server/create-server.ts';
-import type { McpAccount } from '../server/lane.ts';
-import { serveHttp, serveStdio } from '../server/serve.ts';
-import { missingSettings, type Settings } from '../settings/index.ts';
-import { counted } from '../text/notes.ts';
+import { keysOf } from './auth.ts';
+import { type HttpOptions, serveHttp } from './http.ts';
 import type { McpChoices } from './options.ts';
+import { pseudonymKeyFrom, type Reveal } from './privacy/mask.ts';
+import { createServer, type McpAccount } from './server.ts';
+import { missingSettings, type Settings } from './settings/index.ts';
+import { serveStdio } from './stdio.ts';
+import { counted } from './text/notes.ts';
 
 /** An account with the settings that a program read for it. */
 export interface ServedAccount {

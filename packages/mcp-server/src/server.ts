@@ -1,0 +1,394 @@
+import {
+  type Call,
+  type Client,
+  type Clock,
+  ConfigurationError,
+  fields,
+  systemClock,
+  type Version,
+} from '@call-attribution/core';
+import { checkNames } from '@call-attribution/core/options';
+import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
+import { type Duration, deadlineMillis, naiveAt } from '@call-attribution/core/time';
+import type { StatusSource } from '@call-attribution/node-stream/status';
+import { nearest } from '@call-attribution/query-dsl';
+import { machineZone } from '@call-attribution/questions';
+import {
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import { appResource } from './app/app.ts';
+import { Copy } from './copy/copy.ts';
+import { type AskedAccount, NotLoaded, Source } from './copy/source.ts';
+import { conditionsDocument, fieldsDocument } from './documents.ts';
+import { showRecord } from './fields.ts';
+import { createMask, type Reveal } from './privacy/mask.ts';
+import { redactError } from './privacy/scrub.ts';
+import { failureText, ToolError } from './text/failures.ts';
+import { instructions } from './text/notes.ts';
+import { type Callable, createCaller, type ToolCaller, type ToolResult, unknownTool } from './tools/call.ts';
+import { type CustomTool, customTool } from './tools/custom-tool.ts';
+import { tools } from './tools/list.ts';
+import { type JsonSchema, type Tool, type ToolContext, toJsonSchema } from './tools/tool.ts';
+
+/** Version of this package; a test compares it with the manifest. */
+export const version = '0.1.0';
+
+/** An account that a server answers for. */
+export interface McpAccount {
+  /** What agents call it: letters, digits, dots, dashes and underscores. */
+  readonly name: string;
+  /** Its client, or a function when it may not be ready yet. No other account uses it. */
+  readonly client: Client | (() => Client | Promise<Client>);
+  /** Version of the API; needed only when `client` is a function. Default: the client's own, else `v3`. */
+  readonly version?: Version;
+  /** Time zone of its times. */
+  readonly timeZone?: string;
+  /** Key of its pseudonyms. Default: that of the server. */
+  readonly pseudonymKey?: string | Uint8Array;
+}
+
+/** How `createServer` shows calls, and its limits. */
+export interface CallsMcpOptions {
+  /** Version of the API; needed only when `client` is a function. Default: the client's own, else `v3`. */
+  readonly version?: 'v2' | 'v3' | undefined;
+  /** Most tokens that one result may take, by estimate. Default 8,000; at least 1,000. */
+  readonly budget?: number | undefined;
+  /** Kinds of personal data to show as they are. Default: none. */
+  readonly reveal?: readonly Reveal[] | undefined;
+  /** Key of the pseudonyms. The same key gives the same ones, also after a restart. Default: a random key. */
+  readonly pseudonymKey?: string | Uint8Array | undefined;
+  /** Time zone of the account's times, as the operator knows it. Agents see it; no time is converted. */
+  readonly timeZone?: string | undefined;
+  /**
+   * A folder for the copies of calls that questions are asked of, masked, readable by this user alone. It needs `pseudonymKey`. Default:
+   * they are kept in memory.
+   */
+  readonly copyFolder?: string | undefined;
+  /**
+   * A folder for files of rows, for a host on the same machine: `list_calls` and `analyze_calls` then take `to_file`. Default: none.
+   */
+  readonly exportFolder?: string | undefined;
+  /** Tools of your own, listed after those of this package. Default: none. */
+  readonly tools?: readonly CustomTool[] | undefined;
+  /** Time after which a tool call is aborted. Default `45s`, since most hosts give up after 60 seconds. */
+  readonly callTimeout?: Duration | undefined;
+  /** The clock. Default: that of the machine. One with a `timer` also times how long a question waits for its calls. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
+  /** Gets unexpected errors, one line each, never with a secret or personal data. Default: nothing is logged. */
+  readonly log?: ((line: string) => void) | undefined;
+}
+
+const optionNames = Object.keys({
+  version: 1,
+  budget: 1,
+  reveal: 1,
+  pseudonymKey: 1,
+  timeZone: 1,
+  copyFolder: 1,
+  exportFolder: 1,
+  tools: 1,
+  callTimeout: 1,
+  clock: 1,
+  log: 1,
+} satisfies Record<keyof CallsMcpOptions, 1>);
+
+/** A server: `serveStdio` and `serveHttp` connect it to clients, `callTool` calls it in this process. */
+export interface CallsMcpServer {
+  /** Calls a tool by name. A failure is a result with `isError`. */
+  readonly call: ToolCaller;
+  /** Makes an `McpServer` of `@modelcontextprotocol/server` for one connection or request. */
+  readonly connect: (of: { readonly era: 'legacy' | 'modern' }) => object;
+  /** Health and metrics, which the HTTP endpoint serves. */
+  readonly status: StatusSource;
+  /** Gets unexpected errors. */
+  readonly log: (line: string) => void;
+  /** Stops the reading of calls and closes the copies. */
+  close(): Promise<void>;
+}
+
+/** Everything that belongs to one account: its client, masks and copy. Nothing of it is shared with another one. */
+interface Lane extends AskedAccount {
+  readonly timeZone: string | undefined;
+}
+
+/**
+ * Makes a server over a client. Pass a function when the client may not be ready yet: the server lists its tools all
+ * the same, and an error thrown by the function is reported in the result of each call. Pass a list of accounts, each with
+ * a client of its own, to answer for several: their names become an argument and a column.
+ *
+ * @example
+ * const server = createServer(client, { reveal: ['caller'], timeZone: 'America/New_York' });
+ * serveStdio(server);
+ */
+export function createServer(
+  client: Client | (() => Client | Promise<Client>) | readonly McpAccount[],
+  options: CallsMcpOptions = {},
+): CallsMcpServer {
+  checkNames(options, optionNames);
+  const { clock = systemClock, log = () => undefined, exportFolder = null, tools: added = [] } = options;
+  const reveal = new Set(options.reveal);
+  const budget = Math.max(1000, options.budget ?? 8000);
+  const timeoutMs = deadlineMillis(options.callTimeout ?? '45s', 'callTimeout');
+  const lanes = accountsOf(client, options).map((account) => laneOf(account, options, reveal, clock));
+  const contextOf = (chosen: readonly Lane[]): Omit<ToolContext, 'signal' | 'progress'> => {
+    const [{ version: spoken, client: open, timeZone, mask }] = chosen as readonly [Lane, ...Lane[]];
+    return {
+      ...{ version: spoken, client: open, reveal, clock, budget, exportFolder, fields },
+      source: new Source(chosen, clock.now),
+      view: (call, specs, limit) => showRecord(mask(call as unknown as Call), specs, limit),
+      now: (zone = timeZone ?? machineZone()) => naiveAt(clock.now(), zone),
+      ...(timeZone === undefined ? {} : { timeZone }),
+    };
+  };
+  const context = contextOf(lanes);
+
+  const callable: Callable[] = tools.map((tool) => ownTool(tool, lanes, contextOf));
+  const { version: spoken, client: open, view, timeZone } = context;
+  for (const tool of added) {
+    const isTaken = callable.some(({ name }) => name === tool.name);
+    const shared = { version: spoken, client: open, fields, view };
+    callable.push(customTool(tool, isTaken, { ...shared, ...(timeZone === undefined ? {} : { timeZone }) }));
+  }
+  const { call, metrics } = createCaller(callable, timeoutMs, log);
+  const names = lanes.length > 1 ? lanes.map(({ name }) => name) : [];
+  const said = instructions(spoken, timeZone, names, tools);
+  const documents = [
+    {
+      uri: 'calls://fields',
+      name: 'fields',
+      title: 'Fields of a call record',
+      description: 'Every field with its group, unit and meaning, and whether it is masked.',
+      mimeType: 'text/markdown',
+      text: fieldsDocument(fields, spoken, reveal),
+    },
+    {
+      uri: 'calls://conditions',
+      name: 'conditions',
+      title: 'Conditions',
+      description: 'The language of where, with examples.',
+      mimeType: 'text/markdown',
+      text: conditionsDocument(),
+    },
+    appResource,
+  ];
+
+  /** The SDK speaks the protocol; it gets the tools, the resources and the one thing that calls tools. */
+  const connect = (): McpServer => {
+    const mcp = new McpServer(
+      { name: 'call-attribution', title: 'Call attribution', version },
+      {
+        capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+        instructions: said,
+        cacheHints,
+      },
+    );
+    const run = async (name: string, args: unknown, { mcpReq }: ServerContext): Promise<ToolResult> => {
+      const progressToken = mcpReq._meta?.progressToken;
+      return call(name, args, {
+        signal: mcpReq.signal,
+        progress(done, total, message) {
+          if (progressToken === undefined) return;
+          const params = { progressToken, progress: done, message, ...(total === null ? {} : { total }) };
+          // A client that disconnects between two notifications must not fail the call.
+          mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
+        },
+      });
+    };
+    for (const { name, definition } of callable) {
+      const { inputSchema, outputSchema, ...rest } = definition;
+      const schemas = {
+        inputSchema: unchecked(inputSchema),
+        ...(outputSchema === undefined ? {} : { outputSchema: unchecked(outputSchema) }),
+      };
+      mcp.registerTool(
+        name,
+        { ...rest, ...schemas } as object,
+        (args: unknown, of: ServerContext) => run(name, args, of) as never,
+      );
+    }
+    // The SDK does not say which tool was meant.
+    mcp.server.setRequestHandler('tools/call', { params: z.looseObject({}) }, async (params, of) => {
+      const name = String(params.name);
+      const result = await run(name, params.arguments, of);
+      if (callable.some((tool) => tool.name === name)) return result;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, failureText(unknownTool(name, callable)));
+    });
+    for (const { uri, name, text, ...listed } of documents)
+      mcp.registerResource(name, uri, listed, () => ({
+        contents: [{ uri, mimeType: listed.mimeType, text }],
+      }));
+    return mcp;
+  };
+  return {
+    call,
+    connect,
+    status: {
+      async ready() {
+        try {
+          for (const lane of lanes) await lane.client();
+        } catch {
+          // The reason may name files and variables of the operator, and anybody may read this.
+          return 'the credentials are missing or cannot be used';
+        }
+        return null;
+      },
+      metrics,
+    },
+    log,
+    async close() {
+      await Promise.all(lanes.map(({ copy }) => copy.close()));
+    },
+  };
+}
+
+/**
+ * Calls a tool in this process, without a protocol. A failure is a result with `isError`; the promise does not reject.
+ *
+ * @example
+ * const { structuredContent } = await callTool(server, 'count_calls', { from: '2026-10-01', to: '2026-10-31' });
+ */
+export function callTool(
+  server: CallsMcpServer,
+  name: string,
+  args: Readonly<Record<string, unknown>> = {},
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<ToolResult> {
+  return server.call(name, args, options);
+}
+
+/** How long clients may cache a result: the definitions only change with a new version of this package. */
+const ttlMs = 300_000;
+const cacheHints = {
+  ...Object.fromEntries(
+    ['server/discover', 'tools/list', 'resources/list', 'resources/templates/list'].map((method) => [
+      method,
+      { ttlMs, cacheScope: 'public' as const },
+    ]),
+  ),
+  // What a record shows depends on what the operator reveals.
+  'resources/read': { ttlMs, cacheScope: 'private' as const },
+};
+
+/** A schema that refuses nothing: the arguments are read where tools are called, which says what is wrong and what is right. */
+const unchecked = (json: JsonSchema) => ({
+  '~standard': {
+    version: 1 as const,
+    vendor: 'call-attribution',
+    validate: (value: unknown) => ({ value }),
+    jsonSchema: { input: () => ({ ...json }), output: () => ({ ...json }) },
+  },
+});
+
+type OptionalName = Omit<McpAccount, 'name'> & { readonly name?: string };
+
+/** The accounts that a server answers for: one without a name, or those of a list, each with a name of its own. */
+function accountsOf(
+  client: Client | (() => Client | Promise<Client>) | readonly McpAccount[],
+  { version: spoken, timeZone }: CallsMcpOptions,
+): readonly OptionalName[] {
+  if (!isList(client)) return [{ client, ...(spoken && { version: spoken }), ...(timeZone && { timeZone }) }];
+  if (client.length === 0)
+    throw new ConfigurationError('invalid_option', 'createServer needs at least one account.');
+  const wrong = client.find(
+    ({ name }, i) => !isAccountName(name) || client.findIndex((each) => each.name === name) !== i,
+  );
+  if (wrong === undefined) return client;
+  throw new ConfigurationError(
+    'invalid_option',
+    `createServer cannot use the account name ${JSON.stringify(wrong.name)}; use different names of ${accountNameWords}.`,
+  );
+}
+
+const isList = (client: unknown): client is readonly McpAccount[] => Array.isArray(client);
+
+function laneOf(
+  account: OptionalName,
+  options: CallsMcpOptions,
+  reveal: ReadonlySet<Reveal>,
+  clock: Pick<Clock, 'now'>,
+): Lane {
+  const { client, timeZone, name = '' } = account;
+  const spoken = account.version ?? (typeof client === 'function' ? 'v3' : client.version);
+  let made: Promise<Client> | undefined;
+  // Made with the first call, and again after a failure: a key may have been set since.
+  const open = (): Promise<Client> => {
+    made ??= Promise.resolve()
+      .then(() => (typeof client === 'function' ? client() : client))
+      .catch((error: unknown) => {
+        made = undefined;
+        if (error instanceof ToolError) throw error;
+        throw new ToolError({ code: 'no_client', reason: redactError(error) });
+      });
+    return made;
+  };
+  const key = account.pseudonymKey ?? options.pseudonymKey;
+  const folder = options.copyFolder;
+  const mask = createMask(fields, reveal, key);
+  const copy = new Copy({
+    ...{ client: open, version: spoken, clock, mask, reveal: [...reveal] },
+    // Without a key of its own, nothing that is kept could be used by another process.
+    place: folder === undefined || key === undefined ? null : { folder, key },
+  });
+  return { name, version: spoken, client: open, mask, copy, timeZone };
+}
+
+/** Makes a tool of this package callable. With several accounts it takes `account`, and asks those that a call names. */
+function ownTool(
+  tool: Tool,
+  lanes: readonly Lane[],
+  contextOf: (lanes: readonly Lane[]) => Omit<ToolContext, 'signal' | 'progress'>,
+): Callable {
+  const { title, description, output, meta } = tool;
+  const { to_file: toFile, ...shape } = (tool.input as z.ZodObject).shape;
+  const names = lanes.map(({ name }) => name);
+  const account = z
+    .array(z.string())
+    .optional()
+    .describe(`Of ${names.join(', ')}; default all`);
+  const all = contextOf(lanes);
+  const input = z.object({
+    ...shape,
+    ...(all.exportFolder === null || toFile === undefined ? {} : { to_file: toFile }),
+    ...(lanes.length > 1 ? { account } : {}),
+  });
+  return {
+    name: tool.name,
+    definition: {
+      title,
+      description,
+      inputSchema: toJsonSchema(input, 'input'),
+      // Which parts are always there helps no model, and costs as many tokens as a tool.
+      outputSchema: { ...toJsonSchema(output, 'output'), required: undefined },
+      annotations: { readOnlyHint: true, idempotentHint: true },
+      ...(meta === undefined ? {} : { _meta: meta }),
+    },
+    input,
+    isCustom: false,
+    async run({ account: given = [], ...args }, run) {
+      const wanted = (given as readonly string[]).filter((each) => each !== 'all');
+      const chosen = [...new Set(wanted.map((each) => laneNamed(each, lanes)))];
+      const isSome = chosen.length > 0 && chosen.length < lanes.length;
+      try {
+        const data = await tool.run(args, { ...(isSome ? contextOf(chosen) : all), ...run });
+        if (!isSome) return data;
+        return { ...data, summary: `${chosen.map(({ name }) => name).join(', ')}: ${String(data.summary)}` };
+      } catch (error) {
+        if (!(error instanceof NotLoaded)) throw error;
+        return { summary: error.message, complete: false, notes: [] };
+      }
+    },
+  };
+}
+
+function laneNamed(name: string, lanes: readonly Lane[]): Lane {
+  const lane =
+    lanes.find((each) => each.name === name) ??
+    lanes.find((each) => each.name.toLowerCase() === name.trim().toLowerCase());
+  if (lane) return lane;
+  const known = lanes.map((each) => each.name);
+  throw new ToolError({ code: 'unknown_name', what: 'account', name, nearest: nearest(name, known), known });
+}

@@ -1,0 +1,196 @@
+import type { FieldSpec, Version } from '@call-attribution/core';
+import { findProblem } from '@call-attribution/core/settings';
+import { formatNaive } from '@call-attribution/core/time';
+import { nearest } from '@call-attribution/query-dsl';
+import {
+  type CallSelection,
+  type Condition,
+  checkZone,
+  parseCondition,
+  periodNotes,
+  readPeriod,
+  splitList,
+} from '@call-attribution/questions';
+import * as z from 'zod';
+import type { Period } from '../copy/copy.ts';
+import { findField } from '../fields.ts';
+import { agentsSee, isPseudonym, neededAsTheyAre, type Reveal } from '../privacy/mask.ts';
+import { scrub } from '../privacy/scrub.ts';
+import { ToolError } from '../text/failures.ts';
+import type { Scope } from '../text/summaries.ts';
+
+/**
+ * Reads the arguments of a call against the input schema of its tool. Hosts differ in how they send values, so lists
+ * may also be JSON strings or comma-separated strings, and numbers and booleans may be strings. Unknown names are refused.
+ */
+export function readArguments(tool: string, input: z.ZodObject, given: unknown): Record<string, unknown> {
+  const raw = typeof given === 'string' ? parseJson(given) : (given ?? {});
+  const accepted = Object.keys(input.shape);
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
+    throw new ToolError({ code: 'not_an_object', tool, accepted });
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(raw)) {
+    // Some hosts send null, false or an empty string for everything that was left out, unknown names too.
+    if (value === null || value === undefined || value === '') continue;
+    const type = Object.hasOwn(input.shape, name) ? innerType(input.shape[name]) : null;
+    if (value === false && !(type instanceof z.ZodBoolean)) continue;
+    if (type === null) {
+      const meant = nearest(name, accepted);
+      throw new ToolError({ code: 'unknown_argument', name, nearest: meant, tool, accepted });
+    }
+    values[name] = lenient(type, value);
+  }
+  const read = findProblem<Record<string, unknown>>(input, values);
+  if ('problem' in read) throw new ToolError({ code: 'invalid_argument', ...read.problem, tool, accepted });
+  return read.data;
+}
+
+/** The value of a JSON string, or the string itself. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The type inside optional and default wrappers. */
+function innerType(field: unknown): unknown {
+  let type = field;
+  while (type instanceof z.ZodOptional || type instanceof z.ZodDefault) type = type.unwrap();
+  return type;
+}
+
+/** Converts a value to the type that the schema expects, where that is unambiguous. */
+function lenient(type: unknown, value: unknown): unknown {
+  if (typeof value === 'number' && type instanceof z.ZodString) return String(value);
+  if (typeof value !== 'string') return value;
+  if (type instanceof z.ZodArray) {
+    const parsed = value.trim().startsWith('[') ? parseJson(value) : null;
+    if (Array.isArray(parsed)) return parsed;
+    const parts = splitList(value).map((part) => part.trim());
+    return parts.filter((part) => part !== '');
+  }
+  if (type instanceof z.ZodNumber && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value)) return Number(value);
+  if (type instanceof z.ZodBoolean && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
+  return value;
+}
+
+/** Arguments that choose calls. */
+export const selectionShape = {
+  period: z.string().max(80).optional().describe('last month, last 28 days, 2026-Q3, 2026-10'),
+  from: z.string().max(40).optional().describe('Or YYYY-MM-DD[ HH:MM:SS], today, 28d (28 days ago)'),
+  to: z.string().max(40).optional().describe('Day included, time excluded'),
+  calls: z.enum(['website', 'extensions', 'all']).optional().describe('Default website: no call extensions'),
+  where: z.string().max(4000).optional().describe('SQL-like condition on any field'),
+  time_zone: z.string().max(60).optional().describe('IANA name, default the zone of the account'),
+};
+
+/** What a selection depends on besides its arguments. */
+interface SelectionContext {
+  readonly version: Version;
+  readonly fields: readonly FieldSpec[];
+  readonly reveal: ReadonlySet<Reveal>;
+  readonly timeZone?: string;
+  /** The naive time of now, in the zone of the account. */
+  now(zone?: string): number;
+}
+
+/** A selection, and what to say about it. */
+export interface Chosen {
+  readonly selection: CallSelection;
+  /** Its period, as naive times. */
+  readonly period: Period;
+  /** What belongs to a cursor: everything that decides which calls there are. */
+  readonly text: string;
+  readonly scope: Scope;
+  readonly notes: readonly string[];
+}
+
+/** Makes the selection of a call. Throws an error that says what is wrong and the nearest right thing. */
+export function choose(
+  args: z.infer<z.ZodObject<typeof selectionShape>> & { readonly caller?: string | undefined },
+  context: SelectionContext,
+): Chosen {
+  const { calls, where, time_zone: inZone, caller } = args;
+  const { version, timeZone } = context;
+  if (inZone !== undefined) checkZone('time_zone', inZone);
+  const clock = { now: context.now('UTC'), timeZone: inZone ?? timeZone };
+  const said = readPeriod({ period: args.period, from: args.from, to: args.to }, clock);
+  const from = said.from === null ? null : formatNaive(said.from);
+  const to = said.to === null ? null : formatNaive(said.to);
+  const kind = calls ?? (version === 'v2' ? 'all' : 'website');
+  const conditions = [
+    ...(where === undefined ? [] : [readWhere(where)]),
+    ...(caller === undefined ? [] : [isCaller(caller)]),
+  ];
+  for (const condition of conditions) refusePersonal(condition, context);
+  const selection: CallSelection = {
+    ...(from === null ? {} : { from }),
+    ...(to === null ? {} : { to }),
+    calls: kind,
+    ...(conditions.length === 0 ? {} : { where: { kind: 'and', parts: conditions } }),
+    ...(timeZone === undefined ? {} : { timeZone }),
+    ...(inZone === undefined || inZone === timeZone ? {} : { inZone }),
+  };
+  return {
+    selection,
+    period: { from, to },
+    text: JSON.stringify([from, to, kind, where, caller, inZone]),
+    scope: { from, to, kind, version, isNarrowed: conditions.length > 0 },
+    notes: [
+      ...periodNotes(said, clock).map(({ message }) => message),
+      ...(version === 'v2' && kind === 'all'
+        ? ['v2 of the API always counts calls through call extensions.']
+        : []),
+    ],
+  };
+}
+
+const isCaller = (mask: string): Condition => ({
+  kind: 'compare',
+  field: 'ani',
+  operator: '==',
+  value: { type: 'text', text: mask.trim() },
+});
+
+function readWhere(text: string): Condition {
+  // Values may be written as answers show them.
+  const result = parseCondition(text.replace(/[«»]/g, ''));
+  if (result.ok) return result.condition;
+  const { message, frame, corrected } = result.problem;
+  throw new ToolError({ code: 'invalid_where', argument: 'where', message, frame, corrected });
+}
+
+/** Says that what is hidden cannot be searched for: such a condition would never hold, and that would look like an answer. */
+export function refusePersonal(
+  condition: Condition,
+  context: Pick<SelectionContext, 'fields' | 'reveal'>,
+): void {
+  if ('parts' in condition) for (const part of condition.parts) refusePersonal(part, context);
+  else if (condition.kind === 'not') refusePersonal(condition.part, context);
+  else if (condition.kind !== 'null' && condition.kind !== 'flag') {
+    const spec = findField(context.fields, condition.field);
+    const see = spec === undefined ? 'shown' : agentsSee(spec, context.reveal);
+    const texts = textsOf(condition);
+    const isOpen = context.reveal.has('all') || context.reveal.has('text');
+    const isNeeded = isOpen || neededAsTheyAre.has(spec?.name ?? '') || spec?.isId === true;
+    // The wildcards of LIKE would hide what stands between them.
+    const looksPersonal = (text: string): boolean =>
+      [text, text.replace(/[%_]/g, ' ')].some((each) => scrub(each) !== each);
+    const isRefused = {
+      hidden: () => true,
+      pseudonym: () => condition.kind === 'like' || !texts.every(isPseudonym),
+      shown: () => !isNeeded && texts.some(looksPersonal),
+    };
+    if (isRefused[see]()) throw new ToolError({ code: 'hidden_field', field: condition.field, see });
+  }
+}
+
+type Comparison = Exclude<Condition, { kind: 'and' | 'or' | 'not' | 'null' | 'flag' }>;
+
+function textsOf(test: Comparison): readonly string[] {
+  if (test.kind === 'like') return [test.pattern];
+  const values = test.kind === 'in' ? test.values : [test.value];
+  return values.map((value) => ('text' in value ? value.text : ''));
+}
