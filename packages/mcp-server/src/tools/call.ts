@@ -125,15 +125,9 @@ export function createCaller(
         );
       if (signal.aborted) throw new ToolError({ code: 'cancelled', tool: tool.name });
       log(`${tool.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
-      throw new ToolError(
-        tool.isCustom
-          ? {
-              code: 'custom_tool',
-              tool: tool.name,
-              reason: error instanceof Error ? error.message : String(error),
-            }
-          : { code: 'unexpected', tool: tool.name },
-      );
+      if (!tool.isCustom) throw new ToolError({ code: 'unexpected', tool: tool.name });
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ToolError({ code: 'custom_tool', tool: tool.name, reason });
     }
   }
 
