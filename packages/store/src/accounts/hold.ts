@@ -12,10 +12,7 @@ export async function holdAccount(driver: Driver, session: Session, account: str
   throw new StoreError(
     'unknown_account',
     isAccountName(account)
-      ? {
-          message: `The store has no account ${account}.`,
-          hint: `Add it first: store.putAccount({ id: '${account}', name: '${account}' }).`,
-        }
+      ? { message: `The store has no account ${account}.`, hint: 'Add it first, with store.putAccount().' }
       : `The ID of an account is ${accountNameWords}.`,
   );
 }
