@@ -12,7 +12,7 @@ import {
 } from '../src/index.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
-const card: JobCard = { name: 'history', since: now - 60_000, into: 'folder:out', settings: {} };
+const card: JobCard = { name: 'history', since: now - 60_000, into: 'folder:out', settings: {}, digest: '' };
 const worker = (changes: Partial<WorkerCard> = {}): WorkerCard => ({
   ...{ name: 'w1', version: '1.0.0', slots: 4, accounts: ['1', '9'], state: 'working', why: null },
   ...{ callsPerSecond: 100, requestsPerSecond: 2, since: now - 5_000, at: now - 1_000 },

@@ -78,6 +78,8 @@ export interface JobCard {
   readonly into: string;
   /** A hash of each setting of its file, which tells files that differ. */
   readonly settings: Readonly<Record<string, string>>;
+  /** A hash of all of them. */
+  readonly digest: string;
 }
 
 /** A sign of life of a worker. */
@@ -189,7 +191,13 @@ export function joining(
   const isKept = ({ account, state }: SeenTicket): boolean =>
     job.accounts.has(account) && (!isAlone || state === 'aside');
   return {
-    card: { name: job.name, since: card?.since ?? worker.at, into: job.into, settings },
+    card: {
+      name: job.name,
+      since: card?.since ?? worker.at,
+      into: job.into,
+      settings,
+      digest: hashOf(settings),
+    },
     removed: tickets.filter((ticket) => !isKept(ticket)).map(({ account }) => account),
     sent: [...job.accounts.keys()].flatMap((account) => {
       const ticket = known.get(account);
@@ -207,5 +215,5 @@ function settingsOf({ accounts, ...job }: PlannedJob): Record<string, string> {
 }
 
 /** A short hash of a value. */
-export const hashOf = (value: unknown): string =>
+const hashOf = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);

@@ -4,7 +4,6 @@ import { FleetError } from '../errors.ts';
 import {
   blankNote,
   type Engine,
-  hashOf,
   type JobCard,
   joining,
   livingMs,
@@ -124,7 +123,7 @@ class PostgresEngine implements Engine {
     return this.#locked(async (db) => {
       const rows = await this.#rows(db);
       const { card, removed, sent } = joining(factsOf(rows), job, worker);
-      this.#digest = hashOf(card.settings);
+      this.#digest = card.digest;
       const isOver = ({ singletonKey: key, data }: BossJob): boolean =>
         (key.startsWith('account/') && removed.includes(key.slice('account/'.length))) ||
         (key.startsWith('worker/') && worker.at - (data as WorkerCard).at > 20 * livingMs);
@@ -185,10 +184,19 @@ class PostgresEngine implements Engine {
 
   again(accounts: readonly string[]): Promise<void> {
     return this.#locked(async (db) => {
+      const rows = await this.#rows(db);
+      const { card, tickets } = factsOf(rows);
+      // One that was set aside may be older than the job file.
+      this.#digest = card?.digest ?? '';
       const keys = accounts.map((account) => `account/${account}`);
-      const rows = (await this.#rows(db)).filter(({ singletonKey }) => keys.includes(singletonKey));
-      await this.#remove(rows, db);
-      await this.#insert(rows, db);
+      await this.#remove(
+        rows.filter(({ singletonKey }) => keys.includes(singletonKey)),
+        db,
+      );
+      await this.#send(
+        tickets.filter(({ account }) => accounts.includes(account)),
+        db,
+      );
     });
   }
 
@@ -227,23 +235,15 @@ class PostgresEngine implements Engine {
       );
   }
 
-  #send(tickets: readonly Pick<Ticket, 'account' | 'note'>[], db: Sql, due?: Date): Promise<void> {
-    const jobs = tickets.map(({ account, note }) => ({
-      ...{ data: { digest: this.#digest, note }, singletonKey: `account/${account}` },
-    }));
-    return this.#insert(jobs, db, due);
-  }
-
-  async #insert(
-    jobs: readonly Pick<BossJob, 'data' | 'singletonKey'>[],
+  async #send(
+    tickets: readonly Pick<Ticket, 'account' | 'note'>[],
     db: Sql,
     startAfter = new Date(),
   ): Promise<void> {
-    await this.#boss.insert(
-      this.#queue,
-      jobs.map(({ data, singletonKey }) => ({ data, singletonKey, startAfter })),
-      { db },
-    );
+    const jobs = tickets.map(({ account, note }) => ({
+      ...{ data: { digest: this.#digest, note }, singletonKey: `account/${account}`, startAfter },
+    }));
+    await this.#boss.insert(this.#queue, jobs, { db });
   }
 
   async #document(singletonKey: string, data: object, db = sqlOf(this.#pool)): Promise<void> {

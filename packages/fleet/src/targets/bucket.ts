@@ -90,82 +90,11 @@ const patience = 300_000;
  * @throws {FleetError} `target_unfit` when the address is not one, `credential_missing` when there are no keys.
  */
 export function openBucket(into: string, env: Environment, retry = usualRetry): Bucket {
-  const { name, endpoint, prefix, bucket, ...keys } = addressOf(into, env);
-  const aws = new AwsClient({ ...keys, service: 's3', retries: 0 });
+  const address = addressOf(into, env);
+  const { name, endpoint, prefix } = address;
   const closed = new AbortController();
-  const unavailable = (what: string, hint: string) =>
-    new FleetError('target_unavailable', `${endpoint.host} ${what}.`, { hint });
-
-  /** Sends a request until there is an answer that would be the same again. */
-  async function ask(method: string, key: string | null, { query, headers, body }: Request): Promise<Reply> {
-    const url = new URL(endpoint);
-    url.pathname = [bucket, ...(key === null ? [] : `${prefix}${key}`.split('/'))]
-      .map(encodeURIComponent)
-      .join('/');
-    url.search = Object.entries(query ?? {})
-      .map((pair) => pair.map(encodeURIComponent).join('='))
-      .join('&');
-    const hash = createHash('sha256')
-      .update(body ?? '')
-      .digest('hex');
-    for (let attempt = 1; ; attempt += 1) {
-      let failure: FleetError;
-      try {
-        const response = await aws.fetch(url.href, {
-          ...{ method, redirect: 'manual' },
-          headers: { ...headers, 'x-amz-content-sha256': hash },
-          ...(body === undefined ? {} : { body: new Uint8Array(body) }),
-          signal: AbortSignal.any([closed.signal, AbortSignal.timeout(patience)]),
-        });
-        const { status } = response;
-        const reply = { status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
-        if (!mayPass(reply)) return reply;
-        failure = refusal(reply);
-      } catch (error) {
-        if (closed.signal.aborted) throw closed.signal.reason;
-        const cause = error instanceof Error ? (codeOf(error.cause) ?? error.name) : 'unknown';
-        failure = unavailable(
-          `does not answer requests for ${name} (${cause})`,
-          'Check the network, and AWS_ENDPOINT_URL when it is not the server of AWS.',
-        );
-      }
-      if (attempt >= retry.attempts) throw failure;
-      await sleep(systemClock, retryDelay(retry, attempt, undefined, Math.random), closed.signal);
-    }
-  }
-
-  /** The error for an answer that was not expected. Sentences of the server are not repeated: they may quote keys. */
-  function refusal(reply: Reply): FleetError {
-    const { status, headers } = reply;
-    const code = codeIn(reply);
-    const said = code === null ? `${status}` : `${status} ${code}`;
-    const unfit = (what: string, hint: string) =>
-      new FleetError('target_unfit', `${endpoint.host} ${what}.`, { hint });
-    if (mayPass(reply))
-      return unavailable(`could not do what ${name} needs (${said})`, 'It will be tried again.');
-    if (code === 'NoSuchBucket') return unfit(`has no bucket for ${name}`, 'Create it, or correct the name.');
-    if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed') {
-      const region = headers.get('x-amz-bucket-region') ?? '';
-      return unfit(
-        `does not have ${name} in this region (${said})`,
-        /^[\w-]{1,40}$/.test(region)
-          ? `Set AWS_REGION=${region}.`
-          : 'Set AWS_REGION to the region of the bucket.',
-      );
-    }
-    if (status === 401 || status === 403 || /Token|AccessKey|Signature/.test(code ?? ''))
-      return unavailable(
-        `refused the keys for ${name} (${said})`,
-        'Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and that they may list the bucket, and get and put its objects.',
-      );
-    return unfit(
-      `refused a request for ${name} (${said})`,
-      'Use a server that knows the requests of S3, or another target.',
-    );
-  }
-
-  const isGone = (reply: Reply): boolean => reply.status === 404 && codeIn(reply) !== 'NoSuchBucket';
-
+  const ask = senderOf(address, retry, closed.signal);
+  const refusal = (reply: Reply): FleetError => refusalOf(address, reply);
   return {
     name,
     async *list(begin) {
@@ -213,6 +142,90 @@ export function openBucket(into: string, env: Environment, retry = usualRetry): 
     close: () => closed.abort(new Error('the target was closed')),
   };
 }
+
+type Address = ReturnType<typeof addressOf>;
+
+/** Sends requests, each until there is an answer that would be the same again. */
+function senderOf(address: Address, retry: RetryPolicy, closed: AbortSignal) {
+  const { name, endpoint, bucket, prefix, ...keys } = address;
+  const aws = new AwsClient({ ...keys, service: 's3', retries: 0 });
+  return async (
+    method: string,
+    key: string | null,
+    { query = {}, headers, body }: Request,
+  ): Promise<Reply> => {
+    const url = new URL(endpoint);
+    const path = key === null ? [bucket] : [bucket, ...`${prefix}${key}`.split('/')];
+    url.pathname = path.map(encodeURIComponent).join('/');
+    url.search = Object.entries(query)
+      .map((pair) => pair.map(encodeURIComponent).join('='))
+      .join('&');
+    const hash = createHash('sha256').update(body ?? '');
+    const signed = { ...headers, 'x-amz-content-sha256': hash.digest('hex') };
+    for (let attempt = 1; ; attempt += 1) {
+      let failure: FleetError;
+      try {
+        const response = await aws.fetch(url.href, {
+          ...{ method, headers: signed, redirect: 'manual' },
+          ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+          signal: AbortSignal.any([closed, AbortSignal.timeout(patience)]),
+        });
+        const bytes = Buffer.from(await response.arrayBuffer());
+        const reply = { status: response.status, headers: response.headers, body: bytes };
+        if (!mayPass(reply)) return reply;
+        failure = refusalOf(address, reply);
+      } catch (error) {
+        if (closed.aborted) throw closed.reason;
+        const cause = error instanceof Error ? (codeOf(error.cause) ?? error.name) : 'unknown';
+        failure = new FleetError(
+          'target_unavailable',
+          `${endpoint.host} does not answer requests for ${name} (${cause}).`,
+          { hint: 'Check the network, and AWS_ENDPOINT_URL when it is not the server of AWS.' },
+        );
+      }
+      if (attempt >= retry.attempts) throw failure;
+      await sleep(systemClock, retryDelay(retry, attempt, undefined, Math.random), closed);
+    }
+  };
+}
+
+/** The error for an answer that was not expected. Sentences of the server are not repeated: they may quote keys. */
+function refusalOf({ name, endpoint: { host } }: Address, reply: Reply): FleetError {
+  const { status, headers } = reply;
+  const code = codeIn(reply);
+  const said = code === null ? `${status}` : `${status} ${code}`;
+  const error = (of: 'target_unavailable' | 'target_unfit', what: string, hint: string) =>
+    new FleetError(of, `${host} ${what}.`, { hint });
+  if (mayPass(reply))
+    return error(
+      'target_unavailable',
+      `could not do what ${name} needs (${said})`,
+      'It will be tried again.',
+    );
+  if (code === 'NoSuchBucket')
+    return error('target_unfit', `has no bucket for ${name}`, 'Create it, or correct the name.');
+  if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed') {
+    const region = headers.get('x-amz-bucket-region') ?? '';
+    return error(
+      'target_unfit',
+      `does not have ${name} in this region (${said})`,
+      `Set AWS_REGION${/^[\w-]{1,40}$/.test(region) ? `=${region}` : ' to the region of the bucket'}.`,
+    );
+  }
+  if (status === 401 || status === 403 || /Token|AccessKey|Signature/.test(code ?? ''))
+    return error(
+      'target_unavailable',
+      `refused the keys for ${name} (${said})`,
+      'Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and that they may list the bucket, and get and put its objects.',
+    );
+  return error(
+    'target_unfit',
+    `refused a request for ${name} (${said})`,
+    'Use a server that knows the requests of S3, or another target.',
+  );
+}
+
+const isGone = (reply: Reply): boolean => reply.status === 404 && codeIn(reply) !== 'NoSuchBucket';
 
 /**
  * Answers to the same request that may be different later: the server is busy or failed, two wrote at the same time, the body did not

@@ -4,9 +4,7 @@ import {
   type Clock,
   createClient,
   createLimiter,
-  type Fetch,
   type Limiter,
-  type RequestDispatcher,
   sleep,
   systemClock,
 } from '@call-attribution/core';
@@ -38,10 +36,6 @@ export interface WorkerOptions {
   readonly onEvent?: (event: WorkerEvent) => void;
   /** Tells the time. Default: that of the system. */
   readonly clock?: Pick<Clock, 'now'>;
-  /** Sends requests, as in `createClient`. */
-  readonly fetch?: Fetch | undefined;
-  /** A dispatcher of undici, as in `createClient`. */
-  readonly dispatcher?: RequestDispatcher | undefined;
 }
 
 /** What a worker does, for logs and metrics. */
@@ -305,7 +299,7 @@ class FleetWorker implements Worker {
   }
 
   async #read(turn: Turn, signal: AbortSignal, done: { calls: number; requests: number }): Promise<TurnEnd> {
-    const { job, target, name, fetch, dispatcher } = this.#options;
+    const { job, target, name } = this.#options;
     const account = job.accounts.get(turn.account);
     if (account === undefined) throw new FleetError('unknown_job', `The job has no account ${turn.account}.`);
     const limiter = this.#limiters.get(account.id) ?? createLimiter(limitsOf(account));
@@ -318,7 +312,7 @@ class FleetWorker implements Worker {
       },
     };
     await using client = createClient({
-      ...{ baseUrl: job.baseUrl, version: job.version, limiter: counting, fetch, dispatcher },
+      ...{ baseUrl: job.baseUrl, version: job.version, limiter: counting },
       auth: await this.#authOf(account),
       // It would also end the wait for a limiter.
       timeout: { total: Number.POSITIVE_INFINITY },
