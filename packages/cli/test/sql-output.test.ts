@@ -17,7 +17,6 @@ describe('rows of a statement as a Parquet file', () => {
   test.each([
     ['integer', '9223372036854775807', 9223372036854775807n],
     ['date', '2026-10-31', new Date('2026-10-31')],
-    ['decimal(9,1)', 1.5, 1.5],
     ['decimal', 'Infinity', Number.POSITIVE_INFINITY],
   ] as const)('have the type of their column: %s', async (type, value, stored) => {
     const file = new Uint8Array(await written(type, value)).buffer;
@@ -25,11 +24,7 @@ describe('rows of a statement as a Parquet file', () => {
   });
 
   test.each([
-    [
-      'integer',
-      '9223372036854775808',
-      'column v has type integer, which a string value with so many digits does not fit',
-    ],
+    ['integer', '9223372036854775808', 'column v has type integer, which a string value does not fit'],
     ['date', 'infinity', 'column v has type date, which a string value does not fit'],
   ] as const)(
     'are refused where %s does not hold the value, with a way to write it',

@@ -63,10 +63,7 @@ describe('toCsv', () => {
       {},
       '"x,y","say ""hi""\r\nbye"\r\n',
     ],
-    ['a semicolon needs no quotes between commas', { a: 'x;y', b: 'z' }, {}, 'x;y,z\r\n'],
-    ['a semicolon is quoted between semicolons', { a: 'x;y', b: 'z' }, { delimiter: ';' }, '"x;y";z\r\n'],
-    ['tabs', { a: 'x\ty', b: 'z' }, { delimiter: '\t' }, '"x\ty"\tz\r\n'],
-    ['pipes', { a: 'x|y', b: 'z' }, { delimiter: '|' }, '"x|y"|z\r\n'],
+    ['a semicolon needs no quotes', { a: 'x;y', b: 'z' }, {}, 'x;y,z\r\n'],
     ['a formula stays as it is by default', { a: '=1+1', b: '@x' }, {}, '=1+1,@x\r\n'],
     ['safe: formulas get an apostrophe', { a: '=1+1', b: '@x' }, { safe: true }, "'=1+1,'@x\r\n"],
     [
@@ -85,35 +82,31 @@ describe('toCsv', () => {
     ],
   ];
   it.each(cases)('%s', async (_, row, options, line) => {
-    expect(await csv([row], options)).toBe(`${['a', 'b'].join(options.delimiter ?? ',')}\r\n${line}`);
+    expect(await csv([row], options)).toBe(`a,b\r\n${line}`);
   });
 
-  it('writes a line by itself with csvLine, in any dialect', () => {
+  it('writes a line by itself with csvLine', () => {
     expect(csvLine(['sid', 'a "word"', null, undefined, '', 2, { a: 1 }])).toBe(
       'sid,"a ""word""",,,"",2,"{""a"":1}"\r\n',
     );
-    expect(csvLine(['a;b', '=1'], { delimiter: ';', safe: true })).toBe('"a;b";\'=1\r\n');
+    expect(csvLine(['a;b', '=1'], { safe: true })).toBe("a;b,'=1\r\n");
   });
 
   it('begins with a byte order mark and a header, even without records', async () => {
     expect(await csv([], { bom: true })).toBe('\uFEFFa,b\r\n');
   });
 
-  it('writes any string so that it reads back the same, in every dialect', async () => {
+  it('writes any string so that it reads back the same', async () => {
     const text = fc.option(
       fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[",;|\t\r\n=a]{0,8}$/)),
     );
     const rows = fc.array(fc.record({ a: text, b: text }), { maxLength: 20 });
     await fc.assert(
-      fc.asyncProperty(rows, fc.constantFrom(',', ';', '\t', '|'), async (list, delimiter) => {
-        const options = { delimiter } as const;
+      fc.asyncProperty(rows, async (list) => {
         const odd = list.findIndex((row) => [row.a, row.b].some((cell) => cell?.isWellFormed() === false));
-        if (odd >= 0)
-          await expect(csv(list, options)).rejects.toThrow(/^column [ab] has half of a surrogate pair/);
-        const written = await csv(odd >= 0 ? list.slice(0, odd) : list, options);
-        expect(parseCsv(written, delimiter).slice(1)).toEqual(
-          (odd >= 0 ? list.slice(0, odd) : list).map(({ a, b }) => [a, b]),
-        );
+        if (odd >= 0) await expect(csv(list)).rejects.toThrow(/^column [ab] has half of a surrogate pair/);
+        const whole = odd >= 0 ? list.slice(0, odd) : list;
+        expect(parseCsv(await csv(whole)).slice(1)).toEqual(whole.map(({ a, b }) => [a, b]));
       }),
       runs,
     );
@@ -159,7 +152,7 @@ describe('what a format has no form for', () => {
   type Values = Record<string, unknown>;
   const own = (header: string) => ({ header, value: (row: Values) => row.a as string });
   const half = /^column a in call s1 has half of a surrogate pair, which CSV has no form for; .*toWellFormed/;
-  const noJson = /^column a in call s1 has no form in JSON.*String\(row\.a\)/;
+  const noJson = /^(?:column a|an item) in call s1 has no form in JSON/;
   const cases: [string, () => Operator<Values, Uint8Array>, unknown, RegExp][] = [
     ['half a pair in CSV', () => toCsv<Values>({ columns: ['sid', 'a'] }), 'x\ud800', half],
     ['half a pair at the begin of a cell', () => toCsv<Values>({ columns: ['a', 'sid'] }), '\udc00x', half],
@@ -249,9 +242,7 @@ describe('toNdjson and toJsonArray', () => {
   });
 
   it('refuse an item that is a bigint', async () => {
-    await expect(all(toNdjson<bigint>()([1n]))).rejects.toThrow(
-      /^an item has no form in JSON.*mapCalls\(String\)/,
-    );
+    await expect(all(toNdjson<bigint>()([1n]))).rejects.toThrow(/^an item has no form in JSON/);
   });
 });
 
@@ -397,12 +388,6 @@ describe('toParquet', () => {
       new Date('2024-02-29T10:00:00.123Z'),
       '2024-02-29 10:00:00.1234567',
     ],
-    ['decimal(9,1)', '-99999999.9', -99999999.9, '100000000'],
-    ['decimal(9,1)', 1.5, 1.5, 1.55],
-    ['decimal(9,1)', '1.500', 1.5, '1.55'],
-    ['decimal(18,2)', '-0.01', -0.01, 'a'],
-    ['decimal(20,0)', 2n ** 64n - 1n, 2 ** 64, 10n ** 20n],
-    ['decimal(38,10)', 2.5, 2.5, Number.NaN],
   ] as const)('stores %s: %s, and refuses what would lose digits', async (type, value, stored, tooLong) => {
     const rows = [{ v: value }, { v: null }];
     const columns = [{ name: 'v', type, value: (row: { v: unknown }) => row.v as string }];
@@ -414,15 +399,12 @@ describe('toParquet', () => {
     });
   });
 
-  it.each(['decimal(39,0)', 'decimal(0,0)', 'decimal(3,4)', 'decimal(9)', 'text', 'toString'])(
-    'refuses the type %s',
-    (type) => {
-      const columns = [{ name: 'v', type: type as 'string', value: () => 'a' }];
-      expect(() => toParquet({ columns })).toThrow(
-        /column v has the unknown type ".*"; expected string, integer, decimal/,
-      );
-    },
-  );
+  it.each(['decimal(9,1)', 'text', 'toString'])('refuses the type %s', (type) => {
+    const columns = [{ name: 'v', type: type as 'string', value: () => 'a' }];
+    expect(() => toParquet({ columns })).toThrow(
+      /column v has the unknown type ".*"; expected string, integer, decimal/,
+    );
+  });
 
   it('refuses a column that is not a field', () => {
     expect(() => toParquet({ columns: ['sidd' as 'sid'] })).toThrow(/there is no field sidd/);

@@ -20,7 +20,7 @@ import { toNdjson } from '../src/encoders/index.ts';
 import { lockFile } from '../src/files/index.ts';
 import { mapCalls, through } from '../src/operators/index.ts';
 import { fileSink } from '../src/sinks/index.ts';
-import { lockText } from './lock-text.ts';
+import { claimOn, lockText } from './lock-text.ts';
 import { pagesOf } from './paged.ts';
 
 let folder: string;
@@ -30,6 +30,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const isEnded = (pid: number): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+
+const removeLock = (path: string): void => {
+  for (const name of readdirSync(folder))
+    if (join(folder, name).startsWith(`${path}.`)) rmSync(join(folder, name));
+};
+const isLocked = (path: string): boolean =>
+  readdirSync(folder).some((name) => join(folder, name).startsWith(`${path}.lock`));
 
 const settled = async <T>(work: readonly Promise<T>[]) => {
   const done = await Promise.allSettled(work);
@@ -41,12 +48,11 @@ describe('a lock', () => {
     const path = join(folder, 'lock');
     let taken = 0;
     for (let round = 0; round < 20; round += 1) {
-      writeFileSync(path, lockText());
+      writeFileSync(claimOn(path), lockText());
       const holders = await settled(Array.from({ length: 6 }, () => lockFile(path)));
       expect(holders.length).toBeLessThanOrEqual(1);
       taken += holders.length;
       for (const unlock of holders) await unlock();
-      rmSync(path, { force: true });
       expect(readdirSync(folder)).toEqual([]);
     }
     expect(taken).toBeGreaterThan(0);
@@ -56,10 +62,10 @@ describe('a lock', () => {
     const path = join(folder, 'lock');
     // Process 1 of another container, whose process ids say nothing here; the host name may even be the same.
     writeFileSync(
-      path,
+      claimOn(path),
       JSON.stringify({ token: 'x', host: hostname(), pid: 1, machine: 'other pid:[1]', began: '7' }),
     );
-    utimesSync(path, time, time);
+    utimesSync(claimOn(path), time, time);
     return path;
   };
 
@@ -77,36 +83,42 @@ describe('a lock', () => {
   });
 
   test('its owner gives signs of life', async () => {
-    const path = join(folder, 'lock');
-    const unlock = await lockFile(path, { heartbeat: 5 });
-    const old = new Date(Date.now() - 3600_000);
-    utimesSync(path, old, old);
-    while (Date.now() - statSync(path).mtimeMs > 60_000)
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    await unlock();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const unlock = await lockFile(join(folder, 'lock'));
+      const claim = join(folder, readdirSync(folder)[0] ?? '');
+      const old = new Date(Date.now() - 3600_000);
+      utimesSync(claim, old, old);
+      vi.advanceTimersByTime(10_000);
+      await vi.waitUntil(() => Date.now() - statSync(claim).mtimeMs < 60_000);
+      await unlock();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('it is taken over from a process that has ended but that its parent has not noticed', async () => {
-    const path = join(folder, 'lock');
+    const lock = join(folder, 'lock');
+    const path = claimOn(lock);
     const script = `printf '{"token":"x","host":"h","pid":%s,"machine":"%s %s","began":"%s"}' $$ "$(cat /proc/sys/kernel/random/boot_id)" "$(readlink /proc/self/ns/pid)" "$(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)" >${path}`;
     // The shell becomes a program that never waits for its child.
     const parent = spawn('sh', ['-c', `sh -c '${script.replaceAll("'", `'"'"'`)}' & exec sleep 60`]);
     try {
       while (!existsSync(path) || !isEnded(JSON.parse(readFileSync(path, 'utf8') || '{"pid":1}').pid))
         await new Promise((resolve) => setTimeout(resolve, 10));
-      const unlock = await lockFile(path);
+      const unlock = await lockFile(lock);
       await unlock();
     } finally {
       parent.kill('SIGKILL');
     }
   });
 
-  test('it is taken over once when it cannot be read and nobody has written it for a minute', async () => {
+  test('it is taken over once when it cannot be read and nobody has written it for 10 seconds', async () => {
     const path = join(folder, 'lock');
-    writeFileSync(path, '');
+    writeFileSync(claimOn(path), '');
     await expect(lockFile(path)).rejects.toMatchObject({ owner: null });
-    const old = new Date(Date.now() - 61_000);
-    utimesSync(path, old, old);
+    const old = new Date(Date.now() - 11_000);
+    utimesSync(claimOn(path), old, old);
     const unlock = await lockFile(path);
     await expect(lockFile(path)).rejects.toMatchObject({ owner: process.pid });
     await unlock();
@@ -116,7 +128,7 @@ describe('a lock', () => {
   test('it tells an owner that lost it, and leaves the lock of the next one', async () => {
     const path = join(folder, 'lock');
     const unlock = await lockFile(path);
-    rmSync(path);
+    removeLock(path);
     const next = await lockFile(path);
     await expect(unlock.check()).rejects.toMatchObject({ code: 'file_locked', owner: null });
     await unlock();
@@ -172,7 +184,7 @@ describe('an export into a file', () => {
     const path = join(folder, 'calls.ndjson');
     const first = writing(path, 'one\n');
     await first.hasBegun;
-    await vi.waitUntil(() => existsSync(`${path}.lock`));
+    await vi.waitUntil(() => isLocked(path));
     await expect(pipeline(Readable.from(['two\n']), fileSink<string>(path, { encode: [] }))).rejects.toThrow(
       /is writing .*calls.ndjson. Wait until it ends, or write to another name/,
     );
@@ -225,10 +237,10 @@ test('a run that lost its lock leaves the unfinished file to the next one', asyn
   const first = writing(path, 'one\n');
   await first.hasBegun;
   await vi.waitUntil(() => existsSync(`${path}.partial`));
-  rmSync(`${path}.lock`);
+  removeLock(`${path}.lock`);
   const second = writing(path, 'two\n');
   await second.hasBegun;
-  await vi.waitUntil(() => existsSync(`${path}.lock`));
+  await vi.waitUntil(() => isLocked(path));
   first.end();
   await expect(first.done).rejects.toMatchObject({ code: 'file_locked' });
   second.end();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLineReader, FileLockedError, lockFile, writeWholeFile } from '../src/files/index.ts';
-import { lockText } from './lock-text.ts';
+import { claimOn, lockText } from './lock-text.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -108,7 +108,7 @@ describe('lockFile', () => {
   test('it keeps a second run out until it is released', async () => {
     const path = join(folder, 'lock');
     const unlock = await lockFile(path);
-    await expect(lockFile(path)).rejects.toMatchObject({ code: 'file_locked', path, owner: process.pid });
+    await expect(lockFile(path)).rejects.toMatchObject({ code: 'file_locked', owner: process.pid });
     await unlock();
     await (await lockFile(path))();
     expect(readdirSync(folder)).toEqual([]);
@@ -116,11 +116,11 @@ describe('lockFile', () => {
 
   test('it respects a process that runs and takes over the lock of one that does not', async () => {
     const path = join(folder, 'lock');
-    writeFileSync(path, lockText(process.ppid, null));
+    writeFileSync(claimOn(path), lockText(process.ppid, null));
     const error = await lockFile(path).catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(FileLockedError);
-    expect((error as Error).message).toContain(`Process ${process.ppid} holds the lock ${path}`);
-    writeFileSync(path, lockText());
+    expect((error as Error).message).toContain(`Process ${process.ppid} holds the lock ${claimOn(path)}`);
+    writeFileSync(claimOn(path), lockText());
     await (await lockFile(path))();
   });
 });

@@ -4,3 +4,6 @@ import { newOwner } from '../src/files/index.ts';
 export function lockText(pid = 999_999_999, began: string | null = '1'): string {
   return JSON.stringify({ ...newOwner(), pid, began });
 }
+
+/** The file of a claim on a lock. */
+export const claimOn = (path: string): string => `${path}.01234567-89ab-4cde-8f01-23456789abcd`;

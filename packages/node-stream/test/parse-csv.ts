@@ -1,5 +1,5 @@
 /** A plain reader of RFC 4180 that tells an empty cell (null) from a quoted empty text. Slow and obvious. */
-export function parseCsv(text: string, delimiter = ','): (string | null)[][] {
+export function parseCsv(text: string): (string | null)[][] {
   const lines: (string | null)[][] = [];
   let cells: (string | null)[] = [];
   let at = 0;
@@ -16,13 +16,13 @@ export function parseCsv(text: string, delimiter = ','): (string | null)[][] {
       }
       at += 1;
     } else {
-      while (at < text.length && text[at] !== delimiter && text[at] !== '\r' && text[at] !== '\n') {
+      while (at < text.length && text[at] !== ',' && text[at] !== '\r' && text[at] !== '\n') {
         cell = (cell ?? '') + text[at];
         at += 1;
       }
     }
     cells.push(cell);
-    if (text[at] === delimiter) {
+    if (text[at] === ',') {
       at += 1;
       continue;
     }

@@ -24,6 +24,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lockFile, makeOwnFolder, writeWholeFile } from '../src/files/index.ts';
 import { through } from '../src/operators/index.ts';
 import { type EncodedName, fileSink } from '../src/sinks/index.ts';
+import { claimOn } from './lock-text.ts';
 import { Paged } from './paged.ts';
 
 const isPosix = process.platform !== 'win32';
@@ -91,7 +92,7 @@ describe.runIf(isPosix)('a name that somebody else has taken', () => {
 
   test('a lock that is a pipe is not waited for', async () => {
     const path = join(folder, 'state.lock');
-    execFileSync('mkfifo', [path]);
+    execFileSync('mkfifo', [claimOn(path)]);
     await expect(lockFile(path)).rejects.toThrow('not a regular file');
   });
 });

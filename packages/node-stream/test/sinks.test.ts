@@ -282,7 +282,7 @@ describe('a file that is resumed', () => {
     ['other columns', toCsv({ columns: ['sid', 'ani'] })],
     ['another encoder', toNdjson()],
     ['one encoder more', [toCsv({ columns: ['sid'] }), toGzip()]],
-    ['another delimiter', toCsv({ columns: ['sid'], delimiter: ';' })],
+    ['a mark at its begin', toCsv({ columns: ['sid'], bom: true })],
   ];
   it.each(changes)('refuses %s', async (_, encode) => {
     const path = file('a.csv');

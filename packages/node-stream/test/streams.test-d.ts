@@ -59,5 +59,5 @@ test('an option may be undefined, as a variable that may not be set', () => {
   const filter = undefined as string | undefined;
   const signal = undefined as AbortSignal | undefined;
   createCallStream(client, { filter, signal, timeout: undefined });
-  toCsv({ delimiter: undefined, columns: undefined });
+  toCsv({ safe: undefined, columns: undefined });
 });

@@ -1,13 +1,11 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Call, fields } from '@call-attribution/core/record';
 import type { Operator } from '../operators/operator.ts';
-import { cellTexts, halfPair, jsonOf } from './row-text.ts';
+import { halfPair, jsonOf, rowTexts } from './row-text.ts';
 import { textEncoder } from './text.ts';
 
-/** How lines of CSV are written: as RFC 4180 has them, with CR LF. */
+/** How lines of CSV are written. */
 export interface CsvDialect {
-  /** Default a comma. */
-  delimiter?: ',' | ';' | '\t' | '|' | undefined;
   /**
    * Put an apostrophe before strings that a spreadsheet would run as a formula: those that begin with `=`, `+`, `-`, `@`,
    * a tab or a carriage return and are not plain numbers. It changes the data, so it is off by default; use it for files
@@ -20,36 +18,20 @@ export interface CsvDialect {
 const formula = /^[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 const plainNumber = /^[+-]?\d+(?:\.\d+)?$/;
 
-const special = { ',': /[",\r\n]/, ';': /[";\r\n]/, '\t': /["\t\r\n]/, '|': /["|\r\n]/ } as const;
-
-/** Makes the function that gives the text of a cell of an item before it is quoted; null for an empty one. */
-function csvText(safe: boolean): (value: unknown, item: unknown, column: string) => string | null {
-  return (value, item, column) => {
-    if (value === null || value === undefined) return null;
-    const text = typeof value === 'object' ? (jsonOf(value, item, column) ?? '') : String(value);
-    return safe && typeof value === 'string' && isFormula(text) ? `'${text}` : text;
-  };
+/** The text of a cell before it is quoted; null for an empty one. */
+function textOf(value: unknown, safe: boolean, item: unknown, column: string): string | null {
+  if (value === null || value === undefined) return null;
+  // No field is documented as an object, but one that comes is not lost.
+  if (typeof value === 'object') return jsonOf(value, item, column);
+  if (typeof value !== 'string') return String(value);
+  return safe && formula.test(value) && !plainNumber.test(value) ? `'${value}` : value;
 }
 
-const isFormula = (text: string): boolean => formula.test(text) && !plainNumber.test(text);
-
-/** The same with the defaults. */
-type Dialect = { readonly [K in keyof CsvDialect]-?: NonNullable<CsvDialect[K]> };
-
-/** Makes the function that writes one cell: nothing for null, `""` for an empty string, quotes where they are needed. */
-function csvCell({ delimiter, safe }: Dialect): (value: unknown, item: unknown, column: string) => string {
-  const needsQuotes = special[delimiter];
-  const plain = (value: unknown, item: unknown, column: string): string => {
-    if (value === null || value === undefined) return '';
-    // No field is documented as an object, but one that comes is not lost.
-    if (typeof value === 'object') return plain(jsonOf(value, item, column), item, column);
-    if (typeof value !== 'string') return String(value);
-    if (value === '') return '""';
-    return needsQuotes.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-  };
-  if (!safe) return plain;
-  return (value, item, column) =>
-    plain(typeof value === 'string' && isFormula(value) ? `'${value}` : value, item, column);
+/** The text in a line: nothing for null, `""` for an empty string, quotes where they are needed. */
+function quoted(text: string | null): string {
+  if (text === null) return '';
+  if (text === '') return '""';
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /**
@@ -59,12 +41,8 @@ function csvCell({ delimiter, safe }: Dialect): (value: unknown, item: unknown, 
  * @example
  * csvLine(['sid', 'a "quoted" word', null, '']); // 'sid,"a ""quoted"" word",,""\r\n'
  */
-export function csvLine(
-  cells: readonly unknown[],
-  { delimiter = ',', safe = false }: CsvDialect = {},
-): string {
-  const cell = csvCell({ delimiter, safe });
-  return `${cells.map((value, at) => cell(value, null, String(at + 1))).join(delimiter)}\r\n`;
+export function csvLine(cells: readonly unknown[], { safe = false }: CsvDialect = {}): string {
+  return `${cells.map((value, at) => quoted(textOf(value, safe, null, String(at + 1)))).join(',')}\r\n`;
 }
 
 /** A column of your own. */
@@ -75,67 +53,25 @@ export interface CsvColumn<T> {
   value: (item: T) => string | number | bigint | boolean | null | undefined;
 }
 
-/** With fewer columns, looking each field up is as fast as walking the record. */
-const manyColumns = 24;
-/** For records whose keys change all the time, planning does not pay. */
-const mostPlans = 16;
+/** Says how a column is read of an item. */
+const readerOf = <T>(column: (keyof T & string) | CsvColumn<T>): ((item: T) => unknown) =>
+  typeof column === 'string' ? (item) => item[column] : column.value;
 
-/**
- * Makes the function that writes one item as a line. Records come with the same keys in the same order, and walking the keys
- * of an object costs a third of looking seventy names up. So the column of each key is worked out once, from the first
- * record, and again when a record differs.
- */
+/** Makes the function that writes one item as a line. */
 function csvRow<T>(
   columns: readonly ((keyof T & string) | CsvColumn<T>)[],
-  form: Dialect,
+  safe: boolean,
 ): (item: T) => string {
-  if (columns.length === 0)
-    throw new ConfigurationError(
-      'invalid_option',
-      'columns is empty; name at least one column, or leave columns out for all fields',
-    );
-  const { delimiter } = form;
-  const cell = csvCell(form);
+  const titles = titlesOf(columns);
+  const readers = columns.map(readerOf);
   const cells = new Array<string>(columns.length).fill('');
-  const own = columns.flatMap((column, at) =>
-    typeof column === 'string' ? [] : [{ at, name: column.header, value: column.value }],
-  );
-  const named = columns.flatMap((column, at) => (typeof column === 'string' ? [{ at, name: column }] : []));
-  const places = new Map<string, number>(named.map(({ name, at }) => [name, at]));
-  let plans = named.length >= manyColumns && places.size === named.length ? mostPlans : 0;
-  let keys: string[] = [];
-  let at: number[] = [];
-
-  const walk = (item: T): boolean => {
-    let index = 0;
-    for (const key in item) {
-      if (key !== keys[index]) return false;
-      const place = at[index] ?? -1;
-      if (place >= 0) cells[place] = cell(item[key], item, key);
-      index += 1;
-    }
-    return index === keys.length;
-  };
-  const lookUp = (item: T): void => {
-    for (const column of named) cells[column.at] = cell(item[column.name], item, column.name);
-  };
-  const plan = (item: T): void => {
-    plans -= 1;
-    keys = [];
-    for (const key in item) keys.push(key);
-    at = keys.map((key) => places.get(key) ?? -1);
-  };
   return (item) => {
-    if (plans === 0 || !walk(item)) {
-      lookUp(item);
-      if (plans > 0) plan(item);
-    }
-    for (const column of own) cells[column.at] = cell(column.value(item), item, column.name);
+    for (const [at, read] of readers.entries())
+      cells[at] = quoted(textOf(read(item), safe, item, titles[at] ?? ''));
     // Without the line end, which would have to be copied together with the rest before it can be looked at.
-    const line = cells.join(delimiter);
+    const line = cells.join(',');
     if (line.isWellFormed()) return `${line}\r\n`;
-    const odd = [...named, ...own].find(({ at }) => cells[at]?.isWellFormed() === false);
-    throw halfPair(odd?.name ?? '', item, 'CSV');
+    throw halfPair(titles.find((_, at) => cells[at]?.isWellFormed() === false) ?? '', item, 'CSV');
   };
 }
 
@@ -165,18 +101,19 @@ export function toCsv<T = unknown>(
 /** The same with columns of your choice. */
 export function toCsv<T = Call>(options: CsvOptions<T>): Operator<T, Uint8Array>;
 export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
-  const { columns: named, delimiter = ',', safe = false, bom = false } = options;
+  const { columns: named, safe = false, bom = false } = options;
+  if (named?.length === 0)
+    throw new ConfigurationError(
+      'invalid_option',
+      'columns is empty; name at least one column, or leave columns out for all fields',
+    );
   const columns = named ?? callColumns<T>();
   const titles = titlesOf(columns);
-  const row = csvRow<T>(columns, { delimiter, safe });
-  const cell = csvText(safe);
-  const texts = cellTexts(titles);
-  const readers = columns.map((column) =>
-    typeof column === 'string' ? (item: T): unknown => item[column] : column.value,
-  );
+  const readers = columns.map(readerOf);
+  const texts = rowTexts();
   return textEncoder<T>({
     name: 'toCsv',
-    settings: { titles: named === undefined ? null : titles, delimiter, safe, bom },
+    settings: { titles: named === undefined ? null : titles, safe, bom },
     columnsOf(first) {
       if (named === undefined) return isCall(first) ? null : Object.keys(Object(first));
       for (const column of named) if (typeof column === 'string') known(column, first);
@@ -187,17 +124,17 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
       const odd = titlesOf(all).find((title) => !title.isWellFormed());
       if (odd !== undefined) throw oddName(odd);
       return {
-        head: `${bom ? '\uFEFF' : ''}${csvLine(titlesOf(all), { delimiter, safe })}`,
-        item: found === null ? row : csvRow<T>(all, { delimiter, safe }),
+        head: `${bom ? '\uFEFF' : ''}${csvLine(titlesOf(all), { safe })}`,
+        item: csvRow<T>(all, safe),
       };
     },
     rows: {
       format: 'csv',
       fields: titles,
-      delimiter,
       text(item) {
         if (named === undefined && !isCall(item)) throw unnamed();
-        return texts(readers.map((read, at) => cell(read(item), item, titles[at] ?? '')));
+        const cells = readers.map((read, at) => textOf(read(item), safe, item, titles[at] ?? ''));
+        return texts(titles, cells, item);
       },
     },
   });

@@ -5,8 +5,8 @@ import { ItemError } from '../errors.ts';
 import { defineOperator } from '../operators/chain.ts';
 import { inCall } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
-import { type ParquetType, readBack, storedType } from './parquet-types.ts';
-import { type Cell, cellTexts, jsonOf } from './row-text.ts';
+import { type ParquetType, storedType } from './parquet-types.ts';
+import { type Cell, jsonOf, rowTexts } from './row-text.ts';
 
 type Peer = typeof import('hyparquet-writer');
 /** A column, in the schema of a file. */
@@ -33,7 +33,7 @@ const rowGroupSize = 10_000;
 export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
   const columns = parquetColumns<T>(options.columns);
   const titles = columns.map(({ name }) => name);
-  const texts = cellTexts(titles);
+  const texts = rowTexts();
 
   return defineOperator<T, Uint8Array>({
     name: 'toParquet',
@@ -41,7 +41,12 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
     rows: {
       format: 'parquet',
       fields: titles,
-      text: (item) => texts(columns.map((column) => column.cell(item))),
+      text: (item) =>
+        texts(
+          titles,
+          columns.map(({ read }) => read(item)),
+          item,
+        ),
     },
     begin() {
       let group = newGroup(columns);
@@ -135,13 +140,11 @@ export interface ParquetColumn<T = Call> {
   value: (item: T) => string | number | bigint | boolean | null | undefined;
 }
 
-/** A column with its element of the file's schema, and how a value is stored. */
+/** A column with its element of the file's schema, and its value of an item as the file has it. */
 interface ReadyColumn<T> {
   readonly name: string;
   readonly element: SchemaElement;
-  read(item: T): unknown;
-  /** What a reader of the file gets for it. */
-  cell(item: T): Cell;
+  readonly read: (item: T) => Cell;
 }
 
 const typeOf: Readonly<Record<FieldType, ParquetType>> = {
@@ -176,39 +179,29 @@ function parquetColumns<T>(columns: readonly (string | ParquetColumn<T>)[] | und
 }
 
 function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown): ReadyColumn<T> {
-  const { element, store } = storedType(type, name);
-  const read = (item: T): unknown => {
+  const { store } = storedType(type, name);
+  return columnOf(name, type, (item) => {
     const wire = value(item);
     if (wire === null || wire === undefined) return null;
     const stored = store(wire, name, item);
     if (stored !== undefined) return stored;
     throw new ItemError('unfit_value', {
-      message: `column ${name}${inCall(item)} has type ${type}, which a ${typeof wire} value${isLong(wire) ? ' with so many digits' : ''} does not fit`,
+      message: `column ${name}${inCall(item)} has type ${type}, which a ${typeof wire} value does not fit`,
       hint: 'choose another type for the column',
     });
-  };
-  return {
-    name,
-    element: { name, repetition_type: 'OPTIONAL', ...element },
-    read,
-    cell: (item) => readBack(read(item), element),
-  };
+  });
+}
+
+function columnOf<T>(name: string, type: ParquetType, read: (item: T) => Cell): ReadyColumn<T> {
+  return { name, element: { name, repetition_type: 'OPTIONAL', ...storedType(type, name).element }, read };
 }
 
 /** A column of a field that takes what fits, and leaves out the rest. */
-function fieldColumn<T>({ name, type }: FieldSpec): ReadyColumn<T> {
-  const { element } = storedType(typeOf[type], name);
-  const read = (item: T): unknown => fitting(propertyOf(item, name), type);
-  return {
-    name,
-    element: { name, repetition_type: 'OPTIONAL', ...element },
-    read,
-    cell: (item) => readBack(read(item), element),
-  };
-}
+const fieldColumn = <T>({ name, type }: FieldSpec): ReadyColumn<T> =>
+  columnOf(name, typeOf[type], (item) => fitting(propertyOf(item, name), type));
 
 /** A value of a field as its column has it; null for none, and for one that fits no column of this type. */
-function fitting(wire: unknown, type: FieldType): unknown {
+function fitting(wire: unknown, type: FieldType): Cell {
   if (wire === null || wire === undefined || typeof wire === 'object') return null;
   try {
     const stored = storedType(typeOf[type], '').store(wire, '', null) ?? null;
@@ -241,15 +234,7 @@ function oddValues(item: unknown): string | null {
     odd ??= [];
     odd.push([name, value]);
   }
-  return odd === null ? null : (jsonOf(Object.fromEntries(odd), item, 'odd') ?? null);
+  return odd === null ? null : jsonOf(Object.fromEntries(odd), item, 'odd');
 }
 
-const oddColumn: ReadyColumn<unknown> = {
-  name: 'odd',
-  element: { name: 'odd', repetition_type: 'OPTIONAL', ...storedType('string', 'odd').element },
-  read: oddValues,
-  cell: oddValues,
-};
-
-/** A number that has more digits than a floating-point number keeps. */
-const isLong = (wire: unknown): boolean => /^-?(?=.{17})\d+(?:\.\d+)?$/.test(String(wire));
+const oddColumn = columnOf<unknown>('odd', 'string', oddValues);

@@ -5,49 +5,34 @@ import { inCall } from '../operators/fields.ts';
 export type Cell = string | number | bigint | boolean | null | undefined;
 
 /**
- * Makes the function that gives the text of a record, by which a receipt recognizes it: its fields in the order of their names,
- * each as JSON. A field without a value counts as absent, so that the text is the same wherever the record was stored.
+ * Makes the function that gives the text of a row, by which a receipt recognizes it: its values in the order of their names, each as JSON.
+ * A name without a value counts as absent, so that the text is the same wherever the row was stored.
  */
-export function recordTexts(): (record: unknown) => string {
+export function rowTexts(): (names: readonly string[], values: readonly unknown[], row: unknown) => string {
   let known: readonly string[] = [];
   let order: { readonly key: string; readonly at: number }[] = [];
-  return (record) => {
-    if (typeof record !== 'object' || record === null || Array.isArray(record))
-      return jsonOf(record, record, null) ?? 'null';
-    const names = Object.keys(record);
-    // Records come with the same names again and again.
-    if (names.length !== known.length || names.some((name, at) => name !== known[at])) {
-      known = names;
-      order = inOrder(names);
+  return (names, values, row) => {
+    // Rows come with the same names again and again.
+    if (names !== known && (names.length !== known.length || names.some((name, at) => name !== known[at]))) {
+      order = names.map((name, at) => ({ key: `${JSON.stringify(name)}:`, at }));
+      // A stable sort: of two columns with one name, the first one comes first.
+      order.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key));
     }
-    const values: readonly unknown[] = Object.values(record);
+    known = names;
     let text = '';
     for (const { key, at } of order) {
-      const value = jsonOf(values[at], record, known[at] ?? null);
-      if (value !== undefined && value !== 'null') text += `${key}${value},`;
+      const value = values[at];
+      const json = typeof value === 'bigint' ? String(value) : jsonOf(value ?? null, row, names[at] ?? null);
+      if (json !== 'null') text += `${key}${json},`;
     }
     return text;
   };
 }
 
-/** Makes the function that gives the text of a row of a table with these columns: in the order of their names, without empty cells. */
-export function cellTexts(titles: readonly string[]): (cells: readonly Cell[]) => string {
-  const order = inOrder(titles);
-  return (cells) => {
-    let text = '';
-    for (const { key, at } of order) {
-      const cell = cells[at];
-      if (cell !== null && cell !== undefined)
-        text += `${key}${typeof cell === 'string' ? JSON.stringify(cell) : String(cell)},`;
-    }
-    return text;
-  };
-}
-
-function inOrder(names: readonly string[]): { readonly key: string; readonly at: number }[] {
-  const keys = names.map((name, at) => ({ key: `${JSON.stringify(name)}:`, at }));
-  // A stable sort: of two columns with one name, the first one comes first.
-  return keys.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key));
+/** The same for records, which have their own names. */
+export function recordTexts(): (record: unknown) => string {
+  const texts = rowTexts();
+  return (record) => texts(Object.keys(Object(record)), Object.values(Object(record)), record);
 }
 
 /** A column of an item has half of a surrogate pair, which would be another character in the file. */
@@ -58,31 +43,18 @@ export function halfPair(column: string, item: unknown, format: 'CSV' | 'Parquet
   });
 }
 
-/** The JSON of an item, or of one of its columns. What JSON has no form for is refused with the name of the column. */
-export function jsonOf(value: unknown, item: unknown, column: string | null): string | undefined {
+/** The JSON of an item, or of one of its columns. What JSON has no form for is refused. */
+export function jsonOf(value: unknown, item: unknown, column: string | null): string {
+  let cause: unknown;
   try {
-    return JSON.stringify(value);
-  } catch (cause) {
-    const name = column ?? unfitColumn(value);
-    const place = name === null ? 'an item' : `column ${name}${inCall(item)}`;
-    const words = {
-      message: `${place} has no form in JSON: it is or holds a bigint, refers to itself, or is nested too deep`,
-      hint: `leave it out, or map it first, as in mapCalls(${name === null ? 'String' : `(row) => ({ ...row, ${name}: String(row.${name}) })`})`,
-    };
-    throw new ItemError('unfit_value', words, { cause });
+    const json = JSON.stringify(value);
+    if (json !== undefined) return json;
+  } catch (error) {
+    cause = error;
   }
-}
-
-/** The first column of an item that has no JSON; null when the item has no columns. */
-function unfitColumn(item: unknown): string | null {
-  const isUnfit = (value: unknown): boolean => {
-    try {
-      JSON.stringify(value);
-      return false;
-    } catch {
-      return true;
-    }
+  const words = {
+    message: `${column === null ? 'an item' : `column ${column}`}${inCall(item)} has no form in JSON: it is or holds a bigint, refers to itself, or is nested too deep`,
+    hint: 'leave it out, or replace it first with mapCalls()',
   };
-  const entries = typeof item === 'object' && item !== null ? Object.entries(item) : [];
-  return entries.find(([, value]) => isUnfit(value))?.[0] ?? null;
+  throw new ItemError('unfit_value', words, { cause });
 }

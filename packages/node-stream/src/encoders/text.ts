@@ -1,4 +1,3 @@
-import { ItemError } from '../errors.ts';
 import { defineOperator } from '../operators/chain.ts';
 import type { Operator, RowForm } from '../operators/operator.ts';
 import { jsonOf, recordTexts } from './row-text.ts';
@@ -12,7 +11,11 @@ import { jsonOf, recordTexts } from './row-text.ts';
  */
 export function toNdjson<T = unknown>(): Operator<T, Uint8Array> {
   const rows = { format: 'ndjson', fields: null, text: recordTexts() } as const;
-  return textEncoder<T>({ name: 'toNdjson', rows, lines: () => ({ item: (item) => `${textOf(item)}\n` }) });
+  return textEncoder<T>({
+    name: 'toNdjson',
+    rows,
+    lines: () => ({ item: (item) => `${jsonOf(item, item, null)}\n` }),
+  });
 }
 
 /**
@@ -25,17 +28,8 @@ export function toJsonArray<T = unknown>(): Operator<T, Uint8Array> {
   return textEncoder<T>({
     name: 'toJsonArray',
     rows: { format: 'json', fields: null, text: recordTexts() },
-    lines: () => ({ item: (item, isFirst) => `${isFirst ? '[' : ','}\n${textOf(item)}` }),
+    lines: () => ({ item: (item, isFirst) => `${isFirst ? '[' : ','}\n${jsonOf(item, item, null)}` }),
     end: (isEmpty) => (isEmpty ? '[]\n' : '\n]\n'),
-  });
-}
-
-function textOf(item: unknown): string {
-  const text = jsonOf(item, item, null);
-  if (text !== undefined) return text;
-  throw new ItemError('unfit_value', {
-    message: `an item is ${typeof item}, which JSON has no form for`,
-    hint: 'leave it out',
   });
 }
 

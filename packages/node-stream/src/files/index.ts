@@ -2,7 +2,6 @@
 
 export { FileLockedError, type FileLockedErrorCode } from '../errors.ts';
 export {
-  type FileLockOptions,
   inUseBy,
   isRunning,
   type LockOwner,

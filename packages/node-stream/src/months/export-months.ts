@@ -318,7 +318,7 @@ async function writeMonth(
     verdict: found === null ? null : { ...found, proved: Math.max(0, found.proved - elsewhere) },
   };
   const receipt = receiptOf(file, facts, {
-    rows: { ...digest.result(), format: form.format, fields: form.fields, delimiter: null },
+    rows: { ...digest.result(), format: form.format, fields: form.fields },
     bytes: { length, sha256: hash.digest('hex') },
     writtenAt: new Date(now()).toISOString(),
   });

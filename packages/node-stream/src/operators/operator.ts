@@ -13,8 +13,6 @@ export interface RowForm<I> {
   readonly format: 'ndjson' | 'json' | 'csv' | 'parquet';
   /** The columns, in order; null where each record has its own fields. */
   readonly fields: readonly string[] | null;
-  /** What separates the cells of CSV. */
-  readonly delimiter?: string;
   /** What is written of an item, in one form. */
   text(item: I): string;
 }

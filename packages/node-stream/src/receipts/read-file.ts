@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { type Cell, cellTexts, recordTexts } from '../encoders/row-text.ts';
-import { createLineReader, type LineReader } from '../files/lines.ts';
+import { recordTexts, rowTexts } from '../encoders/row-text.ts';
+import { createLineReader } from '../files/lines.ts';
 import { hasCode } from '../files/own-file.ts';
 import { type Receipt, type ReceiptRows, type RowCount, RowDigest } from './receipt.ts';
 
@@ -14,8 +14,6 @@ export interface FileForm {
   readonly format: ReceiptRows['format'];
   /** It is compressed with gzip. */
   readonly gzip: boolean;
-  /** What separates the cells of CSV. Default: a comma. */
-  readonly delimiter?: string | null;
 }
 
 /** A row that was read back from a file. */
@@ -57,12 +55,9 @@ class UnreadableRow extends Error {
   }
 }
 
-/** Takes what is found in a file. */
-interface RowTaker {
-  onRow(row: FileRow): void;
-  /** Called with the columns of CSV or Parquet. `hasMark`: the file begins with a byte order mark. */
-  onFields(names: readonly string[], hasMark: boolean): void;
-}
+/** What a table says of itself before its rows. */
+type OnFields = (names: readonly string[], hasMark: boolean) => void;
+type Chunks = AsyncIterable<Uint8Array>;
 
 /**
  * Reads a file of records and counts what is in it.
@@ -72,27 +67,27 @@ interface RowTaker {
  */
 export async function readFileContents(
   path: string,
-  form: FileForm,
+  { format, gzip }: FileForm,
   { onRow = () => {}, signal, expected = null }: ReadingOptions = {},
 ): Promise<FileContents> {
   const digest = new RowDigest();
+  const hash = createHash('sha256');
+  const file = createReadStream(path);
+  let length = 0;
   let fields: readonly string[] | null = null;
   let fault: string | null = null;
   let hasMark = false;
-  const taker: RowTaker = {
-    onRow(row) {
+  const onFields: OnFields = (names, isMarked) => {
+    fields = names;
+    hasMark = isMarked;
+  };
+  const take = async (rows: AsyncIterable<FileRow>): Promise<void> => {
+    for await (const row of rows) {
       signal?.throwIfAborted();
       digest.add(row.text);
       onRow(row);
-    },
-    onFields(names, isMarked) {
-      fields = names;
-      hasMark = isMarked;
-    },
+    }
   };
-  const file = createReadStream(path);
-  const hash = createHash('sha256');
-  let length = 0;
   /** The bytes as they are read, for whoever takes them; what nobody took is read in the end. */
   const hashed = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of file.iterator({ destroyOnReturn: false })) {
@@ -102,199 +97,150 @@ export async function readFileContents(
       yield chunk;
     }
   };
-  const readRest = async (): Promise<FileContents['bytes']> => {
+  const readRest = async (): Promise<void> => {
     for await (const _ of hashed());
-    return { length, sha256: hash.digest('hex') };
   };
-  let bytes: FileContents['bytes'] | null = null;
   try {
-    if (form.format === 'parquet') {
-      bytes = await readRest();
-      if (expected?.sha256 === bytes.sha256) await readParquet(path, taker);
-      else
-        fault =
-          expected === null
-            ? 'its rows are not read, because there is no receipt of its bytes'
-            : 'its rows are not read, because its bytes are others';
+    if (format === 'parquet') {
+      await readRest();
+      const isExpected = expected?.sha256 === hash.copy().digest('hex');
+      if (isExpected) await take(parquetRows(path, onFields));
+      else if (expected === null) fault = 'its rows are not read, because there is no receipt of its bytes';
+      else fault = 'its rows are not read, because its bytes are others';
     } else {
-      const reader =
-        form.format === 'csv' ? csvRows(form.delimiter ?? ',', taker) : jsonRows(form.format, taker);
-      const read = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
-        for await (const chunk of chunks) reader.push(chunk);
-        reader.end();
-      };
-      await (form.gzip ? pipeline(hashed(), createGunzip(), read) : pipeline(hashed(), read));
+      const read = (chunks: Chunks): Promise<void> =>
+        take(format === 'csv' ? csvRows(chunks, onFields) : jsonRows(chunks, format === 'json'));
+      await (gzip ? pipeline(hashed(), createGunzip(), read) : read(hashed()));
     }
   } catch (error) {
     const isOfTheMachine = ['missing_package', 'ENOENT', 'EACCES', 'EPERM', 'EIO', 'EMFILE'].some((code) =>
       hasCode(error, code),
     );
     if (signal?.aborted === true || isOfTheMachine) throw error;
-    const kind = form.gzip ? `${form.format} in gzip` : form.format;
-    fault = error instanceof UnreadableRow ? error.message : `it cannot be read as ${kind}`;
+    fault =
+      error instanceof UnreadableRow
+        ? error.message
+        : `it cannot be read as ${format}${gzip ? ' in gzip' : ''}`;
   }
-  bytes ??= await readRest();
-  return { bytes, rows: digest.result(), fields, hasMark, fault };
+  await readRest();
+  return { bytes: { length, sha256: hash.digest('hex') }, rows: digest.result(), fields, hasMark, fault };
 }
 
 /** JSON lines, or a JSON array as `toJsonArray` writes it: brackets on lines of their own, and a record on each line between them. */
-function jsonRows(format: 'ndjson' | 'json', { onRow }: RowTaker): LineReader {
+async function* jsonRows(chunks: Chunks, isArray: boolean): AsyncGenerator<FileRow> {
   const textOf = recordTexts();
-  const isArray = format === 'json';
-  let isBegun = false;
-  let isEnded = false;
+  let place: 'before' | 'inside' | 'after' = isArray ? 'before' : 'inside';
   let count = 0;
-  /** The record in a line; null when it has none. */
-  const recordIn = (line: Buffer): string | null => {
-    if (!isArray) return line.toString();
-    const text = line.toString();
-    if (isEnded) throw new Error('text after the array');
-    if (!isBegun) {
-      isBegun = true;
-      isEnded = text === '[]';
-      if (text !== '[' && !isEnded) throw new Error('no array');
-      return null;
+  for await (const line of linesOf(chunks)) {
+    if (place === 'before' && (line === '[' || line === '[]')) place = line === '[' ? 'inside' : 'after';
+    else if (place === 'inside' && isArray && line === ']') place = 'after';
+    else {
+      count += 1;
+      const record = place === 'inside' ? recordIn(isArray ? line.replace(/,$/, '') : line) : null;
+      if (record === null) throw new UnreadableRow(count);
+      yield { text: textOf(record), record };
     }
-    isEnded = text === ']';
-    if (isEnded) return null;
-    return text.endsWith(',') ? text.slice(0, -1) : text;
-  };
-  const lines = createLineReader((line) => {
-    let record: unknown;
-    try {
-      const json = recordIn(line);
-      if (json === null) return;
-      record = JSON.parse(json);
-      if (typeof record !== 'object' || record === null) throw new Error('not a record');
-    } catch {
-      throw new UnreadableRow(count + 1);
-    }
-    count += 1;
-    onRow({ text: textOf(record), record: { ...record } });
-  });
-  return {
-    push: lines.push,
-    end() {
-      lines.end();
-      if (isArray && !isEnded) throw new UnreadableRow(count + 1);
-    },
-  };
+  }
+  if (isArray && place !== 'after') throw new UnreadableRow(count + 1);
 }
 
-function csvRows(delimiter: string, { onFields, onRow }: RowTaker): LineReader {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  let isFirst = true;
-  let hasMark = false;
-  let names: readonly string[] | null = null;
-  let texts = cellTexts([]);
+function recordIn(json: string): FileRow['record'] | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+async function* linesOf(chunks: Chunks): AsyncGenerator<string> {
+  let lines: string[] = [];
+  const reader = createLineReader((line) => lines.push(line.toString()));
+  for await (const chunk of chunks) {
+    reader.push(chunk);
+    yield* lines;
+    lines = [];
+  }
+  reader.end();
+  yield* lines;
+}
+
+async function* csvRows(chunks: Chunks, onFields: OnFields): AsyncGenerator<FileRow> {
+  const texts = rowTexts();
+  let names: string[] | null = null;
   let count = 0;
-  const reader = new CsvReader(delimiter, (cells) => {
+  for await (const line of csvLines(chunks)) {
     if (names === null) {
-      names = cells.map((cell) => cell ?? '');
-      texts = cellTexts(names);
+      const hasMark = line.startsWith('\uFEFF');
+      names = cellsOf(hasMark ? line.slice(1) : line)?.map((cell) => cell ?? '') ?? [];
       onFields(names, hasMark);
-      return;
+      continue;
     }
-    if (cells.length !== names.length) throw new UnreadableRow(count + 1);
     count += 1;
-    onRow({
-      text: texts(cells),
+    const cells = cellsOf(line);
+    if (cells?.length !== names.length) throw new UnreadableRow(count);
+    yield {
+      text: texts(names, cells, null),
       record: Object.fromEntries(names.map((name, at) => [name, cells[at] ?? null])),
-    });
-  });
-  return {
-    push(bytes) {
-      const text = decoder.decode(bytes, { stream: true });
-      if (isFirst) hasMark = text.startsWith('\uFEFF');
-      reader.push(isFirst && hasMark ? text.slice(1) : text);
-      if (text !== '') isFirst = false;
-    },
-    end() {
-      reader.push(decoder.decode());
-      if (!reader.end()) throw new UnreadableRow(count + 1);
-    },
-  };
+    };
+  }
 }
 
-/** Cuts the text of a CSV file into lines of cells as it comes, as RFC 4180 has them. An empty cell without quotes is null. */
-class CsvReader {
-  readonly #delimiter: string;
-  readonly #onRow: (cells: (string | null)[]) => void;
-  #cells: (string | null)[] = [];
-  #cell = '';
-  /** Of the cell: it has no quotes, is between them, has ended them, or had another one within them, which may end them. */
-  #quotes: 'none' | 'open' | 'closing' | 'closed' = 'none';
-  /** A CR was the last character: an LF makes it the end of the line. */
-  #hasReturn = false;
-
-  constructor(delimiter: string, onRow: (cells: (string | null)[]) => void) {
-    this.#delimiter = delimiter;
-    this.#onRow = onRow;
-  }
-
-  push(text: string): void {
-    for (const character of text) this.#take(character);
-  }
-
-  /** Ends the text. Returns false when it ends within quotes. */
-  end(): boolean {
-    if (this.#quotes === 'open') return false;
-    if (this.#hasReturn) this.#cell += '\r';
-    if (this.#cell !== '' || this.#quotes !== 'none' || this.#cells.length > 0) this.#endRow();
-    return true;
-  }
-
-  #take(character: string): void {
-    if (this.#hasReturn) {
-      this.#hasReturn = false;
-      if (character === '\n') return void this.#endRow();
-      this.#cell += '\r';
-    }
-    if (this.#quotes === 'open') {
-      if (character === '"') this.#quotes = 'closing';
-      else this.#cell += character;
-      return;
-    }
-    if (this.#quotes === 'closing') {
-      this.#quotes = character === '"' ? 'open' : 'closed';
-      if (character === '"') {
-        this.#cell += '"';
-        return;
+/** The lines of CSV without their ends. A line break within quotes, of which there are an odd number before it, is part of a cell. */
+async function* csvLines(chunks: Chunks): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let line = '';
+  let quotes = 0;
+  let count = 0;
+  for await (const chunk of chunks) {
+    const parts = decoder.decode(chunk, { stream: true }).split('\n');
+    for (const [at, part] of parts.entries()) {
+      line += part;
+      quotes += part.split('"').length - 1;
+      if (at === parts.length - 1) break;
+      if (quotes % 2 === 1) line += '\n';
+      else {
+        yield line.replace(/\r$/, '');
+        line = '';
+        quotes = 0;
+        count += 1;
       }
     }
-    if (character === '\n') this.#endRow();
-    else if (character === '\r') this.#hasReturn = true;
-    else if (character === this.#delimiter) this.#endCell();
-    else if (character === '"' && this.#cell === '' && this.#quotes === 'none') this.#quotes = 'open';
-    else this.#cell += character;
   }
+  line += decoder.decode();
+  // The first line has the names.
+  if (quotes % 2 === 1) throw new UnreadableRow(count);
+  if (line !== '') yield line;
+}
 
-  #endCell(): void {
-    this.#cells.push(this.#cell === '' && this.#quotes === 'none' ? null : this.#cell);
-    this.#cell = '';
-    this.#quotes = 'none';
-  }
+const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^",]*))(,|$)/y;
 
-  #endRow(): void {
-    this.#endCell();
-    this.#onRow(this.#cells);
-    this.#cells = [];
+/** The cells of a line; null when it is not as RFC 4180 has it. An empty cell without quotes is null. */
+function cellsOf(line: string): (string | null)[] | null {
+  const cells: (string | null)[] = [];
+  cell.lastIndex = 0;
+  for (;;) {
+    const found = cell.exec(line);
+    if (found === null) return null;
+    const [, quoted, plain = '', end] = found;
+    cells.push(quoted?.replaceAll('""', '"') ?? (plain === '' ? null : plain));
+    if (end === '') return cells;
   }
 }
 
 /** Reads the rows of a Parquet file, group by group. Its bytes are known to be right: damage leads the decoder anywhere. */
-async function readParquet(path: string, { onFields, onRow }: RowTaker): Promise<void> {
+async function* parquetRows(path: string, onFields: OnFields): AsyncGenerator<FileRow> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetRead, parquetSchema } = await library();
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);
   const names = parquetSchema(metadata).children.map(({ element }) => element.name);
-  const texts = cellTexts(names);
+  const texts = rowTexts();
   onFields(names, false);
   let rowStart = 0;
   for (const group of metadata.row_groups) {
     const rowEnd = rowStart + Number(group.num_rows);
-    let rows: readonly (readonly Cell[])[] = [];
+    let rows: readonly (readonly unknown[])[] = [];
     await parquetRead({
       ...{ file, metadata, rowStart, rowEnd, rowFormat: 'array' },
       compressors: { GZIP: (bytes) => new Uint8Array(gunzipSync(bytes)) },
@@ -307,11 +253,14 @@ async function readParquet(path: string, { onFields, onRow }: RowTaker): Promise
         stringFromBytes: (bytes: Uint8Array) => bytes && decoder.decode(bytes),
       },
       onComplete: (all) => {
-        rows = all as readonly (readonly Cell[])[];
+        rows = all as readonly (readonly unknown[])[];
       },
     });
     for (const row of rows)
-      onRow({ record: Object.fromEntries(names.map((name, at) => [name, row[at]])), text: texts(row) });
+      yield {
+        record: Object.fromEntries(names.map((name, at) => [name, row[at]])),
+        text: texts(names, row, null),
+      };
     rowStart = rowEnd;
   }
 }

@@ -39,8 +39,6 @@ export interface ReceiptRows extends RowCount {
   readonly format: RowForm<never>['format'];
   /** Its columns, in order; null where each record has its own fields. */
   readonly fields: readonly string[] | null;
-  /** What separates the cells of CSV; null in other formats. */
-  readonly delimiter: string | null;
 }
 
 /** What is known about a file of records. */

@@ -153,9 +153,9 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
       const now = clock.now();
       const accounts = [...rows.accounts].sort();
       const facts = typeof receipt === 'function' ? await receipt(accounts) : await factsOf(chain, accounts);
-      const { format, fields, delimiter = null } = writing.form as RowForm<T>;
+      const { format, fields } = writing.form as RowForm<T>;
       return receiptOf(path, facts, {
-        rows: { ...rows.digest.result(), format, fields, delimiter },
+        rows: { ...rows.digest.result(), format, fields },
         bytes: sums,
         writtenAt: new Date(now).toISOString(),
       });

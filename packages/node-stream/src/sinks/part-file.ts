@@ -157,14 +157,13 @@ export class PartFile {
 
 /** Keeps other runs from writing the same file. */
 async function lockTarget(path: string): Promise<Unlock> {
-  const lock = `${path}.lock`;
   try {
-    return await lockFile(lock);
+    return await lockFile(`${path}.lock`);
   } catch (error) {
     if (!(error instanceof FileLockedError) || error.owner === null) throw error;
     const owner = `Process ${error.owner} on ${error.host}`;
     throw Object.assign(error, {
-      message: `${owner} is writing ${path}. Wait until it ends, or write to another name; remove ${lock} if that process has nothing to do with it.`,
+      message: `${owner} is writing ${path}. Wait until it ends, or write to another name; remove ${error.path} if that process has nothing to do with it.`,
     });
   }
 }
