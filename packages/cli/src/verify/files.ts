@@ -283,7 +283,7 @@ function formOf(path: string, receipt: Receipt | null): FileForm {
     throw new UsageError(`${path}: the name does not say a format, and there is no receipt`, {
       hints: ['names end in .ndjson, .csv, .json or .parquet (and .gz)'],
     });
-  return { format, gzip, delimiter: receipt?.rows.delimiter ?? null };
+  return { format, gzip };
 }
 
 /** Compares what was read with the API. Null when nothing could be read, or the API has no such calls. */

@@ -117,10 +117,8 @@ export async function readFileContents(
       hasCode(error, code),
     );
     if (signal?.aborted === true || isOfTheMachine) throw error;
-    fault =
-      error instanceof UnreadableRow
-        ? error.message
-        : `it cannot be read as ${format}${gzip ? ' in gzip' : ''}`;
+    const kind = gzip ? `${format} in gzip` : format;
+    fault = error instanceof UnreadableRow ? error.message : `it cannot be read as ${kind}`;
   }
   await readRest();
   return { bytes: { length, sha256: hash.digest('hex') }, rows: digest.result(), fields, hasMark, fault };
@@ -136,7 +134,8 @@ async function* jsonRows(chunks: Chunks, isArray: boolean): AsyncGenerator<FileR
     else if (place === 'inside' && isArray && line === ']') place = 'after';
     else {
       count += 1;
-      const record = place === 'inside' ? recordIn(isArray ? line.replace(/,$/, '') : line) : null;
+      const json = isArray ? line.replace(/,$/, '') : line;
+      const record = place === 'inside' ? recordIn(json) : null;
       if (record === null) throw new UnreadableRow(count);
       yield { text: textOf(record), record };
     }
