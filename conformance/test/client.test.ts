@@ -27,7 +27,7 @@ async function openPair(options: Omit<ServiceOptions, 'store'> = {}, more: Parti
     ...options,
     intercept(request, _response, next) {
       seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
-      next();
+      return next();
     },
   });
   const base = { baseUrl: world.url, legacyBaseUrl: world.legacyUrl, records: 'strict' as const };

@@ -175,7 +175,7 @@ function serviceOptions(
     ...own,
     accounts,
     routes: [...(service.routes ?? []), ...routes],
-    page: service.page !== false && { ...service.page, kind: 'sandbox', live: live !== false, accounts },
+    page: service.page !== false && { ...service.page, live: live !== false, accounts },
   };
 }
 

@@ -94,13 +94,16 @@ describe('faults on a real connection', () => {
     const journal = createJournal();
     const changes: (ReplyChanges | undefined)[] = [];
     const intercept = createIntercept(book, journal, { now: () => 1234 });
-    const server = createServer((request, response) => {
-      intercept(request, response, (change) => {
+    const server = createServer(async (request, response) => {
+      const right = await intercept(request, response, async (change) => {
         changes.push(change);
-        response.writeHead(200, sized ? { 'content-length': Buffer.byteLength(body) } : {});
-        response.write(body.slice(0, 10));
-        response.end(body.slice(10));
+        return new Response(body, {
+          headers: sized ? { 'content-length': String(Buffer.byteLength(body)) } : {},
+        });
       });
+      if (right === null) return;
+      response.writeHead(right.status, Object.fromEntries(right.headers));
+      response.end(Buffer.from(await right.arrayBuffer()));
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     closing.push(() => {

@@ -5,6 +5,9 @@ import type { Duration } from '@call-attribution/core/time';
 /** The port that programs listen on unless another one is named (`listen()` itself takes a free one), and the address. */
 export const serviceDefaults = { port: 8_675, host: '127.0.0.1' } as const;
 
+/** Limits of size: the longest request head with its URL, and the longest URL. */
+export const limits = { headerBytes: 32_768, urlBytes: 8_192 } as const;
+
 /** The points that the text of the API leaves open, as options. */
 export interface ShapeOptions {
   /** A single record as an object, or in an array of one. Default `object`. */
@@ -34,7 +37,7 @@ export const shapeDefaults: Shape = {
   rowsOver: 'reject',
 };
 
-/** Limits of time, number and size, as options. */
+/** Limits of time and number, as options. */
 export interface LimitOptions {
   /** Most connections at a time. Default 5,000. */
   readonly connections?: number | undefined;
@@ -42,10 +45,6 @@ export interface LimitOptions {
   readonly atOnce?: number | undefined;
   /** Time for a request to arrive, and for a TLS handshake. Default `10s`. */
   readonly headTimeout?: Duration | undefined;
-  /** Longest request head, including the URL, in bytes. Default 32,768. */
-  readonly headerBytes?: number | undefined;
-  /** Longest URL, in bytes. Default 8,192. */
-  readonly urlBytes?: number | undefined;
   /** A response of which the client takes nothing for this time is ended, after twice the time at the latest. Default `30s`. */
   readonly sendTimeout?: Duration | undefined;
   /** Time without a byte after which a connection is closed. Default `1m`. */
@@ -54,7 +53,7 @@ export interface LimitOptions {
   readonly drainTimeout?: Duration | undefined;
 }
 
-/** Limits of time in milliseconds, of number and of size. */
+/** Limits of time in milliseconds, and of number. */
 export type Limits = { readonly [N in keyof LimitOptions]-?: number };
 
 /** Their defaults. */
@@ -62,8 +61,6 @@ export const limitDefaults: Limits = {
   connections: 5_000,
   atOnce: 4,
   headTimeout: 10_000,
-  headerBytes: 32_768,
-  urlBytes: 8_192,
   sendTimeout: 30_000,
   idleTimeout: 60_000,
   drainTimeout: 10_000,

@@ -1,4 +1,4 @@
-import { type Clock, durationMillis, systemClock } from '@call-attribution/core/time';
+import { type Clock, type Duration, durationMillis, systemClock } from '@call-attribution/core/time';
 import type { Store } from '@call-attribution/store';
 import {
   type LimitOptions,
@@ -6,32 +6,17 @@ import {
   limitDefaults,
   type Shape,
   type ShapeOptions,
-  serviceDefaults,
   shapeDefaults,
 } from './defaults.ts';
-import type { Feed, FeedSource } from './feeds/feed.ts';
+import type { Feed } from './feeds/feed.ts';
+import type { RateLimit } from './http/admission.ts';
 import type { Intercept, LogEntry, Route } from './http/public-types.ts';
-import type { RateLimit } from './http/rate-limit.ts';
-import type { PageOptions } from './page/page-options.ts';
-
-/** An account with its keys in plain text, as a sandbox or a test knows it. */
-export interface AccountWithKeys {
-  /** Id in the store. */
-  readonly id: string;
-  /** Name to show. */
-  readonly name: string;
-  /** Access key of v3 and of the SMS listing. */
-  readonly accessKey: string;
-  /** Secret key that belongs to it. */
-  readonly secretKey: string;
-  /** Bearer token of v2. */
-  readonly bearerToken: string;
-}
+import type { AccountWithKeys, PageOptions } from './page/page-routes.ts';
 
 /** What a service serves, and how. */
 export interface ServiceOptions extends ShapeOptions, LimitOptions {
-  /** Where calls and accounts are. The caller opens and closes it. Null for a service of feeds alone, without the API. */
-  readonly store: Store | null;
+  /** Where calls and accounts are. The caller opens and closes it. */
+  readonly store: Store;
   /** Accounts that `listen` adds to the store. Default none. */
   readonly accounts?: readonly AccountWithKeys[] | undefined;
   /** Requests that each key may make; others get status 429. Default no limit. */
@@ -44,8 +29,6 @@ export interface ServiceOptions extends ShapeOptions, LimitOptions {
   readonly page?: false | PageOptions | undefined;
   /** Upload sheets at fixed addresses, with their status for people at `/feeds`. Default none. */
   readonly feeds?: readonly Feed[] | undefined;
-  /** Where feeds read calls. Default: the store. */
-  readonly feedSource?: FeedSource | undefined;
   /** What keeps the service from being ready, in a few words, or null. Default: nothing but the store does. */
   readonly ready?: (() => string | null) | undefined;
   /** Further metrics in the text format of Prometheus. Default none. */
@@ -74,9 +57,8 @@ export function serviceSettings(options: ServiceOptions) {
     rateLimit: options.rateLimit ?? null,
     intercept: options.intercept ?? null,
     routes: options.routes ?? [],
-    page: options.page,
+    page: options.page ?? {},
     feeds: options.feeds ?? [],
-    feedSource: options.feedSource,
     ready: options.ready ?? (() => null),
     metrics: options.metrics ?? (() => ''),
     log: options.log ?? null,
@@ -108,40 +90,17 @@ export interface ListenOptions {
   readonly tls?: Certificate | null | undefined;
 }
 
-/** Where to listen, with the defaults. */
-export function listenPlace({
-  port = 0,
-  host = serviceDefaults.host,
-  adminPort = null,
-  tls = null,
-}: ListenOptions) {
-  return { port, host, adminPort, tls };
-}
-
 /** The points that the text of the API leaves open, with their defaults. */
-export function shapeOf(options: ShapeOptions): Shape {
-  const { singleAs, countAs, defaultRows, maxRows, rowsOver } = options;
-  return {
-    singleAs: singleAs ?? shapeDefaults.singleAs,
-    countAs: countAs ?? shapeDefaults.countAs,
-    defaultRows: defaultRows ?? shapeDefaults.defaultRows,
-    maxRows: maxRows ?? shapeDefaults.maxRows,
-    rowsOver: rowsOver ?? shapeDefaults.rowsOver,
-  };
+export const shapeOf = (options: ShapeOptions): Shape => withDefaults(shapeDefaults, options);
+
+function withDefaults<T extends object>(defaults: T, given: { readonly [N in keyof T]?: unknown }): T {
+  const values = Object.entries(defaults).map(([name, usual]) => [name, given[name as keyof T] ?? usual]);
+  return Object.fromEntries(values) as T;
 }
 
-/** Limits of time in milliseconds, of number and of size, with their defaults. */
+/** Limits of time in milliseconds and of number, with their defaults. */
 function limitsOf(options: LimitOptions): Limits {
-  const given = { ...limitDefaults, ...options };
-  const limit = (name: keyof Limits) => durationMillis(given[name] ?? limitDefaults[name], name);
-  return {
-    connections: limit('connections'),
-    atOnce: limit('atOnce'),
-    headTimeout: limit('headTimeout'),
-    headerBytes: limit('headerBytes'),
-    urlBytes: limit('urlBytes'),
-    sendTimeout: limit('sendTimeout'),
-    idleTimeout: limit('idleTimeout'),
-    drainTimeout: limit('drainTimeout'),
-  };
+  const given: Readonly<Record<string, Duration>> = withDefaults(limitDefaults, options);
+  const read = Object.entries(given).map(([name, limit]) => [name, durationMillis(limit, name)]);
+  return Object.fromEntries(read) as Limits;
 }

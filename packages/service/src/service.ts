@@ -1,37 +1,20 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { createProgress, type HttpListener, listen, type Progress } from '@call-attribution/core/listen';
-import type { Store } from '@call-attribution/store';
-import { createFeedDesk, type FeedDesk } from './feeds/desk.ts';
+import { createProgress, type HttpListener, listen } from '@call-attribution/core/listen';
+import { limits, serviceDefaults } from './defaults.ts';
+import { refuseOpenFeeds } from './feeds/feed.ts';
 import { feedRoutes } from './feeds/routes.ts';
-import { feedMetrics } from './feeds/status-page.ts';
-import { refuseOpenFeeds, storeFeeds } from './feeds/store-feeds.ts';
-import { clientsBehind } from './http/addresses.ts';
+import { createAdmission } from './http/admission.ts';
 import { apiRoutes, createApp, ownRoute } from './http/app.ts';
 import type { AppRoute } from './http/context.ts';
 import { followed } from './http/exchange.ts';
-import { createAdmit } from './http/gate.ts';
-import { callCounter, statusRoutes } from './http/health.ts';
-import { createMetrics, type Metrics } from './http/metrics.ts';
+import { createMetrics, statusRoutes } from './http/metrics.ts';
 import { type NodeHandler, nodeHandler } from './http/node.ts';
-import { createPlaces, type Places } from './http/places.ts';
-import type { Changes, Fetch } from './http/public-types.ts';
-import { createRateLimiter } from './http/rate-limit.ts';
+import { createTries } from './http/passwords.ts';
+import type { Fetch } from './http/public-types.ts';
 import { Refusal } from './http/refusal.ts';
-import { createTries } from './http/tries.ts';
-import { openApiRoute } from './openapi/route.ts';
-import {
-  type AccountWithKeys,
-  type ListenOptions,
-  listenPlace,
-  type ServiceOptions,
-  type ServiceSettings,
-  serviceSettings,
-} from './options.ts';
-import { pageDataRoutes } from './page/data-routes.ts';
-import { keysGate, passwordGate } from './page/page-gate.ts';
-import type { PageOptions } from './page/page-options.ts';
+import { openApiRoute } from './openapi/document.ts';
+import { type ListenOptions, type ServiceOptions, type ServiceSettings, serviceSettings } from './options.ts';
 import { pageRoutes } from './page/page-routes.ts';
-import { PageSource } from './page/page-source.ts';
 
 /** Where a service listens. */
 export interface Listening {
@@ -65,23 +48,62 @@ export interface Service extends AsyncDisposable {
  */
 export function createService(given: ServiceOptions): Service {
   const options = serviceSettings(given);
-  const { store, clock } = options;
-  const state: State = { isStopping: false, servers: [] };
+  const { store, clock, prefix, connections, headTimeout, idleTimeout } = options;
+  const servers: HttpListener[] = [];
+  let isStopping = false;
   const metrics = createMetrics();
-  const places = createPlaces(options.atOnce);
   const progress = createProgress();
-  const desk = createFeedDesk(options.feeds, options.feedSource ?? storeFeeds(store), clock);
-  const admin = adminRoutes(options, { desk, metrics, places, state });
+  const admission = createAdmission(options);
+  const tryPassword = createTries(options.proxies);
+  const feeds = feedRoutes(options.feeds, {
+    ...{ store, clock, tryPassword },
+    takePlace: admission.takePlace,
+  });
   const prepare = addingAccounts(options);
-  const routes = ownRoutes(options, desk, places).map(whileOpen(prepare, state));
-  const { fetchOf, handlerOf } = createEntries(options, { admin, metrics, progress, state });
-  const everything = [...admin, ...routes];
-  const [fetch, handler] = [fetchOf(everything), handlerOf(everything)];
+
+  const admin = statusRoutes({
+    ...{ store, ready: options.ready, isStopping: () => isStopping },
+    async metrics() {
+      const counts = await Promise.all(servers.map((server) => server.connections()));
+      const open = counts.reduce((sum, count) => sum + count, 0);
+      const own = metrics.text({ connections: open, waiting: admission.waiting() });
+      return own + feeds.metrics() + options.metrics();
+    },
+  });
+  const routes = [
+    ...options.routes.map(ownRoute),
+    ...feeds.routes,
+    ...(options.page === false
+      ? []
+      : pageRoutes(options.page, { ...{ store, clock, tryPassword }, admission })),
+    openApiRoute({ ...options, serverUrl: `${prefix}/` }),
+    ...apiRoutes(store, admission, options),
+  ].map(
+    (route): AppRoute => ({
+      ...route,
+      async handle(c) {
+        await prepare();
+        if (isStopping && servers.length === 0)
+          throw new Refusal('closing', 'The service is closing.', { headers: { 'retry-after': '1' } });
+        return route.handle(c);
+      },
+    }),
+  );
+  const followOf = (paths: readonly AppRoute[]) =>
+    followed({
+      ...{ metrics, clock, progress, log: options.log, sendTimeout: options.sendTimeout },
+      app: createApp(prefix, paths).fetch,
+      isStopping: () => isStopping,
+    });
+  const handlerOf = (paths: readonly AppRoute[]) => nodeHandler(followOf(paths), options.intercept, progress);
+  const follow = followOf([...admin, ...routes]);
+  const handler = nodeHandler(follow, options.intercept, progress);
+
   const closeAll = async () => {
-    state.isStopping = true;
+    isStopping = true;
     const drained = progress.drain(options.drainTimeout);
-    await Promise.all([drained, ...state.servers.map((server) => server.close(drained))]);
-    const ledgers = new Set(desk.states.map(({ feed }) => feed.once?.ledger));
+    await Promise.all([drained, ...servers.map((server) => server.close(drained))]);
+    const ledgers = new Set(options.feeds.map(({ once }) => once?.ledger));
     await Promise.all([...ledgers].map((ledger) => ledger?.close()));
   };
   let closed: Promise<void> | undefined;
@@ -89,173 +111,59 @@ export function createService(given: ServiceOptions): Service {
   return {
     async fetch(request, env) {
       refuseOpenFeeds(options, '');
-      return fetch(request, env);
+      return follow(request, env);
     },
     handler(request, response) {
       refuseOpenFeeds(options, '');
       handler(request, response);
     },
-    async listen(at = {}) {
-      const place = listenPlace(at);
-      if (state.servers.length > 0) throw listensAlready();
-      refuseOpenFeeds(options, place.host);
+    async listen({ port = 0, host = serviceDefaults.host, adminPort = null, tls = null } = {}) {
+      if (servers.length > 0)
+        throw new ConfigurationError(
+          'invalid_option',
+          'The service is listening already. Create another one for another port.',
+        );
+      refuseOpenFeeds(options, host);
       await prepare();
-      const { adminPort, ...main } = place;
-      const { connections, headerBytes: maxHeaderSize, headTimeout, idleTimeout } = options;
-      const open = async (handle: NodeHandler, where: typeof main): Promise<HttpListener> => {
+      const open = async (handle: NodeHandler, at: number, certificate: typeof tls): Promise<string> => {
         const server = await listen(handle, {
-          ...{ ...where, connections, maxHeaderSize, idleTimeout, onDrop: metrics.dropped },
+          ...{ host, port: at, tls: certificate, connections, idleTimeout, onDrop: metrics.dropped },
           ...{ headersTimeout: headTimeout, requestTimeout: headTimeout },
+          maxHeaderSize: limits.headerBytes,
           connectionsCheckingInterval: Math.min(headTimeout, 5_000),
           keepAliveTimeout: Math.min(idleTimeout, 65_000),
         });
-        state.servers.push(server);
-        return server;
+        servers.push(server);
+        return server.url;
       };
       if (adminPort === null) {
-        const { url } = await open(handler, main);
+        const url = await open(handler, port, tls);
         return { url, legacyUrl: url, adminUrl: url };
       }
       const health = admin.filter(({ path }) => path !== '/metrics');
-      const { url } = await open(handlerOf([...health, ...routes]), main);
-      const own = await open(handlerOf(admin), { ...main, port: adminPort, tls: null });
-      return { url, legacyUrl: url, adminUrl: own.url };
+      const url = await open(handlerOf([...health, ...routes]), port, tls);
+      return { url, legacyUrl: url, adminUrl: await open(handlerOf(admin), adminPort, null) };
     },
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-/** A route that answers once the accounts are there, and until the service is closed. */
-const whileOpen =
-  (prepare: () => Promise<void>, state: State) =>
-  (route: AppRoute): AppRoute => ({
-    ...route,
-    async handle(c) {
-      await prepare();
-      if (state.isStopping && state.servers.length === 0) throw closing();
-      return route.handle(c);
-    },
-  });
-
-/** What changes while a service runs. */
-interface State {
-  isStopping: boolean;
-  readonly servers: HttpListener[];
-}
-
-interface Entries {
-  /** What responds to a `Request` at these paths. */
-  fetchOf(paths: readonly AppRoute[]): Fetch;
-  /** The same for Node.js. Through it requests get to the intercept. */
-  handlerOf(paths: readonly AppRoute[]): NodeHandler;
-}
-
-interface Entered {
-  readonly admin: readonly AppRoute[];
-  readonly metrics: Metrics;
-  readonly progress: Progress;
-  readonly state: State;
-}
-
-function createEntries(
-  { prefix, intercept, sendTimeout, urlBytes, log, clock }: ServiceSettings,
-  { admin, metrics, progress, state }: Entered,
-): Entries {
-  const probes = new Set(admin.map(({ path }) => `${prefix}${path}`));
-  const isProbe = (url: string) => probes.has(url.replace(/\?.*/s, ''));
-  const changes: Changes = new WeakMap();
-  const fetchOf = (routes: readonly AppRoute[]) =>
-    followed({
-      ...{ changes, metrics, log, clock, progress, sendTimeout },
-      app: createApp({ prefix, mostUrlBytes: urlBytes, routes }).fetch,
-      isStopping: () => state.isStopping,
-    });
-  return {
-    fetchOf,
-    handlerOf: (paths) => nodeHandler(fetchOf(paths), { intercept, isProbe, changes, progress }),
-  };
-}
-
-/** All paths of the service but those of health and metrics. */
-function ownRoutes(options: ServiceSettings, desk: FeedDesk, places: Places): AppRoute[] {
-  const { store, clock, page = store === null ? false : {} } = options;
-  const limiter = options.rateLimit ? createRateLimiter(options.rateLimit, clock) : null;
-  const admit =
-    store === null
-      ? null
-      : createAdmit((credential) => store.findAccount(credential), { limiter, clock, places });
-  const tryPassword = createTries(clientsBehind(options.proxies));
-  const ofPage = (page: PageOptions): AppRoute[] => {
-    if (store === null || admit === null) return [];
-    const { password } = page;
-    const gate = password ? passwordGate(password, { store, places, tryPassword }) : keysGate(admit);
-    return [...pageRoutes(page, gate, clock), ...pageDataRoutes(new PageSource(store), gate)];
-  };
-  return [
-    ...options.routes.map(ownRoute),
-    ...(desk.states.length === 0 ? [] : feedRoutes(desk, { clock, places, tryPassword })),
-    ...(page === false ? [] : ofPage(page)),
-    ...(store === null || admit === null
-      ? []
-      : [openApiRoute({ ...options, serverUrl: `${options.prefix}/` }), ...apiRoutes(store, admit, options)]),
-  ];
-}
-
-interface Observed {
-  readonly desk: FeedDesk;
-  readonly metrics: Metrics;
-  readonly places: Places;
-  readonly state: State;
-}
-
-/** Health and metrics. */
-function adminRoutes(options: ServiceSettings, { desk, metrics, places, state }: Observed): AppRoute[] {
-  const { store, clock } = options;
-  const countCalls = store === null ? async () => null : callCounter(store, clock);
-  return statusRoutes(store, () => state.isStopping, {
-    ready: options.ready,
-    async metrics() {
-      const counts = await Promise.all(state.servers.map((server) => server.connections()));
-      const connections = counts.reduce((sum, count) => sum + count, 0);
-      return (
-        metrics.text({ connections, waiting: places.waiting, calls: await countCalls() }) +
-        (desk.states.length === 0 ? '' : feedMetrics(desk.states)) +
-        options.metrics()
-      );
-    },
-  });
-}
-
-const closing = () => new Refusal('closing', 'The service is closing.', { headers: { 'retry-after': '1' } });
-
-const listensAlready = () =>
-  new ConfigurationError(
-    'invalid_option',
-    'The service is listening already. Create another one for another port.',
-  );
-
 /** Adds the accounts of the options once; after a failure again. */
 function addingAccounts({ store, accounts }: ServiceSettings): () => Promise<void> {
+  const addAll = async () => {
+    for (const { id, name, accessKey, secretKey, bearerToken } of accounts) {
+      await store.putAccount({ id, name });
+      await store.putCredential(id, { kind: 'keys', accessKey, secretKey });
+      await store.putCredential(id, { kind: 'bearer', token: bearerToken });
+    }
+  };
   let added: Promise<void> | undefined;
   return () => {
-    added ??= addAll(store, accounts).catch((error: unknown) => {
+    added ??= addAll().catch((error: unknown) => {
       added = undefined;
       throw error;
     });
     return added;
   };
-}
-
-async function addAll(store: Store | null, accounts: readonly AccountWithKeys[]): Promise<void> {
-  if (store !== null) for (const account of accounts) await addAccount(store, account);
-}
-
-async function addAccount(
-  store: Store,
-  { id, name, accessKey, secretKey, bearerToken }: AccountWithKeys,
-): Promise<void> {
-  await store.putAccount({ id, name });
-  await store.putCredential(id, { kind: 'keys', accessKey, secretKey });
-  await store.putCredential(id, { kind: 'bearer', token: bearerToken });
 }

@@ -47,8 +47,6 @@ const kinds = {
   connections: whole(1),
   atOnce: whole(1),
   headTimeout: duration,
-  headerBytes: whole(1),
-  urlBytes: whole(1),
   sendTimeout: duration,
   idleTimeout: duration,
   /** A service over a store and a sandbox have defaults of their own. */

@@ -12,7 +12,6 @@ import {
 } from '@call-attribution/core/testing';
 import { durationMillis } from '@call-attribution/core/time';
 import type { Intercept, ReplyChanges } from '@call-attribution/service';
-import { captureResponse } from './capture-response.ts';
 import type { FaultBook } from './fault-book.ts';
 import { type Journal, withoutSecrets } from './journal.ts';
 
@@ -23,13 +22,10 @@ const callsPath = /\/v[23]\/user\/bid-management(?:\/([^/]*))?$/;
 
 /** Applies the faults of each API request and writes it into the journal; other requests pass unchanged. */
 export function createIntercept(book: FaultBook, journal: Journal, clock: Pick<Clock, 'now'>): Intercept {
-  return (request, response, next) => {
+  return async (request, response, next) => {
     const [path = '', query = ''] = (request.url ?? '').split('?');
     const kind = kindOf(path);
-    if (kind === null) {
-      next();
-      return;
-    }
+    if (kind === null) return next();
     const key = keyOf(request, query);
     let faults: readonly Fault[] = [];
     response.once('close', () => {
@@ -44,47 +40,41 @@ export function createIntercept(book: FaultBook, journal: Journal, clock: Pick<C
         faults: faults.map(nameOf),
       });
     });
-    const later = timersOf(response);
     try {
       faults = book.choose({ kind, key, header: headerOf(request, faultHeader) });
     } catch (error) {
       if (!(error instanceof FaultSyntaxError)) throw error;
-      sendResponse(unreadableHeader(error), {}, response, later);
-      return;
+      return unreadableHeader(error);
     }
     const fault = mergeFaults(faults);
-    const go = () => carryOut(fault, request, response, next, later);
-    if (fault.latency === undefined) go();
-    else later(go, durationMillis(fault.latency, 'latency'));
+    const later = timersOf(response);
+    const { latency } = fault;
+    if (latency !== undefined)
+      await new Promise<void>((done) => later(done, durationMillis(latency, 'latency')));
+    const isInstead = fault.reset || fault.silent || fault.notHttp || responseInstead(fault) !== undefined;
+    if (!isInstead && damages.every((name) => fault[name] === undefined)) return next(changesFor(fault));
+    const right = isInstead ? nothing : await planned(await next(changesFor(fault)));
+    sendResponse(right, fault, response, later);
+    return null;
   };
 }
 
 const nothing: PlannedResponse = { status: 200, headers: {}, body: Buffer.alloc(0) };
 
-function carryOut(
-  fault: Fault,
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: (changes?: ReplyChanges) => void,
-  later: Later,
-): void {
-  if (fault.reset || fault.silent || fault.notHttp || responseInstead(fault) !== undefined) {
-    sendResponse(nothing, fault, response, later);
-    return;
-  }
-  if (damages.some((name) => fault[name] !== undefined)) {
-    // These faults change the bytes of the body, which therefore must not be compressed before.
-    if (recodings.some((name) => fault[name] !== undefined)) delete request.headers['accept-encoding'];
-    captureResponse(response, (right) => sendResponse(right, fault, response, later));
-  }
-  next(changesFor(fault));
-}
+const planned = async (response: Response): Promise<PlannedResponse> => ({
+  status: response.status,
+  headers: Object.fromEntries(response.headers),
+  body: Buffer.from(await response.arrayBuffer()),
+});
 
+/** These faults change the bytes of the body, which therefore must not be compressed before. */
 const recodings = ['encoding', 'bomb', 'brokenUtf8', 'quietCut'] as const;
 const damages = [...recodings, 'range', 'contentType', 'cut', 'stall', 'drip'] as const;
 
-function changesFor({ clamp, shift, single, count }: Fault): ReplyChanges {
+function changesFor(fault: Fault): ReplyChanges {
+  const { clamp, shift, single, count } = fault;
   return {
+    ...(recodings.some((name) => fault[name] !== undefined) ? { isPlain: true } : {}),
     ...(clamp === undefined ? {} : { clampRows: clamp }),
     ...(shift === undefined ? {} : { shift }),
     ...(single === undefined ? {} : { singleAs: single }),
@@ -145,16 +135,10 @@ function nameOf(fault: Fault): string {
     .join(', ');
 }
 
-function unreadableHeader({ code, message }: FaultSyntaxError): PlannedResponse {
-  const problem = {
-    title: 'Bad Request',
-    status: 400,
-    code,
-    detail: `Header ${faultHeader}: ${message}.`,
-  };
-  return {
+function unreadableHeader({ code, message }: FaultSyntaxError): Response {
+  const detail = `Header ${faultHeader}: ${message}.`;
+  return new Response(JSON.stringify({ title: 'Bad Request', status: 400, code, detail }), {
     status: 400,
     headers: { 'content-type': 'application/problem+json' },
-    body: Buffer.from(JSON.stringify(problem)),
-  };
+  });
 }

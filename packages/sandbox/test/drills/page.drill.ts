@@ -367,7 +367,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       store,
       accounts: [account],
       clock,
-      page: { assets, kind: 'sandbox', accounts: [{ ...account, records: 1 }] },
+      page: { assets, accounts: [{ ...account, records: 1 }] },
     });
     const { url } = await service.listen();
     try {

@@ -1,5 +1,6 @@
 import type { ConversionRules, Ledger, SheetFormat } from '@call-attribution/conversions';
-import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { isLoopback } from '@call-attribution/core/settings';
 import type { Access } from './access.ts';
 
 /** Has each call in the feed in one period only, for tools that add what they get. */
@@ -22,21 +23,24 @@ export interface Feed {
   readonly days: number;
   /** Which calls count, and at what value. */
   readonly rules: Omit<ConversionRules, 'now' | 'from'>;
-  /** Days before the window whose calls are read for rules about callers. Default 0. */
-  readonly history?: number;
-  /** Has each call in one period only, instead of repeating the window. Default: it repeats the window. */
-  readonly once?: Once;
+  /** Days before the window whose calls are read for rules about callers. */
+  readonly history: number;
+  /** Has each call in one period only; null for a feed that repeats its window. */
+  readonly once: Once | null;
   /** Who may fetch it; null for everybody who can connect, which only this machine may. */
   readonly access: Access | null;
 }
 
-/** Where feeds read calls: a store, or anything that has them. */
-export interface FeedSource {
-  /**
-   * The calls of an account from a time on (`YYYY-MM-DD HH:MM:SS`, as the API writes it), in order of their time.
-   * `extensions` says whether calls through call extensions are wanted.
-   */
-  calls(account: string, from: string, extensions: boolean): AsyncIterable<Call>;
-  /** What the calls of an account from a time on lack, in words; null when they are whole, or nobody knows. */
-  lacks?(account: string, from: string): Promise<string | null>;
+/** Refuses to offer a feed without a password to other machines. */
+export function refuseOpenFeeds(
+  { feeds, proxies }: { readonly feeds: readonly Feed[]; readonly proxies: readonly string[] },
+  host: string,
+): void {
+  const open = feeds.find(({ access }) => access === null);
+  if (open === undefined || (isLoopback(host) && proxies.length === 0)) return;
+  const by = isLoopback(host) ? 'through a proxy' : `at ${host || 'all addresses'}`;
+  throw new ConfigurationError(
+    'invalid_option',
+    `The feed ${open.path} has no password, and others can reach it ${by}. Give it "user" and "passwordEnv", or listen on 127.0.0.1.`,
+  );
 }

@@ -1,18 +1,42 @@
-import { isCurrency, type SheetFormat, sheetFormats } from '@call-attribution/conversions';
-import { accountNameForm } from '@call-attribution/core/settings';
-import { day, durationMillis, hour, isTimeZone, parseDuration } from '@call-attribution/core/time';
+import { resolve } from 'node:path';
+import { isCurrency, sheetFormats } from '@call-attribution/conversions';
+import {
+  accountNameForm,
+  type Environment,
+  readSmallFile,
+  systemCode,
+} from '@call-attribution/core/settings';
+import {
+  type Duration,
+  day,
+  durationMillis,
+  hour,
+  isTimeZone,
+  parseDuration,
+} from '@call-attribution/core/time';
 import * as z from 'zod';
-import { accessFields, accessSchema, type Surroundings } from './access-schema.ts';
+import { type Access, hashedAccess, passwordAccess } from './access.ts';
 
-// What a file of feeds may hold. zod is loaded with this, so only `readFeeds` imports it.
+// What a file of feeds may hold. zod is loaded with this, so only `readFeeds` and `readRulesFile` import it.
+
+/** Where the names in a file lead to. */
+export interface Surroundings {
+  /** Folder that paths in it start from. */
+  readonly folder: string;
+  /** Variables with passwords. */
+  readonly env: Environment;
+}
 
 const shaped = (form: RegExp, expected: string) => z.string(expected).regex(form, expected);
 const checked = (isGood: (text: string) => boolean, expected: string) =>
   z.string(expected).refine(isGood, expected);
+const span = (isGood: (text: string) => boolean, expected: string) =>
+  z.custom<Duration>((value) => typeof value === 'string' && isGood(value), expected);
 const text = z.string().min(1);
-const isDuration = (span: string) => parseDuration(span) >= 0;
 const amount = z.number('must be a number, 0 or greater').min(0, 'must be a number, 0 or greater');
-const days = /^(?=.*[1-9])\d+(?:\.\d+)?[hdw]$/;
+const isDays = (days: string) => /^(?=.*[1-9])\d+(?:\.\d+)?[hdw]$/.test(days);
+const days = (example: string) => span(isDays, `must be a duration such as 36h, ${example}`);
+const isDuration = (time: string) => parseDuration(time) >= 0;
 const consent = z.enum(['granted', 'denied']);
 
 /** Which calls count, and at what value: of a feed, and of a file of rules. */
@@ -20,12 +44,12 @@ const rules = {
   value: amount.optional(),
   valueRules: z.union([text, z.record(z.string(), z.unknown())]).optional(),
   currency: checked(isCurrency, 'must be the code of a currency, such as USD').optional(),
-  minAge: checked(isDuration, 'must be a duration such as 6h').optional(),
-  clickWindow: shaped(days, 'must be a duration such as 36h, 30d or 4w').optional(),
+  minAge: span(isDuration, 'must be a duration such as 6h').optional(),
+  clickWindow: days('30d or 4w').optional(),
   unanswered: z.boolean().optional(),
   firstCallOnly: z.boolean().optional(),
-  oncePerCaller: shaped(days, 'must be a duration such as 36h, 30d or 4w').optional(),
-  history: shaped(days, 'must be a duration such as 36h, 90d or 12w').optional(),
+  oncePerCaller: days('30d or 4w').optional(),
+  history: days('90d or 12w').optional(),
   repeatedHour: z.enum(['leave-out', 'first', 'second']).optional(),
   consent: z.strictObject({ adUserData: consent, adPersonalization: consent }).optional(),
 };
@@ -38,23 +62,34 @@ const fields = z.strictObject({
   ),
   format: z.enum(Object.values(sheetFormats).map(({ name }) => name)),
   account: shaped(accountNameForm, 'must be an account ID, such as "101"'),
-  window: shaped(days, 'must be a duration such as 36h, 14d or 2w'),
+  window: days('14d or 2w'),
   timeZone: checked(isTimeZone, 'must be a time zone such as America/New_York'),
   conversionName: z.string().trim().min(1).max(100).optional(),
-  minTalk: checked(isDuration, 'must be a duration such as 60s').optional(),
-  once: checked(
+  minTalk: span(isDuration, 'must be a duration such as 60s').optional(),
+  once: span(
     (every) => parseDuration(every) >= hour,
     'must be a duration of an hour or more, such as 1d',
   ).optional(),
   ledger: text.optional(),
-  ...accessFields,
+  user: shaped(/^[^:\p{Cc}]{1,100}$/u, 'must be at most 100 characters without a colon').optional(),
+  passwordEnv: shaped(
+    /^CALLS_\w*PASSWORD$/,
+    'must be the name of a variable CALLS_..._PASSWORD, which is taken out of the environment',
+  ).optional(),
+  passwordFile: text.optional(),
+  passwordHash: text.optional(),
+  password: z
+    .custom<never>(() => false, { error: 'must not be in the file', params: { hint: passwordWays() } })
+    .optional(),
 });
 
 /** A feed, as the file has it. */
 export type FeedFields = z.infer<typeof fields>;
 
 /** What a file of rules may hold. */
-export const rulesSchema = z.strictObject(rules).superRefine(checkValue);
+export const rulesSchema = z
+  .strictObject(rules)
+  .superRefine((read, context) => checkValue(read, refusing(context)));
 
 /** The rules of a file, as it has them. */
 export type RuleFields = z.infer<typeof rulesSchema>;
@@ -65,10 +100,9 @@ export type RuleFields = z.infer<typeof rulesSchema>;
  * @param timeZone that of feeds that name none.
  */
 export function feedsSchema(timeZone: string | null, surroundings: Surroundings) {
-  const feed = z.intersection(
-    fields.superRefine(checkFeed),
-    accessSchema(surroundings).transform((access) => ({ access })),
-  );
+  const feed = fields
+    .superRefine((read, context) => checkFeed(read, refusing(context)))
+    .transform((read, context) => ({ ...read, access: accessOf(read, surroundings, refusing(context)) }));
   const some = 'must be a list of at least one feed';
   return fields
     .partial()
@@ -79,40 +113,75 @@ export function feedsSchema(timeZone: string | null, surroundings: Surroundings)
     .pipe(z.object({ feeds: z.array(feed).superRefine(checkPaths) }));
 }
 
-/** Refuses two values for one conversion. */
-function checkValue({ value, valueRules }: RuleFields, context: z.RefinementCtx): void {
-  if (value !== undefined && valueRules !== undefined)
-    refusing(context)(null, 'has both value and valueRules', 'keep one of the two');
-}
-
-type Refuse = (name: keyof FeedFields | null, message: string, hint?: string) => void;
+type Refuse = (name: keyof FeedFields | null, message: string, hint?: string) => null;
 
 /** Adds a problem of a name, or of the whole. */
 const refusing =
   (context: z.RefinementCtx): Refuse =>
-  (name, message, hint) =>
+  (name, message, hint) => {
     context.addIssue({ code: 'custom', path: name === null ? [] : [name], message, params: { hint } });
+    return null;
+  };
 
-/** Refuses what does not go together in a feed. */
-function checkFeed(feed: FeedFields, context: z.RefinementCtx): void {
-  const refuse = refusing(context);
-  const format = sheetFormats[feed.format];
-  checkFormat(feed, format, refuse);
-  checkValue(feed, context);
-  const { once, ledger } = feed;
-  const both = 'write both: "once": "1d", "ledger": "uploads.ledger"';
-  if (once === undefined && ledger !== undefined) refuse('once', 'is missing: ledger needs it', both);
-  if (once !== undefined && ledger === undefined) refuse('ledger', 'is missing: once needs it', both);
+function passwordWays(): string {
+  return 'use passwordEnv, passwordFile or passwordHash';
 }
 
-function checkFormat(feed: FeedFields, format: SheetFormat, refuse: Refuse): void {
-  const { path, window, once, conversionName = '', timeZone } = feed;
+/** Who may fetch a feed; null when the file says nothing about it. */
+function accessOf(feed: FeedFields, { folder, env }: Surroundings, refuse: Refuse): Access | null {
+  const { user, passwordEnv, passwordFile, passwordHash } = feed;
+  const given = [passwordEnv, passwordFile, passwordHash].filter((one) => one !== undefined);
+  const [from] = given;
+  if (given.length > 1) return refuse(null, 'has more than one password', passwordWays());
+  if (from === undefined)
+    return user === undefined ? null : refuse(null, 'has a user without a password', passwordWays());
+  if (user === undefined) return refuse('user', 'is missing: the feed has a password');
+  if (passwordHash !== undefined)
+    return (
+      hashedAccess(user, passwordHash) ?? refuse('passwordHash', 'is not a hash that hashPassword has made')
+    );
+  const name = passwordEnv === undefined ? 'passwordFile' : 'passwordEnv';
+  const found = passwordEnv === undefined ? namedFile(from, folder) : { text: env[passwordEnv] ?? '' };
+  if ('problem' in found) return refuse(name, found.problem);
+  const password = found.text.replace(/\r?\n$/, '');
+  if (password === '') return refuse(name, `names ${from}, which holds no password`);
+  if (password.length < 12) return refuse(name, `names ${from}, which must hold at least 12 characters`);
+  return passwordAccess(user, password);
+}
+
+/** Most bytes of a file that the file of feeds names: a password, or rules of values. */
+const mostBytes = 1024 * 1024;
+
+/** The content of a file that the file of feeds names, or why it cannot be read. */
+export function namedFile(
+  name: string,
+  folder: string,
+): { readonly text: string } | { readonly problem: string } {
+  try {
+    return { text: readSmallFile(resolve(folder, name), mostBytes).text };
+  } catch (error) {
+    return { problem: `names ${name}, which cannot be read (${systemCode(error) ?? 'unknown reason'})` };
+  }
+}
+
+/** Refuses two values for one conversion. */
+function checkValue({ value, valueRules }: RuleFields, refuse: Refuse): void {
+  if (value !== undefined && valueRules !== undefined)
+    refuse(null, 'has both value and valueRules', 'keep one of the two');
+}
+
+/** Refuses what does not go together in a feed. */
+function checkFeed(feed: FeedFields, refuse: Refuse): void {
+  const { path, window, once, ledger, conversionName = '', timeZone } = feed;
+  const format = sheetFormats[feed.format];
+  const { clickWindow } = format.accepts;
   const ending = format.delimiter === '\t' ? '.tsv' : '.csv';
   if (!path.endsWith(ending)) refuse('path', `must end in ${ending}, as the format is`);
-  const most =
-    format.accepts.clickWindow === null ? null : durationMillis(format.accepts.clickWindow, 'window');
-  if (most !== null && parseDuration(window) > most)
-    refuse('window', `is too long: ${format.title} forgets a click after ${most / day} days`);
+  if (clickWindow !== null && durationMillis(window, 'window') > durationMillis(clickWindow, 'window'))
+    refuse(
+      'window',
+      `is too long: ${format.title} forgets a click after ${durationMillis(clickWindow, 'window') / day} days`,
+    );
   if (format.needsName && conversionName === '')
     refuse('conversionName', `is missing: ${format.title} needs it, spelled as in the tool`);
   const columns = format.columns({ timeZone, conversionName, now: 0 });
@@ -122,16 +191,16 @@ function checkFormat(feed: FeedFields, format: SheetFormat, refuse: Refuse): voi
       `is for ${format.title}, which adds what it gets, and so would count each call once per import`,
       'add "once": "1d" and "ledger": "uploads.ledger", so that each call is in it on one day',
     );
+  checkValue(feed, refuse);
+  const both = 'write both: "once": "1d", "ledger": "uploads.ledger"';
+  if (once === undefined && ledger !== undefined) refuse('once', 'is missing: ledger needs it', both);
+  if (once !== undefined && ledger === undefined) refuse('ledger', 'is missing: once needs it', both);
 }
 
 function checkPaths(feeds: readonly FeedFields[], context: z.RefinementCtx): void {
   for (const [at, { path }] of feeds.entries()) {
     const first = feeds.findIndex((other) => other.path === path);
-    if (first < at)
-      context.addIssue({
-        code: 'custom',
-        path: [at, 'path'],
-        message: `is the same as that of feeds[${first}]: ${path}`,
-      });
+    const message = `is the same as that of feeds[${first}]: ${path}`;
+    if (first < at) context.addIssue({ code: 'custom', path: [at, 'path'], message });
   }
 }

@@ -2,11 +2,10 @@ import { resolve } from 'node:path';
 import type { ConversionRules, Ledger } from '@call-attribution/conversions';
 import { InputError } from '@call-attribution/core/errors';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
-import { day, parseDuration } from '@call-attribution/core/time';
+import { day, durationMillis } from '@call-attribution/core/time';
 import type { Access } from './access.ts';
 import type { Feed } from './feed.ts';
 import type { FeedFields, RuleFields } from './feeds-schema.ts';
-import { namedFile } from './named-file.ts';
 
 /** Where `readFeeds` finds what the file refers to. */
 export interface FeedsContext {
@@ -33,22 +32,13 @@ const firstCallDays = 90;
  */
 export async function readFeeds(text: string, context: FeedsContext): Promise<Feed[]> {
   const { source, folder, env, timeZone = null } = context;
-  const [{ feedsSchema }, { openLedger }] = await Promise.all([
-    import('./feeds-schema.ts'),
-    import('@call-attribution/conversions'),
-  ]);
+  const { feedsSchema } = await import('./feeds-schema.ts');
   const { feeds } = readJsonInput(feedsSchema(timeZone, { folder, env }), text, source);
   const opened = new Map<string, Promise<Ledger>>();
-  const ledgerOf = (file: string): Promise<Ledger> => {
-    const path = resolve(folder, file);
-    const ledger = opened.get(path) ?? openLedger(path);
-    opened.set(path, ledger);
-    return ledger;
-  };
   try {
     const read: Feed[] = [];
     for (const [at, fields] of feeds.entries())
-      read.push(await feedOf(fields, `${source}: feeds[${at}]`, folder, ledgerOf));
+      read.push(await feedOf(fields, `${source}: feeds[${at}]`, folder, opened));
     return read;
   } catch (error) {
     for (const ledger of opened.values()) await ledger.then((one) => one.close()).catch(() => undefined);
@@ -60,32 +50,29 @@ async function feedOf(
   fields: FeedFields & { readonly access: Access | null },
   place: string,
   folder: string,
-  ledgerOf: (file: string) => Promise<Ledger>,
+  opened: Map<string, Promise<Ledger>>,
 ): Promise<Feed> {
-  const { sheetFormats } = await import('@call-attribution/conversions');
+  const { sheetFormats, openLedger } = await import('@call-attribution/conversions');
   const { path, account, access, window, once, ledger: file, timeZone } = fields;
   const { conversionName = '', minTalk } = fields;
   const { rules, history } = await rulesOf(fields, place, folder);
   const feed: Feed = {
-    path,
+    ...{ path, account, access, history, once: null },
     format: sheetFormats[fields.format],
-    account,
-    days: parseDuration(window) / day,
-    history,
-    rules: { ...rules, timeZone, conversionName, minTalk: millisOf(minTalk) },
-    access,
+    days: durationMillis(window, 'window') / day,
+    rules: { ...rules, timeZone, conversionName, minTalk },
   };
   if (once === undefined || file === undefined) return feed;
-  const ledger = await ledgerOf(file).catch((error: unknown) => {
+  const name = resolve(folder, file);
+  const opening = opened.get(name) ?? openLedger(name);
+  opened.set(name, opening);
+  const ledger = await opening.catch((error: unknown) => {
     throw new InputError(
       `${place}.ledger cannot be used: ${error instanceof Error ? error.message : String(error)}`,
     );
   });
-  return { ...feed, once: { every: parseDuration(once), ledger } };
+  return { ...feed, once: { every: durationMillis(once, 'once'), ledger } };
 }
-
-const millisOf = (span: string | undefined): number | undefined =>
-  span === undefined ? undefined : parseDuration(span);
 
 /** Which calls count and at what value, with nothing about the tool, the account or the time. */
 export type CountingRules = Pick<
@@ -123,19 +110,17 @@ export async function readRulesFile(text: string, source: string, folder: string
 }
 
 async function rulesOf(fields: RuleFields, place: string, folder: string): Promise<RulesFile> {
-  const { value, needsCallers } = await readValue(fields, place, folder);
-  const { currency, unanswered, firstCallOnly = false } = fields;
-  const oncePerCaller = millisOf(fields.oncePerCaller);
+  const { currency, minAge, clickWindow, unanswered, firstCallOnly, oncePerCaller } = fields;
   const { repeatedHour, consent, history } = fields;
-  const usual = Math.max(firstCallOnly || needsCallers ? firstCallDays : 0, (oncePerCaller ?? 0) / day);
+  const { value, needsCallers } = await readValue(fields, place, folder);
+  const daysOf = (span: typeof history): number => durationMillis(span ?? 0, 'history') / day;
+  const usual = Math.max(firstCallOnly || needsCallers ? firstCallDays : 0, daysOf(oncePerCaller));
   return {
     rules: {
-      ...{ value, currency, unanswered, repeatedHour, consent },
-      ...{ firstCallOnly: fields.firstCallOnly, oncePerCaller },
-      minAge: millisOf(fields.minAge),
-      clickWindow: millisOf(fields.clickWindow),
+      ...{ value, currency, minAge, clickWindow, unanswered },
+      ...{ firstCallOnly, oncePerCaller, repeatedHour, consent },
     },
-    history: history === undefined ? usual : parseDuration(history) / day,
+    history: history === undefined ? usual : daysOf(history),
   };
 }
 
@@ -144,11 +129,12 @@ async function readValue(
   place: string,
   folder: string,
 ): Promise<{ readonly value: CountingRules['value']; readonly needsCallers: boolean }> {
-  if (value !== undefined) return { value: () => value, needsCallers: false };
-  if (valueRules === undefined) return { value: undefined, needsCallers: false };
+  if (valueRules === undefined)
+    return { value: value === undefined ? undefined : () => value, needsCallers: false };
   const at = `${place}.valueRules`;
   let [text, source] = [JSON.stringify(valueRules), at];
   if (typeof valueRules === 'string') {
+    const { namedFile } = await import('./feeds-schema.ts');
     const found = namedFile(valueRules, folder);
     if ('problem' in found) throw new InputError(`${at} ${found.problem}`);
     [text, source] = [found.text, `${at}: ${valueRules}`];

@@ -3,35 +3,30 @@ import { propertyOf } from '@call-attribution/core/errors';
 import type { Store } from '@call-attribution/store';
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
-import type { Shape } from '../defaults.ts';
+import { limits, type Shape } from '../defaults.ts';
+import { type Admission, readCredential } from './admission.ts';
 import { countReply, listReply, singleReply } from './calls.ts';
 import type { AppContext, AppEnv, AppRoute } from './context.ts';
-import { readCredential } from './credentials.ts';
-import type { Admit } from './gate.ts';
 import type { Route } from './public-types.ts';
 import { problemOf, Refusal } from './refusal.ts';
 import { smsReply } from './sms.ts';
 
-/** What the app serves, and how. */
-interface AppOptions {
-  /** Path before all others, without a slash at its end. */
-  readonly prefix: string;
-  readonly mostUrlBytes: number;
-  readonly routes: readonly AppRoute[];
-}
-
-/** The routes as an app: what all requests go through, in order, then one entry for each path. */
-export function createApp({ prefix, mostUrlBytes, routes }: AppOptions): Hono<AppEnv> {
+/**
+ * The routes as an app: what all requests go through, in order, then one entry for each path. `prefix` comes before all paths and has no
+ * slash at its end.
+ */
+export function createApp(prefix: string, routes: readonly AppRoute[]): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.onError(refusalReply);
   app.notFound(() => {
     throw new Refusal('unknown_path', unknownPath);
   });
   app.use((c, next) => {
-    refuseHead(c.req, mostUrlBytes);
+    refuseHead(c.req);
     return next();
   });
-  app.use(compress());
+  const pack = compress();
+  app.use((c, next) => (c.env.exchange.changes.isPlain ? next() : pack(c, next)));
   // The links of the page need the slash at the end.
   if (prefix !== '') app.get(prefix, (c) => c.redirect(`${prefix.slice(prefix.lastIndexOf('/') + 1)}/`, 308));
   for (const { path, methods = ['GET'], handle } of routes) {
@@ -49,7 +44,7 @@ export function createApp({ prefix, mostUrlBytes, routes }: AppOptions): Hono<Ap
 }
 
 /** The API: v2, v3, and the listing of SMS numbers. */
-export function apiRoutes(store: Store, admit: Admit, shape: Shape): AppRoute[] {
+export function apiRoutes(store: Store, { admit }: Admission, shape: Shape): AppRoute[] {
   const options = { store, shape, salt: randomBytes(9) };
   type Reply = typeof listReply;
   const route = (path: string, version: 'v2' | 'v3', reply: Reply): AppRoute => ({
@@ -110,10 +105,10 @@ function otherMethod(methods: readonly string[]): Refusal {
   });
 }
 
-function refuseHead(req: AppContext['req'], mostUrlBytes: number): void {
+function refuseHead(req: AppContext['req']): void {
   const { url } = req;
-  if (url.length - url.indexOf('/', 'https://'.length) > mostUrlBytes) {
-    throw new Refusal('url_too_long', `The URL is longer than ${mostUrlBytes} bytes. Shorten the filter.`);
+  if (url.length - url.indexOf('/', 'https://'.length) > limits.urlBytes) {
+    throw new Refusal('url_too_long', `The URL is longer than ${limits.urlBytes} bytes. Shorten the filter.`);
   }
   if (req.header('host')?.includes(',')) {
     throw new Refusal('host_header', 'The request must have exactly one header Host.', {

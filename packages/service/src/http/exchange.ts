@@ -4,12 +4,11 @@ import { propertyOf } from '@call-attribution/core/errors';
 import type { Progress } from '@call-attribution/core/listen';
 import type { AppEnv, Exchange } from './context.ts';
 import type { Metrics } from './metrics.ts';
-import type { Changes, Fetch, LogEntry } from './public-types.ts';
+import type { LogEntry, NodeExchange, ReplyChanges } from './public-types.ts';
 
 /** What following requests takes from the service. */
 interface FollowOptions {
   readonly app: (request: Request, env: AppEnv['Bindings']) => Response | Promise<Response>;
-  readonly changes: Changes;
   readonly metrics: Metrics;
   readonly log: ((entry: LogEntry) => void) | null;
   readonly clock: Pick<Clock, 'now'>;
@@ -19,15 +18,22 @@ interface FollowOptions {
   readonly progress: Progress;
 }
 
+/** Handles a request. `changes` are those of an intercept. */
+export type Follow = (
+  request: Request,
+  env?: Partial<NodeExchange>,
+  changes?: ReplyChanges,
+) => Promise<Response>;
+
 /** Follows each request to the last byte of its response: its headers, its place, the log and the metrics. */
-export function followed(options: FollowOptions): Fetch {
-  const { app, metrics, changes, isStopping } = options;
-  return async (request, { incoming, outgoing } = {}) => {
+export function followed(options: FollowOptions): Follow {
+  const { app, metrics, isStopping } = options;
+  return async (request, { incoming, outgoing } = {}, changes = {}) => {
     const startedAt = performance.now();
     metrics.started();
     const exchange: Exchange = {
       requestId: requestIdOf(request),
-      changes: (incoming && changes.get(incoming)) ?? {},
+      changes,
       route: 'unknown',
       audit: {},
       ends: [],

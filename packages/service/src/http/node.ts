@@ -3,33 +3,26 @@ import type { Socket } from 'node:net';
 import { propertyOf } from '@call-attribution/core/errors';
 import type { Progress } from '@call-attribution/core/listen';
 import { getRequestListener } from '@hono/node-server';
-import type { Changes, Fetch, Intercept } from './public-types.ts';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Follow } from './exchange.ts';
+import type { Intercept, ReplyChanges } from './public-types.ts';
 import { problemOf, Refusal } from './refusal.ts';
 
 /** A request listener of Node.js, as Express and Fastify take it too. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What a listener takes from the service. */
-interface NodeOptions {
-  readonly intercept: Intercept | null;
-  /** Health is served even while an intercept holds the API back. */
-  readonly isProbe: (url: string) => boolean;
-  /** Where the changes of an intercept are left for `fetch`. */
-  readonly changes: Changes;
-  readonly progress: Progress;
-}
-
-/** Passes requests of Node.js on to `fetch`. */
-export function nodeHandler(
-  fetch: Fetch,
-  { intercept, isProbe, changes, progress }: NodeOptions,
-): NodeHandler {
+/** Passes requests of Node.js on to the service, one by one. */
+export function nodeHandler(follow: Follow, intercept: Intercept | null, progress: Progress): NodeHandler {
   const listener = getRequestListener(
-    (request, { incoming, outgoing }) =>
+    async (request, env) => {
+      const { outgoing } = env;
+      const incoming = env.incoming as IncomingMessage;
       // HTTP/2 is for proxies.
-      'stream' in outgoing
-        ? refuseUrl()
-        : fetch(request, { incoming: incoming as IncomingMessage, outgoing }),
+      if ('stream' in outgoing) return refuseUrl();
+      const next = (changes?: ReplyChanges) => follow(request, { incoming, outgoing }, changes);
+      if (intercept === null) return next();
+      return (await intercept(incoming, outgoing, next)) ?? RESPONSE_ALREADY_SENT;
+    },
     // A program that mounts the service keeps its own Request and Response.
     { overrideGlobalObjects: false, hostname: 'localhost', errorHandler: refuseUrl },
   );
@@ -40,12 +33,7 @@ export function nodeHandler(
       'close',
       progress.begin(() => response.destroy()),
     );
-    if (intercept === null || isProbe(request.url ?? '')) void listener(request, response);
-    else
-      intercept(request, response, (given = {}) => {
-        void changes.set(request, given);
-        void listener(request, response);
-      });
+    void listener(request, response);
   });
 }
 

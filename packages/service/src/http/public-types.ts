@@ -13,24 +13,25 @@ export interface ReplyChanges {
   readonly singleAs?: Shape['singleAs'];
   /** The shape of the v2 count. */
   readonly countAs?: Shape['countAs'];
+  /** The body is not compressed. */
+  readonly isPlain?: boolean;
 }
 
-/** Where the changes of an intercept wait for the request that they are for. */
-export type Changes = WeakMap<IncomingMessage, ReplyChanges>;
-
 /**
- * Sees each request that reaches the service through Node.js before the API does: those of `listen` and `handler`, not of `fetch`. It
- * may respond itself, wait, wrap the response, or pass the request on with `next`. Requests for health and metrics do not pass
- * through it.
+ * Sees each request that reaches the service through Node.js before the API does: those of `listen` and `handler`, not of `fetch`.
+ * `next` resolves to the response of the service; what the intercept returns is sent. Null: it sends a response itself.
  *
  * @example
- * const slow: Intercept = (request, response, next) => setTimeout(next, 200);
+ * const slow: Intercept = async (request, response, next) => {
+ *   await setTimeout(200);
+ *   return next();
+ * };
  */
 export type Intercept = (
   request: IncomingMessage,
   response: ServerResponse,
-  next: (changes?: ReplyChanges) => void,
-) => void;
+  next: (changes?: ReplyChanges) => Promise<Response>,
+) => Promise<Response | null>;
 
 /**
  * A further path of the service, served without credentials.

@@ -1,6 +1,6 @@
 import type { SmsEntry, Store } from '@call-attribution/store';
+import type { Admission } from './admission.ts';
 import { type AppContext, queryOf, wholeReply } from './context.ts';
-import type { Admit } from './gate.ts';
 import { readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 
@@ -8,7 +8,7 @@ const names = ['action', 'access_key', 'secret_access_key'];
 const mostFormBytes = 8_192;
 
 /** GET or form POST …/ibp_api.php: the SMS numbers of an account as XML; failures are XML too, with status 200. */
-export async function smsReply(c: AppContext, store: Store, admit: Admit): Promise<Response> {
+export async function smsReply(c: AppContext, store: Store, admit: Admission['admit']): Promise<Response> {
   try {
     const parameters = await readAll(c);
     if (parameters.get('action') !== 'sms.get_numbers') {

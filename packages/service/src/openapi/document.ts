@@ -1,4 +1,5 @@
 import type { ShapeOptions } from '../defaults.ts';
+import { type AppRoute, jsonReply } from '../http/context.ts';
 import { shapeOf } from '../options.ts';
 import { paths } from './paths.ts';
 import { recordSchema } from './record-schema.ts';
@@ -60,6 +61,18 @@ export function openApiDocument(options: OpenApiOptions = {}): { readonly [keywo
         CallV2: recordSchema('v2'),
         ...replySchemas({ singleAs, countAs }),
       },
+    },
+  };
+}
+
+/** Serves the document at `/openapi.json`. */
+export function openApiRoute(options: OpenApiOptions): AppRoute {
+  let body: string | undefined;
+  return {
+    path: '/openapi.json',
+    handle(c) {
+      body ??= JSON.stringify(openApiDocument(options));
+      return jsonReply(c, body);
     },
   };
 }

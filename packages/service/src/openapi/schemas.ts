@@ -1,4 +1,4 @@
-import { apiProblems, type ProblemEntry } from '../http/problems.ts';
+import { apiProblems, type ProblemEntry } from '../http/refusal.ts';
 import type { Schema } from './record-schema.ts';
 
 /** The shapes of single records and counts. */

@@ -12,7 +12,7 @@ import {
 } from '../http/context.ts';
 import { integerOf, readParameters } from '../http/parameters.ts';
 import { Refusal } from '../http/refusal.ts';
-import type { PageGate } from './page-gate.ts';
+import type { PageGate } from './page-routes.ts';
 import type { PageSource } from './page-source.ts';
 import { type PageCalls, type PageQuestion, type PageSummary, pageDimensions } from './question.ts';
 
@@ -28,7 +28,7 @@ const names = fields.map(({ name }) => name);
 
 /** The numbers and calls that the page shows, as JSON and CSV. */
 export function pageDataRoutes(source: PageSource, gate: PageGate): AppRoute[] {
-  const choice = gate.accounts === null ? [] : ['account'];
+  const choice = gate.hasPassword ? ['account'] : [];
   const route = (path: string, allowed: readonly string[], answer: Responder): AppRoute => ({
     path,
     async handle(c) {

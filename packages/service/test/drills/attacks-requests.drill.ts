@@ -57,7 +57,7 @@ const service = createService({
   }),
   intercept(request, _, next) {
     if (isBehindProxy && request.headers['x-through'] !== 'nginx') unseen.push(String(request.url));
-    next();
+    return next();
   },
 });
 const { url } = await service.listen();

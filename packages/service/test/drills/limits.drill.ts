@@ -191,7 +191,7 @@ describe('requests sent ahead', () => {
   });
 
   test('more than a thousand of them end the connection at once', async () => {
-    const { target } = await started({ intercept: () => undefined });
+    const { target } = await started({ intercept: () => new Promise(() => {}) });
     const socket = openSocket(target, 0);
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_200));
     await new Promise((done) => socket.resume().once('close', done));
