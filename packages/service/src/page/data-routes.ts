@@ -12,7 +12,6 @@ import {
 } from '../http/context.ts';
 import { integerOf, readParameters } from '../http/parameters.ts';
 import { Refusal } from '../http/refusal.ts';
-import type { PageGate } from './page-routes.ts';
 import type { PageSource } from './page-source.ts';
 import { type PageCalls, type PageQuestion, type PageSummary, pageDimensions } from './question.ts';
 
@@ -25,6 +24,16 @@ const mostGroups = 1_000_000;
 /** Lines of CSV that are sent together. */
 const linesAtOnce = 500;
 const names = fields.map(({ name }) => name);
+
+/** Who may see the page. */
+export interface PageGate {
+  /** Lets a request for a file of the page through. */
+  enter(c: AppContext): Promise<void>;
+  /** Lets a request for calls through, and returns the account whose calls they are. `wanted` is the parameter `account`. */
+  admit(c: AppContext, wanted: string | null): Promise<string>;
+  /** Whether one password opens the calls of all accounts, and `account` chooses one. */
+  readonly hasPassword: boolean;
+}
 
 /** The numbers and calls that the page shows, as JSON and CSV. */
 export function pageDataRoutes(source: PageSource, gate: PageGate): AppRoute[] {

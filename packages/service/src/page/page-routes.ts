@@ -11,7 +11,7 @@ import { type Admission, readCredential } from '../http/admission.ts';
 import { type AppContext, type AppRoute, jsonReply, wholeReply } from '../http/context.ts';
 import { type Try, unauthorized } from '../http/passwords.ts';
 import { Refusal } from '../http/refusal.ts';
-import { pageDataRoutes } from './data-routes.ts';
+import { type PageGate, pageDataRoutes } from './data-routes.ts';
 import { PageSource } from './page-source.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
@@ -49,16 +49,6 @@ export interface PageOptions {
   readonly timeZone?: string | undefined;
   /** Folder of the built page. Default: the one in this package. */
   readonly assets?: string | undefined;
-}
-
-/** Who may see the page. */
-export interface PageGate {
-  /** Lets a request for a file of the page through. */
-  enter(c: AppContext): Promise<void>;
-  /** Lets a request for calls through, and returns the account whose calls they are. `wanted` is the parameter `account`. */
-  admit(c: AppContext, wanted: string | null): Promise<string>;
-  /** Whether one password opens the calls of all accounts, and `account` chooses one. */
-  readonly hasPassword: boolean;
 }
 
 /** What the page takes from the service. */
