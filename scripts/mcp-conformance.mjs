@@ -1,6 +1,6 @@
 // Holds the MCP server to the protocol with the tools of the protocol's makers: the conformance suite on a server that has
 // everything the suite asks for, behind our transports; what of it any server must pass, on the real server; the Inspector as
-// a client of both transports; and the check of the desktop bundle. Needs the built packages.
+// a client of both transports. Needs the built packages.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,10 +29,9 @@ const anyServer = {
   ],
 };
 
-/** What of 2025-11-25 needs a session, which the server does not keep: to ask the client, or to log, in the middle of a call. */
+/** What of 2025-11-25 needs a session, which the server does not keep: to ask the client in the middle of a call. */
 const needSessions = [
   'server-sse-multiple-streams',
-  'tools-call-with-logging',
   'tools-call-sampling',
   'tools-call-elicitation',
   'elicitation-sep1034-defaults',

@@ -1,8 +1,7 @@
 import { type Auth, apiKeys, bearerToken } from '../auth/auth.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { lineLogger, logFormats, logLevels } from '../log/logger.ts';
-import { type Environment, readVariable } from '../settings/environment.ts';
-import { readSmallFile, systemCode } from '../settings/small-file.ts';
+import { type Environment, readSecretVariable, readVariable, versionOfUrl } from '../settings/environment.ts';
 import type { ClientOptions } from './options.ts';
 
 /** Options completed from variables: those that were given come first. One error lists everything that is missing. */
@@ -16,18 +15,12 @@ export function readEnvironment(given: ClientOptions, env: Environment): ClientO
       problems.push(`${name} must be ${known.slice(0, -1).join(', ')} or ${known.at(-1)}`);
     return value;
   };
-  /** A key, or that of the file that the variable with `_FILE` names. What is wrong with the file counts as given. */
+  /** What is wrong with the file of a key counts as given. */
   const secret = (name: string): string | undefined => {
-    const direct = plain(name);
-    const path = plain(`${name}_FILE`);
-    if (direct !== undefined || path === undefined) return direct;
-    try {
-      const text = readSmallFile(path).text.trim();
-      if (text !== '') return text;
-      problems.push(`${name}_FILE: ${path} is empty`);
-    } catch (error) {
-      problems.push(`${name}_FILE: ${path} cannot be read (${systemCode(error)})`);
-    }
+    const read = readSecretVariable(env, name);
+    if (read === null) return undefined;
+    if ('value' in read) return read.value;
+    problems.push(read.problem);
     return '';
   };
 
@@ -36,7 +29,7 @@ export function readEnvironment(given: ClientOptions, env: Environment): ClientO
   else if (!/^https?:\/\//i.test(baseUrl))
     problems.push('CALLS_BASE_URL must be a URL that begins with https:// or http://');
   const version = given.version ?? oneOf('CALLS_API_VERSION', ['v2', 'v3']);
-  const isV2 = (version ?? /\/(v[23])(?:\/user\/bid-management)?\/*$/.exec(baseUrl ?? '')?.[1]) === 'v2';
+  const isV2 = (version ?? versionOfUrl(baseUrl ?? '')) === 'v2';
   const level = oneOf('CALLS_LOG', logLevels);
   const format = oneOf('CALLS_LOG_FORMAT', logFormats);
 

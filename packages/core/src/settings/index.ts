@@ -1,6 +1,14 @@
 // What reads settings: variables of the environment, small files, what people write in files, names of accounts, loopback addresses.
 export { accountNameForm, accountNameWords, isAccountName } from './account-name.ts';
-export { type Environment, isCredentialVariable, readVariable } from './environment.ts';
+export {
+  type Environment,
+  isCredentialVariable,
+  type ReadSecret,
+  readSecretFile,
+  readSecretVariable,
+  readVariable,
+  versionOfUrl,
+} from './environment.ts';
 export {
   findProblem,
   type InputIssue,

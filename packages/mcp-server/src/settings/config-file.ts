@@ -1,16 +1,16 @@
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import {
+  accountNameWords,
   type Environment,
   isAccountName,
   isCredentialVariable,
+  notJsonText,
   readSmallFile,
-  type SmallFile,
   systemCode,
 } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { problems, type Report } from './problems.ts';
-import { accountNames, fileNames, secretSettings } from './table.ts';
+import { namesOf, quoted, type SettingProblem, secretSettings } from './table.ts';
 
 /** A configuration file that was found and read. */
 export interface ConfigFile {
@@ -33,14 +33,8 @@ export interface FileContent {
   readonly accounts: ReadonlyMap<string, Values>;
 }
 
-/** Where a configuration file is looked for; see `SettingsSource`. */
-export interface ConfigPlaces {
-  /** The file that was named with an option, such as `--config`, and that option. */
-  readonly named: { readonly path: string; readonly from: string } | null;
-  readonly env: Environment;
-  readonly cwd: string;
-  readonly searchHome: boolean;
-}
+/** Takes a problem in. */
+export type Report = (place: SettingProblem['place'], message: string, hint?: string) => void;
 
 /**
  * The user's own configuration file, whether it is there or not: `call-attribution/calls.config.json` in the folder of
@@ -65,128 +59,151 @@ export function userConfigFile(
 const configBytes = 1024 * 1024;
 
 /**
- * Reads the configuration file: the named one, else the one in CALLS_CONFIG, else that of the user. Null when there is none.
- * None is looked for in the current folder, since whoever made that folder could send keys and passwords elsewhere.
+ * Reads the configuration file: the one that an option (`named`) or CALLS_CONFIG names, else that of the user at `own`. Null when there
+ * is none. None is looked for in the current folder, since whoever made that folder could send keys and passwords elsewhere.
  */
-export function readConfigFile(places: ConfigPlaces, report: Report): FileContent | null {
-  const { env, cwd, searchHome } = places;
-  const named = places.named ?? (env.CALLS_CONFIG ? { path: env.CALLS_CONFIG, from: 'CALLS_CONFIG' } : null);
-  if (named !== null) {
-    const path = resolve(cwd, named.path);
-    const content = readIfThere(path, report);
-    if (content === null) report(problems.noConfigFile(path, named.from));
-    return content;
-  }
-  const own = searchHome ? userConfigFile(env) : null;
-  return own === null ? null : readIfThere(own, report);
-}
-
-function readIfThere(path: string, report: Report): FileContent | null {
-  let read: SmallFile;
+export function readConfigFile(
+  named: { readonly path: string; readonly from: string } | null,
+  own: string | null,
+  report: Report,
+): FileContent | null {
+  const path = named?.path ?? own;
+  if (path === null) return null;
+  const nothing = { file: { path, isExposed: false }, values: new Map(), accounts: new Map() };
+  let json: unknown;
+  let isReadable: boolean;
+  let text = '';
   try {
-    read = readSmallFile(path, configBytes);
+    ({ text, isExposed: isReadable } = readSmallFile(path, configBytes));
   } catch (error) {
     const reason = systemCode(error);
-    if (reason === 'ENOENT' || reason === 'ENOTDIR') return null;
-    report(problems.unreadableFile(path, reason));
-    return { file: { path, isExposed: false }, values: new Map(), accounts: new Map() };
+    if (reason !== 'ENOENT' && reason !== 'ENOTDIR') {
+      report('file', `${path} cannot be read (${reason})`);
+      return nothing;
+    }
+    if (named) report('file', `there is no configuration file ${path}`, `it was named by ${named.from}`);
+    return null;
   }
-  const { accounts, service, ...plain } = parseObject(read.text, path, report);
+  try {
+    json = JSON.parse(text);
+  } catch {
+    const example = 'it looks like { "baseUrl": "https://...", "timeZone": "America/New_York" }';
+    report('file', notJsonText(text, path), example);
+    return nothing;
+  }
+  if (!isObject(json)) {
+    report('file', `${path} must hold one JSON object`);
+    return nothing;
+  }
+  const { accounts, service, ...plain } = json;
   const values = stringsOf(plain, 'file', path, report);
   const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
   return {
     file: {
       path,
-      isExposed: holdsCredential && read.isExposed,
+      isExposed: holdsCredential && isReadable,
       ...(service === undefined ? {} : { service }),
     },
     values,
-    accounts: accounts === undefined ? new Map() : parseAccounts(accounts, path, report),
+    accounts: accounts === undefined ? new Map() : readAccountsIn(accounts, path, report),
   };
 }
-
-function parseObject(text: string, path: string, report: Report): Readonly<Record<string, unknown>> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    report(problems.configNotJson(path, text));
-    return {};
-  }
-  if (isObject(json)) return json;
-  report(problems.configNotObject(path));
-  return {};
-}
-
-const namesOf = { file: fileNames, account: accountNames };
 
 /** The strings of an object under the names that it may have; everything else is reported. */
 function stringsOf(
   json: Readonly<Record<string, unknown>>,
-  kind: keyof typeof namesOf,
+  kind: 'file' | 'account',
   at: string,
   report: Report,
 ): Map<string, string> {
   const values = new Map<string, string>();
-  const known = kind === 'file' ? [...fileNames, 'accounts', 'service'] : accountNames;
+  const known = kind === 'file' ? [...namesOf.file, 'accounts', 'service'] : namesOf.account;
   for (const [name, value] of Object.entries(json)) {
+    const near = nearest(name, known);
     if (!namesOf[kind].includes(name))
-      report(problems.unknownName(kind, at, name, nearest(name, known), known));
-    else if (typeof value !== 'string') report(problems.notString(kind, at, name));
+      report(
+        kind,
+        `${at} has an unknown name ${quoted(name)}`,
+        near === undefined ? `known names: ${known.join(', ')}` : `did you mean ${quoted(near)}?`,
+      );
+    else if (typeof value !== 'string') report(kind, `${at}: ${quoted(name)} must be a string`);
     else values.set(name, value);
   }
   return values;
 }
 
+const accountForm =
+  'an account looks like { "baseUrl": "https://...", "accessKeyFile": "main.access", "secretKeyEnv": "CALLS_MAIN_SECRET_KEY" }';
+
+/** The variable that a message proposes for a credential of an account, such as CALLS_MAIN_SECRET_KEY. */
+function variableFor(account: string, name: string): string {
+  const words = `${account}_${name.replace(/([A-Z])/g, '_$1')}`;
+  return `CALLS_${words.toUpperCase().replace(/[^A-Z\d]+/g, '_')}`;
+}
+
+/** How an account gets a credential. */
+export const reference = (account: string, name: string): string =>
+  `name a file with "${name}File", a command that prints it with "${name}Command", or an environment variable with "${name}Env": "${variableFor(account, name)}"`;
+
 /** Reads `"accounts"`: an object of accounts by their names. */
-function parseAccounts(json: unknown, path: string, report: Report): ReadonlyMap<string, Values> {
+function readAccountsIn(json: unknown, path: string, report: Report): ReadonlyMap<string, Values> {
   const accounts = new Map<string, Values>();
   if (!isObject(json)) {
-    report(problems.accountsNotObject(path));
+    report('file', `${path}: "accounts" must be an object with a name for each account`, accountForm);
     return accounts;
   }
   const owners = new Map<string, string>();
   for (const [account, entry] of Object.entries(json)) {
-    const at = `${path}: account ${JSON.stringify(account.slice(0, 80))}`;
-    if (!isAccountName(account)) report(problems.badAccountName(at));
-    else if (!isObject(entry)) report(problems.accountNotObject(at));
+    const at = `${path}: account ${quoted(account)}`;
+    if (!isAccountName(account)) report('file', `${at}: a name is ${accountNameWords}`);
+    else if (!isObject(entry)) report('account', `${at} must be an object`, accountForm);
     else {
-      const values = parseAccount(entry, account, at, report);
+      const values = readAccount(entry, account, at, report);
       accounts.set(account, values);
       const id = values.get('id') ?? account;
       const owner = owners.get(id);
-      if (owner !== undefined) report(problems.sameAccountId(path, owner, account, id));
+      if (owner !== undefined)
+        report(
+          'file',
+          `${path}: accounts ${quoted(owner)} and ${quoted(account)} have the same ID ${id}`,
+          'a store keeps accounts apart by their ID; the name is the ID where "id" is not set',
+        );
       owners.set(id, account);
     }
   }
   return accounts;
 }
 
-function parseAccount(
+function readAccount(
   entry: Readonly<Record<string, unknown>>,
   account: string,
   at: string,
   report: Report,
 ): Values {
-  const inClear = Object.keys(entry).filter((name) => Object.hasOwn(secretSettings, name));
-  for (const name of inClear) report(problems.credentialInClear(at, account, name));
-  const others = Object.entries(entry).filter(([name]) => !inClear.includes(name));
-  const values = stringsOf(Object.fromEntries(others), 'account', at, report);
+  const others = { ...entry };
+  for (const name of Object.keys(secretSettings)) {
+    if (!Object.hasOwn(entry, name)) continue;
+    report('account', `${at} has its "${name}" in clear, which is refused`, reference(account, name));
+    delete others[name];
+  }
+  const values = stringsOf(others, 'account', at, report);
   if (values.has('id') && !isAccountName(values.get('id'))) {
-    report(problems.badAccountId(at));
+    report('account', `${at}: "id" is ${accountNameWords}`);
     values.delete('id');
   }
   for (const secret of Object.keys(secretSettings)) {
     const variable = values.get(`${secret}Env`);
     if (variable !== undefined && !isCredentialVariable(variable)) {
-      report(problems.badVariableName(at, account, `${secret}Env`));
+      report(
+        'account',
+        `${at}: "${secret}Env" must name an environment variable that begins with CALLS_ and ends with KEY, TOKEN, SECRET or PASSWORD`,
+        `such as "${variableFor(account, secret)}"; the credential itself does not belong in the file`,
+      );
       values.delete(`${secret}Env`);
     }
-    const references = [`${secret}File`, `${secret}Env`, `${secret}Command`].filter((name) =>
-      values.has(name),
-    );
-    const [first, second] = references;
-    if (first !== undefined && second !== undefined) report(problems.twoReferences(at, first, second));
+    const named = [`${secret}File`, `${secret}Env`, `${secret}Command`].filter((name) => values.has(name));
+    if (named.length > 1)
+      report('account', `${at} has both "${named[0]}" and "${named[1]}"`, 'remove one of them');
   }
   return values;
 }

@@ -1,16 +1,17 @@
 // The settings of programs that people start: options, then the environment (CALLS_*), then a configuration file with its accounts.
 // It loads nothing of the server.
 export { type ConfigFile, userConfigFile } from './config-file.ts';
-export { type Connection, connectionOf, missingSettings } from './credentials.ts';
-export type { SettingProblem } from './problems.ts';
 export {
   type ConfiguredAccount,
+  type Connection,
+  connectionOf,
+  missingSettings,
   readAccounts,
   readSettings,
   type Settings,
   type SettingsSource,
+  secretCommand,
 } from './read-settings.ts';
-export { secretCommand } from './secret-command.ts';
 export {
   type Origin,
   type PlainName,
@@ -19,6 +20,7 @@ export {
   type SecretName,
   type Setting,
   type SettingOf,
+  type SettingProblem,
   type SettingSpec,
   secretSettings,
 } from './table.ts';

@@ -1,16 +1,41 @@
+import { execSync } from 'node:child_process';
 import { resolve } from 'node:path';
+import {
+  type Auth,
+  apiKeys,
+  bearerToken,
+  type KeyAuth,
+  type Logger,
+  type LogLevel,
+  lineLogger,
+  type Version,
+} from '@call-attribution/core';
 import { InputError } from '@call-attribution/core/errors';
-import { type Environment, readSmallFile, readVariable, systemCode } from '@call-attribution/core/settings';
+import {
+  type Environment,
+  type ReadSecret,
+  readSecretFile,
+  readSecretVariable,
+  readVariable,
+  versionOfUrl,
+} from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { type ConfigFile, type FileContent, readConfigFile, type Values } from './config-file.ts';
-import { problems, type Report, type SettingProblem } from './problems.ts';
-import { secretCommand } from './secret-command.ts';
+import {
+  type ConfigFile,
+  type Report,
+  readConfigFile,
+  reference,
+  userConfigFile,
+  type Values,
+} from './config-file.ts';
 import {
   type PlainName,
   type PlainSettings,
   plainSettings,
+  quoted,
   type SecretName,
   type Setting,
+  type SettingProblem,
   type SettingSpec,
   secretSettings,
 } from './table.ts';
@@ -62,25 +87,6 @@ export interface SettingsSource {
   readonly searchHome?: boolean | undefined;
 }
 
-/** The chosen account with what the file says about it. */
-interface Profile extends ConfiguredAccount {
-  readonly values: Values;
-  /** The account and its file, for messages. */
-  readonly from: string;
-}
-
-/** Everything that settings are read from. */
-interface Places {
-  readonly options: Readonly<Record<string, string | null | undefined>>;
-  readonly nameOption: (name: string) => string;
-  readonly env: Environment;
-  readonly cwd: string;
-  readonly content: FileContent | null;
-  /** Null without an account; undefined for one that the file does not have. */
-  readonly profile: Profile | null | undefined;
-  readonly report: Report;
-}
-
 /**
  * Reads the settings of a client: options first, then the environment, then the configuration file. Nothing is thrown:
  * `problems` says what is wrong, so that a program can show one problem or all of them.
@@ -91,43 +97,116 @@ interface Places {
  * if (problem) throw new Error(problem.message);
  */
 export function readSettings(source: SettingsSource = {}): Settings {
-  const found: SettingProblem[] = [];
-  const report: Report = (problem) => void found.push(problem);
   const { options = {}, nameOption = (name) => name, env = process.env, cwd = process.cwd() } = source;
   const { config, searchHome = true } = source;
-  const named = typeof config === 'string' ? { path: config, from: nameOption('config') } : null;
-  const content = readConfigFile({ named, env, cwd, searchHome }, report);
+  const found: SettingProblem[] = [];
+  const report: Report = (place, message, hint) =>
+    void found.push({ place, message, ...(hint === undefined ? {} : { hint }) });
+  const typed = config ? { path: config, from: nameOption('config') } : null;
+  const named = typed ?? (env.CALLS_CONFIG ? { path: env.CALLS_CONFIG, from: 'CALLS_CONFIG' } : null);
+  const content = readConfigFile(
+    named && { ...named, path: resolve(cwd, named.path) },
+    searchHome ? userConfigFile(env) : null,
+    report,
+  );
   const accounts = [...(content?.accounts ?? [])].map(([name, values]) => ({
     name,
     id: values.get('id') ?? name,
   }));
-  const { account = hasCredential(env) ? null : content?.values.get('default') } = source;
-  const profile = typeof account === 'string' ? profileOf(account, accounts, content, report) : null;
-  const places: Places = { options, nameOption, env, cwd, content, profile, report };
-  const placesOf = (of: string): Places => ({ ...places, report: (problem) => report({ ...problem, of }) });
-  const plain = Object.entries(plainSettings).map(([name, spec]) => [
-    name,
-    readPlain(name, spec, placesOf(name)),
-  ]);
-  const secrets = new Map(
-    Object.entries(secretSettings).map(([name, variable]) => [
-      name,
-      readSecret(name, variable, placesOf(name)),
-    ]),
+
+  const hasOwn = Object.values(secretSettings).some((variable) =>
+    [variable, `${variable}_FILE`].some((name) => readVariable(env, name) !== null),
   );
-  const read = Object.fromEntries(plain) as PlainSettings;
-  const ending = /\/(v[23])(?:\/user\/bid-management)?\/*$/.exec(read.baseUrl?.value ?? '')?.[1];
-  const isUsual = read.apiVersion.origin === 'default';
+  const { account: name = hasOwn ? null : content?.values.get('default') } = source;
+  const account = accounts.find((each) => each.name === name) ?? null;
+  if (typeof name === 'string' && account === null)
+    reportUnknown(name, accounts, content?.file ?? null, report);
+  const own: Values | undefined = account === null ? undefined : content?.accounts.get(account.name);
+  const path = content?.file.path ?? '';
+  const ofAccount = `account ${quoted(account?.name ?? '')} in ${path}`;
+
+  const plain: Record<string, Setting<unknown> | null> = {};
+  for (const [setting, spec] of Object.entries<SettingSpec<unknown>>(plainSettings)) {
+    const places: (readonly [string | null | undefined, Setting['origin'], string])[] = [
+      [options[setting as PlainName], 'option', nameOption(setting)],
+      [own?.get(setting), 'file', ofAccount],
+      [readVariable(env, spec.variable), 'environment', spec.variable],
+      [content?.values.get(setting), 'file', path],
+    ];
+    const [text, origin = 'default', from = 'default'] =
+      places.find(([value, kind]) => (kind === 'option' ? value != null : value)) ?? [];
+    const read = text == null ? null : spec.read(text, from);
+    if (read && 'value' in read) plain[setting] = { value: read.value, origin, from };
+    else {
+      if (read) found.push({ ...read, of: setting });
+      plain[setting] =
+        spec.initial === undefined ? null : { value: spec.initial, origin: 'default', from: 'default' };
+    }
+  }
+
+  const secrets = new Map<string, () => Setting>();
+  for (const [secret, variable] of Object.entries(secretSettings)) {
+    const keep = (read: ReadSecret): void => {
+      if ('problem' in read) found.push({ place: 'setting', message: read.problem, of: secret });
+      else
+        secrets.set(secret, () => ({
+          ...{ value: read.value, from: read.from },
+          origin: read.isFile ? 'key file' : 'environment',
+        }));
+    };
+    // The settings of an account that does not exist have no credentials: those of another one must not be used for it.
+    if (typeof name === 'string' && account === null) continue;
+    const given = account === null ? readSecretVariable(env, variable, cwd) : null;
+    const values = own ?? content?.values;
+    const [file, command, written] = [`${secret}File`, `${secret}Command`, secret].map((each) =>
+      values?.get(each),
+    );
+    const place = account === null ? path : ofAccount;
+    const ownVariable = own?.get(`${secret}Env`);
+    if (given !== null) keep(given);
+    else if (file) keep(readSecretFile(resolve(path, '..', file), `${secret}File of ${place}`));
+    else if (command) secrets.set(secret, secretCommand(command, `${secret}Command of ${place}`));
+    else if (ownVariable !== undefined) {
+      const value = readVariable(env, ownVariable);
+      const problem = `account ${quoted(account?.name ?? '')}: the environment variable ${ownVariable} is not set`;
+      keep(value === null ? { problem } : { value, from: ownVariable, isFile: false });
+    } else if (written && account === null)
+      secrets.set(secret, () => ({ value: written, origin: 'file', from: path }));
+  }
+
+  const read = plain as unknown as PlainSettings;
+  // A URL that ends in a version says which one is meant.
+  const isMeant = read.apiVersion.origin === 'default' && versionOfUrl(read.baseUrl?.value ?? '') === 'v2';
   return {
     ...read,
-    // A URL that ends in a version says which one is meant.
-    ...(isUsual && ending === 'v2' ? { apiVersion: { ...read.apiVersion, value: ending } } : {}),
+    ...(isMeant ? { apiVersion: { ...read.apiVersion, value: 'v2' } } : {}),
     file: content?.file ?? null,
-    account: profile ? { name: profile.name, id: profile.id } : null,
+    account,
     accounts,
     problems: found,
-    secret: (name) => secrets.get(name)?.() ?? null,
+    secret: (secret) => secrets.get(secret)?.() ?? null,
   };
+}
+
+const noAccounts = (path: string | null): readonly ['file', string, string] => [
+  'file',
+  path === null ? 'there is no calls.config.json with accounts' : `${path} has no accounts`,
+  'add "accounts": { "main": { "accessKeyFile": "main.access", "secretKeyFile": "main.secret" } }',
+];
+
+function reportUnknown(
+  name: string,
+  accounts: readonly ConfiguredAccount[],
+  file: ConfigFile | null,
+  report: Report,
+): void {
+  const known = accounts.map((each) => each.name);
+  if (file === null || known.length === 0) report(...noAccounts(file?.path ?? null));
+  else {
+    const near = nearest(name, known);
+    const hint = near === undefined ? `it has ${known.join(', ')}` : `did you mean ${near}?`;
+    report('file', `${file.path} has no account ${quoted(name)}`, hint);
+  }
 }
 
 /**
@@ -148,135 +227,151 @@ export function readAccounts(
   const outside = readSettings({ ...source, account: null });
   const all = outside.accounts.map(({ name }) => name);
   if (all.length === 0) {
-    const problem = problems.noAccounts(outside.file?.path ?? null);
-    return [{ ...outside, secret: () => null, problems: [...outside.problems, problem] }];
+    const [place, message, hint] = noAccounts(outside.file?.path ?? null);
+    const problems = [...outside.problems, { place, message, hint }];
+    return [{ ...outside, secret: () => null, problems }];
   }
   const owners = new Map<string, string>();
   return (names === 'all' ? all : [...new Set(names)]).map((name) => {
     const settings = readSettings({ ...source, account: name });
+    const and = (problem: SettingProblem): Settings => ({
+      ...settings,
+      problems: [...settings.problems, problem],
+    });
     let key: Setting | null;
     try {
       key = settings.secret('accessKey') ?? settings.secret('bearerToken');
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      return { ...settings, problems: [...settings.problems, problems.failedCommand(error)] };
+      const hint = error.hint === undefined ? {} : { hint: error.hint };
+      return and({ place: 'setting', message: error.summary, ...hint, of: 'accessKey' });
     }
     if (key === null) return settings;
     const server = `${settings.baseUrl?.value} ${settings.apiVersion.value} ${key.value}`;
     const owner = owners.get(server);
     owners.set(server, name);
     if (owner === undefined) return settings;
-    return { ...settings, problems: [...settings.problems, problems.sameCredential(owner, name)] };
+    return and({
+      place: 'account',
+      message: `accounts ${quoted(owner)} and ${quoted(name)} have the same credentials, so the same calls would be read twice`,
+    });
   });
 }
 
-const hasCredential = (env: Environment): boolean =>
-  Object.values(secretSettings).some(
-    (variable) => readVariable(env, variable) !== null || readVariable(env, `${variable}_FILE`) !== null,
-  );
-
-function profileOf(
-  account: string,
-  accounts: readonly ConfiguredAccount[],
-  content: FileContent | null,
-  report: Report,
-): Profile | undefined {
-  const chosen = accounts.find(({ name }) => name === account);
-  const values = content?.accounts.get(account);
-  if (content !== null && chosen !== undefined && values !== undefined)
-    return { ...chosen, values, from: `account ${JSON.stringify(account)} in ${content.file.path}` };
-  const known = accounts.map(({ name }) => name);
-  report(
-    content === null || known.length === 0
-      ? problems.noAccounts(content?.file.path ?? null)
-      : problems.unknownAccount(content.file.path, account, nearest(account, known), known),
-  );
-  return undefined;
+/**
+ * A credential that a command prints, such as that of a password manager. It runs when the credential is first asked for, in the shell, with the
+ * terminal for its messages; a command that does not end is ended after a minute.
+ *
+ * @param from the name and the file that have the command, for messages.
+ * @example
+ * const key = secretCommand('op read op://calls/main/access', 'the access key');
+ * key().value;
+ */
+export function secretCommand(command: string, from: string): () => Setting {
+  const failed = (reason: string): InputError =>
+    new InputError({
+      message: `${from}: the command ${reason}`,
+      hint: 'run it in a shell: it has to print the credential and nothing else, and end with status 0',
+    });
+  let found: Setting | null = null;
+  return () => {
+    if (found !== null) return found;
+    let value: string;
+    try {
+      const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
+      value = execSync(command, { encoding: 'utf8', stdio, timeout: 60_000, maxBuffer: 65_536 }).trim();
+    } catch (error) {
+      // The message of the error has the command in it, which may hold a secret.
+      const { code, status } = error as { readonly code?: string; readonly status?: number | null };
+      if (code === 'ETIMEDOUT') throw failed('did not end within a minute');
+      if (code === 'ENOBUFS') throw failed('printed more than one line');
+      throw failed(typeof status === 'number' ? `ended with status ${status}` : 'failed');
+    }
+    if (value === '') throw failed('printed nothing');
+    if (/[\r\n]/.test(value)) throw failed('printed more than one line');
+    found = { value, origin: 'command', from };
+    return found;
+  };
 }
 
-function readPlain(name: string, spec: SettingSpec<unknown>, places: Places): Setting<unknown> | null {
-  const found = findPlain(name, spec.variable, places);
-  const read = found && spec.read(found.value, found.from);
-  if (read && 'value' in read) return { ...found, value: read.value };
-  if (read) places.report(read);
-  return spec.initial === undefined ? null : { value: spec.initial, origin: 'default', from: 'default' };
+/** What a program still has to be given before it can read calls; empty when nothing is missing. */
+export function missingSettings({ account, apiVersion, baseUrl, secret }: Settings): SettingProblem[] {
+  const legacy = 'legacy users may set CALLS_BEARER_TOKEN instead of the two keys';
+  const credential = (of: SecretName, what: string, hint?: string): SettingProblem[] => {
+    if (secret(of) !== null) return [];
+    if (account === null) {
+      const message = `${secretSettings[of]} is missing: ${what}`;
+      return [{ place: 'setting', message, ...(hint === undefined ? {} : { hint }), of }];
+    }
+    const name = of.replace(/([A-Z])/g, ' $1').toLowerCase();
+    const message = `account ${quoted(account.name)} has no ${name}${apiVersion.value === 'v2' ? ', which v2 needs' : ''}`;
+    return [{ place: 'setting', message, hint: reference(account.name, of), of }];
+  };
+  const missing: SettingProblem[] = [];
+  if (baseUrl === null)
+    missing.push({
+      place: 'setting',
+      message:
+        account === null
+          ? `${plainSettings.baseUrl.variable} is missing: the URL of the API`
+          : `account ${quoted(account.name)} has no "baseUrl", and none is set for all accounts`,
+      of: 'baseUrl',
+    });
+  if (apiVersion.value === 'v2')
+    return [...missing, ...credential('bearerToken', 'v2 needs the bearer token of the account')];
+  if (secret('bearerToken') !== null) return missing;
+  return [
+    ...missing,
+    ...credential('accessKey', 'the access key of the account', legacy),
+    ...credential('secretKey', 'the secret key of the account', legacy),
+  ];
 }
 
-function findPlain(
-  name: string,
-  variable: string,
-  { options, nameOption, env, content, profile }: Places,
-): Setting | null {
-  const given = options[name];
-  if (given !== undefined && given !== null)
-    return { value: given, origin: 'option', from: nameOption(name) };
-  const own = profile?.values.get(name);
-  if (profile && own) return { value: own, origin: 'file', from: profile.from };
-  const value = readVariable(env, variable);
-  if (value !== null) return { value, origin: 'environment', from: variable };
-  const written = content?.values.get(name);
-  return content && written ? { value: written, origin: 'file', from: content.file.path } : null;
+/** Settings in the form of client options. */
+export interface Connection {
+  /** Empty when it is not set; `createClient` refuses that. */
+  readonly baseUrl: string;
+  /** URL of the SMS listing. */
+  readonly legacyBaseUrl?: string;
+  /** Version of the API. */
+  readonly version: Version;
+  /** Credentials for calls. */
+  readonly auth?: Auth;
+  /** Keys of the SMS listing. */
+  readonly legacyAuth?: KeyAuth;
+  /** Milliseconds after which a request ends, whatever it is doing. */
+  readonly timeout?: number;
+  /** Where `CALLS_LOG` sends its lines, when it is set. */
+  readonly logger?: Logger;
+  /** What `CALLS_LOG` says. */
+  readonly logLevel?: LogLevel;
 }
 
-/** Null: it is not set. What a command prints is read when it is asked for. */
-type ReadSecret = (() => Setting) | null;
-
-function readSecret(name: string, variable: string, places: Places): ReadSecret {
-  const { env, cwd, content, profile, report } = places;
-  // The settings of an account that does not exist have no credentials: those of another one must not be used for it.
-  if (profile === undefined) return null;
-  if (profile !== null) return secretOfAccount(name, profile, places);
-  const direct = readVariable(env, variable);
-  if (direct !== null) return known({ value: direct, origin: 'environment', from: variable });
-  const path = readVariable(env, `${variable}_FILE`);
-  if (path !== null) return known(fromFile(resolve(cwd, path), `${variable}_FILE`, report));
-  if (content === null) return null;
-  const { path: config } = content.file;
-  const referred = referredSecret(name, content.values, config, config, report);
-  if (referred !== undefined) return referred;
-  const written = content.values.get(name);
-  return written ? known({ value: written, origin: 'file', from: config }) : null;
-}
-
-/** A credential of an account: the file, the command or the environment variable that the account names, and nothing else. */
-function secretOfAccount(
-  name: string,
-  { name: account, values, from }: Profile,
-  { env, content, report }: Places,
-): ReadSecret {
-  const referred = referredSecret(name, values, content?.file.path ?? '', from, report);
-  if (referred !== undefined) return referred;
-  const variable = values.get(`${name}Env`);
-  if (variable === undefined) return null;
-  const value = readVariable(env, variable);
-  if (value !== null) return known({ value, origin: 'environment', from: variable });
-  report(problems.unsetVariable(account, variable));
-  return null;
-}
-
-/** The credential in the file or of the command that `values` name; undefined when they name neither. */
-function referredSecret(
-  name: string,
-  values: Values,
-  config: string,
-  place: string,
-  report: Report,
-): ReadSecret | undefined {
-  const path = values.get(`${name}File`);
-  if (path) return known(fromFile(resolve(config, '..', path), `${name}File of ${place}`, report));
-  const command = values.get(`${name}Command`);
-  return command ? secretCommand(command, `${name}Command of ${place}`) : undefined;
-}
-
-const known = (setting: Setting | null): ReadSecret => (setting === null ? null : () => setting);
-
-function fromFile(path: string, from: string, report: Report): Setting | null {
-  try {
-    const value = readSmallFile(path).text.trim();
-    if (value !== '') return { value, origin: 'key file', from: path };
-    report(problems.emptyFile(path, from));
-  } catch (error) {
-    report(problems.unreadableFile(path, systemCode(error), from));
-  }
-  return null;
+/**
+ * The settings as options of `createClient`: keys before a token in v3, a token in v2. The SMS number listing takes the
+ * keys even where calls are read with a token.
+ *
+ * @param writeLog where the lines go that `CALLS_LOG` switches on: stderr, unless it is given.
+ * @example
+ * const client = createClient(connectionOf(readSettings()));
+ */
+export function connectionOf(settings: Settings, writeLog?: (line: string) => void): Connection {
+  const access = settings.secret('accessKey');
+  const secret = settings.secret('secretKey');
+  const token = settings.secret('bearerToken');
+  const keys = access && secret ? apiKeys(access.value, secret.value) : undefined;
+  const version = settings.apiVersion.value;
+  const bearer = token ? bearerToken(token.value) : undefined;
+  const auth = version === 'v3' && keys ? keys : bearer;
+  return {
+    baseUrl: settings.baseUrl?.value ?? '',
+    version,
+    ...(settings.legacyBaseUrl ? { legacyBaseUrl: settings.legacyBaseUrl.value } : {}),
+    ...(auth ? { auth } : {}),
+    ...(keys ? { legacyAuth: keys } : {}),
+    ...(settings.timeout ? { timeout: settings.timeout.value } : {}),
+    ...(settings.log
+      ? { logger: lineLogger(settings.logFormat.value, writeLog), logLevel: settings.log.value }
+      : {}),
+  };
 }

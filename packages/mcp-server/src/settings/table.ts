@@ -1,7 +1,6 @@
 import type { LogFormat, LogLevel, Version } from '@call-attribution/core';
 import { isTimeZone, parseDuration } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { problems, type SettingProblem } from './problems.ts';
 
 /** Where a setting came from. */
 export type Origin = 'option' | 'environment' | 'file' | 'key file' | 'command' | 'default';
@@ -16,7 +15,28 @@ export interface Setting<T = string> {
   readonly from: string;
 }
 
-type ReadText<T> = SettingSpec<T>['read'];
+/** A setting that is missing or cannot be used, in words for whoever set it. It never holds a credential. */
+export interface SettingProblem {
+  /** What it is about: the configuration file as a whole, an account in it, or one setting. */
+  readonly place: 'file' | 'account' | 'setting';
+  /** What is wrong, as one sentence. */
+  readonly message: string;
+  /** What to do about it, when there is more to say. */
+  readonly hint?: string;
+  /** The setting, where it is about one, such as `baseUrl`. */
+  readonly of?: string;
+}
+
+/** A value as people wrote it, short enough for a message. */
+export const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
+
+const wrong = (message: string, hint?: string): SettingProblem => ({
+  place: 'setting',
+  message,
+  ...(hint === undefined ? {} : { hint }),
+});
+
+type ReadText<T> = (text: string, from: string) => { readonly value: T } | SettingProblem;
 
 /** All there is to say of a setting: its names, its check and its default. */
 export interface SettingSpec<T> {
@@ -25,27 +45,39 @@ export interface SettingSpec<T> {
   /** Where else than in an option and the environment it may be: in the configuration file, and there in an account. */
   readonly place: 'account' | 'file' | 'environment';
   /** The value as it is used, or what is wrong with it. */
-  readonly read: (text: string, from: string) => { readonly value: T } | SettingProblem;
+  readonly read: ReadText<T>;
   /** The default. */
   readonly initial?: T;
 }
 
 const url: ReadText<string> = (text, from) => {
   const parsed = URL.canParse(text) ? new URL(text) : null;
-  if (!parsed || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) return problems.notUrl(from);
-  const hasKey = parsed.username || parsed.password || /[?&](secret_)?access_key=/i.test(parsed.search);
-  return hasKey ? problems.credentialsInUrl(from) : { value: text };
+  if (!parsed || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:'))
+    return wrong(`${from} must be a URL that begins with https:// or http://`);
+  if (parsed.username || parsed.password || /[?&](secret_)?access_key=/i.test(parsed.search))
+    return wrong(
+      `${from} must not have credentials in it`,
+      'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY instead',
+    );
+  return { value: text };
 };
 
 const apiVersion: ReadText<Version> = (text, from) =>
-  text === 'v2' || text === 'v3' ? { value: text } : problems.unknownVersion(from, text);
+  text === 'v2' || text === 'v3'
+    ? { value: text }
+    : wrong(`${from}: the API version is v2 or v3, not ${quoted(text)}`);
 
 const zone: ReadText<string> = (text, from) =>
-  isTimeZone(text) ? { value: text } : problems.unknownTimeZone(from, text);
+  isTimeZone(text)
+    ? { value: text }
+    : wrong(
+        `${from}: there is no time zone ${quoted(text)}`,
+        'use an IANA name, such as America/New_York, Europe/Berlin or UTC',
+      );
 
 const duration: ReadText<number> = (text, from) => {
   const value = parseDuration(text);
-  return value > 0 ? { value } : problems.notDuration(from, text);
+  return value > 0 ? { value } : wrong(`${from} must be a duration such as 30s or 5m, not ${quoted(text)}`);
 };
 
 /** One of some words, in any case. */
@@ -53,7 +85,12 @@ const word =
   <T extends string>(known: readonly T[]): ReadText<T> =>
   (text, from) => {
     const value = known.find((each) => each === text.toLowerCase());
-    return value === undefined ? problems.unknownWord(from, text, nearest(text, known), known) : { value };
+    if (value !== undefined) return { value };
+    const near = nearest(text, known);
+    return wrong(
+      `${from} must be ${known.slice(0, -1).join(', ')} or ${known.at(-1)}, not ${quoted(text.slice(0, 20))}`,
+      near === undefined ? 'remove the variable to use the default' : `did you mean ${near}?`,
+    );
   };
 
 const setting = <T>(variable: string, place: SettingSpec<T>['place'], read: ReadText<T>) => ({
@@ -118,16 +155,17 @@ const secretNames = Object.keys(secretSettings);
 const namesIn = (...places: readonly SettingSpec<unknown>['place'][]): readonly string[] =>
   Object.entries(plainSettings).flatMap(([name, { place }]) => (places.includes(place) ? [name] : []));
 
-/** The names that a configuration file may hold, besides `accounts` and `service`. */
-export const fileNames: readonly string[] = [
-  ...namesIn('file', 'account'),
-  ...secretNames.flatMap((name) => [name, `${name}File`, `${name}Command`]),
-  'default',
-];
-
-/** The names that one of its accounts may hold: credentials are files, environment variables or commands that it names. */
-export const accountNames: readonly string[] = [
-  'id',
-  ...namesIn('account'),
-  ...secretNames.flatMap((name) => [`${name}File`, `${name}Env`, `${name}Command`]),
-];
+/** The names that a configuration file may hold besides `accounts` and `service`, and those of one of its accounts. */
+export const namesOf: Readonly<Record<'file' | 'account', readonly string[]>> = {
+  file: [
+    ...namesIn('file', 'account'),
+    ...secretNames.flatMap((name) => [name, `${name}File`, `${name}Command`]),
+    'default',
+  ],
+  // Credentials of an account are files, environment variables or commands that it names.
+  account: [
+    'id',
+    ...namesIn('account'),
+    ...secretNames.flatMap((name) => [`${name}File`, `${name}Env`, `${name}Command`]),
+  ],
+};
