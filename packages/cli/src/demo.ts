@@ -5,7 +5,7 @@ import { callTool, createServer } from '@call-attribution/mcp-server';
 import { describeVerdict, type Verdict } from '@call-attribution/node-stream';
 import { toCsv } from '@call-attribution/node-stream/encoders';
 import { fileSink } from '@call-attribution/node-stream/sinks';
-import { createAnswer, type RunningAnswer, shownValue } from '@call-attribution/questions';
+import { createAnswers, type RunningAnswers, shownValue } from '@call-attribution/questions';
 import type { Handler } from './args/command.ts';
 import { Interrupted, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -40,19 +40,17 @@ export const demo: Handler = async (args, io) => {
   const { client } = sandbox;
   try {
     await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);
-    const days = createAnswer({ groupBy: ['day'] });
     const layout = layoutOf({ groupBy: ['channel', 'day'], measures: ['calls', 'share', 'talk_sum'] }, true);
-    const channels = layout.questions.map((question) => createAnswer(question));
-    const verdict = await streamToCsv(client, path, [days, ...channels], shown, io);
+    const running = createAnswers([{ groupBy: ['day'] }, ...layout.questions]);
+    const verdict = await streamToCsv(client, path, running, shown, io);
     await print(`   ${describeVerdict(verdict)}`);
 
     const width = Math.min(100, widthOf(io.stdout, io.env) ?? 100);
     await print('', `${style.bold('3.')} A report: calls per day, and by channel`, '');
-    const chart = days
-      .answer()
-      .rows.map(({ day, calls }) => ({ label: shownValue(day), value: Number(calls) }));
+    const [days, ...answers] = running.answers();
+    const rows = days?.rows ?? [];
+    const chart = rows.map(({ day, calls }) => ({ label: shownValue(day), value: Number(calls) }));
     await print(...columnChart(chart, { width, height: 6, figure: count }), '');
-    const answers = channels.map((each) => each.answer());
     const [main] = answers;
     if (main) await print(...reportLines(reportOf(layout, main, answers), { width, style }));
 
@@ -77,7 +75,7 @@ export const demo: Handler = async (args, io) => {
 async function streamToCsv(
   client: Client,
   path: string,
-  running: readonly Pick<RunningAnswer, 'add'>[],
+  running: RunningAnswers,
   shown: string,
   io: Io,
 ): Promise<Verdict> {
@@ -85,7 +83,7 @@ async function streamToCsv(
   const { stream, verdict } = readCalls(client, { filter: 'inc_gce:1', onProgress, signal: io.signal });
   const counted = async function* (calls: AsyncIterable<Call>): AsyncGenerator<Call> {
     for await (const call of calls) {
-      for (const each of running) each.add(call);
+      running.add(call);
       yield call;
     }
   };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import { createAnswer, type Question } from '@call-attribution/questions';
+import { type Answer, createAnswers, type Question } from '@call-attribution/questions';
 import { openStore } from '@call-attribution/store';
 import { findChromium, launch } from '@call-attribution/test-tools';
 import { axeViolations } from '@call-attribution/test-tools/axe';
@@ -35,9 +35,9 @@ function shown(
 ) {
   const layout = layoutOf({ groupBy: by.split(','), measures, limit, ...more }, true);
   const answers = layout.questions.map((question) => {
-    const answer = createAnswer(question);
-    for (const each of of) answer.add(each);
-    return answer.answer();
+    const running = createAnswers([question]);
+    for (const each of of) running.add(each);
+    return running.answers()[0] as Answer;
   });
   const [main] = answers;
   if (main === undefined) throw new Error('a layout has a question');

@@ -8,27 +8,24 @@ export {
   type Literal,
   type Operator,
   type Term,
+  type Value,
   type Vocabulary,
 } from './conditions/condition.ts';
-export type { Value } from './conditions/holds.ts';
 export type { ConditionProblem, ConditionProblemCode, ConditionResult } from './conditions/parse.ts';
 export {
   type AnswerOptions,
   answerQuestion,
   answerQuestions,
-  createAnswer,
   createAnswers,
   type QuestionNeeds,
-  type RunningAnswer,
   type RunningAnswers,
 } from './engine/answer-question.ts';
-export type { Calls, ColumnBatch } from './engine/calls.ts';
+export type { Calls, ColumnBatch } from './engine/batch.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export { type OptionSentence, QuestionError, type QuestionErrorCode } from './errors.ts';
 export { callerKey } from './fields/caller-key.ts';
 export { type ClickIdName, type ClickIds, clickIdsOf } from './fields/click-ids.ts';
 export { derivedFields, type Touch, touches } from './fields/derived.ts';
-export type { Facts, Sequence } from './fields/facts.ts';
 export { parseCondition, type QuestionField, questionFields } from './fields/vocabulary.ts';
 export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut, Note } from './question/answer.ts';
 export type { PlannedMeasure } from './question/columns.ts';

@@ -6,7 +6,6 @@ import {
   answerQuestion,
   answerQuestions,
   type ColumnBatch,
-  createAnswer,
   createAnswers,
   extensionsSentence,
   type Note,
@@ -96,7 +95,7 @@ describe('names', () => {
 
   test('an unknown group is an error with the nearest name', async () => {
     await expect(answerQuestion({ groupBy: ['stat'] }, calls)).rejects.toThrow('Did you mean state?');
-    expect(() => createAnswer({ groupBy: ['week', 'stat'] })).toThrow('Did you mean state?');
+    expect(() => createAnswers([{ groupBy: ['week', 'stat'] }])).toThrow('Did you mean state?');
   });
 
   test('columns have the names that the answer gives them, however they were written', async () => {
@@ -478,9 +477,9 @@ describe('rows', () => {
   });
 
   test('several accounts are one question: order and limit hold for all', async () => {
-    const account = ({ sid }: Call) => (sid < 'c' ? 'one' : 'two');
-    const { rows } = await answerQuestion({ groupBy: ['account', 'campaign'], limit: 3 }, calls, { account });
-    expect(rows).toHaveLength(3);
+    const running = createAnswers([{ groupBy: ['account', 'campaign'], limit: 3 }]);
+    for (const each of calls) running.add(each, each.sid < 'c' ? 'one' : 'two');
+    expect(running.answers()[0]?.rows).toHaveLength(3);
   });
 });
 

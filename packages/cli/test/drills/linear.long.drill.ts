@@ -1,7 +1,7 @@
 import { apiKeys, type Call, createClient, createLimiter, fromCall } from '@call-attribution/core';
 import { scanField } from '@call-attribution/core/page';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import { createAnswer } from '@call-attribution/questions';
+import { createAnswers } from '@call-attribution/questions';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
 
@@ -119,9 +119,9 @@ test('a report by keyword and sid', async () => {
       (_, at) => ({ sid: `s${at}`, ppc_keywords: `k${at}`, talk_minutes: '1.0' }) as unknown as Call,
     );
     return () => {
-      const answer = createAnswer({ groupBy: ['keyword', 'sid'], limit: 1_000_000 });
-      for (const call of calls) answer.add(call);
-      expect(answer.answer().rows).toHaveLength(size);
+      const answers = createAnswers([{ groupBy: ['keyword', 'sid'], limit: 1_000_000 }]);
+      for (const call of calls) answers.add(call);
+      expect(answers.answers()[0]?.rows).toHaveLength(size);
     };
   });
 }, 600_000);

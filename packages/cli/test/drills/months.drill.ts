@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import { createAnswer } from '@call-attribution/questions';
+import { answerQuestion } from '@call-attribution/questions';
 import { everything, openStore } from '@call-attribution/store';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -106,9 +106,7 @@ const questions = groups.flatMap(([by, key]) =>
 );
 
 test.each(questions)('by %s: %s', async (by, measure, key, sql) => {
-  const answer = createAnswer({ groupBy: [by], measures: [measure], limit: 1000 });
-  for (const call of calls) answer.add(call);
-  const { rows } = answer.answer() as unknown as { rows: Record<string, unknown>[] };
+  const { rows } = await answerQuestion({ groupBy: [by], measures: [measure], limit: 1000 }, calls);
   const ours = rows.map((row) => [row[by] === null ? null : String(row[by]), row[measure]]);
   const theirs = await ask(`SELECT ${key} AS key, ${sql} AS value FROM calls GROUP BY 1`);
   expect(new Map(theirs.map((row) => [row.key, Number(row.value)]))).toEqual(

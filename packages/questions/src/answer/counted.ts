@@ -1,4 +1,4 @@
-import type { Value } from '../conditions/holds.ts';
+import type { Value } from '../conditions/condition.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import type { PartValue } from '../question/measures.ts';
 

@@ -1,5 +1,5 @@
 import { day } from '@call-attribution/core/time';
-import type { Value } from '../conditions/holds.ts';
+import type { Value } from '../conditions/condition.ts';
 import { dayNumber, startOfDay, weekdayOf } from '../fields/calendar.ts';
 import { type Alignment, bucketStart, isBucket, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';

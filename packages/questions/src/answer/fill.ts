@@ -1,9 +1,9 @@
 import { day, hour } from '@call-attribution/core/time';
-import type { Test } from '../conditions/condition.ts';
-import { compileCondition, type Value } from '../conditions/holds.ts';
+import type { Test, Value } from '../conditions/condition.ts';
+import { compileCondition } from '../conditions/holds.ts';
+import { Batch } from '../engine/batch.ts';
 import { dayNumber, type FieldSettings, startOfDay, weekdayOf } from '../fields/calendar.ts';
 import { weekdays } from '../fields/derived.ts';
-import { Facts } from '../fields/facts.ts';
 import { bucketStart, isBucket, timeKey } from '../question/buckets.ts';
 import type { Plan } from '../question/plan.ts';
 import type { Counted, CountedGroup } from './counted.ts';
@@ -144,7 +144,7 @@ const timeFields = ['date_added', 'day', 'week', 'month'];
 /** Can a call in these buckets meet the condition? */
 function possible({ groups, conditions, fields, settings }: Plan): (point: Point) => boolean {
   const names = groups.filter(({ isTime }) => isTime).map(({ name }) => name);
-  const facts = new Facts();
+  const call = new Batch();
   const readerOf = (field: string, test: Test) => {
     const term = fields.get(field);
     if (term?.name === 'weekday')
@@ -153,8 +153,8 @@ function possible({ groups, conditions, fields, settings }: Plan): (point: Point
     if (term === undefined || !timeFields.includes(term.name)) return () => undefined;
     const holds = compileCondition<Value>(test, fields, () => (value) => value);
     const valueAt = (time: number): Value => {
-      facts.time = time;
-      return term.read(facts);
+      call.times = Float64Array.of(time);
+      return term.read(call);
     };
     // Times only grow within a span: a test that holds at both ends, or compares with what is before or after it, has one result.
     return ({ start, end }: Span): Value | undefined => {

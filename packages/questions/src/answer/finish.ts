@@ -1,6 +1,7 @@
 import { formatNaive } from '@call-attribution/core/time';
-import { compareText } from '../conditions/fold.ts';
-import { compileCondition, type Value } from '../conditions/holds.ts';
+import type { Value } from '../conditions/condition.ts';
+import { compareValues } from '../conditions/fold.ts';
+import { compileCondition } from '../conditions/holds.ts';
 import type { AccountStatus, Answer, AnswerValue, LeftOut } from '../question/answer.ts';
 import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.ts';
 import { growsWithTime, type PlannedMeasure } from '../question/columns.ts';
@@ -196,20 +197,11 @@ function sortRows({ order, groups }: Plan, rows: readonly Row[]): readonly Row[]
   ];
   return [...rows].sort((a, b) => {
     for (const { read, descending } of readers) {
-      const [x, y] = [read(a), read(b)];
-      if (x === y) continue;
-      if (x === null) return 1;
-      if (y === null) return -1;
-      const found = compareValues(x, y);
-      if (found !== 0) return descending ? -found : found;
+      const found = compareValues(read(a), read(b), descending);
+      if (found !== 0) return found;
     }
     return 0;
   });
-}
-
-function compareValues(x: Exclude<Value, null>, y: Exclude<Value, null>): number {
-  if (typeof x === 'string' && typeof y === 'string') return compareText(x, y);
-  return Number(x) - Number(y);
 }
 
 function topOfEach({ topPer }: Plan, rows: readonly Row[]): readonly Row[] {

@@ -1,7 +1,7 @@
 import { fields as callFields } from '@call-attribution/core/record';
-import type { Condition } from '../conditions/condition.ts';
+import type { Condition, Value } from '../conditions/condition.ts';
 import { fold } from '../conditions/fold.ts';
-import { compileCondition, type Value } from '../conditions/holds.ts';
+import { compileCondition } from '../conditions/holds.ts';
 import type { PartValue } from '../question/measures.ts';
 import type { Plan } from '../question/plan.ts';
 import { callsOf } from './left-out.ts';
@@ -55,10 +55,9 @@ function textTests(plan: Plan, condition: Condition): TextTest[] {
 }
 
 /** The text fields that a condition compares: what they hold explains why it is true of no call. */
-export const comparedFields = (
-  plan: Plan,
-  { condition }: Pick<AskedCondition, 'condition'>,
-): readonly string[] => [...new Set(textTests(plan, condition).map(({ field }) => field))];
+export const comparedFields = (plan: Plan, condition: Condition): readonly string[] => [
+  ...new Set(textTests(plan, condition).map(({ field }) => field)),
+];
 
 const unmetConditions = (plan: Plan, total: readonly PartValue[]): readonly AskedCondition[] =>
   askedConditions(plan).filter(({ part }) => (total[part] ?? 0) === 0);

@@ -1,5 +1,5 @@
+import type { Value } from '../conditions/condition.ts';
 import { compareText, fold } from '../conditions/fold.ts';
-import type { Value } from '../conditions/holds.ts';
 import type { LeftOut } from '../question/answer.ts';
 import { groupValue } from '../question/buckets.ts';
 import type { Plan } from '../question/plan.ts';

@@ -1,5 +1,8 @@
 import { formatNaiveTenths } from '@call-attribution/core/time';
 
+/** A value of a field: a time or the start of a day, week or month in milliseconds. Null when the call has none. */
+export type Value = string | number | boolean | null;
+
 /** A value that a condition compares with. */
 export type Literal =
   | { readonly type: 'text'; readonly text: string }

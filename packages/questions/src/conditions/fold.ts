@@ -1,3 +1,5 @@
+import type { Value } from './condition.ts';
+
 /** A text in which letters that differ only by case are the same. Each character becomes one character. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
@@ -28,6 +30,15 @@ export function compareText(a: string, b: string): number {
     return isPairX === isPairY ? x - y : Number(isPairX) - Number(isPairY);
   }
   return a.length - b.length;
+}
+
+/** The order of two values. What has no value comes last either way. */
+export function compareValues(x: Value, y: Value, descending = false): number {
+  if (x === y) return 0;
+  if (x === null) return 1;
+  if (y === null) return -1;
+  const order = typeof x === 'string' && typeof y === 'string' ? compareText(x, y) : Number(x) - Number(y);
+  return descending ? -order : order;
 }
 
 /** The pattern of a LIKE, for folded texts. */

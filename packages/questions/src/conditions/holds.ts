@@ -1,9 +1,6 @@
 import { day } from '@call-attribution/core/time';
-import type { Condition, Literal, Operator, Term, Test, Vocabulary } from './condition.ts';
+import type { Condition, Literal, Operator, Term, Test, Value, Vocabulary } from './condition.ts';
 import { compareText, fold, likePattern } from './fold.ts';
-
-/** A value of a field: a time or the start of a day, week or month in milliseconds. Null when the call has none. */
-export type Value = string | number | boolean | null;
 
 type Plain = Exclude<Value, null>;
 

@@ -1,20 +1,21 @@
 import type { Call } from '@call-attribution/core';
 import { day } from '@call-attribution/core/time';
 import { finishAnswer } from '../answer/finish.ts';
-import { Facts, zoneShift } from '../fields/facts.ts';
 import type { AccountStatus, Answer } from '../question/answer.ts';
 import type { Period } from '../question/period.ts';
 import { type Plan, planQuestion } from '../question/plan.ts';
 import { checkQuestion, type Question } from '../question/question.ts';
-import { type CallRecord, type Calls, eachCall, recordOf } from './calls.ts';
+import { Batch, type Calls, type ColumnBatch, isColumns, Records } from './batch.ts';
 import { QuestionCount } from './count.ts';
-import { usualMemory } from './parts.ts';
+import { usualMemory } from './memory.ts';
+import { Numbering } from './numbering.ts';
 import { neededFields } from './sequences.ts';
+import { zoneShift } from './zone-shift.ts';
 
 /** What a question is answered with. */
 export interface AnswerOptions {
-  /** The account of the calls, or a function that says it of each. Default `main`. */
-  readonly account?: string | ((call: Call) => string) | undefined;
+  /** The account of the calls. Default `main`. */
+  readonly account?: string | undefined;
   /**
    * What is known of the accounts, for what the answer says of how fresh they are. Default: how many calls came, from when to when.
    */
@@ -68,16 +69,18 @@ export class RunningAnswers {
   /** What the questions need of the calls. */
   readonly needs: QuestionNeeds;
   readonly #all: readonly { readonly plan: Plan; readonly count: QuestionCount }[];
-  /** Questions in one zone look at a call together. */
-  readonly #zones: readonly { readonly facts: Facts; readonly counts: readonly QuestionCount[] }[];
-  readonly #accountOf: (call: Call) => string;
+  /** Questions in one zone look at calls together. */
+  readonly #zones: readonly { readonly batch: Batch; readonly counts: readonly QuestionCount[] }[];
+  readonly #callers = new Numbering();
+  readonly #records: Records;
+  readonly #account: string;
   readonly #known: readonly AccountStatus[] | undefined;
   readonly #signal: AbortSignal | undefined;
 
   /** See `createAnswers`. */
   constructor(questions: readonly Question[], options: AnswerOptions) {
     const { account = 'main', memory = usualMemory, now, accounts } = options;
-    this.#accountOf = typeof account === 'function' ? account : () => account;
+    this.#account = account;
     this.#known = accounts;
     this.#signal = questions.find((question) => question.signal !== undefined)?.signal;
     this.#all = questions.map((question) => {
@@ -86,48 +89,68 @@ export class RunningAnswers {
       return { plan, count: new QuestionCount(plan, memory) };
     });
     this.needs = needsOf(this.#all.map(({ plan }) => plan));
-    const zones = new Map<string, { facts: Facts; counts: QuestionCount[] }>();
+    const { fields } = this.needs;
+    const numbers = fields.includes('ani') ? this.#callers : null;
+    const zones = new Map<string, { batch: Batch; counts: QuestionCount[] }>();
     for (const { plan, count } of this.#all) {
       const zone = JSON.stringify(plan.zones);
-      const own = zones.get(zone) ?? { facts: factsOf(plan), counts: [] };
+      const own = zones.get(zone) ?? { batch: new Batch(shiftOf(plan), numbers), counts: [] };
       zones.set(zone, own);
       own.counts.push(count);
     }
     this.#zones = [...zones.values()];
+    this.#records = new Records(fields, (columns, of, sids) => this.#count(columns, of, sids));
   }
 
-  #take(record: CallRecord, account: string, sid: string): void {
-    for (const { facts, counts } of this.#zones) {
-      facts.set(record, account);
-      for (const count of counts) count.add(facts, sid);
+  #count(columns: ColumnBatch, account: string, sids: readonly string[]): void {
+    for (const { batch, counts } of this.#zones) {
+      batch.fill(columns, account);
+      for (const count of counts) count.add(batch, sids);
     }
   }
 
   /** Counts a call. `account` is that of the options unless given. */
-  add(call: Call, account: string = this.#accountOf(call)): void {
-    this.#take(recordOf(call), account, String(call.sid));
+  add(call: Call, account: string = this.#account): void {
+    this.#records.add(call, account);
   }
 
   /** Counts calls. */
-  addAll(calls: Calls, account?: string): Promise<void> {
-    const take = (record: CallRecord, isOrdered: boolean): void => {
-      const own = account ?? this.#accountOf(record as unknown as Call);
-      this.#take(record, own, isOrdered ? '' : String(record.sid));
+  async addAll(calls: Calls, account: string = this.#account): Promise<void> {
+    this.#signal?.throwIfAborted();
+    const take = (item: Call | ColumnBatch): void => {
+      if (isColumns(item)) this.#count(item, account, []);
+      else this.#records.add(item, account);
     };
-    return eachCall(calls, take, this.#signal);
+    if (Symbol.iterator in calls) {
+      let count = 0;
+      for (const item of calls) {
+        count += 1;
+        if (count % 1024 === 0) this.#signal?.throwIfAborted();
+        take(item);
+      }
+      return;
+    }
+    for await (const item of calls) {
+      this.#signal?.throwIfAborted();
+      take(item);
+    }
   }
 
   /** Counts in the calls of other answers to the same questions, which are not used any more. */
   merge(other: RunningAnswers): void {
+    this.#records.flush();
+    other.#records.flush();
+    const callerOf = Int32Array.from(other.#callers.keys, (key) => this.#callers.of(key));
     for (const [i, { count }] of this.#all.entries()) {
       const theirs = other.#all[i]?.count;
-      if (theirs !== undefined) count.merge(theirs);
+      if (theirs !== undefined) count.merge(theirs, callerOf);
     }
   }
 
   /** The answers over all calls so far. More can come after them. */
   answers(accounts: readonly AccountStatus[] | undefined = this.#known): Answer[] {
-    return this.#all.map(({ plan, count }) => finishAnswer(plan, count.counted(accounts, factsOf(plan))));
+    this.#records.flush();
+    return this.#all.map(({ plan, count }) => finishAnswer(plan, count.counted(accounts, shiftOf(plan))));
   }
 }
 
@@ -143,10 +166,10 @@ export class RunningAnswers {
 export const createAnswers = (questions: readonly Question[], options: AnswerOptions = {}): RunningAnswers =>
   new RunningAnswers(questions, options);
 
-/** The facts of calls in the zones of a question. */
-export function factsOf(plan: Pick<Plan, 'zones'> | undefined): Facts {
-  const { timeZone = null, inZone = null } = plan?.zones ?? {};
-  return new Facts(timeZone !== null && inZone !== null ? zoneShift(timeZone, inZone) : null);
+/** How times are moved into the zone of an answer. */
+export function shiftOf({ zones }: Pick<Plan, 'zones'>): Batch['shift'] {
+  const { timeZone, inZone } = zones;
+  return timeZone === null || inZone === null ? null : zoneShift(timeZone, inZone);
 }
 
 function needsOf(plans: readonly Plan[]): QuestionNeeds {
@@ -165,21 +188,5 @@ function needsOf(plans: readonly Plan[]): QuestionNeeds {
   return {
     fields,
     period: { from: Number.isFinite(from) ? from : null, to: Number.isFinite(to) ? to : null },
-  };
-}
-
-/** An answer that is fed in parts. */
-export interface RunningAnswer extends Pick<RunningAnswers, 'add' | 'addAll'> {
-  /** The answer over all calls so far. More can come after it. */
-  answer(accounts?: readonly AccountStatus[]): Answer;
-}
-
-/** Begins an answer that is fed in parts. */
-export function createAnswer(question: Question, options: AnswerOptions = {}): RunningAnswer {
-  const running = createAnswers([question], options);
-  return {
-    add: (call, account) => running.add(call, account),
-    addAll: (calls, account) => running.addAll(calls, account),
-    answer: (accounts) => running.answers(accounts)[0] as Answer,
   };
 }

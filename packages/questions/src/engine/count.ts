@@ -1,23 +1,23 @@
 import { naiveAt } from '@call-attribution/core/time';
 import type { Counted, CountedGroup } from '../answer/counted.ts';
 import { askedConditions, comparedFields, mostValues } from '../answer/nothing-found.ts';
-import { compileCondition, type Judge, type Value } from '../conditions/holds.ts';
-import type { Facts } from '../fields/facts.ts';
+import type { Value } from '../conditions/condition.ts';
+import { compileCondition, type Judge } from '../conditions/holds.ts';
 import type { AccountStatus } from '../question/answer.ts';
-import { type Alignment, alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
+import { alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
 import { shownMoment } from '../question/measures.ts';
 import type { Period } from '../question/period.ts';
 import type { Plan, SelectionPlan } from '../question/plan.ts';
-import { GroupTable, Memory, readerIn } from './parts.ts';
+import type { Batch } from './batch.ts';
+import { Memory } from './memory.ts';
+import { GroupTable, readerIn } from './parts.ts';
 import { KeptCalls } from './sequences.ts';
 
-/** What was seen of an account. */
+/** What was seen of an account; times are naive milliseconds. */
 interface SeenAccount {
   calls: number;
-  /** The first time, in naive milliseconds. */
-  first: number | null;
-  /** The last time. */
-  last: number | null;
+  first: number;
+  last: number;
 }
 
 /** A condition that no counted call has met so far. */
@@ -26,157 +26,176 @@ interface Unmet {
   readonly at: number;
   readonly fields: readonly string[];
   /** Whether it is true of a call; of the conditions of the question as a whole it is known already. */
-  readonly judge: Judge<Facts> | null;
+  readonly judge: Judge<Batch> | null;
 }
-
-/** Values of a field, and how often each was seen. */
-type Noted = readonly [name: string, read: (facts: Facts) => Value, counts: Map<Value, number>];
 
 /** Counts calls for one question. */
 export class QuestionCount {
   readonly #plan: Plan;
   readonly #bytes: number;
-  readonly #judges: readonly Judge<Facts>[];
+  readonly #judges: readonly Judge<Batch>[];
   readonly #now: GroupTable;
   readonly #past: GroupTable | null;
   readonly #kept: KeptCalls | null;
-  readonly #accounts: ReadonlySet<string> | null;
   readonly #seen = new Map<string, SeenAccount>();
   #unmet: readonly Unmet[];
-  /** What is noted of the fields of those. */
-  #noted: readonly Noted[] = [];
-  /** The account of the last call, which that of the next one mostly is. */
-  #last: { readonly account: string; readonly seen: SeenAccount } | null = null;
+  /** How often each value occurs of the fields of those. */
+  #values = new Map<string, Map<Value, number>>();
   #otherChannel = 0;
   #noTime = 0;
 
   constructor(plan: Plan, bytes: number) {
-    const { groups, settings, compared, period, accounts } = plan;
+    const { groups, settings, compared, period } = plan;
     this.#plan = plan;
     this.#bytes = bytes;
     const memory = new Memory(bytes);
-    const table = (moved: Alignment): GroupTable =>
+    const table = (moved = unmoved): GroupTable =>
       new GroupTable(
         plan,
         groups.map((group) => keyReader(group, moved, settings)),
         memory,
       );
-    this.#now = table(unmoved);
+    this.#now = table();
     this.#past = compared === null ? null : table(alignmentOf(groups, period, compared, settings));
     this.#kept = plan.needsSequence ? new KeptCalls(plan, memory) : null;
-    this.#accounts = accounts === null ? null : new Set(accounts);
     this.#judges = judgesOf(plan);
-    this.#unmet = askedConditions(plan).map((asked, at) => ({
+    this.#unmet = askedConditions(plan).map(({ condition, part }, at) => ({
       at,
-      fields: comparedFields(plan, asked),
-      judge: asked.part === 0 ? null : compileCondition(asked.condition, plan.fields, readerIn(plan)),
+      fields: comparedFields(plan, condition),
+      judge: part === 0 ? null : compileCondition(condition, plan.fields, readerIn(plan)),
     }));
     this.#note();
   }
 
-  /** Takes a call. One that comes in order has no `sid`. */
-  add(facts: Facts, sid: string): void {
-    this.#look(facts);
-    if (this.#accounts !== null && !this.#accounts.has(facts.account)) return;
-    if (this.#kept !== null) this.#kept.add(facts, sid);
-    else this.#count(facts);
+  /** Counts calls. Those that come in order have no ids. */
+  add(calls: Batch, sids: readonly string[]): void {
+    const seen = this.#seenOf(calls.account);
+    seen.calls += calls.length;
+    for (const time of calls.sentTimes.subarray(0, calls.length)) {
+      if (time < seen.first) seen.first = time;
+      if (time > seen.last) seen.last = time;
+    }
+    if (!this.#isAsked(calls.account)) return;
+    if (this.#kept !== null) this.#kept.add(calls, sids);
+    else this.#count(calls);
   }
 
-  #look({ account, sentAt }: Facts): void {
-    if (this.#last?.account !== account) this.#last = { account, seen: this.#seenOf(account) };
-    const { seen } = this.#last;
-    seen.calls += 1;
-    if (sentAt !== null) seeTime(seen, sentAt);
+  #isAsked(account: string): boolean {
+    return this.#plan.accounts?.includes(account) ?? true;
   }
 
   #seenOf(account: string): SeenAccount {
-    const seen = this.#seen.get(account) ?? { calls: 0, first: null, last: null };
+    const none = { calls: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+    const seen = this.#seen.get(account) ?? none;
     this.#seen.set(account, seen);
     return seen;
   }
 
-  /** Counts in the calls that another one of the same question has taken. */
-  merge(other: QuestionCount): void {
-    this.#now.merge(other.#now);
-    if (other.#past !== null) this.#past?.merge(other.#past);
-    if (other.#kept !== null) this.#kept?.merge(other.#kept);
+  /** Counts in the calls that another one of the same question has taken. Its callers have these numbers here. */
+  merge(other: QuestionCount, callerOf: Int32Array): void {
+    this.#now.merge(other.#now, callerOf);
+    if (other.#past !== null) this.#past?.merge(other.#past, callerOf);
+    if (other.#kept !== null) this.#kept?.merge(other.#kept, callerOf);
     this.#otherChannel += other.#otherChannel;
     this.#noTime += other.#noTime;
     this.#unmet = this.#unmet.filter(({ at }) => other.#unmet.some((each) => each.at === at));
     this.#note();
-    for (const [name, , counts] of this.#noted)
-      for (const [value, count] of other.#noted.find(([known]) => known === name)?.[2] ?? [])
+    for (const [name, counts] of this.#values)
+      for (const [value, count] of other.#values.get(name) ?? [])
         counts.set(value, (counts.get(value) ?? 0) + count);
     for (const [account, { calls, first, last }] of other.#seen) {
       const seen = this.#seenOf(account);
       seen.calls += calls;
-      for (const time of [first, last]) if (time !== null) seeTime(seen, time);
+      seen.first = Math.min(seen.first, first);
+      seen.last = Math.max(seen.last, last);
     }
   }
 
-  /** Counts a call in its groups, if the question is about it. */
-  #count(facts: Facts): void {
-    const { period, compared, calls } = this.#plan;
-    const { time, isExtension } = facts;
-    for (const [, read, counts] of this.#noted) {
-      const value = read(facts);
-      if (counts.size < mostValues || counts.has(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  /** Counts those calls that the question is about in their groups. */
+  #count(calls: Batch): void {
+    const { period, compared, calls: channel } = this.#plan;
+    if (this.#values.size > 0) this.#see(calls);
+    const judges = this.#judges;
+    const [now, past] = [new Int32Array(calls.length), new Int32Array(compared === null ? 0 : calls.length)];
+    let [nowSize, pastSize] = [0, 0];
+    for (let at = 0; at < calls.length; at += 1) {
+      calls.at = at;
+      if (!judges.every((judge) => judge(calls) === true)) continue;
+      const { time } = calls;
+      const isNow = within(time, period);
+      if (channel !== 'all' && (channel === 'extensions') !== calls.isExtension) {
+        if (isNow) this.#otherChannel += 1;
+        continue;
+      }
+      if (time === null) this.#noTime += 1;
+      if (isNow) {
+        now[nowSize] = at;
+        nowSize += 1;
+      }
+      if (compared !== null && within(time, compared)) {
+        past[pastSize] = at;
+        pastSize += 1;
+      }
     }
-    for (const judge of this.#judges) if (judge(facts) !== true) return;
-    const isNow = within(time, period);
-    if (calls !== 'all' && (calls === 'extensions') !== isExtension) {
-      if (isNow) this.#otherChannel += 1;
-      return;
-    }
-    if (time === null) this.#noTime += 1;
-    if (isNow) {
-      if (this.#unmet.length > 0) this.#meet(facts);
-      this.#now.add(facts);
-    }
-    if (this.#past !== null && compared !== null && within(time, compared)) this.#past.add(facts);
+    if (this.#unmet.length > 0) this.#meet(calls, now.subarray(0, nowSize));
+    this.#now.count(calls, now, nowSize);
+    this.#past?.count(calls, past, pastSize);
   }
 
-  /** A counted call, of which some conditions may be the first time true. */
-  #meet(facts: Facts): void {
-    const left = this.#unmet.filter(({ judge }) => judge !== null && judge(facts) !== true);
+  /** Notes the values of fields that a condition compares which no counted call has met so far. */
+  #see(calls: Batch): void {
+    for (const [name, counts] of this.#values) {
+      const read = readerIn(this.#plan)(name);
+      for (calls.at = 0; calls.at < calls.length; calls.at += 1) {
+        const value = read(calls);
+        if (counts.size < mostValues || counts.has(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
+      }
+    }
+  }
+
+  /** Counted calls, of which some conditions may be the first time true. */
+  #meet(calls: Batch, rows: Int32Array): void {
+    const left = this.#unmet.filter(({ judge }) =>
+      rows.every((at) => {
+        calls.at = at;
+        return judge !== null && judge(calls) !== true;
+      }),
+    );
     if (left.length === this.#unmet.length) return;
     this.#unmet = left;
     this.#note();
   }
 
-  /** What the fields hold that conditions compare is noted until a counted call meets them. */
   #note(): void {
     const names = new Set(this.#unmet.flatMap(({ fields }) => fields));
-    this.#noted = [...names].map(
-      (name) =>
-        this.#noted.find(([known]) => known === name) ?? [name, readerIn(this.#plan)(name), new Map()],
-    );
+    this.#values = new Map(Array.from(names, (name) => [name, this.#values.get(name) ?? new Map()]));
   }
 
   /** What was counted, for `finishAnswer`. More calls can come after it. */
-  counted(known: readonly AccountStatus[] | undefined, facts: Facts): Counted {
+  counted(known: readonly AccountStatus[] | undefined, shift: Batch['shift']): Counted {
     const seen = this.#statuses();
-    const isAsked = ({ account }: AccountStatus): boolean => this.#accounts?.has(account) ?? true;
     const accounts = {
-      accounts: known ?? seen.filter(isAsked),
-      otherAccounts: seen.filter((each) => !isAsked(each)).map(({ account }) => account),
+      accounts: known ?? seen.filter(({ account }) => this.#isAsked(account)),
+      otherAccounts: seen.flatMap(({ account }) => (this.#isAsked(account) ? [] : [account])),
     };
     if (this.#kept !== null) {
       const all = new QuestionCount({ ...this.#plan, needsSequence: false }, this.#bytes);
-      this.#kept.each(facts, (sid) => all.add(facts, sid), this.#ends(known));
-      return { ...all.counted(undefined, facts), ...accounts };
+      for (const { calls, sids } of this.#kept.accounts(shift, this.#ends(known))) all.add(calls, sids);
+      return { ...all.counted(undefined, shift), ...accounts };
     }
+    const [now, past] = [this.#now.results(), this.#past?.results()];
     const groups = new Map<string, CountedGroup>();
-    const idOf = (key: readonly Value[]): string => JSON.stringify(key);
-    for (const { key, parts } of this.#now.cells()) groups.set(idOf(key), { key, now: parts, past: null });
-    for (const { key, parts } of this.#past?.cells() ?? [])
-      groups.set(idOf(key), { key, now: groups.get(idOf(key))?.now ?? null, past: parts });
+    for (const { key, parts } of now.groups) groups.set(JSON.stringify(key), { key, now: parts, past: null });
+    for (const { key, parts } of past?.groups ?? []) {
+      const id = JSON.stringify(key);
+      groups.set(id, { key, now: groups.get(id)?.now ?? null, past: parts });
+    }
     return {
-      total: { now: this.#now.whole(), past: this.#past?.whole() ?? null },
+      total: { now: now.whole, past: past?.whole ?? null },
       groups: [...groups.values()],
       otherChannel: this.#otherChannel,
       noTime: this.#noTime,
-      values: new Map(this.#noted.map(([name, , counts]) => [name, counts])),
+      values: this.#values,
       ...accounts,
     };
   }
@@ -185,14 +204,14 @@ export class QuestionCount {
   #ends(accounts: readonly AccountStatus[] = []): Map<string, number> {
     const { timeZone } = this.#plan.zones;
     const ends = new Map<string, number>();
-    for (const [account, { last }] of this.#seen) if (last !== null) ends.set(account, last);
+    for (const [account, { last }] of this.#seen) if (Number.isFinite(last)) ends.set(account, last);
     for (const { account, syncedAt } of accounts)
       if (syncedAt !== null && timeZone !== null) ends.set(account, naiveAt(Date.parse(syncedAt), timeZone));
     return ends;
   }
 
   #statuses(): AccountStatus[] {
-    const text = (millis: number | null) => (millis === null ? null : shownMoment(millis));
+    const text = (millis: number) => (Number.isFinite(millis) ? shownMoment(millis) : null);
     return [...this.#seen]
       .map(([account, { calls, first, last }]) => ({
         ...{ account, calls, first: text(first), last: text(last) },
@@ -202,17 +221,12 @@ export class QuestionCount {
   }
 }
 
-function seeTime(seen: SeenAccount, time: number): void {
-  if (seen.first === null || time < seen.first) seen.first = time;
-  if (seen.last === null || time > seen.last) seen.last = time;
-}
-
 /** The conditions of a selection as functions. A filter of the API is about the times as they were sent. */
-export const judgesOf = (plan: SelectionPlan): readonly Judge<Facts>[] =>
+export const judgesOf = (plan: SelectionPlan): readonly Judge<Batch>[] =>
   plan.conditions.map(({ condition, asSent }) => {
     const read = readerIn(plan);
     return compileCondition(condition, plan.fields, (field) =>
-      asSent && field === 'date_added' ? ({ sentAt }: Facts) => sentAt : read(field),
+      asSent && field === 'date_added' ? ({ sentAt }: Batch) => sentAt : read(field),
     );
   });
 

@@ -1,152 +1,233 @@
 import { hour } from '@call-attribution/core/time';
-import type { Condition } from '../conditions/condition.ts';
-import { compileCondition, type Judge, type Value } from '../conditions/holds.ts';
-import { QuestionError } from '../errors.ts';
-import type { Facts } from '../fields/facts.ts';
+import type { Condition, Value } from '../conditions/condition.ts';
+import { compileCondition, type Judge } from '../conditions/holds.ts';
 import type { Part, PartValue } from '../question/measures.ts';
 import type { Plan } from '../question/plan.ts';
+import { type Batch, nobody } from './batch.ts';
+import type { Memory } from './memory.ts';
+import { Numbering } from './numbering.ts';
 
-/** Memory that the exact state of a question may take, by default. */
-export const usualMemory = 512e6;
+type Read<T> = (call: Batch) => T;
 
-/** About how much memory a question takes. */
-export class Memory {
-  readonly #most: number;
-  #taken = 0;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  take(bytes: number): void {
-    this.#taken += bytes;
-    if (this.#taken > this.#most)
-      throw new QuestionError(
-        'too_much',
-        `The exact answer needs more than the ${Math.round(this.#most / 1e6)} MB that it may use. Choose a shorter period or fewer groups, or raise \`memory\`.`,
-      );
-  }
+/** Calls of a batch by their places in it, and the group of each. */
+interface Chosen {
+  readonly calls: Batch;
+  readonly size: number;
+  readonly rows: Int32Array;
+  readonly groups: Int32Array;
 }
 
-/** What is counted of each group: a sum, how often each value occurs, all values, or the least or largest one. */
-type State = number | null | Map<Value, number> | number[];
+/** The values of a part in each group, and over all of them. */
+interface Results {
+  readonly groups: readonly PartValue[];
+  readonly whole: PartValue;
+}
 
-/** How a state is counted. Parts of one `id` share it: the median and the callers of a group are each kept once. */
+/** Counts something in each group; groups are numbered from 0. */
 interface Counter {
-  readonly id: string;
-  make(): State;
-  /** Counts a call, and returns the state. */
-  add(state: State, facts: Facts): State;
-  /** Counts in the state of another group. */
-  merge(state: State, other: State): State;
+  /** Begins the next group. */
+  open(): void;
+  count(chosen: Chosen): void;
+  /** Counts in what another one has. Its groups and its callers have these numbers here. */
+  merge(other: Counter, groupOf: readonly number[], callerOf: ArrayLike<number>): void;
 }
-
-/** How a part is counted, and made of what was counted. */
-interface PartCounter {
-  readonly counter: Counter;
-  readonly result: (state: State) => PartValue;
-}
-
-type Read<T> = (facts: Facts) => T;
 
 const bytesOfGroup = 200;
-const bytesOfValue = 64;
+const bytesOfPair = 32;
 const bytesOfNumber = 8;
 
-const sum = (id: string, of: Read<number>): PartCounter => ({
-  counter: {
-    id,
-    make: () => 0,
-    add: (state, facts) => (state as number) + of(facts),
-    merge: (state, other) => (state as number) + (other as number),
-  },
-  result: (state) => state as number,
-});
+class Sums implements Counter {
+  readonly #of: Read<number>;
+  readonly #sums: number[] = [];
 
-const counted = (id: string, counts: Read<boolean>): PartCounter =>
-  sum(id, (facts) => (counts(facts) ? 1 : 0));
+  constructor(of: Read<number>) {
+    this.#of = of;
+  }
 
-/** How many different values occur, or occur at least so often. */
-function different(id: string, read: Read<Value>, memory: Memory, least = 1): PartCounter {
-  return {
-    counter: {
-      id,
-      make: () => new Map(),
-      add(state, facts) {
-        const value = read(facts);
-        if (value === null) return state;
-        const values = state as Map<Value, number>;
-        const before = values.get(value);
-        if (before === undefined) memory.take(bytesOfValue);
-        values.set(value, (before ?? 0) + 1);
-        return state;
-      },
-      merge(state, other) {
-        const values = state as Map<Value, number>;
-        for (const [value, times] of other as Map<Value, number>)
-          values.set(value, (values.get(value) ?? 0) + times);
-        return state;
-      },
-    },
-    result(state) {
-      const values = state as Map<Value, number>;
-      if (least === 1) return values.size;
-      let found = 0;
-      for (const times of values.values()) if (times >= least) found += 1;
-      return found;
-    },
-  };
+  open(): void {
+    this.#sums.push(0);
+  }
+
+  count({ calls, size, rows, groups }: Chosen): void {
+    const [sums, of] = [this.#sums, this.#of];
+    for (let i = 0; i < size; i += 1) {
+      calls.at = rows[i] as number;
+      sums[groups[i] as number] = (sums[groups[i] as number] as number) + of(calls);
+    }
+  }
+
+  merge(other: Sums, groupOf: readonly number[]): void {
+    for (const [i, sum] of other.#sums.entries())
+      this.#sums[groupOf[i] as number] = (this.#sums[groupOf[i] as number] as number) + sum;
+  }
+
+  results(): Results {
+    return { groups: this.#sums, whole: this.#sums.reduce((all, sum) => all + sum, 0) };
+  }
 }
 
-/** The value at rank `ceil(part / of * n)`. */
-const ranked = (
-  id: string,
-  read: Read<number | null>,
-  memory: Memory,
-  part: number,
-  of: number,
-): PartCounter => ({
-  counter: {
-    id,
-    make: () => [],
-    add(state, facts) {
-      const value = read(facts);
-      if (value === null) return state;
-      memory.take(bytesOfNumber);
-      (state as number[]).push(value);
-      return state;
-    },
-    merge(state, other) {
-      for (const value of other as number[]) (state as number[]).push(value);
-      return state;
-    },
-  },
-  result(state) {
-    const values = Float64Array.from(state as number[]).sort();
-    return values[Math.ceil((part * values.length) / of) - 1] ?? null;
-  },
-});
+/** The first or the last time. */
+class Extremes implements Counter {
+  readonly #choose: (a: number, b: number) => number;
+  readonly #times: (number | null)[] = [];
 
-const extreme = (id: string, choose: (a: number, b: number) => number): PartCounter => {
-  const merge = (state: State, other: State): State =>
-    state === null || other === null ? (state ?? other) : choose(state as number, other as number);
-  return {
-    counter: { id, make: () => null, add: (state, { time }) => merge(state, time), merge },
-    result: (state) => state as PartValue,
-  };
-};
+  constructor(choose: (a: number, b: number) => number) {
+    this.#choose = choose;
+  }
 
-/** Reads the fields of a plan by their names. */
-export const readerIn =
-  ({ fields }: Pick<Plan, 'fields'>) =>
-  (name: string): Read<Value> =>
-    fields.get(name)?.read ?? (() => null);
+  open(): void {
+    this.#times.push(null);
+  }
+
+  count({ calls, size, rows, groups }: Chosen): void {
+    for (let i = 0; i < size; i += 1) {
+      calls.at = rows[i] as number;
+      this.#see(groups[i] as number, calls.time);
+    }
+  }
+
+  merge(other: Extremes, groupOf: readonly number[]): void {
+    for (const [i, time] of other.#times.entries()) this.#see(groupOf[i] as number, time);
+  }
+
+  #see(group: number, time: number | null): void {
+    this.#times[group] = this.#of(this.#times[group] ?? null, time);
+  }
+
+  #of(a: number | null, b: number | null): number | null {
+    return a === null || b === null ? (a ?? b) : this.#choose(a, b);
+  }
+
+  results(): Results {
+    return { groups: this.#times, whole: this.#times.reduce((a, b) => this.#of(a, b), null) };
+  }
+}
+
+/** All values of a number. */
+class Numbers implements Counter {
+  readonly #read: Read<number | null>;
+  readonly #memory: Memory;
+  readonly #lists: number[][] = [];
+  /** The same in order, and all together at the end; empty as long as nobody asks. */
+  #sorted: Float64Array[] = [];
+
+  constructor(read: Read<number | null>, memory: Memory) {
+    this.#read = read;
+    this.#memory = memory;
+  }
+
+  open(): void {
+    this.#lists.push([]);
+  }
+
+  count({ calls, size, rows, groups }: Chosen): void {
+    const [lists, read] = [this.#lists, this.#read];
+    this.#sorted = [];
+    for (let i = 0; i < size; i += 1) {
+      calls.at = rows[i] as number;
+      const value = read(calls);
+      if (value !== null) (lists[groups[i] as number] as number[]).push(value);
+    }
+    this.#memory.take(bytesOfNumber * size);
+  }
+
+  merge(other: Numbers, groupOf: readonly number[]): void {
+    this.#sorted = [];
+    for (const [i, list] of other.#lists.entries()) {
+      const own = this.#lists[groupOf[i] as number] as number[];
+      for (const value of list) own.push(value);
+    }
+  }
+
+  /** The values at rank `ceil(part / of * n)`. */
+  results(part: number, of: number): Results {
+    if (this.#sorted.length === 0)
+      this.#sorted = [...this.#lists, this.#lists.flat()].map((list) => new Float64Array(list).sort());
+    const ranked = this.#sorted.map((values) => values[Math.ceil((part * values.length) / of) - 1] ?? null);
+    return { groups: ranked.slice(0, -1), whole: ranked.at(-1) ?? null };
+  }
+}
+
+/** How often each value occurs. Values are numbered: those of callers are, others are here. */
+class Occurrences implements Counter {
+  readonly #read: Read<Value> | null;
+  readonly #memory: Memory;
+  readonly #values = new Map<Value, number>();
+  /** Pairs of a group and a value, and how often each occurs. */
+  readonly #pairs = new Numbering();
+  readonly #times: number[] = [];
+  #size = 0;
+
+  /** Counts the callers, or the values of a field. */
+  constructor(read: Read<Value> | null, memory: Memory) {
+    this.#read = read;
+    this.#memory = memory;
+  }
+
+  open(): void {
+    this.#size += 1;
+  }
+
+  count({ calls, size, rows, groups }: Chosen): void {
+    const read = this.#read;
+    for (let i = 0; i < size; i += 1) {
+      calls.at = rows[i] as number;
+      const value = read === null ? calls.caller : this.#numberOf(read(calls));
+      if (value !== nobody) this.#add(groups[i] as number, value, 1);
+    }
+  }
+
+  /** The number of a value; an empty one is none. */
+  #numberOf(value: Value): number {
+    if (value === null || value === '') return nobody;
+    let number = this.#values.get(value);
+    if (number === undefined) {
+      number = this.#values.size;
+      this.#values.set(value, number);
+      this.#memory.take(bytesOfPair * 2);
+    }
+    return number;
+  }
+
+  #add(group: number, value: number, times: number): void {
+    const at = this.#pairs.of(group * 2 ** 32 + value);
+    if (at < this.#times.length) this.#times[at] = (this.#times[at] as number) + times;
+    else {
+      this.#memory.take(bytesOfPair);
+      this.#times.push(times);
+    }
+  }
+
+  merge(other: Occurrences, groupOf: readonly number[], callerOf: ArrayLike<number>): void {
+    const numberOf =
+      this.#read === null ? callerOf : Array.from(other.#values.keys(), (value) => this.#numberOf(value));
+    other.#each((group, value, times) =>
+      this.#add(groupOf[group] as number, numberOf[value] as number, times),
+    );
+  }
+
+  #each(take: (group: number, value: number, times: number) => void): void {
+    for (const [i, pair] of this.#pairs.keys.entries())
+      take(Math.floor(pair / 2 ** 32), pair % 2 ** 32, this.#times[i] as number);
+  }
+
+  /** How many values occur at least so often. */
+  results(least: number): Results {
+    const groups = new Array<number>(this.#size).fill(0);
+    const all: number[] = [];
+    this.#each((group, value, times) => {
+      if (times >= least) groups[group] = (groups[group] as number) + 1;
+      all[value] = (all[value] ?? 0) + times;
+    });
+    return { groups, whole: all.reduce((found, times) => found + Number(times >= least), 0) };
+  }
+}
 
 /** A number field in steps of which `scale` make 1. */
 const numberOf =
   (read: Read<Value>, scale: number): Read<number | null> =>
-  (facts) => {
-    const value = read(facts);
+  (call) => {
+    const value = read(call);
     return typeof value === 'number' ? Math.round(value * scale) : null;
   };
 
@@ -162,143 +243,141 @@ function follows(kind: 'followed' | 'called_again' | 'reached', hours: number): 
   };
 }
 
-function counterOf(
-  part: Part,
-  plan: Plan,
-  judgeOf: (condition: Condition) => Judge<Facts>,
-  memory: Memory,
-): PartCounter {
+/** What the counters of a table are made with. */
+interface Making {
+  readonly memory: Memory;
+  readonly read: (field: string) => Read<Value>;
+  readonly judge: (condition: Condition) => Judge<Batch>;
+  /** Parts of one id share a counter: the median and the callers of a group are each kept once. */
+  readonly share: <C extends Counter>(id: string, make: () => C) => C;
+}
+
+/** Begins to count a part. The function gives what was counted. */
+function counterOf(part: Part, { memory, read, judge, share }: Making): () => Results {
   const id = JSON.stringify(part);
-  const readerOf = readerIn(plan);
+  const sum = (of: Read<number>) => {
+    const counter = share(id, () => new Sums(of));
+    return () => counter.results();
+  };
+  const counted = (counts: Read<boolean>) => sum((call) => (counts(call) ? 1 : 0));
   switch (part.kind) {
     case 'calls':
-      return sum(id, () => 1);
+      return sum(() => 1);
     case 'extensions':
-      return counted(id, ({ isExtension }) => isExtension);
+      return counted(({ isExtension }) => isExtension);
     case 'missed':
-      return counted(id, ({ talk }) => talk === 0);
+      return counted(({ talk }) => talk === 0);
     case 'answered':
-      return counted(id, ({ talk }) => talk !== null && talk > 0);
+      return counted(({ talk }) => talk !== null && talk > 0);
     case 'judged':
-      return counted(id, ({ talk }) => talk !== null && talk >= 0);
+      return counted(({ talk }) => talk !== null && talk >= 0);
     case 'with_caller':
-      return counted(id, ({ caller }) => caller !== null);
-    case 'callers':
-      return different('callers', ({ caller }) => caller, memory);
-    case 'repeat_callers':
-      return different('callers', ({ caller }) => caller, memory, 2);
+      return counted(({ caller }) => caller !== nobody);
     case 'first_time':
-      return counted(id, ({ sequence }) => sequence?.nth === 1);
+      return counted(({ sequence }) => sequence?.nth === 1);
+    case 'callers':
+    case 'repeat_callers': {
+      const counter = share('callers', () => new Occurrences(null, memory));
+      return () => counter.results(part.kind === 'callers' ? 1 : 2);
+    }
     case 'first':
-      return extreme(id, Math.min);
-    case 'last':
-      return extreme(id, Math.max);
+    case 'last': {
+      const counter = share(id, () => new Extremes(part.kind === 'first' ? Math.min : Math.max));
+      return () => counter.results();
+    }
     case 'sum': {
-      const read = numberOf(readerOf(part.field), part.scale);
-      return sum(id, (facts) => read(facts) ?? 0);
+      const number = numberOf(read(part.field), part.scale);
+      return sum((call) => number(call) ?? 0);
     }
     case 'known': {
-      const read = numberOf(readerOf(part.field), part.scale);
-      return counted(id, (facts) => read(facts) !== null);
+      const number = numberOf(read(part.field), part.scale);
+      return counted((call) => number(call) !== null);
     }
-    case 'rank':
-      return ranked(
-        `rank ${part.field}`,
-        numberOf(readerOf(part.field), part.scale),
-        memory,
-        part.part,
-        part.of,
-      );
+    case 'rank': {
+      const number = numberOf(read(part.field), part.scale);
+      const counter = share(`rank ${part.field}`, () => new Numbers(number, memory));
+      return () => counter.results(part.part, part.of);
+    }
     case 'distinct': {
-      const read = readerOf(part.field);
-      return different(
-        id,
-        (facts) => {
-          const value = read(facts);
-          return value === '' ? null : value;
-        },
-        memory,
-      );
+      const counter = share(id, () => new Occurrences(read(part.field), memory));
+      return () => counter.results(1);
     }
     case 'without': {
-      const read = readerOf(part.field);
-      return counted(id, (facts) => {
-        const value = read(facts);
-        return value === null || value === '';
-      });
+      const value = read(part.field);
+      return counted((call) => value(call) === null || value(call) === '');
     }
     case 'holds': {
-      const judge = judgeOf(part.condition);
-      return counted(id, (facts) => judge(facts) === true);
+      const holds = judge(part.condition);
+      return counted((call) => holds(call) === true);
     }
     case 'followed':
     case 'called_again':
     case 'reached':
-      return counted(id, follows(part.kind, part.hours));
+      return counted(follows(part.kind, part.hours));
   }
-}
-
-/** What was counted of a group: its key, and the states of the parts. */
-interface Cell {
-  readonly key: readonly Value[];
-  readonly states: State[];
 }
 
 /** The groups of one period, in a tree of maps: a level for each group of the question. Only those that a call is in are kept. */
 export class GroupTable {
   readonly #reads: readonly Read<Value>[];
-  readonly #parts: readonly (PartCounter & { readonly at: number })[];
-  readonly #counters: readonly Counter[];
   readonly #memory: Memory;
   readonly #tree: Map<Value, unknown> = new Map();
-  readonly #cells: Cell[] = [];
+  readonly #keys: (readonly Value[])[] = [];
+  readonly #counters = new Map<string, Counter>();
+  readonly #parts: readonly (() => Results)[];
+  #groups = new Int32Array(0);
 
   /** `reads` reads the groups of a call. */
   constructor(plan: Plan, reads: readonly Read<Value>[], memory: Memory) {
     this.#reads = reads;
     this.#memory = memory;
-    const judges = new Map<string, Judge<Facts>>();
-    const judgeOf = (condition: Condition): Judge<Facts> => {
-      const id = JSON.stringify(condition);
-      const judge = judges.get(id) ?? compileCondition(condition, plan.fields, readerIn(plan));
-      judges.set(id, judge);
-      return judge;
+    const read = readerIn(plan);
+    const judges = new Map<string, Judge<Batch>>();
+    const making: Making = {
+      memory,
+      read,
+      judge(condition) {
+        const id = JSON.stringify(condition);
+        const judge = judges.get(id) ?? compileCondition(condition, plan.fields, read);
+        judges.set(id, judge);
+        return judge;
+      },
+      share: (id, make) => {
+        const counter = (this.#counters.get(id) as ReturnType<typeof make> | undefined) ?? make();
+        this.#counters.set(id, counter);
+        return counter;
+      },
     };
-    const counters = new Map<string, Counter>();
-    this.#parts = plan.parts.map((part) => {
-      const own = counterOf(part, plan, judgeOf, memory);
-      const { id } = own.counter;
-      if (!counters.has(id)) counters.set(id, own.counter);
-      return { ...own, at: [...counters.keys()].indexOf(id) };
-    });
-    this.#counters = [...counters.values()];
+    this.#parts = plan.parts.map((part) => counterOf(part, making));
   }
 
-  /** Counts a call in its group. */
-  add(facts: Facts): void {
-    const reads = this.#reads;
-    const key: Value[] = [];
-    for (let i = 0; i < reads.length; i += 1) key.push(reads[i]?.(facts) ?? null);
-    const { states } = this.#cellOf(key);
-    const counters = this.#counters;
-    for (let i = 0; i < counters.length; i += 1)
-      states[i] = (counters[i] as Counter).add(states[i] as State, facts);
-  }
-
-  /** Counts in what another table of the same question has. */
-  merge(other: GroupTable): void {
-    for (const { key, states } of other.#cells) {
-      const own = this.#cellOf(key).states;
-      for (const [i, counter] of this.#counters.entries())
-        own[i] = counter.merge(own[i] as State, states[i] as State);
+  /** Counts the first `size` calls of those whose places `rows` has. */
+  count(calls: Batch, rows: Int32Array, size: number): void {
+    if (size === 0) return;
+    if (this.#groups.length < size) this.#groups = new Int32Array(rows.length);
+    const [reads, groups] = [this.#reads, this.#groups];
+    const valueAt = (level: number): Value => reads[level]?.(calls) ?? null;
+    for (let i = 0; i < size; i += 1) {
+      calls.at = rows[i] as number;
+      groups[i] = this.#groupOf(valueAt);
     }
+    for (const counter of this.#counters.values()) counter.count({ calls, size, rows, groups });
   }
 
-  #cellOf(key: readonly Value[]): Cell {
+  /** Counts in what another table of the same question has. Its callers have these numbers here. */
+  merge(other: GroupTable, callerOf: ArrayLike<number>): void {
+    const groupOf = other.#keys.map((key) => this.#groupOf((level) => key[level] ?? null));
+    const counters = [...other.#counters.values()];
+    for (const [i, counter] of [...this.#counters.values()].entries())
+      counter.merge(counters[i] as Counter, groupOf, callerOf);
+  }
+
+  /** The number of the group with these values. */
+  #groupOf(valueAt: (level: number) => Value): number {
+    const last = this.#reads.length - 1;
     let node = this.#tree;
-    const last = key.length - 1;
-    for (let i = 0; i < last; i += 1) {
-      const value = key[i] ?? null;
+    for (let level = 0; level < last; level += 1) {
+      const value = valueAt(level);
       let next = node.get(value) as Map<Value, unknown> | undefined;
       if (next === undefined) {
         next = new Map();
@@ -306,42 +385,35 @@ export class GroupTable {
       }
       node = next;
     }
-    let cell = node.get(key[last] ?? null) as Cell | undefined;
-    if (cell === undefined) {
-      cell = this.#create(key);
-      node.set(key[last] ?? null, cell);
-    }
-    return cell;
+    const value = valueAt(last);
+    const group = node.get(value) as number | undefined;
+    if (group !== undefined) return group;
+    node.set(value, this.#keys.length);
+    return this.#open(this.#reads.map((_, level) => valueAt(level)));
   }
 
-  #create(key: readonly Value[]): Cell {
-    const texts = key.reduce(
-      (bytes: number, value) => bytes + (typeof value === 'string' ? value.length : 0),
-      0,
-    );
-    this.#memory.take(bytesOfGroup + texts + bytesOfNumber * this.#counters.length);
-    const cell = { key, states: this.#counters.map((counter) => counter.make()) };
-    this.#cells.push(cell);
-    return cell;
+  #open(key: readonly Value[]): number {
+    const texts = key.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
+    this.#memory.take(bytesOfGroup + texts + bytesOfNumber * this.#counters.size);
+    for (const counter of this.#counters.values()) counter.open();
+    return this.#keys.push(key) - 1;
   }
 
-  #results(states: readonly State[]): PartValue[] {
-    return this.#parts.map(({ at, result }) => result(states[at] as State));
-  }
-
-  /** What was counted of each group. */
-  cells(): { readonly key: readonly Value[]; readonly parts: PartValue[] }[] {
-    return this.#cells.map(({ key, states }) => ({ key, parts: this.#results(states) }));
-  }
-
-  /** The parts over all groups. */
-  whole(): PartValue[] {
-    const [only] = this.#cells;
-    if (only !== undefined && this.#cells.length === 1) return this.#results(only.states);
-    const all = this.#counters.map((counter) => counter.make());
-    for (const { states } of this.#cells)
-      for (const [i, counter] of this.#counters.entries())
-        all[i] = counter.merge(all[i] as State, states[i] as State);
-    return this.#results(all);
+  /** The parts of each group, and over all groups. */
+  results(): {
+    readonly groups: readonly { key: readonly Value[]; parts: PartValue[] }[];
+    readonly whole: PartValue[];
+  } {
+    const parts = this.#parts.map((results) => results());
+    return {
+      groups: this.#keys.map((key, i) => ({ key, parts: parts.map(({ groups }) => groups[i] ?? null) })),
+      whole: parts.map(({ whole }) => whole),
+    };
   }
 }
+
+/** Reads the fields of a plan by their names. */
+export const readerIn =
+  ({ fields }: Pick<Plan, 'fields'>) =>
+  (name: string): Read<Value> =>
+    fields.get(name)?.read ?? (() => null);

@@ -1,15 +1,16 @@
 import type { Call } from '@call-attribution/core';
-import { compareText } from '../conditions/fold.ts';
-import type { Value } from '../conditions/holds.ts';
+import type { Value } from '../conditions/condition.ts';
+import { compareValues } from '../conditions/fold.ts';
 import { nameOf } from '../conditions/names.ts';
-import type { Facts, Sequence } from '../fields/facts.ts';
+import type { QuestionField } from '../fields/vocabulary.ts';
 import { needsSequence, planSelection, type ReadOptions } from '../question/plan.ts';
 import type { CallSelection } from '../question/question.ts';
 import { readOrder } from '../question/resolve.ts';
-import { factsOf } from './answer-question.ts';
-import { recordOf } from './calls.ts';
+import { shiftOf } from './answer-question.ts';
+import { Batch, columnsOf, Records } from './batch.ts';
 import { judgesOf, within } from './count.ts';
-import { Memory, usualMemory } from './parts.ts';
+import { Memory, usualMemory } from './memory.ts';
+import { Numbering } from './numbering.ts';
 import { KeptCalls, neededFields } from './sequences.ts';
 
 /** Chooses and orders single calls as a question would. */
@@ -43,61 +44,60 @@ export function selectCalls(
   { order = 'date_added', ...read }: ReadOptions & { readonly order?: string | undefined } = {},
 ): CallSelector {
   const plan = planSelection(selection, read);
-  const facts = factsOf(plan);
-  const accounts = plan.accounts === null ? null : new Set(plan.accounts);
-  const readField = (field: string, of: Facts): Value => plan.fields.get(nameOf(field))?.read(of) ?? null;
-  /** Days of the week are sorted as they follow each other. */
-  const readPlace = (field: string, of: Facts): Value => {
-    const { isOrdered, values = [] } = plan.fields.get(nameOf(field)) ?? {};
-    const value = readField(field, of);
-    return isOrdered && typeof value === 'string' ? values.indexOf(value) : value;
-  };
   const judges = judgesOf(plan);
   const names = new Map([...plan.fields].map(([name, field]) => [nameOf(name), field.name]));
   const sorts = readOrder(order, [...new Set(names.values())], 'a call', names);
   const groups = sorts.flatMap(({ column }) => plan.fields.get(nameOf(column)) ?? []);
   const needs = { ...plan, groups, parts: [] };
   const isSequence = needsSequence(needs);
+  const fields = neededFields(needs);
+  const numbers = new Numbering();
+  const call = new Batch(shiftOf(plan), numbers);
   const kept = new KeptCalls(needs, new Memory(usualMemory));
-  let places: ReadonlyMap<string, Sequence | null> | null = null;
-  const set = (call: Call, account: string): void => {
-    facts.set(recordOf(call), account);
+  const learned = new Records(fields, (columns, account, sids) => {
+    call.fill(columns, account);
+    kept.add(call, sids);
+  });
+  let places: ReadonlyMap<string, Place> | null = null;
+  const set = (record: Call, account: string): void => {
+    call.fill(columnsOf([record], fields), account);
+    call.at = 0;
     if (!isSequence) return;
+    learned.flush();
     places ??= placesOf(kept);
-    facts.sequence = places.get(idOf(account, call.sid)) ?? null;
+    const place = places.get(idOf(account, record.sid));
+    if (place !== undefined) place.calls.at = place.at;
+    call.sequences = place?.calls.sequences ?? null;
+  };
+  /** Days of the week are sorted as they follow each other. */
+  const placeOf = ({ read, isOrdered, values = [] }: QuestionField): Value => {
+    const value = read(call);
+    return isOrdered && typeof value === 'string' ? values.indexOf(value) : value;
   };
   return {
     period: plan.period,
     needsSequence: isSequence,
-    fields: ['sid', ...neededFields(needs)],
-    learn(call, account) {
+    fields: ['sid', ...fields],
+    learn(record, account) {
       if (!isSequence) return;
-      facts.set(recordOf(call), account);
-      kept.add(facts, String(call.sid));
+      learned.add(record, account);
       places = null;
     },
-    judge(call, account) {
-      if (accounts !== null && !accounts.has(account)) return 'no';
-      set(call, account);
-      const { time, isExtension } = facts;
-      if (!within(time, plan.period)) return 'no';
-      for (const judge of judges) if (judge(facts) !== true) return 'no';
-      const isOther = plan.calls !== 'all' && (plan.calls === 'extensions') !== isExtension;
+    judge(record, account) {
+      if (plan.accounts?.includes(account) === false) return 'no';
+      set(record, account);
+      if (!within(call.time, plan.period) || !judges.every((judge) => judge(call) === true)) return 'no';
+      const isOther = plan.calls !== 'all' && (plan.calls === 'extensions') !== call.isExtension;
       return isOther ? 'other' : 'selected';
     },
-    keyOf(call, account) {
-      set(call, account);
-      return [...sorts.map(({ column }) => readPlace(column, facts)), account, String(call.sid)];
+    keyOf(record, account) {
+      set(record, account);
+      return [...groups.map(placeOf), account, String(record.sid)];
     },
     compare(a, b) {
       for (let i = 0; i < a.length; i += 1) {
-        const [x, y] = [a[i] ?? null, b[i] ?? null];
-        if (x === y) continue;
-        if (x === null) return 1;
-        if (y === null) return -1;
-        const found =
-          typeof x === 'string' && typeof y === 'string' ? compareText(x, y) : Number(x) - Number(y);
-        if (found !== 0) return sorts[i]?.descending ? -found : found;
+        const order = compareValues(a[i] ?? null, b[i] ?? null, sorts[i]?.descending);
+        if (order !== 0) return order;
       }
       return 0;
     },
@@ -106,9 +106,15 @@ export function selectCalls(
 
 const idOf = (account: string, sid: unknown): string => `${account} ${String(sid)}`;
 
-function placesOf(kept: KeptCalls): ReadonlyMap<string, Sequence | null> {
-  const places = new Map<string, Sequence | null>();
-  const facts = factsOf(undefined);
-  kept.each(facts, (sid) => places.set(idOf(facts.account, sid), facts.sequence && { ...facts.sequence }));
+/** A call among all calls of its account. */
+interface Place {
+  readonly calls: Batch;
+  readonly at: number;
+}
+
+function placesOf(kept: KeptCalls): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
+  for (const { calls, sids } of kept.accounts(null))
+    for (const [at, sid] of sids.entries()) places.set(idOf(calls.account, sid), { calls, at });
   return places;
 }

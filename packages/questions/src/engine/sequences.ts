@@ -1,9 +1,8 @@
 import { compareText } from '../conditions/fold.ts';
 import { touches } from '../fields/derived.ts';
-import { Facts, type Sequence } from '../fields/facts.ts';
 import { type Needs, namedFields } from '../question/plan.ts';
-import type { CallRecord } from './calls.ts';
-import type { Memory } from './parts.ts';
+import { Batch, nobody, type Sequence } from './batch.ts';
+import type { Memory } from './memory.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there: what it needs of each is kept.
 
@@ -22,212 +21,184 @@ const neededFor: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries([...touches].map(([name, { field }]) => [name, [field]])),
 };
 const callerParts = [
-  'callers',
-  'repeat_callers',
-  'with_caller',
-  'first_time',
-  'followed',
-  'called_again',
-  'reached',
+  ...['callers', 'repeat_callers', 'with_caller', 'first_time', 'followed', 'called_again', 'reached'],
 ];
 
 const namedInRecord = (plan: Needs): readonly string[] => [
   ...new Set(namedFields(plan).flatMap((name) => neededFor[name] ?? [name])),
 ];
 
-/** The fields of a record that a question needs. */
-export function neededFields(plan: Needs): readonly string[] {
-  const hasCallers =
-    plan.parts.some(({ kind }) => callerParts.includes(kind)) ||
-    namedFields(plan).some((name) => callerFields.includes(name) || touches.has(name));
-  const always = ['date_added', 'channel', ...(hasCallers ? ['ani'] : [])];
-  return [...new Set([...always, ...namedInRecord(plan)])];
-}
+/** Does a question look at callers? */
+const needsCallers = (plan: Needs): boolean =>
+  plan.parts.some(({ kind }) => callerParts.includes(kind)) ||
+  namedFields(plan).some((name) => callerFields.includes(name) || touches.has(name));
 
-const nobody = -1;
-const bytesOfCall = 72;
+/** The fields of a record that a question needs. */
+export const neededFields = (plan: Needs): readonly string[] => [
+  ...new Set(['date_added', 'channel', ...(needsCallers(plan) ? ['ani'] : []), ...namedInRecord(plan)]),
+];
+
+const [bytesOfCall, bytesOfId] = [48, 24];
+
+/** What is kept of some calls of an account. */
+type Kept = Pick<Batch, 'length' | 'sentTimes' | 'talks' | 'extensions' | 'callers' | 'columns'> & {
+  /** Empty texts for calls that came in order. */
+  readonly sids: readonly string[];
+};
 
 /** Calls that are kept until all are there: what is needed of each, field by field. */
 export class KeptCalls {
   readonly #fields: readonly string[];
-  readonly #columns: readonly unknown[][];
   readonly #memory: Memory;
-  readonly #hasTouches: boolean;
-  readonly #sids: string[] = [];
-  /** Infinity without a time: such calls come last. */
-  readonly #times: number[] = [];
-  readonly #talks: (number | null)[] = [];
-  readonly #extensions: boolean[] = [];
-  readonly #accounts: string[] = [];
-  /** The number of the caller among those of all accounts; `nobody` without one. */
-  readonly #callers: number[] = [];
-  readonly #keys: (number | string)[] = [];
-  readonly #numbers = new Map<string, Map<number | string, number>>();
-  readonly #texts = new Map<string, string>();
-  /** So far the calls have come in order. */
-  #isOrdered = true;
+  readonly #accounts = new Map<string, Kept[]>();
+  readonly #texts = new Map<unknown, unknown>();
 
   constructor(plan: Needs, memory: Memory) {
     this.#fields = namedInRecord(plan).filter((name) => name !== 'date_added' && name !== 'talk_minutes');
-    this.#columns = this.#fields.map(() => []);
     this.#memory = memory;
-    this.#hasTouches = namedFields(plan).some((name) => touches.has(name));
   }
 
-  /** Keeps what is needed of a call. Calls of one time are in the order of their ids; those that come so have none. */
-  add({ record, account, caller, sentAt, talk, isExtension }: Facts, sid: string): void {
-    let bytes = bytesOfCall;
-    for (const [i, name] of this.#fields.entries()) {
-      const value = record[name];
-      this.#columns[i]?.push(typeof value === 'string' ? this.#once(value) : value);
-      bytes += 8;
-    }
-    const time = sentAt ?? Number.POSITIVE_INFINITY;
-    const before = this.#times.at(-1) ?? time;
-    if (before > time || (before === time && compareText(this.#sids.at(-1) ?? sid, sid) > 0))
-      this.#isOrdered = false;
-    this.#memory.take(bytes + sid.length);
-    this.#sids.push(sid);
-    this.#times.push(time);
-    this.#talks.push(talk);
-    this.#extensions.push(isExtension);
-    this.#accounts.push(account);
-    this.#callers.push(caller === null ? nobody : this.#numberOf(account, caller));
+  /** Keeps what is needed of calls. Those of one time are in the order of their ids, if they have any, otherwise as they come. */
+  add(
+    { length, account, sentTimes, talks, extensions, callers, columns }: Batch,
+    sids: readonly string[],
+  ): void {
+    this.#memory.take(length * (bytesOfCall + 8 * this.#fields.length) + bytesOfId * sids.length);
+    this.#keep(account, {
+      ...{ length, sids: sids.length === 0 ? new Array<string>(length).fill('') : sids },
+      sentTimes: sentTimes.slice(0, length),
+      talks: talks.slice(0, length),
+      extensions: extensions.slice(0, length),
+      callers: callers.slice(0, length),
+      columns: Object.fromEntries(
+        this.#fields.map((name) => [
+          name,
+          Array.from({ length }, (_, at) => this.#once(columns[name]?.[at])),
+        ]),
+      ),
+    });
   }
 
-  /** Keeps the calls of another one of the same question. */
-  merge(other: KeptCalls): void {
-    const facts = new Facts();
-    other.each(facts, (sid) => this.add(facts, sid));
+  #keep(account: string, kept: Kept): void {
+    const list = this.#accounts.get(account) ?? [];
+    if (list.push(kept) === 1) this.#accounts.set(account, list);
   }
 
   /** One copy of a text that comes again and again. */
-  #once(text: string): string {
-    const known = this.#texts.get(text);
+  #once(value: unknown): unknown {
+    if (typeof value !== 'string') return value;
+    const known = this.#texts.get(value);
     if (known !== undefined) return known;
-    this.#memory.take(48 + text.length);
-    this.#texts.set(text, text);
-    return text;
+    this.#memory.take(48 + value.length);
+    this.#texts.set(value, value);
+    return value;
   }
 
-  #numberOf(account: string, caller: number | string): number {
-    let numbers = this.#numbers.get(account);
-    if (numbers === undefined) {
-      numbers = new Map();
-      this.#numbers.set(account, numbers);
-    }
-    let number = numbers.get(caller);
-    if (number === undefined) {
-      this.#memory.take(72);
-      number = this.#keys.push(caller) - 1;
-      numbers.set(caller, number);
-    }
-    return number;
-  }
-
-  /** The fields that were kept of a call. */
-  #recordAt(at: number): CallRecord {
-    return Object.fromEntries(this.#fields.map((name, i) => [name, this.#columns[i]?.[at]]));
+  /** Keeps the calls of another one of the same question. */
+  merge(other: KeptCalls, callerOf: Int32Array): void {
+    for (const [account, list] of other.#accounts)
+      for (const kept of list) {
+        this.#memory.take(kept.length * (bytesOfCall + 8 * this.#fields.length));
+        const callers = kept.callers.map((caller) =>
+          caller === nobody ? nobody : (callerOf[caller] as number),
+        );
+        this.#keep(account, { ...kept, callers });
+      }
   }
 
   /**
-   * Sets `facts` to one call after the other, with the place of each among those of its caller in its account. `ends` says until when the
-   * calls of an account are known.
+   * The calls of one account after the other, with the place of each among those of its caller. `ends` says until when the calls of an
+   * account are known.
    */
-  each(facts: Facts, take: (sid: string) => void, ends: ReadonlyMap<string, number> = new Map()): void {
-    const times = this.#times;
-    const places = this.#places();
-    const record = (at: number | undefined) =>
-      this.#hasTouches && at !== undefined && at !== nobody ? this.#recordAt(at) : null;
-    const firsts = Array.from(this.#hasTouches ? places.first : [], record);
-    const lasts = Array.from(this.#hasTouches ? places.last : [], record);
-    const apart = (from: number | undefined, to: number | undefined): number | null => {
-      const start = times[from ?? nobody] ?? Number.POSITIVE_INFINITY;
-      const end = times[to ?? nobody] ?? Number.POSITIVE_INFINITY;
-      return Number.isFinite(start) && Number.isFinite(end) ? end - start : null;
-    };
-    let [at, caller] = [0, nobody];
-    // One object for all calls: what it says of one is worked out when a question asks for it.
-    const sequence: Sequence = {
-      get nth() {
-        return places.nth[at] ?? 0;
-      },
-      get sincePrevious() {
-        return apart(places.before[at], at);
-      },
-      get untilNext() {
-        return apart(at, places.after[at]);
-      },
-      get untilAnswered() {
-        return apart(at, places.answered[at]);
-      },
-      get untilEnd() {
-        const end = ends.get(facts.account);
-        return end === undefined || facts.sentAt === null ? null : end - facts.sentAt;
-      },
-      get first() {
-        return firsts[caller] ?? null;
-      },
-      get last() {
-        return lasts[caller] ?? null;
-      },
-    };
-    const kept: Record<string, unknown> = {};
-    const fields = this.#fields;
-    for (at = 0; at < times.length; at += 1) {
-      for (let i = 0; i < fields.length; i += 1) kept[fields[i] ?? ''] = this.#columns[i]?.[at];
-      caller = this.#callers[at] ?? nobody;
-      const time = times[at] ?? 0;
-      facts.setKnown(kept, this.#accounts[at] ?? '', {
-        sentAt: time === Number.POSITIVE_INFINITY ? null : time,
-        talk: this.#talks[at] ?? null,
-        isExtension: this.#extensions[at] === true,
-        caller: this.#keys[caller] ?? null,
-      });
-      facts.sequence = caller === nobody ? null : sequence;
-      take(this.#sids[at] ?? '');
+  *accounts(
+    shift: Batch['shift'],
+    ends: ReadonlyMap<string, number> = new Map(),
+  ): Generator<{ readonly calls: Batch; readonly sids: readonly string[] }> {
+    for (const [account, list] of this.#accounts) {
+      const calls = new Batch(shift);
+      const sids = list.flatMap((kept) => kept.sids);
+      calls.account = account;
+      calls.length = sids.length;
+      calls.columns = Object.fromEntries(
+        this.#fields.map((name) => [name, list.flatMap(({ columns }) => columns[name] ?? [])]),
+      );
+      calls.sentTimes = new Float64Array(sids.length);
+      calls.talks = new Float64Array(sids.length);
+      calls.extensions = new Uint8Array(sids.length);
+      calls.callers = new Int32Array(sids.length);
+      let at = 0;
+      for (const kept of list) {
+        for (const name of ['sentTimes', 'talks', 'extensions', 'callers'] as const)
+          calls[name].set(kept[name], at);
+        at += kept.length;
+      }
+      calls.sequences = sequencesOf(calls, sids, ends.get(account) ?? null);
+      calls.move();
+      yield { calls, sids };
     }
-    facts.sequence = null;
   }
+}
 
-  /**
-   * By call: which call of its caller it is, from 1, which ones are before and after it, and the next one that was answered. By caller:
-   * the first and the last one.
-   */
-  #places() {
-    const [size, callers] = [this.#times.length, this.#keys.length];
-    const list = (length: number): Int32Array => new Int32Array(length).fill(nobody);
-    const nth = new Int32Array(size);
-    const [before, after, answered] = [list(size), list(size), list(size)];
-    const [first, last, next] = [list(callers), list(callers), list(callers)];
-    const order = this.#order();
-    for (const at of order) {
-      const caller = this.#callers[at] ?? nobody;
-      if (caller === nobody) continue;
-      const previous = last[caller] ?? nobody;
-      nth[at] = (nth[previous] ?? 0) + 1;
-      before[at] = previous;
-      if (previous === nobody) first[caller] = at;
-      else after[previous] = at;
-      last[caller] = at;
-    }
-    for (const at of order.reverse()) {
-      const caller = this.#callers[at] ?? nobody;
-      if (caller === nobody) continue;
-      answered[at] = next[caller] ?? nobody;
-      if ((this.#talks[at] ?? 0) > 0) next[caller] = at;
-    }
-    return { nth, before, after, answered, first, last };
+/** What follows from the other calls of the caller of the call that a batch is at. The batch has all calls of an account. */
+function sequencesOf(calls: Batch, sids: readonly string[], end: number | null): Sequence {
+  const { length, callers, sentTimes, talks, columns } = calls;
+  const size = callers.reduce((most, caller) => Math.max(most, caller + 1), 0);
+  const list = (size: number): Int32Array => new Int32Array(size).fill(nobody);
+  const nth = new Int32Array(length);
+  const [before, after, answered] = [list(length), list(length), list(length)];
+  const [first, last, next] = [list(size), list(size), list(size)];
+  const order = orderOf(sentTimes, sids);
+  for (const at of order) {
+    const caller = callers[at] as number;
+    if (caller === nobody) continue;
+    const previous = last[caller] as number;
+    nth[at] = (nth[previous] ?? 0) + 1;
+    before[at] = previous;
+    if (previous === nobody) first[caller] = at;
+    else after[previous] = at;
+    last[caller] = at;
   }
+  for (const at of order.reverse()) {
+    const caller = callers[at] as number;
+    if (caller === nobody) continue;
+    answered[at] = next[caller] as number;
+    if ((talks[at] as number) > 0) next[caller] = at;
+  }
+  const apart = (from = nobody, to = nobody): number | null => {
+    const millis = (sentTimes[to] ?? Number.NaN) - (sentTimes[from] ?? Number.NaN);
+    return Number.isNaN(millis) ? null : millis;
+  };
+  return {
+    get nth() {
+      return nth[calls.at] as number;
+    },
+    get sincePrevious() {
+      return apart(before[calls.at], calls.at);
+    },
+    get untilNext() {
+      return apart(calls.at, after[calls.at]);
+    },
+    get untilAnswered() {
+      return apart(calls.at, answered[calls.at]);
+    },
+    get untilEnd() {
+      return end === null || calls.sentAt === null ? null : end - calls.sentAt;
+    },
+    fieldOf: (which, field) => columns[field]?.[(which === 'first' ? first : last)[calls.caller] ?? nobody],
+  };
+}
 
-  /** The calls by time and id, those without a time last. */
-  #order(): Uint32Array {
-    const order = Uint32Array.from(this.#times, (_, at) => at);
-    if (this.#isOrdered) return order;
-    const [times, sids] = [this.#times, this.#sids];
-    return order.sort((a, b) => {
-      const [x, y] = [times[a] ?? 0, times[b] ?? 0];
-      return x === y ? compareText(sids[a] ?? '', sids[b] ?? '') || a - b : x - y;
-    });
-  }
+/** The calls by time and id, those without a time last. */
+function orderOf(times: Float64Array, sids: readonly string[]): Uint32Array {
+  const order = Uint32Array.from(times, (_, at) => at);
+  const timeAt = (at: number): number => {
+    const time = times[at] as number;
+    return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
+  };
+  const compare = (a: number, b: number): number => {
+    const [x, y] = [timeAt(a), timeAt(b)];
+    return x === y ? compareText(sids[a] ?? '', sids[b] ?? '') || a - b : x - y;
+  };
+  for (let at = 1; at < order.length; at += 1) if (compare(at - 1, at) > 0) return order.sort(compare);
+  return order;
 }

@@ -20,25 +20,29 @@ const parameter = new RegExp(`(?:^|[?&#;])(${names.join('|')})=([^&#;\\s]+)`, 'g
  * that look like an id are taken.
  */
 export function clickIdsOf(call: Call): ClickIds {
-  return idsIn(call, (id) => !isNumberOf(call, id));
+  return idsIn(
+    (name) => call[name],
+    (id) => !isNumberOf(call, id),
+  );
 }
 
 /** The click id of a call, and which kind it is. */
-export function clickOf(call: VisitAddresses): { readonly kind: string; readonly id: string } | null {
-  const ids = idsIn(call, () => true);
+export function clickOf(read: ReadField): { readonly kind: string; readonly id: string } | null {
+  const ids = idsIn(read, () => true);
   const kind = clickKinds.find((each) => ids[each] !== undefined);
   const id = kind === undefined ? undefined : ids[kind];
   return kind === undefined || id === undefined ? null : { kind, id };
 }
 
-/** Where a call may carry ids. */
-export type VisitAddresses = Readonly<Partial<Record<(typeof clickPlaces)[number] | 'ppc_gclid', unknown>>>;
+/** Reads where a call may carry ids. */
+type ReadField = (name: (typeof clickPlaces)[number] | 'ppc_gclid') => unknown;
 
-function idsIn(call: VisitAddresses, accepts: (id: string) => boolean): ClickIds {
+function idsIn(read: ReadField, accepts: (id: string) => boolean): ClickIds {
   const ids: Partial<Record<ClickIdName, string>> = {};
-  if (isId(call.ppc_gclid) && accepts(call.ppc_gclid)) ids.gclid = call.ppc_gclid;
+  const own = read('ppc_gclid');
+  if (isId(own) && accepts(own)) ids.gclid = own;
   for (const place of clickPlaces) {
-    const url = call[place];
+    const url = read(place);
     if (typeof url !== 'string') continue;
     for (const [, name = '', encoded = ''] of url.matchAll(parameter)) {
       const known = names.find((each) => each === name.toLowerCase());

@@ -1,9 +1,9 @@
 import type { FieldSpec, FieldType } from '@call-attribution/core';
 import { fields } from '@call-attribution/core/record';
 import { hour, minute, startOfWeek } from '@call-attribution/core/time';
-import type { Term } from '../conditions/condition.ts';
-import type { Value } from '../conditions/holds.ts';
+import type { Term, Value } from '../conditions/condition.ts';
 import { type ConditionResult, readCondition } from '../conditions/parse.ts';
+import type { Batch } from '../engine/batch.ts';
 import { dayNumber, type FieldSettings, hourOf, monthStartOf, startOfDay, weekdayOf } from './calendar.ts';
 import { clickOf } from './click-ids.ts';
 import {
@@ -15,8 +15,7 @@ import {
   type TouchName,
   weekdays,
 } from './derived.ts';
-import { type Facts, timeOf } from './facts.ts';
-import { columnText } from './wire-values.ts';
+import { integerOf, tenthsOf, textOf, timeOf } from './wire-values.ts';
 
 /** A field that a question can name. */
 export interface QuestionField extends Term {
@@ -29,7 +28,7 @@ export interface QuestionField extends Term {
   /** Follows from the other calls of the caller. */
   readonly needsSequence: boolean;
   /** Its value for a call. */
-  readonly read: (facts: Facts) => Value;
+  readonly read: (call: Batch) => Value;
 }
 
 const timeBuckets: ReadonlySet<string> = new Set(['day', 'week', 'month', 'weekday', 'hour']);
@@ -46,7 +45,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   is_extension: ['call_extension', 'extension'],
 };
 
-type Read = (facts: Facts) => Value;
+type Read = (call: Batch) => Value;
 const atTime =
   (read: (time: number) => Value): Read =>
   ({ time }) =>
@@ -57,7 +56,7 @@ const inHours = (millis: number | null | undefined): number | null =>
 const touchIn =
   ({ end, field }: Touch): Read =>
   ({ sequence }) =>
-    columnText('string', sequence?.[end]?.[field]);
+    textOf(sequence?.fieldOf(end, field));
 
 function derivedReads(settings: FieldSettings): Readonly<Record<Exclude<DerivedName, TouchName>, Read>> {
   return {
@@ -68,12 +67,11 @@ function derivedReads(settings: FieldSettings): Readonly<Record<Exclude<DerivedN
       return sequence.nth === 1 ? 'first' : 'returning';
     },
     lag_minutes: ({ lag }) => (lag === null ? null : lag / minute),
-    click_id: ({ record }) => clickOf(record)?.id ?? null,
-    click_kind: ({ record }) => clickOf(record)?.kind ?? null,
-    activity_type: ({ record }) => {
-      const value = columnText('integer', record.activity_type_id);
-      const at = activity?.values?.findIndex((each) => String(each) === value) ?? -1;
-      return activityTypes[at] ?? null;
+    click_id: (call) => clickOf((name) => call.value(name))?.id ?? null,
+    click_kind: (call) => clickOf((name) => call.value(name))?.kind ?? null,
+    activity_type: (call) => {
+      const value = integerOf(call.value('activity_type_id'), true);
+      return activityTypes[activity?.values?.findIndex((each) => Number(each) === value) ?? -1] ?? null;
     },
     day: atTime((time) => startOfDay(dayNumber(time))),
     week: atTime((time) => startOfWeek(time, settings.weekStart)),
@@ -95,22 +93,27 @@ const numberKinds: Partial<Readonly<Record<FieldType, NonNullable<Term['number']
   'decimal-string': 'tenths',
 };
 
-const timeIn =
-  (name: string): Read =>
-  ({ record }) =>
-    timeOf(record[name]);
+function readerOf(name: string, type: FieldType): Read {
+  switch (type) {
+    case 'datetime':
+    case 'datetime-tenths':
+      return (call) => timeOf(call.value(name));
+    case 'decimal-string':
+      return (call) => inTenths(tenthsOf(call.value(name)));
+    case 'integer':
+    case 'integer-string':
+      return (call) => integerOf(call.value(name), type === 'integer');
+    default:
+      return (call) => textOf(call.value(name));
+  }
+}
 
-const valueIn =
-  (name: string, type: FieldType, isNumber: boolean): Read =>
-  ({ record }) => {
-    const text = columnText(type, record[name]);
-    return isNumber && text !== null ? Number(text) : text;
-  };
+const inTenths = (tenths: number | null): number | null => (tenths === null ? null : tenths / 10);
 
 /** Fields that are read of each call in any case. */
 const readOf: Readonly<Record<string, Read>> = {
   date_added: ({ time }) => time,
-  talk_minutes: ({ talk }) => (talk === null ? null : talk / 10),
+  talk_minutes: ({ talk }) => inTenths(talk),
 };
 
 function fieldTerm(spec: FieldSpec): QuestionField {
@@ -119,7 +122,7 @@ function fieldTerm(spec: FieldSpec): QuestionField {
   const number = numberKinds[type];
   const valueType = number === undefined ? 'text' : 'number';
   const fieldType = isTime ? 'time' : valueType;
-  const read = readOf[name] ?? (isTime ? timeIn(name) : valueIn(name, type, number !== undefined));
+  const read = readOf[name] ?? readerOf(name, type);
   return {
     name,
     type: fieldType,

@@ -1,50 +1,48 @@
-import type { FieldType } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
 
-// What a value of a record says, whatever form it was sent in: the text that a typed column holds.
+// What a value of a record says, whatever form it was sent in.
 
-const tenths = /^(-?)0*(\d{1,8})(?:\.(\d)0*)?$/;
-const paddedInteger = /^(-?)0*(\d{1,9})$/;
+const most = 200_000;
 
-/** What the typed column of a field holds for a value, as a string that a database casts to the type of the column. */
-export function columnText(type: FieldType, value: unknown): string | null {
+/** Remembers what a function makes of a text, for values that come again and again. */
+export function remembered<V>(make: (text: string) => V): (text: string) => V {
+  const known = new Map<string, V>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined || known.has(text)) return found as V;
+    const made = make(text);
+    if (known.size >= most) known.clear();
+    known.set(text, made);
+    return made;
+  };
+}
+
+/** A naive time in milliseconds; null for what is none. The year 0 has no times. */
+export function timeOf(value: unknown): number | null {
+  const time = typeof value !== 'string' || value.startsWith('0000') ? Number.NaN : parseNaive(value);
+  return Number.isNaN(time) ? null : time;
+}
+
+/** A text, with the replacement character where half of a surrogate pair was. */
+export function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  if (type === 'string' && typeof value === 'string') return wellFormed(value);
-  switch (type) {
-    case 'datetime':
-    case 'datetime-tenths':
-      return typeof value === 'string' && isStoredTime(value) ? value : null;
-    case 'decimal-string':
-      return decimalText(value);
-    case 'integer-string':
-    case 'integer':
-      return integerText(value, type === 'integer');
-    default:
-      return wellFormed(typeof value === 'object' ? JSON.stringify(value) : String(value));
-  }
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-function decimalText(value: unknown): string | null {
-  if (typeof value !== 'string' && typeof value !== 'number') return null;
-  const [, sign, whole, tenth = '0'] = tenths.exec(String(value)) ?? [];
-  if (whole === undefined) return null;
-  const text = `${Number(whole)}.${tenth}`;
-  return sign && text !== '0.0' ? `-${text}` : text;
+const tenthsOfText = remembered((text) => {
+  const [, sign = '', whole, tenth = '0'] = /^(-?)0*(\d{1,8})(?:\.(\d)0*)?$/.exec(text) ?? [];
+  return whole === undefined ? null : Number(`${sign}${whole}${tenth}`) + 0;
+});
+
+/** A decimal number in tenths; null for what is none, or finer. */
+export const tenthsOf = (value: unknown): number | null =>
+  typeof value === 'string' || typeof value === 'number' ? tenthsOfText(String(value)) : null;
+
+/** A whole number. As text, it has nine digits at most; as a number, so it has unless it `isWide`. */
+export function integerOf(value: unknown, isWide: boolean): number | null {
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) && (isWide || Math.abs(value) < 1e9) ? value + 0 : null;
+  const isNumber = typeof value === 'string' && /^-?0*\d{1,9}$/.test(value);
+  return isNumber ? Number(value) + 0 : null;
 }
-
-function integerText(value: unknown, isWide: boolean): string | null {
-  if (typeof value === 'number') {
-    return Number.isSafeInteger(value) && (isWide || Math.abs(value) < 1e9) ? String(value) : null;
-  }
-  const [, sign, digits] = typeof value === 'string' ? (paddedInteger.exec(value) ?? []) : [];
-  return digits === undefined ? null : String(Number(`${sign}${digits}`));
-}
-
-/** A stored time in naive milliseconds; NaN for what is none. The year 0 has no times. */
-export const storedTime = (text: string): number => (text.startsWith('0000') ? Number.NaN : parseNaive(text));
-
-/** Is it a time that exists, from the year 1 on? */
-const isStoredTime = (text: string): boolean => !Number.isNaN(storedTime(text));
-
-/** The string with the replacement character where half of a surrogate pair was. */
-const wellFormed = (text: string): string => (text.isWellFormed() ? text : text.toWellFormed());

@@ -1,5 +1,6 @@
 import { addMonths, formatNaive, startOfWeek } from '@call-attribution/core/time';
-import type { Value } from '../conditions/holds.ts';
+import type { Value } from '../conditions/condition.ts';
+import type { Batch } from '../engine/batch.ts';
 import {
   dayNumber,
   type FieldSettings,
@@ -9,7 +10,6 @@ import {
   weekdayOf,
 } from '../fields/calendar.ts';
 import { weekdays } from '../fields/derived.ts';
-import type { Facts } from '../fields/facts.ts';
 import type { QuestionField } from '../fields/vocabulary.ts';
 import type { AnswerValue } from './answer.ts';
 import { shownMoment } from './measures.ts';
@@ -75,7 +75,7 @@ export function keyReader(
   field: QuestionField,
   { days, week, month }: Alignment,
   settings: FieldSettings,
-): (facts: Facts) => Value {
+): (call: Batch) => Value {
   const { name, read, isTime } = field;
   if (!isTime) return read;
   const move = days * 86_400_000;
