@@ -9,7 +9,6 @@ export {
   type Operator,
   type Term,
   type Value,
-  type Vocabulary,
 } from './conditions/condition.ts';
 export type { ConditionProblem, ConditionProblemCode, ConditionResult } from './conditions/parse.ts';
 export {
@@ -20,15 +19,15 @@ export {
   type QuestionNeeds,
   type RunningAnswers,
 } from './engine/answer-question.ts';
-export type { Calls, ColumnBatch } from './engine/batch.ts';
+export type { Calls } from './engine/records.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export { type OptionSentence, QuestionError, type QuestionErrorCode } from './errors.ts';
+export type { ColumnBatch } from './fields/batch.ts';
 export { callerKey } from './fields/caller-key.ts';
 export { type ClickIdName, type ClickIds, clickIdsOf } from './fields/click-ids.ts';
 export { derivedFields, type Touch, touches } from './fields/derived.ts';
 export { parseCondition, type QuestionField, questionFields } from './fields/vocabulary.ts';
 export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut, Note } from './question/answer.ts';
-export type { PlannedMeasure } from './question/columns.ts';
 export {
   type ClosedPeriod,
   checkZone,
@@ -45,7 +44,6 @@ export {
 } from './question/period.ts';
 export {
   type Plan,
-  type PlannedCondition,
   planQuestion,
   planSelection,
   type ReadOptions,
@@ -58,5 +56,4 @@ export type {
   Question,
   QuestionLimits,
 } from './question/question.ts';
-export { InvalidCondition, type Order, splitList } from './question/resolve.ts';
-export type { Spend } from './question/spend.ts';
+export { InvalidCondition, splitList } from './question/resolve.ts';

@@ -2,7 +2,6 @@
 export {
   type Argument,
   type Measure,
-  type MeasureSpec,
   measureForm,
   measureForms,
   measures,

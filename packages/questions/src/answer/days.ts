@@ -4,10 +4,14 @@ import { dayNumber, startOfDay, weekdayOf } from '../fields/calendar.ts';
 import { type Alignment, bucketStart, isBucket, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
 import type { ClosedPeriod, Period } from '../question/period.ts';
-import type { Plan } from '../question/plan.ts';
+import type { ReadQuestion } from '../question/plan.ts';
 
 /** The stretch whose days count: a period up to its end or now. Of all time it is from the first call to the last. */
-export function countedStretch(plan: Plan, { from, to }: Period, total: readonly PartValue[]): Period {
+export function countedStretch(
+  plan: ReadQuestion,
+  { from, to }: Period,
+  total: readonly PartValue[],
+): Period {
   const ofPart = (wanted: 'first' | 'last') =>
     total[plan.parts.findIndex(({ kind }) => kind === wanted)] ?? null;
   if (from === null && to === null) return { from: ofPart('first'), to: ofPart('last') };
@@ -16,7 +20,7 @@ export function countedStretch(plan: Plan, { from, to }: Period, total: readonly
 
 /** How many days of a stretch lie in a group, part days as parts. Null where that is not known. */
 export function daysIn(
-  { groups, settings }: Plan,
+  { groups, settings }: ReadQuestion,
   { from, to }: Period,
   moved: Alignment = unmoved,
 ): (key: readonly Value[]) => number | null {

@@ -1,11 +1,11 @@
 import { day, hour } from '@call-attribution/core/time';
 import type { Test, Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
-import { Batch } from '../engine/batch.ts';
+import { Batch } from '../fields/batch.ts';
 import { dayNumber, type FieldSettings, startOfDay, weekdayOf } from '../fields/calendar.ts';
 import { weekdays } from '../fields/derived.ts';
 import { bucketStart, isBucket, timeKey } from '../question/buckets.ts';
-import type { Plan } from '../question/plan.ts';
+import type { ReadQuestion } from '../question/plan.ts';
 import type { Counted, CountedGroup } from './counted.ts';
 
 /** Most groups that an answer makes up for empty buckets of time. */
@@ -23,7 +23,7 @@ export interface Filled {
  * the calls where it is open. Weekdays and hours are always all there. Only buckets that exist together are made up (a day has one
  * weekday), and none that the condition of the question keeps empty.
  */
-export function fillEmptyBuckets(plan: Plan, counted: Counted): Filled {
+export function fillEmptyBuckets(plan: ReadQuestion, counted: Counted): Filled {
   const { groups } = counted;
   const times = plan.groups.flatMap((group, i) => (group.isTime ? [i] : []));
   if (times.length === 0) return { groups, isTooMany: false };
@@ -53,7 +53,7 @@ export function fillEmptyBuckets(plan: Plan, counted: Counted): Filled {
 type Point = readonly (number | null)[];
 
 /** The keys of the groups by time that can occur together, one after the other. Null when there are more than `most`. */
-function timeAxis(plan: Plan, counted: Counted, most: number): Point[] | null {
+function timeAxis(plan: ReadQuestion, counted: Counted, most: number): Point[] | null {
   const names = plan.groups.filter(({ isTime }) => isTime).map(({ name }) => name);
   const hours = names.includes('hour') ? Array.from({ length: 24 }, (_, hour) => hour) : [null];
   const dates = names.filter((name) => name !== 'hour');
@@ -84,7 +84,7 @@ function stepOf(dates: readonly string[]): number {
 
 /** The first and the last day that buckets are made up for. */
 function dayRange(
-  { period, groups, settings }: Plan,
+  { period, groups, settings }: ReadQuestion,
   { total, groups: counted }: Counted,
   dates: readonly string[],
 ): { readonly first: number; readonly last: number } | null {
@@ -142,7 +142,7 @@ function spansOf(names: readonly string[], point: Point, settings: FieldSettings
 const timeFields = ['date_added', 'day', 'week', 'month'];
 
 /** Can a call in these buckets meet the condition? */
-function possible({ groups, conditions, fields, settings }: Plan): (point: Point) => boolean {
+function possible({ groups, conditions, fields, settings }: ReadQuestion): (point: Point) => boolean {
   const names = groups.filter(({ isTime }) => isTime).map(({ name }) => name);
   const call = new Batch();
   const readerOf = (field: string, test: Test) => {

@@ -7,7 +7,7 @@ import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.
 import { growsWithTime, type PlannedMeasure } from '../question/columns.ts';
 import type { PartValue } from '../question/measures.ts';
 import { shownTime } from '../question/period.ts';
-import type { Plan } from '../question/plan.ts';
+import type { ReadQuestion } from '../question/plan.ts';
 import type { Counted, CountedGroup } from './counted.ts';
 import { countedStretch, daysIn } from './days.ts';
 import { fillEmptyBuckets } from './fill.ts';
@@ -25,7 +25,7 @@ interface Row {
 }
 
 /** Makes the answer of what an engine counted. */
-export function finishAnswer(plan: Plan, counted: Counted): Answer {
+export function finishAnswer(plan: ReadQuestion, counted: Counted): Answer {
   const { total } = counted;
   const filled = fillEmptyBuckets(plan, counted);
   const spend = plan.spend === null ? null : spendOf(plan, filled.groups);
@@ -93,7 +93,7 @@ interface GroupDays {
   readonly past: Days;
 }
 
-function daysOf(plan: Plan, { total }: Counted): GroupDays {
+function daysOf(plan: ReadQuestion, { total }: Counted): GroupDays {
   const { groups, period, compared, settings } = plan;
   const now = daysIn(plan, countedStretch(plan, period, total.now));
   if (compared === null) return { now, past: () => null };
@@ -103,7 +103,7 @@ function daysOf(plan: Plan, { total }: Counted): GroupDays {
 
 /** The measured cells of a group. A period that does not have the group gives null, one that has no calls of it what is empty. */
 function measuredCells(
-  plan: Plan,
+  plan: ReadQuestion,
   { total }: Counted,
   { key, now, past }: CountedGroup,
   inside: { readonly now: boolean; readonly past: boolean },
@@ -138,7 +138,7 @@ const perDay = (value: AnswerValue, days: number | null): number | null =>
 const orNull = (values: readonly PartValue[] | null): readonly PartValue[] | null =>
   values === null || values[0] === 0 ? null : values;
 
-function totalsOf(plan: Plan, counted: Counted, spend: SpendFound | null): Cells {
+function totalsOf(plan: ReadQuestion, counted: Counted, spend: SpendFound | null): Cells {
   const { now, past } = counted.total;
   const both = { now: true, past: true };
   const days = daysOf({ ...plan, groups: [] }, counted);
@@ -149,7 +149,7 @@ function totalsOf(plan: Plan, counted: Counted, spend: SpendFound | null): Cells
 }
 
 function rowsOf(
-  plan: Plan,
+  plan: ReadQuestion,
   counted: Counted,
   groups: readonly CountedGroup[],
   spend: SpendFound | null,
@@ -174,7 +174,7 @@ function rowsOf(
   });
 }
 
-function meetHaving({ having }: Plan, rows: readonly Row[]): readonly Row[] {
+function meetHaving({ having }: ReadQuestion, rows: readonly Row[]): readonly Row[] {
   if (having === null) return rows;
   const judge = compileCondition(having.condition, having.terms, (field) => {
     const name = having.terms.get(field)?.name ?? field;
@@ -184,7 +184,7 @@ function meetHaving({ having }: Plan, rows: readonly Row[]): readonly Row[] {
 }
 
 /** Rows in the order of the question. What has no value comes last either way; ties are in the order of their groups. */
-function sortRows({ order, groups }: Plan, rows: readonly Row[]): readonly Row[] {
+function sortRows({ order, groups }: ReadQuestion, rows: readonly Row[]): readonly Row[] {
   const readers = [
     ...order.map(({ column, descending }) => {
       const at = groups.findIndex(({ name }) => name === column);
@@ -204,7 +204,7 @@ function sortRows({ order, groups }: Plan, rows: readonly Row[]): readonly Row[]
   });
 }
 
-function topOfEach({ topPer }: Plan, rows: readonly Row[]): readonly Row[] {
+function topOfEach({ topPer }: ReadQuestion, rows: readonly Row[]): readonly Row[] {
   if (topPer === null) return rows;
   const seen = new Map<Value, number>();
   return rows.filter(({ key: [first = null] }) => {
@@ -214,7 +214,7 @@ function topOfEach({ topPer }: Plan, rows: readonly Row[]): readonly Row[] {
   });
 }
 
-function shownRow({ groups, settings, personal }: Plan, { key, cells }: Row): Cells {
+function shownRow({ groups, settings, personal }: ReadQuestion, { key, cells }: Row): Cells {
   const row: Cells = {};
   groups.forEach((group, i) => {
     const value = groupValue(group, key[i] ?? null, settings);
@@ -232,7 +232,7 @@ function asOf(statuses: readonly AccountStatus[]): string | null {
   return times.sort()[0] ?? null;
 }
 
-function callsLeftOut({ calls, period }: Plan, { otherChannel, noTime }: Counted): LeftOut[] {
+function callsLeftOut({ calls, period }: ReadQuestion, { otherChannel, noTime }: Counted): LeftOut[] {
   const hasPeriod = period.from !== null || period.to !== null;
   const leftOut: LeftOut[] = [];
   if (calls !== 'all' && otherChannel > 0)
@@ -241,7 +241,7 @@ function callsLeftOut({ calls, period }: Plan, { otherChannel, noTime }: Counted
   return leftOut;
 }
 
-function measuresLeaveOut({ measures }: Plan, now: readonly PartValue[]): LeftOut[] {
+function measuresLeaveOut({ measures }: ReadQuestion, now: readonly PartValue[]): LeftOut[] {
   const found = new Map<LeftOut['code'], number>();
   for (const { spec, counted } of measures)
     if (spec.leaves !== undefined && counted !== null)

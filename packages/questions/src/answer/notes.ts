@@ -6,7 +6,7 @@ import type { Answer, Note } from '../question/answer.ts';
 import { groupValue } from '../question/buckets.ts';
 import { growsWithTime } from '../question/columns.ts';
 import { elapsedOf } from '../question/period.ts';
-import { namedFields, type Plan } from '../question/plan.ts';
+import { namedFields, type ReadQuestion } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
 import { callsOf } from './left-out.ts';
 import { explainNothing } from './nothing-found.ts';
@@ -21,7 +21,7 @@ interface NotedRow {
 const onlyOfV3: ReadonlySet<string> = new Set(fields.flatMap(({ name, v2 }) => (v2 === null ? [name] : [])));
 
 /** Groups by fields that no call has, where nothing but the calls themselves can be the reason: not a condition, not a limit. */
-function missingFields({ groups, conditions, calls, limit }: Plan, counted: Counted): string[] {
+function missingFields({ groups, conditions, calls, limit }: ReadQuestion, counted: Counted): string[] {
   const { total, groups: found, groupCount = found.length } = counted;
   if (total.now[0] === 0 || conditions.length > 0 || calls !== 'all' || groupCount > limit) return [];
   return groups.flatMap(({ name }, at) =>
@@ -32,7 +32,7 @@ function missingFields({ groups, conditions, calls, limit }: Plan, counted: Coun
 }
 
 /** Groups whose rows without a value are of two kinds, which look alike in texts. */
-function emptyAndMissing({ groups }: Plan, rows: readonly NotedRow[]): string[] {
+function emptyAndMissing({ groups }: ReadQuestion, rows: readonly NotedRow[]): string[] {
   return groups.flatMap(({ name }, at) => {
     const without = (none: Value) => rows.filter(({ key }) => (key[at] ?? null) === none);
     const callsIn = (own: readonly NotedRow[]) => callsOf(own.reduce((sum, { calls }) => sum + calls, 0));
@@ -48,7 +48,7 @@ const inDays = (millis: number): string => String(Number((millis / day).toFixed(
 const daysOf = (millis: number): string => (millis === day ? '1 day' : `${inDays(millis)} days`);
 
 /** That the periods are of different length, and what follows from that. */
-function changesPerDay({ changesPerDay, compared, period, measures, now }: Plan): string[] {
+function changesPerDay({ changesPerDay, compared, period, measures, now }: ReadQuestion): string[] {
   if (!changesPerDay || compared === null) return [];
   const lengths = [period, compared].map((each) => elapsedOf(each, now) ?? 0);
   const names = measures.filter(({ spec }) => growsWithTime(spec)).map(({ column }) => column);
@@ -60,7 +60,7 @@ function changesPerDay({ changesPerDay, compared, period, measures, now }: Plan)
 const mostDays = 10;
 
 /** The days without any call among the groups, as far as calls are known. */
-function emptyDays({ groups, settings }: Plan, counted: Counted): string[] {
+function emptyDays({ groups, settings }: ReadQuestion, counted: Counted): string[] {
   const at = groups.findIndex(({ name }) => name === 'day');
   const field = groups[at];
   if (field === undefined || counted.total.now[0] === 0) return [];
@@ -87,7 +87,7 @@ function emptyDays({ groups, settings }: Plan, counted: Counted): string[] {
 
 /** What else a reader of an answer should know. */
 export function notesOf(
-  plan: Plan,
+  plan: ReadQuestion,
   answer: Pick<Answer, 'period'>,
   counted: Counted,
   rows: readonly NotedRow[],

@@ -3,7 +3,7 @@ import type { Condition, Value } from '../conditions/condition.ts';
 import { fold } from '../conditions/fold.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import type { PartValue } from '../question/measures.ts';
-import type { Plan } from '../question/plan.ts';
+import type { ReadQuestion } from '../question/plan.ts';
 import { callsOf } from './left-out.ts';
 
 // A condition on a text that no call meets is explained by the texts that there are: most are misspelled.
@@ -17,7 +17,7 @@ export interface AskedCondition {
 }
 
 /** The conditions of a question, and of its measures. */
-export function askedConditions({ conditions, parts }: Plan): readonly AskedCondition[] {
+export function askedConditions({ conditions, parts }: ReadQuestion): readonly AskedCondition[] {
   return [
     ...conditions.flatMap(({ condition, asSent }) => (asSent ? [] : [{ condition, part: 0 }])),
     ...parts.flatMap((part, i) => (part.kind === 'holds' ? [{ condition: part.condition, part: i }] : [])),
@@ -40,7 +40,7 @@ interface TextTest {
   readonly wanted: readonly string[];
 }
 
-function textTests(plan: Plan, condition: Condition): TextTest[] {
+function textTests(plan: ReadQuestion, condition: Condition): TextTest[] {
   if (condition.kind === 'and' || condition.kind === 'or')
     return condition.parts.flatMap((part) => textTests(plan, part));
   if (!['compare', 'in', 'like'].includes(condition.kind) || !('field' in condition)) return [];
@@ -55,11 +55,11 @@ function textTests(plan: Plan, condition: Condition): TextTest[] {
 }
 
 /** The text fields that a condition compares: what they hold explains why it is true of no call. */
-export const comparedFields = (plan: Plan, condition: Condition): readonly string[] => [
+export const comparedFields = (plan: ReadQuestion, condition: Condition): readonly string[] => [
   ...new Set(textTests(plan, condition).map(({ field }) => field)),
 ];
 
-const unmetConditions = (plan: Plan, total: readonly PartValue[]): readonly AskedCondition[] =>
+const unmetConditions = (plan: ReadQuestion, total: readonly PartValue[]): readonly AskedCondition[] =>
   askedConditions(plan).filter(({ part }) => (total[part] ?? 0) === 0);
 
 /** How often each value of a field occurs. */
@@ -69,7 +69,7 @@ const mostSentences = 5;
 
 /** Sentences on conditions that no call meets: which of their texts never occur, and what is nearest. */
 export function explainNothing(
-  plan: Plan,
+  plan: ReadQuestion,
   total: readonly PartValue[],
   values: ReadonlyMap<string, ValueCounts>,
 ): string[] {

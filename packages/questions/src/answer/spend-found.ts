@@ -2,7 +2,7 @@ import type { Value } from '../conditions/condition.ts';
 import { compareText, fold } from '../conditions/fold.ts';
 import type { LeftOut } from '../question/answer.ts';
 import { groupValue } from '../question/buckets.ts';
-import type { Plan } from '../question/plan.ts';
+import type { ReadQuestion } from '../question/plan.ts';
 import type { CountedGroup } from './counted.ts';
 import { explainLeftOut, shownValue } from './left-out.ts';
 import { nearestValues } from './nothing-found.ts';
@@ -17,7 +17,7 @@ export interface SpendFound {
 }
 
 /** The groups that a name may stand for, and how many calls each value has. */
-function groupsByName({ groups: [group], settings }: Plan, groups: readonly CountedGroup[]) {
+function groupsByName({ groups: [group], settings }: ReadQuestion, groups: readonly CountedGroup[]) {
   const byText = new Map<string, CountedGroup[]>();
   const byFolded = new Map<string, CountedGroup[]>();
   const without: CountedGroup[] = [];
@@ -41,7 +41,7 @@ function groupsByName({ groups: [group], settings }: Plan, groups: readonly Coun
  * Finds the group that each name means: the one of that value, otherwise the one that differs only by case. `(none)` is the one of
  * calls without a value.
  */
-export function spendOf(plan: Plan, groups: readonly CountedGroup[]): SpendFound {
+export function spendOf(plan: ReadQuestion, groups: readonly CountedGroup[]): SpendFound {
   const [group] = plan.groups;
   const { find, calls } = groupsByName(plan, groups);
   const amounts = new Map<Value, number>();

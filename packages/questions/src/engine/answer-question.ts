@@ -1,14 +1,15 @@
 import type { Call } from '@call-attribution/core';
 import { day } from '@call-attribution/core/time';
 import { finishAnswer } from '../answer/finish.ts';
+import { Batch, type ColumnBatch } from '../fields/batch.ts';
+import { Numbering } from '../fields/numbering.ts';
 import type { AccountStatus, Answer } from '../question/answer.ts';
 import type { Period } from '../question/period.ts';
-import { type Plan, planQuestion } from '../question/plan.ts';
+import { type ReadQuestion, readQuestion } from '../question/plan.ts';
 import { checkQuestion, type Question } from '../question/question.ts';
-import { Batch, type Calls, type ColumnBatch, isColumns, Records } from './batch.ts';
 import { QuestionCount } from './count.ts';
 import { usualMemory } from './memory.ts';
-import { Numbering } from './numbering.ts';
+import { type Calls, isColumns, Records } from './records.ts';
 import { neededFields } from './sequences.ts';
 import { zoneShift } from './zone-shift.ts';
 
@@ -68,7 +69,7 @@ export interface QuestionNeeds {
 export class RunningAnswers {
   /** What the questions need of the calls. */
   readonly needs: QuestionNeeds;
-  readonly #all: readonly { readonly plan: Plan; readonly count: QuestionCount }[];
+  readonly #all: readonly { readonly plan: ReadQuestion; readonly count: QuestionCount }[];
   /** Questions in one zone look at calls together. */
   readonly #zones: readonly { readonly batch: Batch; readonly counts: readonly QuestionCount[] }[];
   readonly #callers = new Numbering();
@@ -85,7 +86,7 @@ export class RunningAnswers {
     this.#signal = questions.find((question) => question.signal !== undefined)?.signal;
     this.#all = questions.map((question) => {
       checkQuestion(question);
-      const plan = planQuestion(question, { now });
+      const plan = readQuestion(question, { now });
       return { plan, count: new QuestionCount(plan, memory) };
     });
     this.needs = needsOf(this.#all.map(({ plan }) => plan));
@@ -167,12 +168,12 @@ export const createAnswers = (questions: readonly Question[], options: AnswerOpt
   new RunningAnswers(questions, options);
 
 /** How times are moved into the zone of an answer. */
-export function shiftOf({ zones }: Pick<Plan, 'zones'>): Batch['shift'] {
+export function shiftOf({ zones }: Pick<ReadQuestion, 'zones'>): Batch['shift'] {
   const { timeZone, inZone } = zones;
   return timeZone === null || inZone === null ? null : zoneShift(timeZone, inZone);
 }
 
-function needsOf(plans: readonly Plan[]): QuestionNeeds {
+function needsOf(plans: readonly ReadQuestion[]): QuestionNeeds {
   const fields = [...new Set(plans.flatMap(neededFields))];
   if (plans.some(({ needsSequence }) => needsSequence)) return { fields, period: { from: null, to: null } };
   // No two zones are further apart than 27 hours.

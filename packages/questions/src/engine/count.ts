@@ -3,12 +3,12 @@ import type { Counted, CountedGroup } from '../answer/counted.ts';
 import { askedConditions, comparedFields, mostValues } from '../answer/nothing-found.ts';
 import type { Value } from '../conditions/condition.ts';
 import { compileCondition, type Judge } from '../conditions/holds.ts';
+import type { Batch } from '../fields/batch.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import { alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
 import { shownMoment } from '../question/measures.ts';
 import type { Period } from '../question/period.ts';
-import type { Plan, SelectionPlan } from '../question/plan.ts';
-import type { Batch } from './batch.ts';
+import type { ReadQuestion, ReadSelection } from '../question/plan.ts';
 import { Memory } from './memory.ts';
 import { GroupTable, readerIn } from './parts.ts';
 import { KeptCalls } from './sequences.ts';
@@ -31,7 +31,7 @@ interface Unmet {
 
 /** Counts calls for one question. */
 export class QuestionCount {
-  readonly #plan: Plan;
+  readonly #plan: ReadQuestion;
   readonly #bytes: number;
   readonly #judges: readonly Judge<Batch>[];
   readonly #now: GroupTable;
@@ -44,7 +44,7 @@ export class QuestionCount {
   #otherChannel = 0;
   #noTime = 0;
 
-  constructor(plan: Plan, bytes: number) {
+  constructor(plan: ReadQuestion, bytes: number) {
     const { groups, settings, compared, period } = plan;
     this.#plan = plan;
     this.#bytes = bytes;
@@ -222,7 +222,7 @@ export class QuestionCount {
 }
 
 /** The conditions of a selection as functions. A filter of the API is about the times as they were sent. */
-export const judgesOf = (plan: SelectionPlan): readonly Judge<Batch>[] =>
+export const judgesOf = (plan: ReadSelection): readonly Judge<Batch>[] =>
   plan.conditions.map(({ condition, asSent }) => {
     const read = readerIn(plan);
     return compileCondition(condition, plan.fields, (field) =>

@@ -1,11 +1,11 @@
 import { hour } from '@call-attribution/core/time';
 import type { Condition, Value } from '../conditions/condition.ts';
 import { compileCondition, type Judge } from '../conditions/holds.ts';
+import { type Batch, nobody } from '../fields/batch.ts';
+import { Numbering } from '../fields/numbering.ts';
 import type { Part, PartValue } from '../question/measures.ts';
-import type { Plan } from '../question/plan.ts';
-import { type Batch, nobody } from './batch.ts';
+import type { ReadQuestion } from '../question/plan.ts';
 import type { Memory } from './memory.ts';
-import { Numbering } from './numbering.ts';
 
 type Read<T> = (call: Batch) => T;
 
@@ -36,70 +36,44 @@ const bytesOfGroup = 200;
 const bytesOfPair = 32;
 const bytesOfNumber = 8;
 
-class Sums implements Counter {
-  readonly #of: Read<number>;
-  readonly #sums: number[] = [];
+/** A number for each group, which those of its calls are laid on. */
+class Folds implements Counter {
+  readonly #start: number | null;
+  readonly #read: Read<number | null>;
+  readonly #fold: (a: number, b: number) => number;
+  readonly #numbers: (number | null)[] = [];
 
-  constructor(of: Read<number>) {
-    this.#of = of;
+  constructor(start: number | null, read: Read<number | null>, fold: (a: number, b: number) => number) {
+    this.#start = start;
+    this.#read = read;
+    this.#fold = fold;
   }
 
   open(): void {
-    this.#sums.push(0);
+    this.#numbers.push(this.#start);
   }
 
   count({ calls, size, rows, groups }: Chosen): void {
-    const [sums, of] = [this.#sums, this.#of];
+    const [numbers, read] = [this.#numbers, this.#read];
     for (let i = 0; i < size; i += 1) {
       calls.at = rows[i] as number;
-      sums[groups[i] as number] = (sums[groups[i] as number] as number) + of(calls);
+      const group = groups[i] as number;
+      numbers[group] = this.#both(numbers[group] as number | null, read(calls));
     }
   }
 
-  merge(other: Sums, groupOf: readonly number[]): void {
-    for (const [i, sum] of other.#sums.entries())
-      this.#sums[groupOf[i] as number] = (this.#sums[groupOf[i] as number] as number) + sum;
+  merge(other: Folds, groupOf: readonly number[]): void {
+    for (const [i, group] of groupOf.entries())
+      this.#numbers[group] = this.#both(this.#numbers[group] ?? null, other.#numbers[i] ?? null);
+  }
+
+  #both(a: number | null, b: number | null): number | null {
+    return a === null || b === null ? (a ?? b) : this.#fold(a, b);
   }
 
   results(): Results {
-    return { groups: this.#sums, whole: this.#sums.reduce((all, sum) => all + sum, 0) };
-  }
-}
-
-/** The first or the last time. */
-class Extremes implements Counter {
-  readonly #choose: (a: number, b: number) => number;
-  readonly #times: (number | null)[] = [];
-
-  constructor(choose: (a: number, b: number) => number) {
-    this.#choose = choose;
-  }
-
-  open(): void {
-    this.#times.push(null);
-  }
-
-  count({ calls, size, rows, groups }: Chosen): void {
-    for (let i = 0; i < size; i += 1) {
-      calls.at = rows[i] as number;
-      this.#see(groups[i] as number, calls.time);
-    }
-  }
-
-  merge(other: Extremes, groupOf: readonly number[]): void {
-    for (const [i, time] of other.#times.entries()) this.#see(groupOf[i] as number, time);
-  }
-
-  #see(group: number, time: number | null): void {
-    this.#times[group] = this.#of(this.#times[group] ?? null, time);
-  }
-
-  #of(a: number | null, b: number | null): number | null {
-    return a === null || b === null ? (a ?? b) : this.#choose(a, b);
-  }
-
-  results(): Results {
-    return { groups: this.#times, whole: this.#times.reduce((a, b) => this.#of(a, b), null) };
+    const whole = this.#numbers.reduce((a, b) => this.#both(a, b), this.#start);
+    return { groups: this.#numbers, whole };
   }
 }
 
@@ -255,10 +229,11 @@ interface Making {
 /** Begins to count a part. The function gives what was counted. */
 function counterOf(part: Part, { memory, read, judge, share }: Making): () => Results {
   const id = JSON.stringify(part);
-  const sum = (of: Read<number>) => {
-    const counter = share(id, () => new Sums(of));
+  const folded = (...how: ConstructorParameters<typeof Folds>) => {
+    const counter = share(id, () => new Folds(...how));
     return () => counter.results();
   };
+  const sum = (of: Read<number | null>) => folded(0, of, (a, b) => a + b);
   const counted = (counts: Read<boolean>) => sum((call) => (counts(call) ? 1 : 0));
   switch (part.kind) {
     case 'calls':
@@ -281,14 +256,11 @@ function counterOf(part: Part, { memory, read, judge, share }: Making): () => Re
       return () => counter.results(part.kind === 'callers' ? 1 : 2);
     }
     case 'first':
-    case 'last': {
-      const counter = share(id, () => new Extremes(part.kind === 'first' ? Math.min : Math.max));
-      return () => counter.results();
-    }
-    case 'sum': {
-      const number = numberOf(read(part.field), part.scale);
-      return sum((call) => number(call) ?? 0);
-    }
+      return folded(null, ({ time }) => time, Math.min);
+    case 'last':
+      return folded(null, ({ time }) => time, Math.max);
+    case 'sum':
+      return sum(numberOf(read(part.field), part.scale));
     case 'known': {
       const number = numberOf(read(part.field), part.scale);
       return counted((call) => number(call) !== null);
@@ -328,7 +300,7 @@ export class GroupTable {
   #groups = new Int32Array(0);
 
   /** `reads` reads the groups of a call. */
-  constructor(plan: Plan, reads: readonly Read<Value>[], memory: Memory) {
+  constructor(plan: ReadQuestion, reads: readonly Read<Value>[], memory: Memory) {
     this.#reads = reads;
     this.#memory = memory;
     const read = readerIn(plan);
@@ -414,6 +386,6 @@ export class GroupTable {
 
 /** Reads the fields of a plan by their names. */
 export const readerIn =
-  ({ fields }: Pick<Plan, 'fields'>) =>
+  ({ fields }: Pick<ReadQuestion, 'fields'>) =>
   (name: string): Read<Value> =>
     fields.get(name)?.read ?? (() => null);

@@ -2,15 +2,16 @@ import type { Call } from '@call-attribution/core';
 import type { Value } from '../conditions/condition.ts';
 import { compareValues } from '../conditions/fold.ts';
 import { nameOf } from '../conditions/names.ts';
-import type { QuestionField } from '../fields/vocabulary.ts';
-import { needsSequence, planSelection, type ReadOptions } from '../question/plan.ts';
+import { Batch } from '../fields/batch.ts';
+import { Numbering } from '../fields/numbering.ts';
+import type { ReadField } from '../fields/vocabulary.ts';
+import { needsSequence, type ReadOptions, readSelection } from '../question/plan.ts';
 import type { CallSelection } from '../question/question.ts';
 import { readOrder } from '../question/resolve.ts';
 import { shiftOf } from './answer-question.ts';
-import { Batch, columnsOf, Records } from './batch.ts';
 import { judgesOf, within } from './count.ts';
 import { Memory, usualMemory } from './memory.ts';
-import { Numbering } from './numbering.ts';
+import { columnsOf, Records } from './records.ts';
 import { KeptCalls, neededFields } from './sequences.ts';
 
 /** Chooses and orders single calls as a question would. */
@@ -43,7 +44,7 @@ export function selectCalls(
   selection: CallSelection,
   { order = 'date_added', ...read }: ReadOptions & { readonly order?: string | undefined } = {},
 ): CallSelector {
-  const plan = planSelection(selection, read);
+  const plan = readSelection(selection, read);
   const judges = judgesOf(plan);
   const names = new Map([...plan.fields].map(([name, field]) => [nameOf(name), field.name]));
   const sorts = readOrder(order, [...new Set(names.values())], 'a call', names);
@@ -70,7 +71,7 @@ export function selectCalls(
     call.sequences = place?.calls.sequences ?? null;
   };
   /** Days of the week are sorted as they follow each other. */
-  const placeOf = ({ read, isOrdered, values = [] }: QuestionField): Value => {
+  const placeOf = ({ read, isOrdered, values = [] }: ReadField): Value => {
     const value = read(call);
     return isOrdered && typeof value === 'string' ? values.indexOf(value) : value;
   };

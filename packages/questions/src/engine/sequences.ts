@@ -1,7 +1,7 @@
 import { compareText } from '../conditions/fold.ts';
+import { Batch, nobody, type Sequence } from '../fields/batch.ts';
 import { touches } from '../fields/derived.ts';
 import { type Needs, namedFields } from '../question/plan.ts';
-import { Batch, nobody, type Sequence } from './batch.ts';
 import type { Memory } from './memory.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there: what it needs of each is kept.

@@ -3,7 +3,7 @@ import { fields } from '@call-attribution/core/record';
 import { hour, minute, startOfWeek } from '@call-attribution/core/time';
 import type { Term, Value } from '../conditions/condition.ts';
 import { type ConditionResult, readCondition } from '../conditions/parse.ts';
-import type { Batch } from '../engine/batch.ts';
+import type { Batch } from './batch.ts';
 import { dayNumber, type FieldSettings, hourOf, monthStartOf, startOfDay, weekdayOf } from './calendar.ts';
 import { clickOf } from './click-ids.ts';
 import {
@@ -27,6 +27,10 @@ export interface QuestionField extends Term {
   readonly isTime: boolean;
   /** Follows from the other calls of the caller. */
   readonly needsSequence: boolean;
+}
+
+/** A field with the way to read it. */
+export interface ReadField extends QuestionField {
   /** Its value for a call. */
   readonly read: (call: Batch) => Value;
 }
@@ -116,7 +120,7 @@ const readOf: Readonly<Record<string, Read>> = {
   talk_minutes: ({ talk }) => inTenths(talk),
 };
 
-function fieldTerm(spec: FieldSpec): QuestionField {
+function fieldTerm(spec: FieldSpec): ReadField {
   const { name, type, meaning, personal } = spec;
   const isTime = type === 'datetime' || type === 'datetime-tenths';
   const number = numberKinds[type];
@@ -135,11 +139,11 @@ function fieldTerm(spec: FieldSpec): QuestionField {
   };
 }
 
-/** All fields of a question by their names, those that people use for them included. */
-export function questionFields(settings: FieldSettings = {}): ReadonlyMap<string, QuestionField> {
+/** All fields, as the weeks of a question begin. */
+export function readFields(settings: FieldSettings): ReadonlyMap<string, ReadField> {
   const plain = { personal: false, isTime: false, needsSequence: false };
   const reads = derivedReads(settings);
-  const list: QuestionField[] = [
+  const list: ReadField[] = [
     ...fields.map(fieldTerm),
     {
       ...plain,
@@ -156,7 +160,7 @@ export function questionFields(settings: FieldSettings = {}): ReadonlyMap<string
       read: ({ isExtension }) => isExtension,
     },
     ...derivedFields.map(
-      (field): QuestionField => ({
+      (field): ReadField => ({
         ...plain,
         ...field,
         isTime: timeBuckets.has(field.name),
@@ -181,7 +185,10 @@ export function questionFields(settings: FieldSettings = {}): ReadonlyMap<string
   return byName;
 }
 
-const known = questionFields();
+const known = readFields({});
+
+/** All fields of a question by their names, those that people use for them included. */
+export const questionFields = (): ReadonlyMap<string, QuestionField> => known;
 
 /**
  * Reads a condition without asking anything: for editors, and for programs that change a condition before they pass it on.

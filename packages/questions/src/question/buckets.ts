@@ -1,6 +1,6 @@
 import { addMonths, formatNaive, startOfWeek } from '@call-attribution/core/time';
 import type { Value } from '../conditions/condition.ts';
-import type { Batch } from '../engine/batch.ts';
+import type { Batch } from '../fields/batch.ts';
 import {
   dayNumber,
   type FieldSettings,
@@ -10,7 +10,7 @@ import {
   weekdayOf,
 } from '../fields/calendar.ts';
 import { weekdays } from '../fields/derived.ts';
-import type { QuestionField } from '../fields/vocabulary.ts';
+import type { ReadField } from '../fields/vocabulary.ts';
 import type { AnswerValue } from './answer.ts';
 import { shownMoment } from './measures.ts';
 import type { ClosedPeriod, Period } from './period.ts';
@@ -57,7 +57,7 @@ export const unmoved: Alignment = { days: 0, week: 0, month: 0 };
 
 /** How a compared period lies on the period of the question. */
 export function alignmentOf(
-  groups: readonly QuestionField[],
+  groups: readonly ReadField[],
   period: Period,
   compared: ClosedPeriod,
   settings: FieldSettings,
@@ -72,7 +72,7 @@ export function alignmentOf(
 
 /** Reads the key of a group from a call. */
 export function keyReader(
-  field: QuestionField,
+  field: ReadField,
   { days, week, month }: Alignment,
   settings: FieldSettings,
 ): (call: Batch) => Value {
@@ -104,7 +104,7 @@ export function timeKey(name: string, settings: FieldSettings): (time: number) =
 }
 
 /** A group as an answer shows it. */
-export function groupValue({ name, type }: QuestionField, key: Value, settings: FieldSettings): AnswerValue {
+export function groupValue({ name, type }: ReadField, key: Value, settings: FieldSettings): AnswerValue {
   if (key === null || typeof key !== 'number') return key;
   if (isBucket(name)) {
     const text = formatNaive(bucketStart(name, key, settings));
@@ -130,7 +130,7 @@ function bucketRange(
 
 /** Is a group within a period? Of two periods the longer one has buckets of time that the other one lacks. */
 export function isInside(
-  groups: readonly QuestionField[],
+  groups: readonly ReadField[],
   key: readonly Value[],
   period: Period,
   alignment: Alignment,

@@ -1,6 +1,6 @@
 import type { Term, Vocabulary } from '../conditions/condition.ts';
 import { QuestionError } from '../errors.ts';
-import type { QuestionField } from '../fields/vocabulary.ts';
+import type { ReadField } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
 import { type MeasureSpec, spendColumns } from './measures.ts';
 
@@ -20,7 +20,7 @@ export interface PlannedMeasure {
 
 /** The columns of an answer. Rows are objects, so no two may have one name. */
 export function columnsOf(
-  groups: readonly QuestionField[],
+  groups: readonly ReadField[],
   measures: readonly PlannedMeasure[],
   compared: 'no' | 'plain' | 'per_day',
   hasSpend: boolean,

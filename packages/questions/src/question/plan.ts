@@ -4,7 +4,7 @@ import { fieldsOf } from '../conditions/condition.ts';
 import { nameOf } from '../conditions/names.ts';
 import { option, QuestionError, sentence } from '../errors.ts';
 import type { FieldSettings } from '../fields/calendar.ts';
-import { type QuestionField, questionFields } from '../fields/vocabulary.ts';
+import { type QuestionField, type ReadField, readFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
 import { columnsOf, growsWithTime, havingTerms, type PlannedMeasure } from './columns.ts';
 import type { Part } from './measures.ts';
@@ -39,38 +39,50 @@ export interface PlannedCondition {
   readonly asSent: boolean;
 }
 
-/** Which calls a question is about, with all names and times read. */
+/** What is known of a selection before any call is read. */
 export interface SelectionPlan {
-  /** The fields by their names. */
-  readonly fields: ReadonlyMap<string, QuestionField>;
-  /** What values of fields depend on. */
-  readonly settings: FieldSettings;
-  /** The time zones. */
-  readonly zones: Zones;
   /** The period. */
   readonly period: ReadPeriod;
+  /** The time zones. */
+  readonly zones: Zones;
+  /** Which channel of calls. */
+  readonly calls: NonNullable<CallSelection['calls']>;
+}
+
+/** What is known of a question before any call is read. */
+export interface Plan extends SelectionPlan {
+  /** The fields that groups are made by. */
+  readonly groups: readonly QuestionField[];
+  /** What has to be counted, each once. The number of calls is the first, of those through call extensions the second. */
+  readonly parts: readonly Part[];
+  /** The period to compare with. */
+  readonly compared: ClosedPeriod | null;
+  /** Something in it follows from the other calls of a caller. */
+  readonly needsSequence: boolean;
+}
+
+/** Which calls a question is about, with all names and times read. */
+export interface ReadSelection extends SelectionPlan {
+  /** The fields by their names. */
+  readonly fields: ReadonlyMap<string, ReadField>;
+  /** What values of fields depend on. */
+  readonly settings: FieldSettings;
   /** What has to be said about the period. */
   readonly periodNotes: ReturnType<typeof periodNotes>;
   /** What the clock shows in the zone of the answer; where nobody has said which that is, in the one of this machine. */
   readonly now: number;
   /** The accounts; null for all. */
   readonly accounts: readonly string[] | null;
-  /** Which channel of calls. */
-  readonly calls: NonNullable<CallSelection['calls']>;
   /** All must hold. */
   readonly conditions: readonly PlannedCondition[];
 }
 
 /** A question in which all names and times have been read. */
-export interface Plan extends SelectionPlan {
+export interface ReadQuestion extends ReadSelection, Plan {
   /** The fields that groups are made by. */
-  readonly groups: readonly QuestionField[];
+  readonly groups: readonly ReadField[];
   /** The measures, in order. */
   readonly measures: readonly PlannedMeasure[];
-  /** What an engine has to count, each once. The number of calls is the first, of those through call extensions the second. */
-  readonly parts: readonly Part[];
-  /** The period to compare with. */
-  readonly compared: ClosedPeriod | null;
   /** The compared periods are of different length: changes of measures that add up are per day. */
   readonly changesPerDay: boolean;
   /** What was spent, by group. */
@@ -87,8 +99,6 @@ export interface Plan extends SelectionPlan {
   readonly topPer: number | null;
   /** What is shown of personal fields. */
   readonly personal: Question['personal'];
-  /** Something in it follows from the other calls of a caller. */
-  readonly needsSequence: boolean;
 }
 
 /** What a question is read with. */
@@ -98,15 +108,15 @@ export interface ReadOptions {
 }
 
 /** Reads everything about a selection that needs no calls. */
-export function planSelection(
+export function readSelection(
   selection: CallSelection,
   { now = Date.now() }: ReadOptions = {},
-): SelectionPlan {
+): ReadSelection {
   const settings: FieldSettings = { weekStart: selection.weekStart };
   const zones = readZones(selection);
   const clock = { ...settings, now, timeZone: zones.inZone ?? zones.timeZone };
   const period = readPeriod(selection, clock);
-  const fields = questionFields(settings);
+  const fields = readFields(settings);
   const filter = selection.q === undefined ? null : readFilter(selection.q);
   const where = selection.where === undefined ? null : readWhere(selection.where, fields, 'where');
   const calls = selection.calls ?? (filter && !filter.extensions ? 'website' : 'all');
@@ -139,8 +149,8 @@ export function planSelection(
 }
 
 /** Reads a whole question. */
-export function planQuestion(question: Question, { now = Date.now() }: ReadOptions = {}): Plan {
-  const selection = planSelection(question, { now });
+export function readQuestion(question: Question, { now = Date.now() }: ReadOptions = {}): ReadQuestion {
+  const selection = readSelection(question, { now });
   const { fields, period, settings, zones } = selection;
   const groups = readGroups(question.groupBy ?? [], fields);
   const read = readMeasures(question.measures ?? ['calls'], fields);
@@ -204,8 +214,16 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
   };
 }
 
+/** Reads which calls are meant, and refuses what cannot be read. */
+export const planSelection = (selection: CallSelection, options?: ReadOptions): SelectionPlan =>
+  readSelection(selection, options);
+
+/** Reads a question, and refuses what cannot be read. */
+export const planQuestion = (question: Question, options?: ReadOptions): Plan =>
+  readQuestion(question, options);
+
 /** What decides which fields are needed. */
-export type Needs = Pick<Plan, 'groups' | 'conditions' | 'parts' | 'fields'>;
+export type Needs = Pick<ReadQuestion, 'groups' | 'conditions' | 'parts' | 'fields'>;
 
 /** The fields that a question names, those that follow from others included. */
 export function namedFields({ groups, conditions, parts, fields }: Needs): readonly string[] {
@@ -252,9 +270,9 @@ export function needsSequence(needs: Needs): boolean {
 /** Time in its order; otherwise most of the first measure first. */
 function orderOf(
   { order }: Question,
-  groups: readonly QuestionField[],
+  groups: readonly ReadField[],
   columns: readonly AnswerColumn[],
-  fields: ReadonlyMap<string, QuestionField>,
+  fields: ReadonlyMap<string, ReadField>,
 ): readonly Order[] {
   if (order !== undefined) {
     const others = new Map([...fields].map(([name, field]) => [nameOf(name), field.name]));
@@ -270,7 +288,7 @@ function orderOf(
   return first === undefined ? [] : [{ column: first.name, descending: true }];
 }
 
-function refusePersonal(groups: readonly QuestionField[], { personal }: Question): void {
+function refusePersonal(groups: readonly ReadField[], { personal }: Question): void {
   const field = groups.find((group) => group.personal);
   if (field === undefined || personal === 'show' || typeof personal === 'function') return;
   throw new QuestionError(

@@ -5,7 +5,7 @@ import { type Condition, type Literal, printCondition, type Vocabulary } from '.
 import { ambiguousNames, nameOf, wordList } from '../conditions/names.ts';
 import { type ConditionProblem, readCondition } from '../conditions/parse.ts';
 import { option, QuestionError, sentence } from '../errors.ts';
-import type { QuestionField } from '../fields/vocabulary.ts';
+import type { ReadField } from '../fields/vocabulary.ts';
 import {
   type Argument,
   measures as allMeasures,
@@ -22,8 +22,8 @@ const mostGroups = 4;
 /** The groups of a question. Their names may be any that the vocabulary knows; the fields come under their own. */
 export function readGroups(
   names: readonly string[],
-  known: ReadonlyMap<string, QuestionField>,
-): readonly QuestionField[] {
+  known: ReadonlyMap<string, ReadField>,
+): readonly ReadField[] {
   if (names.length > mostGroups) {
     throw new QuestionError(
       'invalid_question',
@@ -38,7 +38,7 @@ export function readGroups(
 }
 
 /** A field by a name that somebody wrote. */
-function readField(written: string, known: ReadonlyMap<string, QuestionField>, what: string): QuestionField {
+function readField(written: string, known: ReadonlyMap<string, ReadField>, what: string): ReadField {
   const name = typeof written === 'string' ? nameOf(written) : '';
   const meanings = ambiguousNames.get(name);
   if (meanings !== undefined) {
@@ -69,7 +69,7 @@ export interface ReadMeasure {
 /** The measures of a question. */
 export function readMeasures(
   measures: readonly (string | DistinctMeasure)[],
-  known: ReadonlyMap<string, QuestionField>,
+  known: ReadonlyMap<string, ReadField>,
 ): readonly ReadMeasure[] {
   if (measures.length === 0)
     throw new QuestionError(
@@ -85,7 +85,7 @@ export function readMeasures(
   return read;
 }
 
-function measureOf(text: string, known: ReadonlyMap<string, QuestionField>): ReadMeasure {
+function measureOf(text: string, known: ReadonlyMap<string, ReadField>): ReadMeasure {
   const [, body = text, given] = /^(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
   const read = unnamed(body.trim(), known);
   if (given === undefined) return read;
@@ -99,7 +99,7 @@ function measureOf(text: string, known: ReadonlyMap<string, QuestionField>): Rea
   return { ...read, column };
 }
 
-function unnamed(text: string, known: ReadonlyMap<string, QuestionField>): ReadMeasure {
+function unnamed(text: string, known: ReadonlyMap<string, ReadField>): ReadMeasure {
   const plain = findMeasure(nameOf(text), false);
   if (plain !== undefined) return { column: plain.name, name: plain.name, spec: specOf(plain, noArgument) };
   const [, called = '', inside = ''] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(text) ?? [];
@@ -126,7 +126,7 @@ function withArgument(
   measure: Measure,
   text: string,
   inside: string,
-  known: ReadonlyMap<string, QuestionField>,
+  known: ReadonlyMap<string, ReadField>,
 ): ReadMeasure {
   const { name, argument } = measure;
   if (argument === 'condition') {
@@ -159,10 +159,10 @@ function withArgument(
 }
 
 /** Is a field a number, and no id? */
-const isQuantity = ({ name, type }: QuestionField): boolean => type === 'number' && !name.endsWith('_id');
+const isQuantity = ({ name, type }: ReadField): boolean => type === 'number' && !name.endsWith('_id');
 
 /** How many steps of a number field make 1: minutes and hours that are no whole tenths come from milliseconds. */
-function scaleOf({ name, number }: QuestionField): number {
+function scaleOf({ name, number }: ReadField): number {
   if (number === 'float') return name.endsWith('_minutes') ? minute : hour;
   return number === 'tenths' ? 10 : 1;
 }

@@ -1,8 +1,7 @@
-import type { Call } from '@call-attribution/core';
 import { isCallExtension } from '@call-attribution/core/record';
-import { callerKey } from '../fields/caller-key.ts';
-import { remembered, tenthsOf, timeOf } from '../fields/wire-values.ts';
+import { callerKey } from './caller-key.ts';
 import type { Numbering } from './numbering.ts';
+import { remembered, tenthsOf, timeOf } from './wire-values.ts';
 
 /** Some fields of some calls, a column each, as `store.columns` gives them: in the order of their times and ids. */
 export interface ColumnBatch {
@@ -11,9 +10,6 @@ export interface ColumnBatch {
   /** The values of each field. */
   readonly columns: Readonly<Record<string, readonly unknown[]>>;
 }
-
-/** The calls of a question: any iterable of records or of columns, asynchronous or not. */
-export type Calls = AsyncIterable<Call | ColumnBatch> | Iterable<Call | ColumnBatch>;
 
 /** What follows from the other calls of a caller in the account. */
 export interface Sequence {
@@ -29,12 +25,6 @@ export interface Sequence {
   readonly untilEnd: number | null;
   /** A field of the first or the last call of the caller. */
   fieldOf(end: 'first' | 'last', field: string): unknown;
-}
-
-/** Are these columns, and not a record? */
-export function isColumns(item: Call | ColumnBatch): item is ColumnBatch {
-  const { columns, length } = item as Partial<ColumnBatch>;
-  return typeof columns === 'object' && columns !== null && typeof length === 'number';
 }
 
 const isExtensionChannel = remembered((channel) => isCallExtension({ channel }));
@@ -151,44 +141,4 @@ export class Batch {
     const seen = isExtension ? null : timeOf(this.value('displayed_timestamp'));
     return sentAt === null || seen === null || seen > sentAt ? null : sentAt - seen;
   }
-}
-
-/** Most records that are looked at together. */
-const mostRecords = 1000;
-
-/** What takes calls in columns. Those that come in any order have ids. */
-export type TakeBatch = (batch: ColumnBatch, account: string, sids: readonly string[]) => void;
-
-/** Makes columns of records, which come one by one. */
-export class Records {
-  readonly #fields: readonly string[];
-  readonly #take: TakeBatch;
-  readonly #waiting = new Map<string, Call[]>();
-
-  constructor(fields: readonly string[], take: TakeBatch) {
-    this.#fields = fields;
-    this.#take = take;
-  }
-
-  add(call: Call, account: string): void {
-    const calls = this.#waiting.get(account) ?? [];
-    if (calls.push(call) === 1) this.#waiting.set(account, calls);
-    if (calls.length === mostRecords) this.flush();
-  }
-
-  /** Passes on what waits. */
-  flush(): void {
-    for (const [account, calls] of this.#waiting) {
-      const sids = calls.map(({ sid }) => String(sid));
-      this.#take(columnsOf(calls, this.#fields), account, sids);
-    }
-    this.#waiting.clear();
-  }
-}
-
-/** Some fields of records as columns. */
-export function columnsOf(calls: readonly Call[], fields: readonly string[]): ColumnBatch {
-  const records = calls as unknown as Readonly<Record<string, unknown>>[];
-  const columns = Object.fromEntries(fields.map((name) => [name, records.map((record) => record[name])]));
-  return { length: calls.length, columns };
 }
