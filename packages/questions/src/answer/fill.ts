@@ -1,14 +1,13 @@
 import { day, hour } from '@call-attribution/core/time';
-import type { Test, Value } from '../conditions/condition.ts';
+import type { Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import { Batch } from '../fields/batch.ts';
-import { dayNumber, type FieldSettings, startOfDay, weekdayOf } from '../fields/calendar.ts';
-import { weekdays } from '../fields/derived.ts';
+import { dayNumber, startOfDay } from '../fields/calendar.ts';
 import { bucketStart, isBucket, timeKey } from '../question/buckets.ts';
 import type { ReadQuestion } from '../question/plan.ts';
 import type { Counted, CountedGroup } from './counted.ts';
 
-/** Most groups that an answer makes up for empty buckets of time. */
+/** Most groups that an answer makes up for empty buckets of time, and most days that they are looked for in. */
 const mostFilled = 100_000;
 
 /** Groups with the empty buckets of time among them. */
@@ -28,58 +27,43 @@ export function fillEmptyBuckets(plan: ReadQuestion, counted: Counted): Filled {
   const times = plan.groups.flatMap((group, i) => (group.isTime ? [i] : []));
   if (times.length === 0) return { groups, isTooMany: false };
   const others = plan.groups.flatMap((group, i) => (group.isTime ? [] : [i]));
-  const combinations = new Map<string, CountedGroup>();
-  for (const group of groups) combinations.set(JSON.stringify(others.map((i) => group.key[i])), group);
-  const most = others.length === 0 ? 1 : combinations.size;
-  const axis = timeAxis(plan, counted, Math.floor(mostFilled / Math.max(1, most)));
-  if (axis === null) return { groups, isTooMany: true };
-  const allowed = axis.filter(possible(plan));
+  const bases = new Map<string, readonly Value[]>(others.length === 0 ? [['[]', []]] : []);
+  for (const { key } of groups) bases.set(JSON.stringify(others.map((i) => key[i])), key);
+  const names = times.map((i) => plan.groups[i]?.name ?? '');
+  const points = pointsOf(plan, counted, names);
+  if (points === null || points.length * bases.size > mostFilled) return { groups, isTooMany: true };
   const known = new Set(groups.map(({ key }) => JSON.stringify(key)));
   const filled = [...groups];
-  const bases: readonly (readonly Value[])[] =
-    others.length === 0 ? [plan.groups.map(() => null)] : [...combinations.values()].map(({ key }) => key);
-  for (const base of bases) {
-    for (const point of allowed) {
+  for (const base of bases.values())
+    for (const point of points) {
       const key = [...base];
-      times.forEach((i, at) => {
-        key[i] = point[at] ?? null;
-      });
+      for (const [at, i] of times.entries()) key[i] = point[at] ?? null;
       if (!known.has(JSON.stringify(key))) filled.push({ key, now: null, past: null });
     }
-  }
   return { groups: filled, isTooMany: false };
 }
 
-type Point = readonly (number | null)[];
-
-/** The keys of the groups by time that can occur together, one after the other. Null when there are more than `most`. */
-function timeAxis(plan: ReadQuestion, counted: Counted, most: number): Point[] | null {
-  const names = plan.groups.filter(({ isTime }) => isTime).map(({ name }) => name);
-  const hours = names.includes('hour') ? Array.from({ length: 24 }, (_, hour) => hour) : [null];
-  const dates = names.filter((name) => name !== 'hour');
-  const keyed = dates.map((name) => [name, timeKey(name, plan.settings)] as const);
-  const days = new Map<string, ReadonlyMap<string, number>>();
-  if (dates.some(isBucket)) {
-    const range = dayRange(plan, counted, dates);
-    if (range === null) return [];
-    const step = stepOf(dates);
-    if (((range.last - range.first) / step) * hours.length > most * 1.2 + 31) return null;
-    for (let at = range.first; at <= range.last; at += 1) {
-      const keys = new Map(keyed.map(([name, keyAt]) => [name, keyAt(startOfDay(at))]));
-      days.set([...keys.values()].join(' '), keys);
-    }
-  } else if (dates.length > 0) for (let i = 1; i <= 7; i += 1) days.set(String(i), new Map([['weekday', i]]));
-  else days.set('', new Map());
-  if (days.size * hours.length > most) return null;
-  return [...days.values()].flatMap((keys) =>
-    hours.map((hour) => names.map((name) => (name === 'hour' ? hour : (keys.get(name) ?? null)))),
-  );
-}
-
-/** About how many days share their keys. */
-function stepOf(dates: readonly string[]): number {
-  if (dates.includes('day') || dates.includes('weekday')) return 1;
-  return dates.includes('week') ? 7 : 28;
+/** The keys of the groups by time that can occur together, one after the other. Null when there are too many days. */
+function pointsOf(plan: ReadQuestion, counted: Counted, names: readonly string[]): number[][] | null {
+  const hasDates = names.some(isBucket);
+  const range = hasDates ? dayRange(plan, counted, names) : { first: 0, last: 6 };
+  if (range === null) return [];
+  if (range.last - range.first > mostFilled) return null;
+  const keys = names.map((name) => timeKey(name, plan.settings));
+  const isPossible = possible(plan, hasDates);
+  const points = new Map<string, number[]>();
+  const allowed = new Set<string>();
+  const [first, end] = [startOfDay(range.first), startOfDay(range.last + 1)];
+  // What a condition says of times changes with an hour, or within one that stays possible. Of a week or month all days count.
+  const step = names.includes('hour') || plan.conditions.length > 0 ? hour : day;
+  const around = hasDates ? 31 * day : 0;
+  for (let at = first - around; at < end + around; at += step) {
+    const point = keys.map((keyAt) => keyAt(at));
+    const id = point.join(' ');
+    if (at >= first && at < end) points.set(id, point);
+    if (isPossible(at) || isPossible(at + step - 1000)) allowed.add(id);
+  }
+  return [...points].flatMap(([id, point]) => (allowed.has(id) ? [point] : []));
 }
 
 /** The first and the last day that buckets are made up for. */
@@ -108,69 +92,20 @@ function dayRange(
   return first <= last ? { first, last } : null;
 }
 
-/** A time of calls in some buckets, as far as the buckets say it: a day, or an hour of it. */
-interface Span {
-  readonly start: number | null;
-  /** First moment after it. */
-  readonly end: number | null;
-  readonly weekday: number | null;
-  readonly hour: number | null;
-}
-
-/** The days of some buckets. */
-function spansOf(names: readonly string[], point: Point, settings: FieldSettings): Span[] {
-  let [start, end] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (const [i, name] of names.entries()) {
-    const key = point[i];
-    if (!isBucket(name) || key === null || key === undefined) continue;
-    start = Math.max(start, bucketStart(name, key, settings));
-    end = Math.min(end, bucketStart(name, key + 1, settings));
-  }
-  const hourAt = point[names.indexOf('hour')] ?? null;
-  const weekday = point[names.indexOf('weekday')] ?? null;
-  if (!Number.isFinite(start)) return [{ start: null, end: null, weekday, hour: hourAt }];
-  const spans: Span[] = [];
-  for (let at = start; at < end; at += day) {
-    const own = weekdayOf(at) + 1;
-    if (weekday !== null && own !== weekday) continue;
-    const from = at + (hourAt ?? 0) * hour;
-    spans.push({ start: from, end: hourAt === null ? at + day : from + hour, weekday: own, hour: hourAt });
-  }
-  return spans;
-}
-
-const timeFields = ['date_added', 'day', 'week', 'month'];
-
-/** Can a call in these buckets meet the condition? */
-function possible({ groups, conditions, fields, settings }: ReadQuestion): (point: Point) => boolean {
-  const names = groups.filter(({ isTime }) => isTime).map(({ name }) => name);
+/** Can a call at a time meet the condition? Without dates among the groups only its weekday and its hour are known. */
+function possible({ conditions, fields }: ReadQuestion, hasDates: boolean): (time: number) => boolean {
   const call = new Batch();
-  const readerOf = (field: string, test: Test) => {
-    const term = fields.get(field);
-    if (term?.name === 'weekday')
-      return ({ weekday }: Span): Value | undefined => (weekday === null ? undefined : weekdays[weekday - 1]);
-    if (term?.name === 'hour') return (span: Span): Value | undefined => span.hour ?? undefined;
-    if (term === undefined || !timeFields.includes(term.name)) return () => undefined;
-    const holds = compileCondition<Value>(test, fields, () => (value) => value);
-    const valueAt = (time: number): Value => {
-      call.times = Float64Array.of(time);
-      return term.read(call);
-    };
-    // Times only grow within a span: a test that holds at both ends, or compares with what is before or after it, has one result.
-    return ({ start, end }: Span): Value | undefined => {
-      if (start === null || end === null || end <= start) return undefined;
-      const [first, last] = [valueAt(start), valueAt(end - 1)];
-      if (first === last || test.kind === 'null') return first;
-      if (test.kind !== 'compare' || test.value.type !== 'time' || holds(first) !== holds(last))
-        return undefined;
-      const { millis } = test.value;
-      const isOutside = millis + day <= start || millis >= end;
-      return isOutside || !test.operator.includes('=') || /[<>]=/.test(test.operator) ? first : undefined;
-    };
-  };
+  const known = ['weekday', 'hour', ...(hasDates ? ['date_added', 'day', 'week', 'month'] : [])];
   const judges = conditions
     .filter(({ asSent }) => !asSent)
-    .map(({ condition }) => compileCondition(condition, fields, readerOf));
-  return (point) =>
-    spansOf(names, point, settings).some((span) => judges.every((judge) => judge(span) !== false));
+    .map(({ condition }) =>
+      compileCondition(condition, fields, (name) => {
+        const field = fields.get(name);
+        return field !== undefined && known.includes(field.name) ? field.read : () => undefined;
+      }),
+    );
+  return (time) => {
+    call.times = Float64Array.of(time);
+    return judges.every((judge) => judge(call) !== false);
+  };
 }

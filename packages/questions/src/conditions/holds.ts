@@ -8,7 +8,7 @@ type Plain = Exclude<Value, null>;
 export type Judge<T> = (of: T) => boolean | null;
 
 /** How the values of a field are read. Undefined when it cannot be known: neither is then whether they are null. */
-export type ReaderOf<T> = (field: string, test: Test) => (of: T) => Value | undefined;
+export type ReaderOf<T> = (field: string) => (of: T) => Value | undefined;
 
 /** A condition as a function. */
 export function compileCondition<T>(
@@ -36,7 +36,7 @@ export function compileCondition<T>(
       return holds === null ? null : !holds;
     };
   }
-  const read = readerOf(condition.field, condition);
+  const read = readerOf(condition.field);
   if (condition.kind === 'null') {
     return (of) => {
       const value = read(of);
