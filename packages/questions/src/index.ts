@@ -52,7 +52,6 @@ export {
 export type {
   CallSelection,
   ComparedPeriod,
-  DistinctMeasure,
   Question,
   QuestionLimits,
 } from './question/question.ts';

@@ -113,19 +113,19 @@ function measuredCells(
   const days = { now: daysOfGroups.now(key), past: daysOfGroups.past(key) };
   const cell = (measure: PlannedMeasure, of: 'now' | 'past'): AnswerValue => {
     const own = of === 'now' ? now : past;
-    if (own === null) return inside[of] ? measure.spec.empty : null;
-    return measure.spec.value(pick(own, measure), pick(total[of] ?? [], measure), days[of]);
+    if (own === null) return inside[of] ? measure.empty : null;
+    return measure.value(pick(own, measure), pick(total[of] ?? [], measure), days[of], measure.scale);
   };
   for (const measure of plan.measures) {
-    const { column, spec } = measure;
+    const { column } = measure;
     const value = cell(measure, 'now');
     cells[column] = value;
     if (plan.compared === null) continue;
     const before = cell(measure, 'past');
     cells[`${column}_before`] = before;
-    if (spec.number === 'time') continue;
+    if (measure.number === 'time') continue;
     cells[`${column}_change`] =
-      plan.changesPerDay && growsWithTime(spec)
+      plan.changesPerDay && growsWithTime(measure)
         ? difference(perDay(value, days.now), perDay(before, days.past))
         : difference(value, before);
   }
@@ -243,8 +243,7 @@ function callsLeftOut({ calls, period }: ReadQuestion, { otherChannel, noTime }:
 
 function measuresLeaveOut({ measures }: ReadQuestion, now: readonly PartValue[]): LeftOut[] {
   const found = new Map<LeftOut['code'], number>();
-  for (const { spec, counted } of measures)
-    if (spec.leaves !== undefined && counted !== null)
-      found.set(spec.leaves.code, (now[0] ?? 0) - (now[counted] ?? 0));
+  for (const { leaves, counted } of measures)
+    if (leaves !== undefined && counted !== null) found.set(leaves.code, (now[0] ?? 0) - (now[counted] ?? 0));
   return [...found].flatMap(([code, count]) => (count > 0 ? [explainLeftOut(code, count)] : []));
 }

@@ -51,7 +51,7 @@ const daysOf = (millis: number): string => (millis === day ? '1 day' : `${inDays
 function changesPerDay({ changesPerDay, compared, period, measures, now }: ReadQuestion): string[] {
   if (!changesPerDay || compared === null) return [];
   const lengths = [period, compared].map((each) => elapsedOf(each, now) ?? 0);
-  const names = measures.filter(({ spec }) => growsWithTime(spec)).map(({ column }) => column);
+  const names = measures.filter(growsWithTime).map(({ column }) => column);
   return [
     `The periods have ${inDays(lengths[0] ?? 0)} and ${daysOf(lengths[1] ?? 0)}: the change of ${wordList(names, 'and')} is per day.`,
   ];

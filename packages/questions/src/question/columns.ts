@@ -2,16 +2,14 @@ import type { Term, Vocabulary } from '../conditions/condition.ts';
 import { QuestionError } from '../errors.ts';
 import type { ReadField } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
-import { type MeasureSpec, spendColumns } from './measures.ts';
+import { type Measure, spendColumns } from './measures.ts';
 
-/** A measure with the places of its parts among those of the question. */
-export interface PlannedMeasure {
+/** A measure with what stands in its brackets, and the places of its parts among those of the question. */
+export interface PlannedMeasure extends Omit<Measure, 'parts'> {
   /** Its column in the answer. */
   readonly column: string;
-  /** Its own name. */
-  readonly name: string;
-  /** What it is. */
-  readonly spec: MeasureSpec;
+  /** How many steps of its field make 1. */
+  readonly scale: number;
   /** The parts it is made of, by their place. */
   readonly parts: readonly number[];
   /** The place of the part that counts the calls it can take into account. */
@@ -51,26 +49,26 @@ export function columnsOf(
 }
 
 function measured(measure: PlannedMeasure, compared: 'no' | 'plain' | 'per_day'): AnswerColumn[] {
-  const { column: name, spec } = measure;
-  const { meaning, unit, better, addsUp } = spec;
+  const { column: name, meaning, unit, better, addsUp } = measure;
   const own: AnswerColumn = { name, kind: 'measure', unit, meaning, better, addsUp };
   if (compared === 'no') return [own];
   const before = `${meaning.replace(/\.$/, '')}, in the period compared with.`;
   const columns: AnswerColumn[] = [own, { ...own, name: `${name}_before`, kind: 'before', meaning: before }];
-  if (spec.number === 'time') return columns;
+  if (measure.number === 'time') return columns;
   const change: AnswerColumn = {
     ...own,
     name: `${name}_change`,
     kind: 'change',
     meaning: `Difference of ${name} and ${name}_before.`,
   };
-  if (compared === 'plain' || !growsWithTime(spec)) return [...columns, change];
+  if (compared === 'plain' || !growsWithTime(measure)) return [...columns, change];
   const perDay = `Difference of ${name} and ${name}_before, each by the days of its period.`;
   return [...columns, { ...change, unit: unit === 'minutes' ? unit : 'number', meaning: perDay }];
 }
 
 /** Is there more of a measure in a longer period? */
-export const growsWithTime = ({ addsUp, unit }: MeasureSpec): boolean => addsUp && unit !== 'share';
+export const growsWithTime = ({ addsUp, unit }: Pick<Measure, 'addsUp' | 'unit'>): boolean =>
+  addsUp && unit !== 'share';
 
 /** The columns of an answer as terms of `having`. */
 export function havingTerms(
@@ -78,7 +76,7 @@ export function havingTerms(
   measures: readonly PlannedMeasure[],
 ): Vocabulary {
   const numbers = new Map(
-    measures.flatMap(({ column, spec: { number } }) =>
+    measures.flatMap(({ column, number }) =>
       number === 'time'
         ? []
         : [column, `${column}_before`, `${column}_change`].map((name) => [name, number] as const),

@@ -69,8 +69,6 @@ export interface Measure {
   readonly name: string;
   /** What stands in its brackets: a field, a field that is a number and no id, a condition, or a number of hours. */
   readonly argument?: 'field' | 'number' | 'condition' | 'hours';
-  /** Names that people use for it. */
-  readonly otherNames?: readonly string[];
   /** What it says of a group, in a sentence; `{}` stands for the argument. */
   readonly meaning: string;
   /** Its unit. That of a number field is minutes where the name of the field says so. */
@@ -96,17 +94,16 @@ export interface Measure {
   readonly leaves?: { readonly code: LeftOut['code']; readonly counted: Part };
 }
 
+type Value = Measure['value'];
 const plain =
   (...kinds: PlainPart[]) =>
   (): readonly Part[] =>
     kinds.map((kind) => ({ kind }));
-const count = (value: PartValue | undefined): number => value ?? 0;
-const ratio = (part: PartValue | undefined, of: PartValue | undefined): number | null =>
-  count(of) === 0 ? null : count(part) / count(of);
-const scaled = (value: PartValue | undefined, scale: number): number | null =>
-  value === null || value === undefined ? null : value / scale;
-const timeText = (value: PartValue | undefined): string | null =>
-  value === null || value === undefined ? null : shownMoment(value);
+const count: Value = ([own]) => own ?? 0;
+const ratio = (part: PartValue | undefined, of: PartValue | undefined, scale = 1): number | null =>
+  of ? (part ?? 0) / scale / of : null;
+const inSteps: Value = ([value = null], _whole, _days, scale) => (value === null ? null : value / scale);
+const meanOf: Value = ([sum, known], _whole, _days, scale) => ratio(sum, known, scale);
 
 /** A naive time as answers show it: with a fraction of a second only where there is one. */
 export function shownMoment(millis: number): string {
@@ -114,157 +111,107 @@ export function shownMoment(millis: number): string {
   return `${formatNaive(millis)}${fraction === 0 ? '' : `.${String(fraction).padStart(3, '0').replace(/0+$/, '')}`}`;
 }
 
-const [ofTalk, ofLag] = [
-  { field: 'talk_minutes', scale: 10 },
-  { field: 'lag_minutes', scale: minute },
+const ofTalk = { field: 'talk_minutes', scale: 10 };
+const ofLag = { field: 'lag_minutes', scale: minute };
+const rank = (field: string, scale: number, part: number, of: number): readonly Part[] => [
+  { kind: 'rank', field, scale, part, of },
 ];
-const talked = { kind: 'known', ...ofTalk } as const;
-const talkSum = { kind: 'sum', ...ofTalk } as const;
-const noTalk = { code: 'no_talk_minutes', counted: talked } as const;
-const noCaller = { code: 'no_caller_number', counted: { kind: 'with_caller' } } as const;
-const plainKind = { better: null, addsUp: false, empty: null } as const;
+const talkSum: Part = { kind: 'sum', ...ofTalk };
+const talked: Part = { kind: 'known', ...ofTalk };
 
-/** Numbers of calls or callers, parts of a whole, minutes of talk, times, and what is made of a number field. */
-const counted = {
-  ...plainKind,
-  number: 'whole',
-  empty: 0,
-  value: ([own]: readonly PartValue[]) => count(own),
-} as const;
+// What measures have in common: numbers of calls or callers, parts of a whole, minutes of talk, times, and what is made of a number.
+const own = { better: null, addsUp: false, empty: null } as const;
+const counted = { ...own, number: 'whole', empty: 0, value: count } as const;
 const calls = { ...counted, unit: 'calls', addsUp: true } as const;
-const callers = { ...counted, unit: 'callers', leaves: noCaller } as const;
-const part = {
-  ...plainKind,
+const leavesTalk = { leaves: { code: 'no_talk_minutes', counted: talked } } as const;
+const leavesCallers = { leaves: { code: 'no_caller_number', counted: { kind: 'with_caller' } } } as const;
+const callers = { ...counted, unit: 'callers', ...leavesCallers } as const;
+const share = {
+  ...own,
   unit: 'share',
   number: 'float',
-  value: ([own, all]: readonly PartValue[]) => ratio(own, all),
+  value: ([part, all]: readonly PartValue[]) => ratio(part, all),
 } as const;
-const talk = { ...plainKind, unit: 'minutes', leaves: noTalk } as const;
-const time = {
-  ...plainKind,
-  unit: 'time',
-  number: 'time',
-  value: ([at]: readonly PartValue[]) => timeText(at),
-} as const;
-const field = { ...plainKind, argument: 'number', unit: 'number', number: 'float' } as const;
-const ranked: Measure['value'] = ([value], _whole, _days, scale) => scaled(value, scale);
+const rate = { ...share, ...leavesTalk } as const;
+const talk = { ...own, unit: 'minutes', number: 'tenths', ...leavesTalk } as const;
+const inTenths: Value = ([tenths = null]) => (tenths === null ? null : tenths / 10);
+const shownAt: Value = ([at = null]) => (at === null ? null : shownMoment(at));
+const time = { ...own, unit: 'time', number: 'time', value: shownAt } as const;
+const ofNumber = { ...own, argument: 'number', unit: 'number', number: 'float', value: inSteps } as const;
 
 const byMissed =
   'by all missed calls with a caller number that are at least {} h before the last sync, 0 to 1.';
 
 /** All measures. */
 export const measures: readonly Measure[] = [
+  { ...calls, name: 'calls', meaning: 'Number of calls.', better: 'more', parts: plain('calls') },
   {
-    ...{ ...calls, name: 'calls', otherNames: ['call_count', 'count'], better: 'more' },
-    meaning: 'Number of calls.',
-    parts: plain('calls'),
-  },
-  {
-    ...{ ...part, name: 'share', addsUp: true, empty: 0 },
+    ...{ ...share, name: 'share', addsUp: true, empty: 0 },
     meaning: 'Part of all counted calls, 0 to 1.',
     parts: plain('calls'),
-    value: ([own], [whole]) => ratio(own, whole),
+    value: ([calls], [all]) => ratio(calls, all),
   },
   {
-    ...{
-      ...counted,
-      name: 'per_day',
-      otherNames: ['calls_per_day'],
-      unit: 'number',
-      number: 'float',
-      better: 'more',
-    },
+    ...{ ...counted, name: 'per_day', unit: 'number', number: 'float', better: 'more' },
     meaning: 'Calls by the days of the period, up to its end or now.',
     parts: plain('calls'),
-    value: ([own], _, days) => (days === null || days <= 0 ? null : count(own) / days),
+    value: ([calls = null], _, days) => (days === null || days <= 0 ? null : (calls ?? 0) / days),
   },
   {
-    ...{
-      ...calls,
-      name: 'missed',
-      otherNames: ['missed_calls', 'unanswered'],
-      better: 'less',
-      leaves: noTalk,
-    },
+    ...{ ...calls, name: 'missed', better: 'less', ...leavesTalk, parts: plain('missed') },
     meaning: 'Calls that nobody answered: talk_minutes is 0.',
-    parts: plain('missed'),
   },
   {
-    ...{ ...calls, name: 'answered', otherNames: ['answered_calls'], better: 'more', leaves: noTalk },
+    ...{ ...calls, name: 'answered', better: 'more', ...leavesTalk, parts: plain('answered') },
     meaning: 'Calls that were answered: talk_minutes is above 0.',
-    parts: plain('answered'),
   },
   {
-    ...{ ...part, name: 'missed_rate', otherNames: ['miss_rate'], better: 'less', leaves: noTalk },
+    ...{ ...rate, name: 'missed_rate', better: 'less', parts: plain('missed', 'judged') },
     meaning: 'Missed calls by answered and missed calls, 0 to 1.',
-    parts: plain('missed', 'judged'),
   },
   {
-    ...{ ...part, name: 'answered_rate', otherNames: ['answer_rate'], better: 'more', leaves: noTalk },
+    ...{ ...rate, name: 'answered_rate', better: 'more', parts: plain('answered', 'judged') },
     meaning: 'Answered calls by answered and missed calls, 0 to 1.',
-    parts: plain('answered', 'judged'),
   },
   {
-    ...{ ...talk, name: 'talk_sum', number: 'tenths', addsUp: true, empty: 0 },
-    otherNames: ['minutes', 'talk_minutes', 'talk_time'],
+    ...{ ...talk, name: 'talk_sum', addsUp: true, empty: 0, parts: () => [talkSum] },
     meaning: 'Sum of talk_minutes.',
-    parts: () => [talkSum],
-    value: ([sum]) => count(sum) / 10,
+    value: ([tenths]) => (tenths ?? 0) / 10,
   },
   {
-    ...{ ...talk, name: 'talk_mean', otherNames: ['average_talk', 'mean_talk'], number: 'float' },
+    ...{ ...talk, name: 'talk_mean', number: 'float', parts: () => [talkSum, talked] },
     meaning: 'Mean of talk_minutes, missed calls included.',
-    parts: () => [talkSum, talked],
-    value: ([sum, all]) => (count(all) === 0 ? null : count(sum) / 10 / count(all)),
+    value: ([sum, known]) => ratio(sum, known, 10),
   },
   {
-    ...{ ...talk, name: 'talk_median', otherNames: ['median_talk'], number: 'tenths' },
+    ...{ ...talk, name: 'talk_median', parts: () => rank('talk_minutes', 10, 1, 2), value: inTenths },
     meaning: 'Median of talk_minutes, missed calls included; of two in the middle the smaller one.',
-    parts: () => [{ kind: 'rank', ...ofTalk, part: 1, of: 2 }],
-    value: ([value]) => scaled(value, 10),
   },
   {
-    ...{ ...talk, name: 'talk_p90', number: 'tenths' },
+    ...{ ...talk, name: 'talk_p90', parts: () => rank('talk_minutes', 10, 9, 10), value: inTenths },
     meaning: 'Talk minutes that nine in ten calls do not exceed, missed calls included.',
-    parts: () => [{ kind: 'rank', ...ofTalk, part: 9, of: 10 }],
-    value: ([value]) => scaled(value, 10),
   },
   {
-    ...{ ...callers, name: 'callers', otherNames: ['unique_callers'], better: 'more' },
+    ...{ ...callers, name: 'callers', better: 'more', parts: plain('callers') },
     meaning: 'Different callers, by the digits of their number.',
-    parts: plain('callers'),
   },
   {
-    ...{ ...callers, name: 'repeat_callers', otherNames: ['returning_callers'] },
+    ...{ ...callers, name: 'repeat_callers', parts: plain('repeat_callers') },
     meaning: 'Callers with more than one call in the group.',
-    parts: plain('repeat_callers'),
   },
   {
-    ...{ ...callers, name: 'first_time_callers', otherNames: ['new_callers'], better: 'more' },
+    ...{ ...callers, name: 'first_time_callers', better: 'more', parts: plain('first_time') },
     meaning: 'Callers whose first call to the account, of all calls that are known, is in the group.',
-    parts: plain('first_time'),
   },
   {
-    ...{ ...plainKind, name: 'lag_median', unit: 'minutes', number: 'tenths' },
+    ...{ ...own, name: 'lag_median', unit: 'minutes', number: 'tenths' },
     meaning: 'Median of the minutes from the first visit to the call, in tenths.',
-    parts: () => [{ kind: 'rank', ...ofLag, part: 1, of: 2 }],
-    value: ([lag]) => (lag === null || lag === undefined ? null : Math.floor((lag + 3000) / 6000) / 10),
+    parts: () => rank('lag_minutes', minute, 1, 2),
+    value: ([lag = null]) => (lag === null ? null : Math.floor((lag + 3000) / 6000) / 10),
     leaves: { code: 'no_lag', counted: { kind: 'known', ...ofLag } },
   },
-  {
-    ...time,
-    name: 'first',
-    otherNames: ['first_call'],
-    meaning: 'Time of the first call.',
-    parts: plain('first'),
-  },
-  {
-    ...time,
-    name: 'last',
-    otherNames: ['last_call'],
-    meaning: 'Time of the last call.',
-    parts: plain('last'),
-  },
+  { ...time, name: 'first', meaning: 'Time of the first call.', parts: plain('first') },
+  { ...time, name: 'last', meaning: 'Time of the last call.', parts: plain('last') },
   {
     ...{ ...counted, name: 'distinct', argument: 'field', unit: 'count' },
     meaning: 'Number of different values of {}, an empty one not counted.',
@@ -281,33 +228,27 @@ export const measures: readonly Measure[] = [
     parts: ({ condition }) => [{ kind: 'holds', condition }],
   },
   {
-    ...{ ...part, name: 'share', argument: 'condition' },
+    ...{ ...share, name: 'share', argument: 'condition' },
     meaning: 'Calls of which {} is true by all calls of the group, 0 to 1. What is unknown is not true.',
     parts: ({ condition }) => [{ kind: 'holds', condition }, { kind: 'calls' }],
   },
   {
-    ...{ ...field, name: 'median' },
+    ...{ ...ofNumber, name: 'median', parts: ({ field, scale }) => rank(field, scale, 1, 2) },
     meaning: 'Median of {}; of two in the middle the smaller one.',
-    parts: ({ field, scale }) => [{ kind: 'rank', field, scale, part: 1, of: 2 }],
-    value: ranked,
   },
   {
-    ...{ ...field, name: 'mean' },
-    meaning: 'Mean of {}.',
+    ...{ ...ofNumber, name: 'mean', meaning: 'Mean of {}.', value: meanOf },
     parts: ({ field, scale }) => [
       { kind: 'sum', field, scale },
       { kind: 'known', field, scale },
     ],
-    value: ([sum, all], _, __, scale) => (count(all) === 0 ? null : count(sum) / scale / count(all)),
   },
   {
-    ...{ ...field, name: 'p90' },
+    ...{ ...ofNumber, name: 'p90', parts: ({ field, scale }) => rank(field, scale, 9, 10) },
     meaning: 'What {} does not exceed in nine of ten calls.',
-    parts: ({ field, scale }) => [{ kind: 'rank', field, scale, part: 9, of: 10 }],
-    value: ranked,
   },
   {
-    ...{ ...part, name: 'called_again_within', argument: 'hours' },
+    ...{ ...share, name: 'called_again_within', argument: 'hours' },
     meaning: `Missed calls whose caller called again within {} h, ${byMissed}`,
     parts: ({ hours }) => [
       { kind: 'called_again', hours },
@@ -315,7 +256,7 @@ export const measures: readonly Measure[] = [
     ],
   },
   {
-    ...{ ...part, name: 'reached_within', argument: 'hours', better: 'more' },
+    ...{ ...share, name: 'reached_within', argument: 'hours', better: 'more' },
     meaning: `Missed calls whose caller had an answered call within {} h, ${byMissed}`,
     parts: ({ hours }) => [
       { kind: 'reached', hours },
@@ -346,13 +287,9 @@ export const measureForm = ({ name, argument }: Measure): string =>
 /** All measures as they are written, for a help text. */
 export const measureForms: readonly string[] = measures.map(measureForm);
 
-/** A measure by any of its names, with or without an argument. */
+/** A measure by its name, with or without an argument. */
 export const findMeasure = (name: string, hasArgument: boolean): Measure | undefined =>
-  measures.find(
-    (each) =>
-      (each.argument !== undefined) === hasArgument &&
-      (each.name === name || each.otherNames?.includes(name) === true),
-  );
+  measures.find((each) => each.name === name && (each.argument !== undefined) === hasArgument);
 
 /** What is known of a column of an answer by its name alone, such as `missed_rate_change` or `median_rank`; undefined for others. */
 export function measureColumn(
@@ -372,31 +309,5 @@ export function measureColumn(
 }
 
 /** The unit of a measure: of a number field it is minutes where the name of the field says so. */
-const unitOf = ({ unit }: Measure, field: string): AnswerColumn['unit'] =>
+export const unitOf = ({ unit }: Measure, field: string): AnswerColumn['unit'] =>
   unit === 'number' && field.endsWith('_minutes') ? 'minutes' : unit;
-
-/** A measure of a question. */
-export interface MeasureSpec
-  extends Pick<Measure, 'meaning' | 'unit' | 'number' | 'better' | 'addsUp' | 'empty' | 'leaves'> {
-  /** What it is made of. */
-  readonly parts: readonly Part[];
-  /** Makes it of its parts in a group and in all calls of the period, and of the days of the group. */
-  readonly value: (
-    own: readonly PartValue[],
-    whole: readonly PartValue[],
-    days: number | null,
-  ) => AnswerValue;
-}
-
-/** A measure with what stands in its brackets. */
-export function specOf(measure: Measure, argument: Argument): MeasureSpec {
-  const { meaning, number, better, addsUp, empty, leaves, value, parts } = measure;
-  return {
-    meaning: meaning.replaceAll('{}', () => argument.text),
-    unit: unitOf(measure, argument.field),
-    ...{ number, better, addsUp, empty },
-    ...(leaves === undefined ? {} : { leaves }),
-    parts: parts(argument),
-    value: (own, whole, days) => value(own, whole, days, argument.scale),
-  };
-}

@@ -7,7 +7,7 @@ import type { FieldSettings } from '../fields/calendar.ts';
 import { type QuestionField, type ReadField, readFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
 import { columnsOf, growsWithTime, havingTerms, type PlannedMeasure } from './columns.ts';
-import type { Part } from './measures.ts';
+import { type Part, unitOf } from './measures.ts';
 import {
   type ClosedPeriod,
   comparedPeriod,
@@ -160,13 +160,14 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
   parts.add({ kind: 'extensions' });
   const isOpen = period.from === null || period.to === null;
   const needsEnds =
-    isOpen && (groups.some(({ isTime }) => isTime) || read.some(({ name }) => name === 'per_day'));
+    isOpen && (groups.some(({ isTime }) => isTime) || read.some(({ measure }) => measure.name === 'per_day'));
   if (needsEnds) for (const kind of ['first', 'last'] as const) parts.add({ kind });
   const measures = read.map(
-    ({ column, name, spec }): PlannedMeasure => ({
-      ...{ column, name, spec },
-      parts: spec.parts.map((part) => parts.add(part)),
-      counted: spec.leaves === undefined ? null : parts.add(spec.leaves.counted),
+    ({ column, measure, argument }): PlannedMeasure => ({
+      ...{ ...measure, column, scale: argument.scale, unit: unitOf(measure, argument.field) },
+      meaning: measure.meaning.replaceAll('{}', () => argument.text),
+      parts: measure.parts(argument).map((part) => parts.add(part)),
+      counted: measure.leaves === undefined ? null : parts.add(measure.leaves.counted),
     }),
   );
   const compared =
@@ -182,7 +183,7 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
   const changesPerDay =
     compared !== null &&
     elapsedOf(period, selection.now) !== elapsedOf(compared, selection.now) &&
-    measures.some(({ spec }) => growsWithTime(spec));
+    measures.some(growsWithTime);
   const changes = changesPerDay ? 'per_day' : 'plain';
   const columns = columnsOf(groups, measures, compared === null ? 'no' : changes, spend !== null);
   for (const name of ['having', 'topPer'] as const) {

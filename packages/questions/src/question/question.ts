@@ -1,12 +1,6 @@
 import { checkNames } from '@call-attribution/core/options';
 import type { Condition } from '../conditions/condition.ts';
 
-/** The number of different values of a field. */
-export interface DistinctMeasure {
-  /** The field. */
-  readonly distinct: string;
-}
-
 /** Which calls to count, in which period. */
 export interface CallSelection {
   /** First moment, `2026-10-01`, `2026-10-01 08:30:00` or `yesterday`; `28d` is from the midnight 28 days ago to now. Default: the first call. */
@@ -58,7 +52,7 @@ export interface Question extends CallSelection, QuestionLimits {
   /**
    * What to measure: names such as `calls`, `missed_rate`, `median(rank)` or `share(rank >= 4)`, of the table of `measures`. ` as name` after it names the column. Default `['calls']`.
    */
-  readonly measures?: readonly (string | DistinctMeasure)[] | undefined;
+  readonly measures?: readonly string[] | undefined;
   /** A condition on the measures of a group, such as `calls >= 10 AND missed_rate > 0.2`. */
   readonly having?: string | undefined;
   /**

@@ -11,11 +11,9 @@ import {
   measures as allMeasures,
   findMeasure,
   type Measure,
-  type MeasureSpec,
   measureForms,
-  specOf,
 } from './measures.ts';
-import type { DistinctMeasure, Question } from './question.ts';
+import type { Question } from './question.ts';
 
 const mostGroups = 4;
 
@@ -58,104 +56,78 @@ function readField(written: string, known: ReadonlyMap<string, ReadField>, what:
   );
 }
 
-/** A measure of a question and the name of its column. */
+/** A measure of a question, with what stands in its brackets and the name of its column. */
 export interface ReadMeasure {
   readonly column: string;
-  /** The own name of the measure. */
-  readonly name: string;
-  readonly spec: MeasureSpec;
+  readonly measure: Measure;
+  readonly argument: Argument;
 }
 
 /** The measures of a question. */
 export function readMeasures(
-  measures: readonly (string | DistinctMeasure)[],
+  texts: readonly string[],
   known: ReadonlyMap<string, ReadField>,
 ): readonly ReadMeasure[] {
-  if (measures.length === 0)
+  if (texts.length === 0)
     throw new QuestionError(
       'invalid_question',
       sentence`${option('measures')} is empty: name at least one, such as calls.`,
     );
-  const read = measures.map((measure) =>
-    measureOf(typeof measure === 'string' ? measure : `distinct(${measure.distinct})`, known),
-  );
+  const read = texts.map((text) => {
+    const [, body = text, given] = /^(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
+    const column = given?.toLowerCase();
+    // Rows are objects: a column of this name would be lost, or found where there is none.
+    if (column !== undefined && column in {})
+      throw new QuestionError(
+        'invalid_question',
+        `A column cannot be called ${column}: every object in JavaScript has it. Choose another name.`,
+      );
+    const measure = readMeasure(body.trim(), known);
+    return column === undefined ? measure : { ...measure, column };
+  });
   const twice = read.find(({ column }, i) => read.findIndex((other) => other.column === column) !== i);
   if (twice)
     throw new QuestionError('invalid_question', sentence`${option('measures')} names ${twice.column} twice.`);
   return read;
 }
 
-function measureOf(text: string, known: ReadonlyMap<string, ReadField>): ReadMeasure {
-  const [, body = text, given] = /^(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
-  const read = unnamed(body.trim(), known);
-  if (given === undefined) return read;
-  const column = given.toLowerCase();
-  // Rows are objects: a column of this name would be lost, or found where there is none.
-  if (column in {})
+/** A measure, which may be one of a field, a condition or a number of hours. */
+function readMeasure(text: string, known: ReadonlyMap<string, ReadField>): ReadMeasure {
+  const [, called = nameOf(text), inside] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(text) ?? [];
+  const measure = findMeasure(called.toLowerCase(), inside !== undefined);
+  if (measure === undefined) {
+    const meant = nearest(called, [...new Set(allMeasures.map(({ name }) => name))]);
     throw new QuestionError(
-      'invalid_question',
-      `A column cannot be called ${column}: every object in JavaScript has it. Choose another name.`,
-    );
-  return { ...read, column };
-}
-
-function unnamed(text: string, known: ReadonlyMap<string, ReadField>): ReadMeasure {
-  const plain = findMeasure(nameOf(text), false);
-  if (plain !== undefined) return { column: plain.name, name: plain.name, spec: specOf(plain, noArgument) };
-  const [, called = '', inside = ''] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(text) ?? [];
-  const measure = findMeasure(called.toLowerCase(), true);
-  if (measure !== undefined) return withArgument(measure, text, inside, known);
-  const names = allMeasures.flatMap(({ name, otherNames = [] }) => [name, ...otherNames]);
-  const meant = nearest(called === '' ? nameOf(text) : called, [...new Set(names)]);
-  throw new QuestionError(
-    'unknown_name',
-    `There is no measure ${JSON.stringify(text)}. ${meant ? `Did you mean ${meant}?` : `Measures: ${measureForms.join(', ')}.`}`,
-  );
-}
-
-const noArgument: Argument = {
-  text: '',
-  field: '',
-  scale: 1,
-  condition: { kind: 'and', parts: [] },
-  hours: 0,
-};
-
-/** A measure of a field, a condition or a number of hours. */
-function withArgument(
-  measure: Measure,
-  text: string,
-  inside: string,
-  known: ReadonlyMap<string, ReadField>,
-): ReadMeasure {
-  const { name, argument } = measure;
-  if (argument === 'condition') {
-    const condition = readWhere(inside, known, text);
-    return {
-      column: text,
-      name,
-      spec: specOf(measure, { ...noArgument, text: inside, condition }),
-    };
-  }
-  if (argument === 'hours') {
-    if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(inside))
-      throw new QuestionError(
-        'invalid_question',
-        `${text}: expected a number of hours, such as ${name}(24).`,
-      );
-    const spec = specOf(measure, { ...noArgument, text: inside, hours: Number(inside) });
-    return { column: `${name}_${inside}`, name, spec };
-  }
-  const field = readField(inside, known, 'measure');
-  if (argument === 'number' && !isQuantity(field)) {
-    const numbers = [...new Set(known.values())].filter(isQuantity).map((each) => each.name);
-    throw new QuestionError(
-      'invalid_question',
-      `${text}: ${field.name} is not a number to measure. Numbers: ${numbers.join(', ')}.`,
+      'unknown_name',
+      `There is no measure ${JSON.stringify(text)}. ${meant ? `Did you mean ${meant}?` : `Measures: ${measureForms.join(', ')}.`}`,
     );
   }
-  const spec = specOf(measure, { ...noArgument, text: field.name, field: field.name, scale: scaleOf(field) });
-  return { column: `${name}_${field.name}`, name, spec };
+  const { name } = measure;
+  const none = { text: '', field: '', scale: 1, condition: { kind: 'and', parts: [] }, hours: 0 } as const;
+  const refuse = (what: string) => new QuestionError('invalid_question', `${text}: ${what}`);
+  switch (measure.argument) {
+    case undefined:
+      return { column: name, measure, argument: none };
+    case 'condition': {
+      const condition = readWhere(inside ?? '', known, text);
+      return { column: text, measure, argument: { ...none, text: inside ?? '', condition } };
+    }
+    case 'hours': {
+      if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(inside ?? ''))
+        throw refuse(`expected a number of hours, such as ${name}(24).`);
+      const argument = { ...none, text: inside ?? '', hours: Number(inside) };
+      return { column: `${name}_${inside}`, measure, argument };
+    }
+    default: {
+      const field = readField(inside ?? '', known, 'measure');
+      if (measure.argument === 'number' && !isQuantity(field)) {
+        const numbers = [...new Set(known.values())].filter(isQuantity).map((each) => each.name);
+        throw refuse(`${field.name} is not a number to measure. Numbers: ${numbers.join(', ')}.`);
+      }
+      const argument = { ...none, text: field.name, field: field.name, scale: scaleOf(field) };
+      return { column: `${name}_${field.name}`, measure, argument };
+    }
+  }
 }
 
 /** Is a field a number, and no id? */
