@@ -88,7 +88,6 @@ function writeFleet(env) {
     ...{
       filter: 'inc_gce:1',
       into: 'folder:out',
-      format: 'ndjson.gz',
       from: '2026-09-01',
       until: '2026-10-31',
     },

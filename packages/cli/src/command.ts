@@ -10,30 +10,6 @@ type NameOf<F> = F extends `-${string}, --${infer Rest}`
   : F extends `--${infer Rest}`
     ? Word<Rest>
     : never;
-type Camel<S extends string> = S extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S;
-type Choice<V> = V extends `${infer A}|${infer B}` ? A | Choice<B> : V;
-type ValueOf<V> = V extends keyof Values ? Values[V] : V extends `${string}|${string}` ? Choice<V> : string;
-
-/** What the words in angle brackets are read as; every other value is text, and `<v2|v3>` one of these. */
-export interface Values {
-  n: number;
-  page: number;
-  port: number;
-  seed: number;
-  fields: readonly string[];
-  groups: readonly string[];
-  names: readonly string[];
-  kinds: readonly string[];
-  files: readonly string[];
-}
-
-/** What the run of a command gets of its lines: `--min-talk <duration>` is `minTalk`, a text or undefined. */
-export type OptionsOf<L> = {
-  readonly [F in keyof L & string as Camel<NameOf<F>>]?: F extends `${string}<${infer V}>`
-    ? ValueOf<V>
-    : true;
-};
-
 /** The line to type, and what it does. */
 export type Example = readonly [line: string, text: string];
 
@@ -53,18 +29,15 @@ export interface Command {
   /** The only values of a word or an option, where they are a list that stands elsewhere. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   readonly examples: readonly Example[];
-  /** What it prints are rows; `--output` writes them to a file instead. */
-  readonly printsRows?: boolean;
   /** Imports what it needs, does it, and resolves with the exit status. */
-  // biome-ignore lint/suspicious/noExplicitAny: each command knows the options of its own lines.
-  run(options: any, io: Io, args: Args): Promise<number>;
+  run(args: Args, io: Io): Promise<number>;
 }
 
-/** Defines a command; the types of its options follow from their lines. */
+/** Defines a command, whose run knows its options by the names in their lines. */
 export function command<const L extends Lines>(
   spec: Omit<Command, 'options' | 'run'> & {
     readonly options: L;
-    run(options: OptionsOf<L>, io: Io, args: Args): Promise<number>;
+    run(args: Args<NameOf<keyof L>>, io: Io): Promise<number>;
   },
 ): Command {
   return spec;

@@ -21,8 +21,8 @@ import { type Style, styleFor, widthOf } from './term/style.ts';
 
 /** `calls demo`: everything on generated calls, without a network or an account. */
 export const demo: Handler = async (args, io) => {
-  const records = args.integer('records', { min: 1, max: 1_000_000 }) ?? 20_000;
-  const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
+  const records = args.integer('records') ?? 20_000;
+  const seed = args.integer('seed') ?? 1;
   const end = endOfSandbox(args, io);
   // A name that an export of real calls is unlikely to have, because the file is overwritten.
   const shown = args.text('output') ?? 'demo-calls.csv';

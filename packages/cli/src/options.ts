@@ -55,7 +55,7 @@ export const sandbox = {
   '--records <n>': 'how many calls to make up',
   '--seed <seed>': 'a different number makes up different calls (default: 1)',
   '--to <end>': 'the last day of the generated calls, or the time just after the last one, instead of now',
-  '--accounts <n>':
+  '--accounts <accounts>':
     'how many accounts share the calls; with several, a block to paste makes a calls.config.json of them (default: 1)',
   '--live': 'new calls arrive and earlier ones change while it runs',
 } as const;

@@ -7,7 +7,6 @@ import { sharedOptions } from './options.ts';
 /** A command to run, and what was typed for it. */
 export interface Asked {
   readonly command: Command;
-  readonly options: object;
   readonly args: Args;
 }
 
@@ -100,8 +99,8 @@ export class Calls extends Commander {
 const conflicts: Readonly<Record<string, readonly string[]>> = {
   'all-accounts': ['account'],
   json: ['format'],
-  all: ['limit', 'page'],
-  follow: ['all', 'limit', 'page', 'sort', 'output', 'format', 'to', 'period', 'store', 'all-accounts'],
+  all: ['limit'],
+  follow: ['all', 'limit', 'output', 'format', 'to', 'period', 'store', 'all-accounts'],
 };
 
 /** The tree of all commands. Nothing that a command needs is loaded. */
@@ -171,9 +170,8 @@ function addCommand(parent: Calls, name: string, spec: Command, found: (asked: A
     });
   }
   command.action(() => {
-    const options = command.optsWithGlobals();
-    if (options.debug) values.set('debug', ['true']);
-    found({ command: spec, options, args: argsOf(spec.name, command.args, names, values) });
+    if (command.optsWithGlobals().debug) values.set('debug', ['true']);
+    found({ command: spec, args: argsOf(spec.name, command.args, names, values) });
   });
 }
 
@@ -188,9 +186,11 @@ export function choicesOf(flags: string, spec: Command, name: string): readonly 
   return spec.choices?.[name] ?? (value.includes('|') ? value.split('|') : undefined);
 }
 
+/** The bounds of whole numbers, by what stands in the angle brackets. */
 const numbers: Readonly<Record<string, readonly [min: number, max: number]>> = {
   n: [1, 1e9],
-  page: [0, 1e9],
+  slots: [1, 64],
+  accounts: [1, 1000],
   port: [0, 65_535],
   seed: [0, 0xffffffff],
 };
@@ -205,7 +205,7 @@ function optionOf(flags: string, text: string, command: Calls): Option {
   if (value === null || spec === null) return conflicting(option);
   if (spec.needs?.includes(option.name())) option.makeOptionMandatory();
   const choices = choicesOf(flags, spec, option.name());
-  return conflicting(option).argParser<unknown>((typed, before) => {
+  return conflicting(option).argParser((typed: string) => {
     // A value may begin with a dash (a negative number, `-` for stdout) unless it is an option itself.
     const [word = ''] = typed.split('=', 1);
     if (command.options.some((each) => isTyped(each, word)) || /^(?:-h|--help)$/.test(word))
@@ -217,9 +217,8 @@ function optionOf(flags: string, text: string, command: Calls): Option {
     if (wrong !== undefined)
       throw new Mistake((words) => words.notAChoice(`--${option.name()}`, wrong, choices ?? [], command));
     refuseBraces(typed, option, command);
-    if (isList(flags)) return [...(Array.isArray(before) ? before : []), ...parts];
-    const [min, max] = numbers[value] ?? [];
-    return min === undefined || max === undefined ? typed : wholeNumber(typed, min, max);
+    if (Object.hasOwn(numbers, value)) checkNumber(typed, ...(numbers[value] ?? [0, 0]));
+    return typed;
   });
 }
 
@@ -231,9 +230,9 @@ function conflicting(option: Option): Option {
   );
 }
 
-function wholeNumber(typed: string, min: number, max: number): number {
+function checkNumber(typed: string, min: number, max: number): void {
   const value = /^-?\d+$/.test(typed) ? Number(typed) : Number.NaN;
-  if (value >= min && value <= max) return value;
+  if (value >= min && value <= max) return;
   throw new InvalidArgumentError(
     `It must be a whole number${max === 1e9 ? `, ${min} or greater` : ` from ${min} to ${max}`}.`,
   );

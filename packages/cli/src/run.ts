@@ -63,12 +63,7 @@ async function ask(argv: readonly string[], io: Io): Promise<Asked | number> {
   return asked[0] ?? exitCodes.usage;
 }
 
-async function start({ command, options, args }: Asked, io: Io): Promise<number> {
+async function start({ command, args }: Asked, io: Io): Promise<number> {
   const { withWaiting } = await import('./term/waiting.ts');
-  return withWaiting(io, async () => {
-    const output = command.printsRows ? args.text('output') : null;
-    if (output === null || output === '-') return command.run(options, io, args);
-    const { intoFile } = await import('./output/file.ts');
-    return intoFile(output, io, (io) => command.run(options, io, args));
-  });
+  return withWaiting(io, () => command.run(args, io));
 }

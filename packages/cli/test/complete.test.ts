@@ -57,10 +57,10 @@ test.each<[string[], string[]]>([
     ['list', '--fields=sid,talk_m'],
     ['list', '--fields=sid,talk_minutes'],
   ],
-  [['list', '-n', '--sor'], ['words']],
+  [['list', '-n', '--fol'], ['words']],
   [
-    ['list', '-n', '5', '--sor'],
-    ['words', '--sort'],
+    ['list', '-n', '5', '--fol'],
+    ['words', '--follow'],
   ],
   [
     ['report', '--by', 'campa'],

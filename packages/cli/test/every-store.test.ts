@@ -30,8 +30,7 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     ['count', '--include-extensions'],
     ['count', '--period', '2026-10', '--min-talk', '1m'],
     ['list', '--json'],
-    ['list', '--json', '--page', '3', '-n', '7'],
-    ['list', '--json', '--sort', 'oldest', '--page', '2', '-n', '11'],
+    ['list', '--json', '-n', '7'],
     ['list', '--all', '--format', 'ndjson', '--period', '2026-10'],
     ['list', '--all', '--format', 'csv', '--include-extensions'],
     ['export', '-o', '-', '--format', 'ndjson', '--period', '2026-10'],
@@ -71,8 +70,8 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     const asked = ['--where', where, '--include-extensions'];
     expect(sids((await ask('list', '--all', '--json', ...asked)).stdout)).toEqual(wanted);
     expect((await ask('count', ...asked)).stdout).toBe(`${wanted.length}\n`);
-    const latest = await ask('list', '--json', '-n', '3', '--page', '1', '--sort', 'oldest', ...asked);
-    expect(sids(latest.stdout)).toEqual(wanted.slice(3, 6));
+    const latest = await ask('list', '--json', '-n', '3', ...asked);
+    expect(sids(latest.stdout)).toEqual(wanted.slice(-3).reverse());
     const exported = await ask('export', '-o', '-', '--format', 'ndjson', '--fields', 'sid', ...asked);
     expect(exported.stdout.split('\n').filter(Boolean)).toHaveLength(wanted.length);
   });
@@ -134,7 +133,10 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
   test('it has one call by its ID, and says when there is none', async () => {
     const sid = JSON.parse((await api('list', '--json', '-n', '1')).stdout)[0].sid;
     expect((await ask('get', sid, '--json')).stdout).toBe((await api('get', sid, '--json')).stdout);
-    expect(await ask('get', '5')).toMatchObject({ code: 6, stderr: expect.stringContaining('has no call') });
+    expect(await ask('get', '5')).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('there is no call'),
+    });
   });
 
   test('it answers SQL, in every format alike', async () => {

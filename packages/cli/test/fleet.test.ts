@@ -271,7 +271,7 @@ const bad: [string, string[], RegExp[], object?][] = [
     ['work', 'job.json', '--status-host', '::1'],
     [/--status-host needs --status-port/],
   ],
-  ['no slots', ['work', 'job.json', '--slots', '0'], [/'--slots <n>' argument '0' is invalid/]],
+  ['no slots', ['work', 'job.json', '--slots', '0'], [/'--slots <slots>' argument '0' is invalid/]],
 ];
 test.each(bad)('%s is refused in one sentence before anything is read', async (_, args, said, job) => {
   let requests = 0;

@@ -62,14 +62,12 @@ test('calls help options explains what help of a command only names', async () =
 });
 
 test('options are typed in each form', () => {
-  const optionsOf = (...argv: string[]) => parsed(['list', ...argv])?.options;
-  expect(optionsOf('-n5')).toEqual({ limit: 5 });
-  expect(optionsOf('--limit=5', '--debug')).toEqual({ limit: 5, debug: true });
-  expect(optionsOf('--fields=sid, ani', '--fields', 'state', '--all')).toEqual({
-    fields: ['sid', 'ani', 'state'],
-    all: true,
-  });
+  const argsOf = (...argv: string[]) => parsed(['list', ...argv])?.args;
+  expect(argsOf('-n5')?.integer('limit')).toBe(5);
+  expect(argsOf('--limit=5')?.integer('limit')).toBe(5);
+  expect(argsOf('--fields=sid, ani', '--fields', 'state')?.list('fields')).toEqual(['sid', 'ani', 'state']);
+  expect(argsOf('-o', '-', '--all')?.text('output')).toBe('-');
+  expect(argsOf('-o', '-', '--all')?.flag('all')).toBe(true);
   expect(parsed(['--debug', 'count', '--json'])?.args.flag('debug')).toBe(true);
   expect(parsed(['sql', '--', '--all'])?.args.words).toEqual(['--all']);
-  expect(optionsOf('-o', '-')).toEqual({ output: '-' });
 });

@@ -33,7 +33,7 @@ describe('calls export --receipt', () => {
         source: stage.url,
         accounts: ['101'],
         version: 'v3',
-        filter: expect.stringMatching(/date_added:.*inc_gce:1/),
+        filter: expect.stringMatching(/inc_gce:1,date_added:/),
         from: '2026-10-25 00:00:00',
         to: '2026-11-11 00:00:00',
         verdict: { proof: 'whole', proved: calls, gaps: [] },
@@ -56,7 +56,7 @@ describe('calls export --receipt', () => {
     expect(readdirSync(cwd)).not.toContain('a.ndjson.receipt.json');
   });
 
-  test.each(['a.ndjson', 'a.csv.gz', 'a.parquet'])(
+  test.each(['a.ndjson', 'a.csv.gz'])(
     'the receipt of %s, which was stopped and resumed, is that of one run',
     async (name) => {
       const cwd = stage.folder();

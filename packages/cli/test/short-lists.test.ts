@@ -165,11 +165,13 @@ describe('a store of two accounts, of which one is short', () => {
   test('of all accounts, the one that is short is named', async () => {
     const { code, stderr, stdout } = await run('count', '--all-accounts', '--json');
     expect(JSON.parse(stdout)).toEqual([
-      expect.objectContaining({ incomplete: [expect.stringContaining(`account 101: ${lacks}`)] }),
+      expect.objectContaining({
+        incomplete: [expect.stringContaining(`of account 101 is not whole: ${lacks}`)],
+      }),
       expect.not.objectContaining({ incomplete: expect.anything() }),
     ]);
     expect(JSON.parse((await run('count', '--json')).stdout)).toMatchObject({
-      incomplete: [expect.stringContaining(`account 101: ${lacks}`)],
+      incomplete: [expect.stringContaining(`of account 101 is not whole: ${lacks}`)],
     });
     expect([code, incomplete(stderr)]).toEqual([
       0,

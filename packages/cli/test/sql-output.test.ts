@@ -1,15 +1,15 @@
 import type { SqlColumn, SqlRow } from '@call-attribution/store';
 import { parquetReadObjects } from 'hyparquet';
 import { describe, expect, test } from 'vitest';
-import { encodedRows } from '../src/output/sql.ts';
+import { encodedRows } from '../src/output/rows.ts';
 
 async function written(type: SqlColumn['type'], value: SqlRow[string]): Promise<Buffer> {
   const rows = async function* (): AsyncGenerator<SqlRow> {
     yield { v: value };
   };
-  const target = { format: 'parquet', output: 'x.parquet', gzip: false } as const;
+  const target = { format: 'parquet', gzip: false } as const;
   const parts: Uint8Array[] = [];
-  for await (const part of encodedRows(rows(), [{ name: 'v', type }], target)) parts.push(part);
+  for await (const part of encodedRows(rows(), [{ key: 'v', title: 'v', type }], target)) parts.push(part);
   return Buffer.concat(parts);
 }
 

@@ -10,7 +10,7 @@ export type { StoreJournal } from './journal.ts';
 export { openStore, storeName } from './open-store.ts';
 export type { StoreOptions } from './options.ts';
 export type { Page, PageQuery, Part } from './read.ts';
-export { everything, type FieldRange, type Selection, selectionOf } from './selection.ts';
+export { dated, everything, type FieldRange, type Selection, selectionOf, undated } from './selection.ts';
 export { querySql, type SqlOptions } from './sql.ts';
 export type { AccountSize, Store } from './store.ts';
 export {

@@ -36,6 +36,12 @@ const end = 2 ** 38;
 /** Selects every call, also those without a usable date. */
 export const everything: Selection = { from: noTime, to: end, extensions: true, ranges: [] };
 
+/** Selects every call with a usable date. */
+export const dated: Selection = { ...everything, from: beginning };
+
+/** Selects the calls without a usable date, which are in no period. */
+export const undated: Selection = { ...everything, to: beginning };
+
 /**
  * The selection of a parsed filter. `extensions` says whether calls from call extensions are included when the filter does not
  * have `inc_gce:1`: true in v2, false in v3.

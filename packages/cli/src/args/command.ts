@@ -1,23 +1,22 @@
-import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 
-/** What was typed: values by the name of the option, words in order. */
-export interface Args {
+/** What was typed: values by the name of the option, words in order. `Name` is the names of the options that the command has. */
+export interface Args<Name extends string = string> {
   /** The name of the command. */
   readonly command: string;
   readonly words: readonly string[];
   /** Whether the command has this option. */
   has(name: string): boolean;
-  /** The value of an option, or null when it was not given. */
-  text(name: string): string | null;
+  /** The value of an option; null when it was not given, or the command does not have it. */
+  text(name: Name): string | null;
   /** The value of an option that the command cannot do without. */
-  need(name: string): string;
+  need(name: Name): string;
   /** Whether an option was given. */
-  flag(name: string): boolean;
+  flag(name: Name): boolean;
   /** The values of an option that may be repeated, each also split at commas. */
-  list(name: string): readonly string[];
-  /** A whole number within bounds, or null when it was not given. */
-  integer(name: string, bounds?: { min?: number; max?: number }): number | null;
+  list(name: Name): readonly string[];
+  /** The value of an option that is a whole number, within the bounds that were checked when it was parsed. */
+  integer(name: Name): number | null;
 }
 
 /** The same for what was parsed. */
@@ -27,23 +26,16 @@ export function argsOf(
   names: readonly string[],
   values: ReadonlyMap<string, readonly string[]>,
 ): Args {
-  const first = (name: string): string | null => values.get(name)?.[0] ?? null;
+  const text = (name: string): string | null => values.get(name)?.[0] ?? null;
   return {
     command,
     words,
+    text,
     has: (name) => names.includes(name),
-    text: first,
-    need: (name) => first(name) ?? '',
-    flag: (name) => first(name) !== null,
+    need: (name) => text(name) ?? '',
+    flag: (name) => values.has(name),
     list: (name) => (values.get(name) ?? []).flatMap(listIn),
-    integer(name, { min = 0, max = Number.POSITIVE_INFINITY } = {}) {
-      const text = first(name);
-      if (text === null) return null;
-      const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
-      if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
-      const bound = max === Number.POSITIVE_INFINITY ? `, ${min} or greater` : ` from ${min} to ${max}`;
-      throw new UsageError(`--${name} must be a whole number${bound}, not ${JSON.stringify(text)}`);
-    },
+    integer: (name) => (values.has(name) ? Number(text(name)) : null),
   };
 }
 

@@ -13,7 +13,7 @@ export const completion = command({
     ['source <(calls completion bash)', 'in ~/.bashrc; zsh works the same way'],
     ['calls completion fish | source', 'in config.fish'],
   ],
-  async run(_options, io, { words: [shell = ''] }) {
+  async run({ words: [shell = ''] }, io) {
     const { scripts } = await import('../completion/scripts.ts');
     await write(io.stdout, scripts[shell] ?? '');
     return exitCodes.ok;

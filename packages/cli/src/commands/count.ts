@@ -1,7 +1,10 @@
 import { command } from '../command.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { say, write } from '../io.ts';
 import { accounts, connection, only, output, whichCalls, without } from '../options.ts';
+import { plural } from '../term/numbers.ts';
 
-/** `calls count`. */
+/** `calls count`: one number on stdout, so that a script can read it; with several accounts, a line for each. */
 export const count = command({
   name: 'count',
   summary: 'count the calls that match',
@@ -12,7 +15,38 @@ export const count = command({
     ...connection,
   },
   examples: [['calls count --period yesterday --time-zone Europe/Berlin', 'one number on stdout']],
-  async run(_options, io, args) {
-    return (await import('../runs/count.ts')).count(args, io);
+  async run(args, io) {
+    const { chooseCalls, eachAccount, extensionsNote, leavesExtensions, sayCounted } = await import(
+      '../reading/index.ts'
+    );
+    const accounts = await chooseCalls(args, io);
+    const several = accounts.some(({ name }) => name !== null);
+    const counts: { readonly account: string | null; readonly total: number; readonly source: string }[] = [];
+    const found = { counted: 0, leftOut: 0 };
+    let isLeaving = false;
+    const status = await eachAccount(accounts, args, io, async ({ name, settings, plan: filter, open }) => {
+      const counted = await open();
+      try {
+        const { total, source, extensions } = await counted.count(filter);
+        const { incomplete } = counted;
+        const lacks = incomplete.length === 0 ? {} : { incomplete };
+        counts.push({ account: name, total, source, ...lacks });
+        if (!args.flag('json')) await write(io.stdout, several ? `${name}\t${total}\n` : `${total}\n`);
+        else if (!several) await write(io.stdout, `${JSON.stringify({ total, source, ...lacks })}\n`);
+        found.counted += extensions?.counted ?? 0;
+        found.leftOut += extensions?.leftOut ?? 0;
+        isLeaving ||= extensions === undefined && leavesExtensions(filter, settings.apiVersion.value);
+        return exitCodes.ok;
+      } finally {
+        await counted.close();
+      }
+    });
+    sayCounted(found, io);
+    if (isLeaving) say(io, extensionsNote);
+    if (!several) return status;
+    if (args.flag('json')) await write(io.stdout, `${JSON.stringify(counts)}\n`);
+    const total = counts.reduce((sum, one) => sum + one.total, 0);
+    say(io, `${plural(total, 'call')} in ${plural(counts.length, 'account')}`);
+    return status;
   },
 });

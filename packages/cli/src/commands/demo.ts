@@ -12,7 +12,7 @@ export const demo = command({
     ...only(sandbox, '--records <n>', '--seed <seed>', '--to <end>'),
   },
   examples: [['calls demo', 'writes demo-calls.csv into the current folder']],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../demo.ts')).demo(args, io);
   },
 });

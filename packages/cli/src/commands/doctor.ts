@@ -23,8 +23,8 @@ export const doctor = command({
     ['calls doctor --offline --json', 'for monitoring of copies'],
     ['calls doctor --all-accounts --json', 'for monitoring, with each account of calls.config.json'],
   ],
-  async run(options, io, args) {
-    if (options.offline) return (await import('../doctor/status.ts')).showStatus(args, io);
+  async run(args, io) {
+    if (args.flag('offline')) return (await import('../doctor/status.ts')).showStatus(args, io);
     return (await import('../doctor/doctor.ts')).doctor(args, io);
   },
 });

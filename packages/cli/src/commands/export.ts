@@ -1,7 +1,8 @@
+import type { Args } from '../args/command.ts';
 import { command } from '../command.ts';
 import { accounts, connection, only, output, whichCalls } from '../options.ts';
 
-/** `calls export`. */
+/** `calls export`: all calls that match, as a file; for several accounts, each with its own. */
 export const exportCalls = command({
   name: 'export',
   summary: 'write all calls that match to a file',
@@ -35,7 +36,13 @@ export const exportCalls = command({
     ],
     ['calls export -o calls.ndjson.gz --resume', 'continue after Ctrl-C or a crash'],
   ],
-  async run(_options, io, args) {
-    return (await import('../export/export.ts')).exportCalls(args, io);
+  async run(args, io) {
+    const { exportEach } = await import('../export/each.ts');
+    const { monthsWriter } = await import('../export/months.ts');
+    const { callsWriter } = await import('../export/calls.ts');
+    const planOf = async (args: Args) => ({
+      write: args.flag('partition') ? monthsWriter(args, io.cwd) : callsWriter(args),
+    });
+    return exportEach(planOf, args, io);
   },
 });

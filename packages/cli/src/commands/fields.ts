@@ -1,11 +1,14 @@
+import type { FieldSpec } from '@call-attribution/core';
 import { command } from '../command.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { only, output } from '../options.ts';
+import { pad, wrap } from '../term/width.ts';
 
-/** `calls fields`. */
+/** `calls fields`: what each field means, of all fields or of those that match. */
 export const fields = command({
   name: 'fields',
   summary: 'explain the fields of a call record',
-  printsRows: true,
   about: 'Needs no server and no keys.',
   words: { '[field]': 'part of the name or the meaning of a field' },
   options: only(output, '--json', '--format <table|ndjson|csv>', '-o, --output <file>'),
@@ -13,7 +16,111 @@ export const fields = command({
     ['calls fields', 'all fields, by group'],
     ['calls fields gclid', 'fields with this word in their name or meaning'],
   ],
-  async run(_options, io, args) {
-    return (await import('../runs/explain-fields.ts')).fields(args, io);
+  async run(args, io) {
+    const { fields: all } = await import('@call-attribution/core/record');
+    const output = await import('../output/index.ts');
+    const [typed = ''] = args.words;
+    const word = typed.toLowerCase();
+    const found = all.filter(({ name, v2, v3, group, meaning }) =>
+      [name, v2, v3, group, meaning].some((text) => text?.toLowerCase().includes(word)),
+    );
+    if (found.length === 0)
+      throw new CliError(`no field has ${JSON.stringify(typed)} in its name or meaning`, {
+        exitCode: exitCodes.notFound,
+        hints: [...(await inReports(word)), ...(await near(word, all)), 'calls fields lists all of them'],
+      });
+    const target = output.targetOf(args, output.rowFormats);
+    const columns = [
+      { key: 'name', title: 'Field', min: 18 },
+      { key: 'group', title: 'Group', min: 6 },
+      { key: 'type', title: 'Type', min: 6 },
+      { key: 'versions', title: 'Versions', min: 5 },
+      { key: 'meaning', title: 'Meaning', min: 20 },
+    ];
+    if (target.format !== 'table') {
+      const keys = [
+        'name',
+        'v2',
+        'v3',
+        'type',
+        'nullable',
+        'deprecated',
+        'group',
+        'personal',
+        'values',
+        'meaning',
+      ];
+      const rows = found.map(({ name, v2, v3, type, nullable, deprecated, group, personal, ...rest }) => {
+        const { values = [], meaning } = rest;
+        const list = target.format === 'csv' ? values.join(';') : values;
+        return { name, v2, v3, type, nullable, deprecated, group, personal, values: list, meaning };
+      });
+      await output.writeRows(
+        rows,
+        keys.map((key) => ({ key, title: key })),
+        target,
+        io,
+      );
+      return exitCodes.ok;
+    }
+    const rows = found.map((field) => ({ ...field, ...inWords(field) }));
+    // So few are shown with everything that is known of them.
+    if (found.length > 3) await output.writeRows(rows, columns, target, io);
+    else
+      await output.showResult(
+        target,
+        ({ width, style }) =>
+          rows.flatMap((row, at) => {
+            const values = row.values ?? [];
+            const facts = [
+              ...columns.slice(1).map(({ key, title }) => [title, row[key as keyof typeof row]]),
+              ...(values.length > 0 ? [['Values', values.join(', ')]] : []),
+            ];
+            return [
+              ...(at > 0 ? [''] : []),
+              style.bold(row.name),
+              ...facts.flatMap(([title, text]) =>
+                wrap(String(text), Math.max(30, (width ?? 100) - 11)).map(
+                  (line, at) => `  ${style.dim(pad(at === 0 ? String(title) : '', 8))} ${line}`,
+                ),
+              ),
+            ];
+          }),
+        io,
+      );
+    return exitCodes.ok;
   },
 });
+
+/** What a field is, in the words of a table. */
+function inWords({ type, nullable, v2, v3, meaning, personal, deprecated }: FieldSpec) {
+  const notes = [...(personal ? ['personal'] : []), ...(deprecated ? ['deprecated'] : [])];
+  let versions = v2 === v3 ? 'both' : `v2: ${v2}`;
+  if (v2 === null) versions = 'v3';
+  else if (v3 === null) versions = 'v2';
+  return {
+    type: `${type}${nullable && type !== 'null' ? ' or null' : ''}`,
+    versions,
+    meaning: `${meaning}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`,
+  };
+}
+
+/** What has the name in reports and conditions, and is no field of a record: `missed`. */
+async function inReports(word: string): Promise<string[]> {
+  const { derivedFields } = await import('@call-attribution/questions');
+  const { measures } = await import('@call-attribution/questions/measures');
+  const name = word.trim().replace(/[ -]+/g, '_');
+  const measure = measures.find((each) => each.name.includes(name));
+  const derived = derivedFields.find((each) => each.name.includes(name));
+  return [
+    ...(measure ? [`${measure.name} is a measure of calls report: ${measure.meaning}`] : []),
+    ...(derived ? [`${derived.name} is a group or condition of calls report: ${derived.meaning}`] : []),
+  ];
+}
+
+/** The field that was probably meant: by its name or a word of it, such as `campaing`. */
+async function near(word: string, all: readonly FieldSpec[]): Promise<string[]> {
+  const { nearest } = await import('@call-attribution/query-dsl/nearest');
+  const found = nearest(word, [...new Set(all.flatMap(({ name }) => [name, ...name.split('_')]))]);
+  return found === undefined ? [] : [`did you mean ${found}?`];
+}

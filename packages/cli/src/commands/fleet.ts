@@ -44,7 +44,7 @@ export const fleetWork = command({
   options: {
     ...engine,
     ...keys,
-    '--slots <n>': 'accounts to read at a time, 1 to 64 (default: 4)',
+    '--slots <slots>': 'accounts to read at a time, 1 to 64 (default: 4)',
     '--name <name>': 'name of the worker, which must be its own (default: made from the host)',
     '--grace <duration>':
       'how long a file under way may take to its end after Ctrl-C or SIGTERM (default: 60s)',
@@ -58,7 +58,7 @@ export const fleetWork = command({
       'a worker of many, with health and metrics',
     ],
   ],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../fleet/work.ts')).work(args, io);
   },
 });
@@ -75,7 +75,7 @@ export const fleetStatus = command({
     ...only(output, '--json'),
   },
   examples: [['calls fleet status --watch', 'with the engine in CALLS_FLEET']],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../fleet/status.ts')).status(args, io);
   },
 });
@@ -88,7 +88,7 @@ export const fleetRetry = command({
   words: job,
   options: { ...engine, ...keys, '--account <names>': 'only these accounts, by ID' },
   examples: [['calls fleet retry --account 103', 'after its keys were corrected']],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../fleet/retry.ts')).retry(args, io);
   },
 });

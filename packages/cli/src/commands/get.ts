@@ -1,11 +1,15 @@
+import type { FieldSpec } from '@call-attribution/core';
 import { command } from '../command.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { accounts, connection, only, output, whichCalls } from '../options.ts';
+import type { Style } from '../term/style.ts';
+import { pad, printable } from '../term/width.ts';
 
-/** `calls get`. */
+/** `calls get`: one call, its fields by group. */
 export const get = command({
   name: 'get',
   summary: 'show one call by its session ID',
-  printsRows: true,
   words: { '<sid>': 'session ID of the call' },
   options: {
     ...only(whichCalls, '--store <url>'),
@@ -17,7 +21,71 @@ export const get = command({
     ['calls get 1000000001', 'every field that has a value, by group'],
     ['calls get 1000000001 --json', 'the whole record'],
   ],
-  async run(_options, io, args) {
-    return (await import('../runs/get.ts')).get(args, io);
+  async run(args, io) {
+    const { chooseAccounts, eachAccount, fieldsOf, pickFields, readFields } = await import(
+      '../reading/index.ts'
+    );
+    const output = await import('../output/index.ts');
+    const target = output.targetOf(args, output.rowFormats);
+    const chosen = readFields(args);
+    const sid = args.words[0] ?? '';
+    const accounts = await chooseAccounts(args, io);
+    const found: { readonly row: Record<string, unknown>; readonly all: readonly FieldSpec[] }[] = [];
+    // Of several accounts, only one has the call.
+    const status = await eachAccount(accounts, args, io, async ({ name, settings, open }) => {
+      const source = await open();
+      const call = await source.get(sid).finally(() => source.close());
+      if (call === null) return exitCodes.ok;
+      const of = name === null ? {} : { account: name };
+      found.push({
+        row: { ...of, ...(chosen === null ? call : pickFields(call, chosen)) },
+        all: fieldsOf(settings.apiVersion.value),
+      });
+      return exitCodes.ok;
+    });
+    const [first] = found;
+    if (first === undefined) {
+      if (status !== exitCodes.ok) return status;
+      const names = accounts.flatMap(({ name }) => name ?? []).join(', ');
+      throw new CliError(`there is no call with the session ID ${sid}${names === '' ? '' : ` in ${names}`}`, {
+        exitCode: exitCodes.notFound,
+        hints: ['check the session ID, and that the keys or the copy are of its account'],
+      });
+    }
+    const { row, all } = first;
+    if (target.format === 'json') await output.saveResult(target, [`${JSON.stringify(row, null, 2)}\n`], io);
+    else if (target.format === 'table')
+      await output.showResult(target, ({ style }) => cardOf(row, chosen ?? all, chosen === null, style), io);
+    else {
+      const keys = [...('account' in row ? ['account'] : []), ...(chosen ?? all).map(({ name }) => name)];
+      await output.writeRows(
+        [row],
+        keys.map((key) => ({ key, title: key })),
+        target,
+        io,
+      );
+    }
+    return status;
   },
 });
+
+/** The fields of a call by group; of all of them, those that have a value. */
+function cardOf(
+  row: Readonly<Record<string, unknown>>,
+  fields: readonly FieldSpec[],
+  hasAll: boolean,
+  style: Style,
+): string[] {
+  const cells = fields
+    .map(({ name, group }) => ({ name, group, text: printable(String(row[name] ?? '')) }))
+    .filter(({ text }) => !hasAll || text !== '');
+  const width = Math.max(...cells.map(({ name }) => name.length), 0);
+  const groups = [...new Set(cells.map(({ group }) => group))].map((group) => [
+    style.bold(group),
+    ...cells
+      .filter((cell) => cell.group === group)
+      .map(({ name, text }) => `  ${style.dim(pad(name, width))}  ${text}`.trimEnd()),
+  ]);
+  const account = 'account' in row ? [[`${style.bold('account')} ${printable(String(row.account))}`]] : [];
+  return [...account, ...groups].flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
+}

@@ -19,7 +19,7 @@ export const init = command({
     ['calls init --account berlin', 'another account: calls list --account berlin'],
     ['calls init --default berlin', 'the account of every command without --account'],
   ],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../config/init.ts')).init(args, io);
   },
 });

@@ -1,12 +1,17 @@
+import type { Call, FieldSpec } from '@call-attribution/core';
+import type { Args } from '../args/command.ts';
 import { command } from '../command.ts';
 import { UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Io, say, show, write } from '../io.ts';
 import { accounts, connection, output, whichCalls, without } from '../options.ts';
+import type { RowColumn } from '../output/index.ts';
+import { count, duration, plural } from '../term/numbers.ts';
 
-/** `calls list`. */
+/** `calls list`: the calls that match, as a table for people or as data for programs. */
 export const list = command({
   name: 'list',
   summary: 'show the latest calls, or each new one as it comes',
-  printsRows: true,
   about:
     'Shows the latest calls that match, the newest first. On a terminal the table fits the window; piped, nothing is cut. ' +
     '--all shows the oldest first; in the formats ndjson and csv it is a stream and works for any number of calls. --follow begins ' +
@@ -14,9 +19,6 @@ export const list = command({
   options: {
     '-n, --limit <n>': 'how many calls to show (default: 20)',
     '--all': 'show all calls that match',
-    '--page <page>': 'skip so many pages of --limit calls (default: 0)',
-    '--sort <newest|oldest>':
-      'begin with the newest calls, or with the oldest (default: newest; oldest with --all)',
     '--follow': 'show each new call as it comes, until Ctrl-C',
     '--every <duration>': 'with --follow: how often to look: 10s, 1m (default: 30s)',
     ...without(whichCalls, '--on-bad-record <stop|skip>'),
@@ -36,9 +38,152 @@ export const list = command({
     ],
     ['calls list --follow --min-talk 2m --json | jq .sid', 'each new call, for another program'],
   ],
-  async run(options, io, args) {
-    if (options.every && !options.follow) throw new UsageError('--every goes with --follow');
-    if (options.follow) return (await import('../list/watch.ts')).watchCalls(args, io);
-    return (await import('../list/list.ts')).list(args, io);
+  async run(args, io) {
+    if (args.flag('every') && !args.flag('follow')) throw new UsageError('--every goes with --follow');
+    const input = await import('../reading/index.ts');
+    if (args.flag('follow')) return follow(args, io);
+    const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
+    const target = targetOf(args, rowFormats);
+    const isTable = target.format === 'table';
+    const most = args.integer('limit') ?? 20;
+    const chosen = input.readFields(args);
+    const accounts = await input.chooseCalls(args, io);
+    const several = accounts.some(({ name }) => name !== null);
+    const notes: string[] = [];
+    const incomplete = new Set<string>();
+    let status: number = exitCodes.ok;
+    let shown = 0;
+    const rows = async function* () {
+      status = yield* input.inTurn(accounts, args, io, async function* ({ name, plan: filter, open }) {
+        const source = await open();
+        const of = name === null ? '' : `${name}: `;
+        const row = (call: Call) => ({
+          ...(several ? { account: name } : {}),
+          ...(chosen === null ? call : input.pickFields(call, chosen)),
+        });
+        try {
+          const before = shown;
+          if (args.flag('all')) {
+            const { stream, verdict } = await source.read({ filter });
+            for await (const call of stream) {
+              shown += 1;
+              yield row(call);
+            }
+            const ending = await verdict;
+            const isWhole = ending.proof === 'whole';
+            const { verdictText } = await import('../reading/verdict.ts');
+            if (!isWhole || isTable) notes.push(`${of}${verdictText(ending)}`);
+            return isWhole ? exitCodes.ok : exitCodes.incomplete;
+          }
+          const { calls, total, isUnordered } = await source.latest(filter, most);
+          for (const call of calls.toReversed()) yield row(call);
+          shown += calls.length;
+          const isAll = calls.length >= total;
+          const which = isAll ? 'all that match' : `the latest of ${count(total)}`;
+          if (shown === before) notes.push(...(isTable ? [`${of}no calls match`] : []));
+          else if (isTable || !isAll) notes.push(`${of}${plural(calls.length, 'call')}: ${which}`);
+          if (isUnordered) notes.push(`${of}${unordered}`);
+          if (!isAll) notes.push(`${of}-n ${most * 10} shows more, --all shows all calls`);
+          return exitCodes.ok;
+        } finally {
+          for (const line of source.incomplete) incomplete.add(line);
+          await source.close();
+        }
+      });
+    };
+    const versions = accounts.map(({ settings }) => settings.apiVersion.value);
+    const usual = isTable
+      ? input.fieldsNamed(usualFields).filter((field) => versions.some((version) => field[version] !== null))
+      : [...new Set(versions.flatMap(input.fieldsOf))];
+    const columns = [
+      ...(several ? [{ key: 'account', title: 'account', min: 12, rank: -1 }] : []),
+      ...(chosen ?? usual).map((field, at) =>
+        columnOf(field, chosen === null ? keptLongest.indexOf(field.name) : at),
+      ),
+    ];
+    // A reader of the file has not seen what was said when it was written.
+    const above = () => (target.output === null ? [] : [...incomplete]);
+    await writeRows(rows(), columns, target, io, { above, more: '; choose fields with --fields' });
+    for (const note of notes) say(io, note);
+    const isLeaving = input
+      .ready(accounts)
+      .some(({ plan, settings }) => input.leavesExtensions(plan, settings.apiVersion.value));
+    if (isTable && shown > 0 && isLeaving) say(io, input.extensionsNote);
+    return status;
   },
 });
+
+const unordered =
+  'the server does not list calls in the order of time, so later ones may be missing; narrow the time with --from';
+
+// The fields that say most about a call.
+const usualFields = [
+  ...['date_added', 'sid', 'ani', 'talk_minutes', 'channel'],
+  ...['ppc_campaign', 'phone_label', 'referrer', 'ppc_status'],
+];
+
+// Which of them are kept longest on a narrow terminal.
+const keptLongest = [
+  ...['date_added', 'talk_minutes', 'ani', 'ppc_campaign', 'sid'],
+  ...['channel', 'phone_label', 'referrer', 'ppc_status'],
+];
+
+// A truncated time, number or id is useless, so such a column is dropped rather than narrowed.
+function columnOf({ name, type, isId, mask }: FieldSpec, rank: number): RowColumn {
+  const isNumber = /^(?:integer|integer-string|decimal-string)$/.test(type) && !isId;
+  const isWhole =
+    isNumber || isId || type.startsWith('datetime') || mask?.kind === 'phone' || name === 'dnis';
+  return { key: name, title: name, rank, min: isWhole ? 21 : 10, align: isNumber ? 'right' : 'left' };
+}
+
+/** `calls list --follow`: each call that comes, once, until Ctrl-C. */
+async function follow(args: Args, io: Io): Promise<number> {
+  const input = await import('../reading/index.ts');
+  const { again } = await import('../syncing/repeat.ts');
+  const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
+  const every = (await import('../args/interval.ts')).interval(args, 'every', { min: 1_000 }) ?? 30_000;
+  const chosen = input.readFields(args);
+  const { settings, problem } = input.onlyOf(input.accountsOfApi(args, io), 'calls list --follow');
+  if (problem) throw problem;
+  const context = input.contextOf(settings, io);
+  const typed = input.filterOf(args, context);
+  const start = input.rangeOf(args, context).from;
+  const from = start ?? input.readRange({ period: 'last 1 hour' }, context).from;
+  const filter = start === null ? input.withinRange(typed, { from, to: null }) : typed;
+  const client = await input.openClient(settings, args, io);
+  say(io, `calls from ${from} on, looked for every ${duration(every)}; Ctrl-C ends`);
+  if (input.leavesExtensions(filter, context.version)) say(io, input.extensionsNote);
+  // What says at once who called and what brought them.
+  const fields =
+    chosen ?? input.fieldsNamed(['date_added', 'ani', 'talk_minutes', 'ppc_campaign', 'phone_label']);
+  const widths = fields.map(({ name }) => name.length);
+  const line = (cells: readonly string[]): string => {
+    // A column becomes wider when it has to, so that those after it stay below each other.
+    for (const [at, cell] of cells.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+    return cells
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd();
+  };
+  const print = (call: Call): Promise<void> => {
+    const record = chosen === null ? call : input.pickFields(call, chosen);
+    if (args.flag('json')) return write(io.stdout, `${JSON.stringify(record)}\n`);
+    return show(io, [line(fields.map((field) => String(input.valueOfField(call, field) ?? '')))]);
+  };
+  try {
+    const options = {
+      ...{ state: memoryState(), filter, signal: io.signal },
+      // Calls come late, and a call that was shown is not looked at again.
+      lookback: '1h',
+      isFinal: () => true,
+    } as const;
+    const look = async (): Promise<void> => {
+      for await (const { kind, call } of syncCalls(client, options)) if (kind === 'new') await print(call);
+    };
+    if (!args.flag('json')) await show(io, [line(fields.map(({ name }) => name))]);
+    await again(look, every, io);
+  } finally {
+    await client.close();
+  }
+  return exitCodes.ok;
+}

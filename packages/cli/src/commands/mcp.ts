@@ -19,7 +19,18 @@ export const mcp = command({
     ['calls mcp', 'the same with your own account'],
     ['calls mcp --all-accounts', 'for all accounts of calls.config.json'],
   ],
-  async run({ sandbox: isSandbox, ...choices }, io, args) {
-    return (await import('../serving/mcp.ts')).mcp(isSandbox === true, choices, args, io);
+  async run(args, io) {
+    const [http, resource] = [args.text('http'), args.text('resource')];
+    const choices = {
+      reveal: args.list('reveal'),
+      memory: args.flag('memory'),
+      check: args.flag('check'),
+      allowHost: args.list('allow-host'),
+      allowOrigin: args.list('allow-origin'),
+      authorizationServer: args.list('authorization-server'),
+      ...(http === null ? {} : { http }),
+      ...(resource === null ? {} : { resource }),
+    };
+    return (await import('../serving/mcp.ts')).mcp(args.flag('sandbox'), choices, args, io);
   },
 });

@@ -51,7 +51,7 @@ export const pushGoogle = command({
   },
   needs: ['customer', 'conversion-action'],
   examples: pushGroup.examples.slice(0, 1),
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../uploads/push.ts')).push(args, io);
   },
 });
@@ -70,7 +70,7 @@ export const pushMicrosoft = command({
     ...read,
   },
   examples: pushGroup.examples.slice(1),
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../uploads/push.ts')).push(args, io);
   },
 });
@@ -82,7 +82,7 @@ export const pushStatus = command({
   words: { '<request>': 'ID that calls push has shown' },
   options: {},
   examples: [['calls push status 1a2b3c', 'the exit status is 1 when something failed']],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../uploads/push.ts')).pushStatus(args, io);
   },
 });

@@ -40,8 +40,9 @@ export const serve = command({
       'for scripts: one JSON line with URLs and keys once it listens',
     ],
   ],
-  async run(options, io, args) {
-    if (options.hashPassword) return (await import('../serving/hash-password.ts')).hashPassword(args, io);
+  async run(args, io) {
+    if (args.flag('hash-password'))
+      return (await import('../serving/hash-password.ts')).hashPassword(args, io);
     return (await import('../serving/serve.ts')).serve(args, io);
   },
 });

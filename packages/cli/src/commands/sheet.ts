@@ -35,7 +35,7 @@ export const sheet = command({
       'every day: only what was not uploaded before, and adjustments of what has changed',
     ],
   ],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../uploads/run-sheet.ts')).sheet(args, io);
   },
 });

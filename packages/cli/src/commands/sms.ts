@@ -1,11 +1,14 @@
 import { command } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { say } from '../io.ts';
 import { accounts, connection, legacy, only, output } from '../options.ts';
+import { plural } from '../term/numbers.ts';
 
-/** `calls sms`. */
+/** `calls sms`: the numbers that can receive text messages, from the legacy API. */
 export const sms = command({
   name: 'sms',
   summary: 'show the numbers of the account that can receive text messages',
-  printsRows: true,
   options: {
     ...only(output, '--json', '--format <table|ndjson|csv>', '-o, --output <file>'),
     ...accounts,
@@ -13,7 +16,46 @@ export const sms = command({
     ...connection,
   },
   examples: [['calls sms --format csv', 'number, whether SMS is enabled, and listener URL']],
-  async run(_options, io, args) {
-    return (await import('../runs/sms.ts')).sms(args, io);
+  async run(args, io) {
+    const { accountsOfApi, inTurn, openClient, planEach } = await import('../reading/index.ts');
+    const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
+    const target = targetOf(args, rowFormats);
+    const accounts = await planEach(accountsOfApi(args, io), ({ settings }) => {
+      if (!settings.legacyBaseUrl)
+        throw new UsageError('the URL of the SMS listing is not set', {
+          hints: ['set CALLS_LEGACY_BASE_URL, or "legacyBaseUrl" in calls.config.json, or --legacy-base-url'],
+        });
+      if (settings.secret('accessKey') || !settings.secret('bearerToken')) return;
+      throw new UsageError('the SMS listing takes an access key and a secret key only', {
+        hints: ['set CALLS_ACCESS_KEY and CALLS_SECRET_KEY in addition to the bearer token'],
+      });
+    });
+    const several = accounts.some(({ name }) => name !== null);
+    const found = { enabled: 0, others: 0 };
+    let status: number = exitCodes.ok;
+    const rows = async function* () {
+      status = yield* inTurn(accounts, args, io, async function* ({ name, settings }) {
+        const client = await openClient(settings, args, io);
+        try {
+          for (const { number, smsEnabled, url } of await client.listSmsNumbers({ signal: io.signal })) {
+            found[smsEnabled ? 'enabled' : 'others'] += 1;
+            yield { ...(several ? { account: name } : {}), number, smsEnabled, url };
+          }
+          return exitCodes.ok;
+        } finally {
+          await client.close();
+        }
+      });
+    };
+    const columns = [
+      ...(several ? [{ key: 'account', title: 'Account', min: 12 }] : []),
+      { key: 'number', title: 'Number', min: 12 },
+      { key: 'smsEnabled', title: 'SMS' },
+      { key: 'url', title: 'Listener' },
+    ];
+    await writeRows(rows(), columns, target, io);
+    const others = found.others > 0 ? `, ${plural(found.others, 'other number')}` : '';
+    say(io, `${plural(found.enabled, 'SMS-enabled number')}${others}`);
+    return status;
   },
 });

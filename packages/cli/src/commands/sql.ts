@@ -1,7 +1,13 @@
+import { text } from 'node:stream/consumers';
+import type { SqlRow } from '@call-attribution/store';
 import { command } from '../command.ts';
+import { Interrupted } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { say } from '../io.ts';
 import { connection, only, output } from '../options.ts';
+import { plural } from '../term/numbers.ts';
 
-/** `calls sql`. */
+/** `calls sql`: one statement over a store, which it can read and not change. */
 export const sql = command({
   name: 'sql',
   summary: 'ask a copy in SQL',
@@ -33,7 +39,53 @@ export const sql = command({
       'minutes of each day',
     ],
   ],
-  async run(_options, io, args) {
-    return (await import('../runs/sql.ts')).sql(args, io);
+  async run(args, io) {
+    const { readSettings } = await import('../config/settings.ts');
+    const { needStore } = await import('../stores/open.ts');
+    const { sqlFormats, targetOf, writeRows } = await import('../output/index.ts');
+    const target = targetOf(args, sqlFormats, { gzip: true });
+    const most = args.integer('limit') ?? (target.format === 'table' ? 100 : Number.POSITIVE_INFINITY);
+    const settings = readSettings(args, io);
+    const chosen = needStore(args, settings, io, 'calls sql');
+    const [typed = ''] = args.words;
+    const statement = typed === '-' ? await text(io.stdin) : typed;
+    const { openCopySource } = await import('../reading/copy-source.ts');
+    const { sayCounted, withExtensions } = await import('../reading/filter.ts');
+    const source = await openCopySource(chosen, { settings, args, io });
+    try {
+      const { querySql } = await import('@call-attribution/store');
+      const result = await querySql(chosen.url, statement, {
+        signal: io.signal,
+        timeLimit: settings.timeout?.value ?? 60_000,
+        // One more tells whether there are more.
+        ...(Number.isFinite(most) ? { most: most + 1 } : {}),
+      });
+      const columns = result.columns.map(({ name, type }) => {
+        const isNumber = type === 'integer' || type.startsWith('decimal');
+        return { key: name, title: name, type, align: isNumber ? ('right' as const) : ('left' as const) };
+      });
+      let count = 0;
+      let isCut = false;
+      const rows = async function* (): AsyncGenerator<SqlRow> {
+        for await (const row of result) {
+          isCut = count === most;
+          if (isCut) return;
+          count += 1;
+          yield row;
+        }
+      };
+      await writeRows(rows(), columns, target, io).finally(() => result.close());
+      say(io, isCut ? `the first ${plural(count, 'row')}; there are more` : plural(count, 'row'));
+      if (isCut) say(io, `--limit ${most * 10} shows more, --format csv gives all rows`);
+      await source.sayAnswered();
+      // The API gives fewer calls than the view has.
+      if (/\bcalls\b/i.test(statement))
+        sayCounted((await source.counted(withExtensions({ clauses: [] }))).extensions, io);
+      return exitCodes.ok;
+    } catch (error) {
+      throw io.signal.aborted ? new Interrupted() : error;
+    } finally {
+      await source.close();
+    }
   },
 });

@@ -45,7 +45,7 @@ export const storeAccounts = command({
       'its keys get status 401 from now on',
     ],
   ],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../stores/store-accounts.ts')).storeAccounts(args, io);
   },
 });
@@ -68,7 +68,7 @@ export const storePurge = command({
       'prints how many were deleted',
     ],
   ],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../stores/store.ts')).purge(args, io);
   },
 });
@@ -98,7 +98,7 @@ export const storeErase = command({
       'several numbers, one a line',
     ],
   ],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../stores/store.ts')).erase(args, io);
   },
 });

@@ -29,7 +29,7 @@ export const sync = command({
       'for cron: the last 60 days, and no gap when it was not run for a while',
     ],
   ],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../runs/sync.ts')).sync(args, io);
   },
 });

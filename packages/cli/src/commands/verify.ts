@@ -30,7 +30,7 @@ export const verify = command({
     ['calls verify job.json', 'what calls fleet has written, account by account'],
     ['calls verify sqlite:calls.db --against-api --from 30d', 'a store and the API, call by call'],
   ],
-  async run(_options, io, args) {
+  async run(args, io) {
     return (await import('../verify/verify.ts')).verify(args, io);
   },
 });

@@ -6,16 +6,15 @@ import type { Args } from '../args/command.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
+import { outputOf } from '../output/target.ts';
 import { chooseAccounts, type ReadAccount } from '../reading/accounts.ts';
 import { badRecords, withWayOut } from '../reading/bad-records.ts';
 import { contextOf } from '../reading/connect.ts';
 import { eachAccount, planEach } from '../reading/each-account.ts';
-import { type FilterContext, filterOf, rangeOf } from '../reading/filter.ts';
-import { sayPeriod } from '../reading/period.ts';
+import { type FilterContext, filterOf } from '../reading/filter.ts';
+import { rangeOf, sayPeriod } from '../reading/period.ts';
 import type { Source } from '../reading/source.ts';
 import { type Ending, judge, watch } from '../reading/verdict.ts';
-import type { ProgressLine } from '../term/progress.ts';
-import { outputOf } from './target.ts';
 
 /** What writing the calls of one account needs. */
 export interface Job {
@@ -37,8 +36,6 @@ export interface Plan {
   readonly write: Writer;
   /** Of an upload sheet: days before the period that are read as well. */
   readonly sheet?: { readonly history: number };
-  /** Calls of a request. Default: what the reader takes. */
-  readonly rows?: number | null;
 }
 
 /** Makes the plan of an account. */
@@ -46,61 +43,52 @@ export type Planner = (args: Args, settings: Settings, context: FilterContext, i
 
 /** Writes the calls of each chosen account: of one into the file, of several into a file of its own for each. */
 export async function exportEach(plan: Planner, args: Args, io: Io): Promise<number> {
+  const output = outputOf(args);
   const accounts = await chooseAccounts(args, io);
-  if (accounts.every(({ name }) => name === null)) {
-    if (outputOf(args).includes(account))
-      throw new UsageError(
-        `--output ${outputOf(args)}: no account is chosen whose name ${account} could be`,
-        {
-          hints: [
-            '--all-accounts writes a file for each account of the configuration; --account NAME chooses',
-          ],
-        },
-      );
-    return eachAccount(accounts, args, io, (account) => exportAccount(account, plan, args, io));
-  }
-  const planned = await planEach(accounts, ({ name }) => argsOfAccount(args, name ?? ''));
+  if (accounts.every(({ name }) => name === null) && output.includes('{account}'))
+    throw new UsageError(`--output ${output}: no account is chosen whose name {account} could be`, {
+      hints: ['--all-accounts writes a file for each account of the configuration; --account NAME chooses'],
+    });
+  const planned = await planEach(accounts, ({ name }) => (name === null ? args : argsOfAccount(args, name)));
   return eachAccount(planned, args, io, (account) => exportAccount(account, plan, account.plan, io));
 }
 
-const account = '{account}';
-
 /** The options for one of several accounts: {account} in the names of files becomes its name, so that no file is shared. */
 function argsOfAccount(args: Args, name: string): Args {
-  const output = outputOf(args);
-  const isFolder = args.has('partition') && args.text('partition') !== null;
-  for (const option of [...(isFolder ? [] : ['output']), 'left-out', 'ledger']) {
-    const file = args.has(option) ? args.text(option) : null;
-    if (file === null || file.includes(account)) continue;
+  for (const option of [...(args.flag('partition') ? [] : ['output']), 'left-out', 'ledger']) {
+    const file = args.text(option);
+    if (file === null || file.includes('{account}')) continue;
     const [, stem = '', extension = ''] =
       /^(.*?)((?:\.\w+)*[/\\]?)$/s.exec(file === '-' ? 'calls.csv' : file) ?? [];
     throw new UsageError(`--${option} ${file}: each account has a file of its own`, {
       hints: [
-        `put ${account} in the name: --${option} ${stem}-${account}${extension}`,
-        ...(output === '-' ? ['calls list --all writes the calls of several accounts to stdout'] : []),
+        `put {account} in the name: --${option} ${stem}-{account}${extension}`,
+        ...(file === '-' ? ['calls list --all writes the calls of several accounts to stdout'] : []),
       ],
     });
   }
-  return { ...args, text: (option) => args.text(option)?.replaceAll(account, name) ?? null };
+  return replacing(args, '{account}', name);
 }
-
-const date = '{date}';
 
 /** The options of one day: {date} in the names of files is today where the account is. What is kept from day to day has no date. */
 function argsOfToday(args: Args, { now, timeZone }: FilterContext): Args {
-  const isDated = (option: string) => (args.has(option) && args.text(option)?.includes(date)) || false;
+  const isDated = (option: string) => args.text(option)?.includes('{date}') ?? false;
   if (isDated('ledger'))
     throw new UsageError(`--ledger ${args.text('ledger')}: the ledger is the same file every day`, {
-      hints: [`leave ${date} out of its name`],
+      hints: ['leave {date} out of its name'],
     });
   if (!['output', 'left-out'].some(isDated)) return args;
   if (timeZone === null)
-    throw new UsageError(`${date} in the name of a file needs a time zone`, {
+    throw new UsageError('{date} in the name of a file needs a time zone', {
       hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'],
     });
-  const today = formatNaive(naiveAt(now, timeZone)).slice(0, 10);
-  return { ...args, text: (option) => args.text(option)?.replaceAll(date, today) ?? null };
+  return replacing(args, '{date}', formatNaive(naiveAt(now, timeZone)).slice(0, 10));
 }
+
+const replacing = (args: Args, word: string, value: string): Args => ({
+  ...args,
+  text: (option) => args.text(option)?.replaceAll(word, value) ?? null,
+});
 
 async function exportAccount(
   { settings, open }: ReadAccount,
@@ -110,15 +98,24 @@ async function exportAccount(
 ): Promise<number> {
   const context = contextOf(settings, io);
   const args = argsOfToday(typed, context);
-  const { write, sheet = null, rows = null } = await planOf(args, settings, context, io);
+  const { write, sheet = null } = await planOf(args, settings, context, io);
   const filter = filterOf(args, context, sheet);
   sayPeriod(rangeOf(args, context), context, io);
   const bad = badRecords(args, io);
   const source = await open();
   const { line, onProgress } = watch(io, 'calls');
+  // The line of progress ends with the last call: what is said then comes below it.
+  const calls: Job['calls'] = {
+    async read(options) {
+      const reading = await source.read(options);
+      const close = () => line.close();
+      void reading.verdict.then(close, close);
+      return reading;
+    },
+  };
   try {
+    const rows = args.integer('rows');
     const stream = { ...(rows === null ? {} : { rows }), filter, onProgress, onError: bad.onError };
-    const calls = ending(source, line);
     const verdict = await write({ args, io, settings, source, calls, stream, filter });
     return verdict === null ? exitCodes.ok : judge(verdict, io);
   } catch (error) {
@@ -128,16 +125,4 @@ async function exportAccount(
     bad.sayNames();
     await source.close();
   }
-}
-
-/** Reads from the source, and ends the line of its progress with the last call: what is said then comes below it. */
-function ending(source: Source, line: ProgressLine): Pick<Source, 'read'> {
-  return {
-    read(options) {
-      const reading = source.read(options);
-      const close = () => line.close();
-      void reading.verdict.then(close, close);
-      return reading;
-    },
-  };
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Settings } from '@call-attribution/mcp-server/settings';
+import type { Call } from '@call-attribution/core';
 import {
   exportMonths,
   type MonthFile,
@@ -14,20 +14,18 @@ import { allOf, type Filter } from '@call-attribution/query-dsl';
 import type { Args } from '../args/command.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { fileError, say } from '../io.ts';
+import { outputOf } from '../output/target.ts';
 import { type CopySource, isCopy } from '../reading/copy-source.ts';
 import { sayExtensions } from '../reading/filter.ts';
-import type { Source } from '../reading/source.ts';
 import { bytes, plural } from '../term/numbers.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import type { Job, Writer } from './each.ts';
-import { outputOf } from './target.ts';
 
-/** Writes a folder of Parquet files when --partition asks for it; null without it. */
-export function monthsWriter(args: Args, cwd: string): Writer | null {
-  if (args.text('partition') === null) return null;
-  const format = args.text('format');
-  const isOther = format !== null && format !== 'parquet';
-  if (isOther || args.text('fields') !== null)
+/** Writes a folder of Parquet files, a file a month, each with its receipt. */
+export function monthsWriter(args: Args, cwd: string): Writer {
+  const format = args.text('format') ?? 'parquet';
+  const isOther = format !== 'parquet';
+  if (isOther || args.flag('fields'))
     throw new UsageError(
       `--${isOther ? `format ${format}` : 'fields'} cannot be used with --partition: the folder has Parquet files with all fields`,
     );
@@ -43,7 +41,7 @@ export function monthsWriter(args: Args, cwd: string): Writer | null {
   return (job) => exportByMonth(path, shown, job);
 }
 
-/** Writes a file a month, each with its receipt. Months that have not changed since an earlier run stay as they are. */
+/** Months that have not changed since an earlier run stay as they are. */
 async function exportByMonth(path: string, shown: string, job: Job): Promise<Verdict | null> {
   const { source, settings, filter, stream, io } = job;
   sayExtensions(filter, settings.apiVersion.value, io);
@@ -57,20 +55,17 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<Ver
     clock: io.clock,
     onFile: (file: MonthFile) => files.push(file),
   };
-  const summaries: MonthsSummary[] = [];
+  let summary: MonthsSummary | null = null;
   try {
     if (isCopy(source)) {
       await source.sayAnswered();
       await whileWaiting(`writing ${shown}`, async () => {
         for (const account of await source.accounts())
-          summaries.push(
-            await exportMonths(await copyOf(source, account, job), target, { ...options, account }),
-          );
+          await exportMonths(await copyOf(source, account, job), target, { ...options, account });
       });
     } else {
-      const account = settings.account?.id ?? null;
-      const of = account === null ? {} : { account };
-      summaries.push(await exportMonths(apiOf(source, settings, job), target, { ...options, ...of }));
+      const account = settings.account?.id;
+      summary = await exportMonths(apiOf(job), target, { ...options, ...(account ? { account } : {}) });
     }
   } catch (error) {
     if (!io.signal.aborted) throw fileError(error, shown);
@@ -83,29 +78,26 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<Ver
   const size = files.reduce((sum, file) => sum + file.bytes, 0);
   const note = kept > 0 ? ` (${kept} unchanged)` : '';
   say(io, `${shown}: ${plural(calls, 'call')} in ${plural(files.length, 'file')}${note}, ${bytes(size)}`);
-  return isCopy(source) ? null : ((summaries[0]?.verdict as Verdict | undefined) ?? null);
+  return (summary?.verdict as Verdict | undefined) ?? null;
 }
 
 /** The API, period by period. */
-function apiOf(source: Source, settings: Settings, { calls, filter, stream }: Job): MonthSource {
+function apiOf({ source, settings, calls, filter, stream }: Job): MonthSource {
   return {
     version: settings.apiVersion.value,
     address: source.address,
     read(period, signal) {
       const options = { ...stream, filter: within(filter, period), ...(signal ? { signal } : {}) };
-      const { stream: read, verdict } = calls.read(options);
-      return {
-        calls: read,
-        async verdict() {
-          const ended = await verdict;
-          return 'held' in ended ? null : ended;
-        },
+      const reading = calls.read(options);
+      const all = async function* (): AsyncGenerator<Call> {
+        yield* (await reading).stream;
       };
+      return { calls: all(), verdict: async () => (await (await reading).verdict) as Verdict };
     },
   };
 }
 
-/** A copy, which says nothing each time it is read. */
+/** An account of a copy, which says nothing each time it is read. */
 async function copyOf(
   source: CopySource,
   account: string,

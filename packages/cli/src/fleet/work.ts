@@ -29,7 +29,7 @@ import { logEvent, workLine } from './work-line.ts';
 export async function work(args: Args, io: Io): Promise<number> {
   if (args.flag('status-host') && !args.flag('status-port'))
     throw new UsageError('--status-host needs --status-port');
-  const slots = args.integer('slots', { min: 1, max: 64 }) ?? 4;
+  const slots = args.integer('slots') ?? 4;
   const grace = interval(args, 'grace') ?? 60_000;
   const job = await readJob(resolve(io.cwd, args.words[0] ?? ''));
   const url = engineUrl(args, io);

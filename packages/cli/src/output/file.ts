@@ -1,12 +1,17 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
-import { ClosedPipe } from '../errors.ts';
-import { fileError, type Io, isSpecial, say, write } from '../io.ts';
+import { fileError, type Io, isSpecial, say, show, write } from '../io.ts';
+import { type Style, styleFor, widthOf } from '../term/style.ts';
 
 type Lines = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+
+/** Where something goes: the file of --output as it was typed, or stdout for null. */
+interface Place {
+  readonly output: string | null;
+}
 
 /** Writes lines to a file that appears when it is complete, to a pipe or device as it is, or to stdout for `-`. */
 export async function saveLines(shown: string, lines: Lines, io: Io): Promise<void> {
@@ -23,27 +28,21 @@ export async function saveLines(shown: string, lines: Lines, io: Io): Promise<vo
   }
 }
 
-/** Runs a command with a file in the place of stdout. The file appears when the command has succeeded. */
-export async function intoFile(shown: string, io: Io, run: (io: Io) => Promise<number>): Promise<number> {
-  const stdout = new PassThrough();
-  // Its failure is thrown below, whoever reads or writes it at that moment.
-  stdout.on('error', () => {});
-  let failure: unknown;
-  const saved = saveLines(shown, stdout, io).catch((error: unknown) => {
-    failure = error;
-    stdout.destroy();
-  });
-  try {
-    const status = await run({ ...io, stdout });
-    stdout.end();
-    await saved;
-    if (failure !== undefined) throw failure;
-    say(io, `wrote ${shown}`);
-    return status;
-  } catch (error) {
-    stdout.destroy(error instanceof Error ? error : undefined);
-    await saved;
-    // Where the file cannot be written, the command sees a reader that has gone.
-    throw error instanceof ClosedPipe ? (failure ?? error) : error;
-  }
+/** The same for the result of a command, whose file is named at the end. */
+export async function saveResult({ output }: Place, lines: Lines, io: Io): Promise<void> {
+  await saveLines(output ?? '-', lines, io);
+  if (output !== null) say(io, `wrote ${output}`);
+}
+
+/** Lines for people, for the width and the colors of where they go. */
+export async function showResult(
+  place: Place,
+  linesFor: (screen: { readonly width: number | null; readonly style: Style }) => readonly string[],
+  io: Io,
+): Promise<void> {
+  const screen = place.output === null ? io.stdout : {};
+  const lines = linesFor({ width: widthOf(screen, io.env), style: styleFor(screen, io.env) });
+  if (lines.length === 0 && place.output === null) return;
+  if (place.output === null) await show(io, lines);
+  else await saveResult(place, [`${lines.join('\n')}\n`], io);
 }

@@ -1,15 +1,74 @@
-import { type Output, write } from '../io.ts';
-import type { RowFormat } from './target.ts';
+import { CallsError } from '@call-attribution/core/errors';
+import { UsageError, unfitValue } from '../errors.ts';
+import { type Io, say } from '../io.ts';
+import { type Column, fitTable } from '../term/table.ts';
+import { saveResult, showResult } from './file.ts';
+import type { FileFormat, Target } from './target.ts';
 
-/** Writes rows in one of the data formats. */
+/** A row: values by the keys of columns, and whatever else its JSON has. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A column of rows: where its values are, what Parquet stores them as, and how it looks in a table. */
+export interface RowColumn extends Column {
+  readonly key: string;
+  readonly type?: ColumnType;
+}
+
+type ColumnType = NonNullable<import('@call-attribution/node-stream/encoders').ParquetColumn['type']>;
+
+/** Writes rows to where a command was told: as a table for people, or in a format for programs. Says which columns did not fit. */
 export async function writeRows(
-  output: Output,
-  format: Exclude<RowFormat, 'table'>,
-  rows: readonly Readonly<Record<string, unknown>>[],
-  names: readonly string[] = Object.keys(rows[0] ?? {}),
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  columns: readonly RowColumn[],
+  target: Target<FileFormat | 'table'>,
+  io: Io,
+  { above = () => [], more = '' }: { readonly above?: () => readonly string[]; readonly more?: string } = {},
 ): Promise<void> {
-  if (format === 'json') return write(output, `${JSON.stringify(rows, null, 2)}\n`);
-  if (format === 'ndjson') return write(output, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  const { csvLine } = await import('@call-attribution/node-stream/encoders');
-  await write(output, csvLine(names) + rows.map((row) => csvLine(names.map((name) => row[name]))).join(''));
+  const { format } = target;
+  if (format !== 'table') return saveResult(target, encodedRows(rows, columns, { ...target, format }), io);
+  const cells: string[][] = [];
+  for await (const row of rows) cells.push(columns.map(({ key }) => cellText(row[key])));
+  const head = above();
+  let dropped: readonly string[] = [];
+  await showResult(
+    target,
+    (screen) => {
+      if (cells.length === 0) return head;
+      const table = fitTable(columns, cells, screen);
+      dropped = table.dropped;
+      return [...head, ...(head.length > 0 ? [''] : []), ...table.lines];
+    },
+    io,
+  );
+  if (dropped.length > 0) say(io, `not enough width for ${dropped.join(', ')}${more}`);
+}
+
+/** A value as a person reads it. */
+const cellText = (value: unknown): string => (value === null || value === undefined ? '' : String(value));
+
+/** Rows in the bytes of a file. JSON has them as they are, the other formats their columns. */
+export async function* encodedRows(
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  columns: readonly RowColumn[],
+  { format, gzip }: { readonly format: FileFormat; readonly gzip: boolean },
+): AsyncGenerator<Uint8Array> {
+  const { encodingOf } = await import('./encode.ts');
+  const { through } = await import('@call-attribution/node-stream/operators');
+  const own = columns.map(({ key, type = 'string' }) => ({
+    name: key,
+    type,
+    value: (row: Row) => (row[key] ?? null) as string | null,
+  }));
+  const [encoder, ...others] = encodingOf<Row>({ format, gzip, isForSpreadsheet: false }, own);
+  try {
+    yield* through(rows, encoder, ...others) as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if (!CallsError.is(error, 'unfit_value')) throw error;
+    if (format !== 'parquet') throw unfitValue(error.summary, error);
+    // Only Parquet has types that a value may not fit, such as a sum beyond 64 bits.
+    throw new UsageError(error.summary, {
+      hints: ['cast the column in the SQL, such as cast(sum(x) as text)'],
+      cause: error,
+    });
+  }
 }

@@ -28,8 +28,8 @@ export interface Target<F extends string> {
 /** What the commands that print rows write. */
 export const rowFormats = ['table', 'csv', 'json', 'ndjson'] as const;
 
-/** How rows are shown or written. */
-export type RowFormat = (typeof rowFormats)[number];
+/** What the rows of a statement are written as. */
+export const sqlFormats = ['table', 'csv', 'json', 'ndjson', 'parquet'] as const;
 
 /**
  * The one reader of --output, --format and --json: the option says the format, else the extension of the file; on stdout it is the first
@@ -67,5 +67,20 @@ function noFormat(output: string, formats: readonly string[], compresses: boolea
       `end the name in ${list}${compresses ? ' (.gz after it compresses)' : ''}, or add --format`,
       ...(compresses ? [] : ['calls export also writes .gz and .parquet']),
     ],
+  });
+}
+
+/** The value of `--output` of a command that needs it. A file name in `--to`, where other programs have it, is pointed out. */
+export function outputOf(args: Args): string {
+  const to = args.text('to');
+  if (to !== null && formatOfName(to).format !== null) {
+    throw new UsageError(`--to ${to}: --to is the end of the time range`, {
+      hints: [`the file is --output ${to}`],
+    });
+  }
+  const output = args.text('output');
+  if (output) return output;
+  throw new UsageError(`calls ${args.command} needs a file: --output calls.csv`, {
+    hints: ['the extension says the format; - writes to stdout'],
   });
 }

@@ -1,15 +1,15 @@
-import type { Settings } from '@call-attribution/mcp-server/settings';
+import type { Filter } from '@call-attribution/query-dsl';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { planQuestion } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { type ChosenStore, chooseStore } from '../stores/open.ts';
-import { openClient, refuseUnchosen } from './connect.ts';
-import type { CopyContext, CopySource } from './copy-source.ts';
-import type { NamedAccount } from './each-account.ts';
-import { whereOf } from './filter.ts';
+import { chooseStore } from '../stores/open.ts';
+import { contextOf, openClient, refuseUnchosen } from './connect.ts';
+import type { CopySource } from './copy-source.ts';
+import { type NamedAccount, type Planned, planEach } from './each-account.ts';
+import { filterOf } from './filter.ts';
+import { rangeOf, sayPeriod } from './period.ts';
 import { apiSource, type Source } from './source.ts';
 
 /** An account whose calls a command reads. */
@@ -22,31 +22,28 @@ export interface ReadAccount extends NamedAccount {
  * The accounts that --account and --all-accounts choose: of the configuration file, or of the copy where one answers.
  * Without these options it is the one account of the settings, or all that the copy has.
  */
-export async function chooseAccounts(args: Args, io: Io): Promise<ReadAccount[]> {
+export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadAccount[]> {
   const stored = await chooseStored(args, io);
-  const where = whereOf(args);
-  // A mistake in it is one of the command, not of each account.
-  if (where !== null) planQuestion({ where });
-  if (stored !== null)
-    return stored.accounts.map(({ key, ...account }) => ({ ...account, open: () => stored.open(key) }));
-  const accounts = accountsOfApi(args, io);
+  const accounts = stored?.accounts ?? accountsOfApi(args, io);
+  const where = args.text('where');
   if (where === null) return accounts;
-  const { refuseSequence, sourceWhere } = await import('./where.ts');
+  const { refuseMistake, refuseSequence, sourceWhere } = await import('./where.ts');
+  refuseMistake(where);
+  if (stored !== null) return accounts;
   refuseSequence(where);
   return accounts.map(({ open, ...account }) => ({
     ...account,
-    open: async () => sourceWhere(await open(), where, account.settings, io),
+    open: async () => sourceWhere(await open(), where, account.settings.apiVersion.value, io),
   }));
 }
 
-/** Opens a copy; what reads one is loaded only where there is one. */
-async function openCopy(
-  chosen: ChosenStore,
-  context: CopyContext,
-  ids?: readonly string[],
-): Promise<CopySource> {
-  const { openCopySource } = await import('./copy-source.ts');
-  return openCopySource(chosen, context, ids);
+/** The accounts that the options choose, each with the filter that they describe. Says of which period the calls are. */
+export async function chooseCalls(args: Args, io: Io): Promise<Planned<ReadAccount, Filter>[]> {
+  return planEach(await chooseAccounts(args, io), ({ settings }) => {
+    const context = contextOf(settings, io);
+    sayPeriod(rangeOf(args, context), context, io);
+    return filterOf(args, context);
+  });
 }
 
 /** The accounts whose calls are read from the API. */
@@ -61,14 +58,14 @@ export function accountsOfApi(args: Args, io: Io): ReadAccount[] {
   }));
 }
 
-/** The accounts of a copy that were chosen. */
+/** A copy, and the accounts in it that were chosen. */
 export interface Stored {
   /** `key` is the ID in the copy, or empty for all that it has. */
-  readonly accounts: readonly (NamedAccount & { readonly key: string })[];
+  readonly accounts: readonly (ReadAccount & { readonly key: string })[];
   /** What an account is called: its name in the configuration file, or its ID. */
   nameOf(id: string): string;
-  /** Opens the copy for one of the accounts, or for all that were chosen. */
-  open(key?: string): Promise<CopySource>;
+  /** Opens the copy for all that were chosen. */
+  open(): Promise<CopySource>;
 }
 
 /** The copy that the options or the settings name, and the accounts in it; null when the API is asked. */
@@ -77,32 +74,43 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
   const settings = names === null ? readSettings(args, io) : readStoredSettings(null, args, io);
   const chosen = chooseStore(args, settings, io);
   if (chosen === null) return null;
-  const nameOf = (id: string) => settings.accounts.find((account) => account.id === id)?.name ?? id;
-  if (names === null) {
-    return {
-      accounts: [{ key: '', name: null, settings }],
-      nameOf,
-      open: () => openCopy(chosen, { settings, args, io }),
-    };
-  }
-  const ids = await idsOf(names, chosen, settings, args, io);
-  const accounts = ids.map((id) => {
-    const known = settings.accounts.find((account) => account.id === id)?.name ?? null;
-    return {
-      key: id,
-      name: names === 'all' || ids.length > 1 ? nameOf(id) : null,
-      settings: readStoredSettings(known, args, io),
-    };
-  });
+  const { openCopySource } = await import('./copy-source.ts');
+  const open = (ids: readonly string[] = [], own = settings) =>
+    openCopySource(chosen, { settings: own, args, io }, ids);
+  const { accounts } = settings;
+  const nameOf = (id: string) => accounts.find((account) => account.id === id)?.name ?? id;
+  if (names === null) return { accounts: [{ key: '', name: null, settings, open }], nameOf, open };
+  const source = await open();
+  const stored = await source.accounts().finally(() => source.close());
+  const ids = names === 'all' ? stored : names.map((name) => idOf(name, accounts, stored, source.address));
   return {
-    accounts,
+    accounts: ids.map((id) => {
+      const known = accounts.find((account) => account.id === id)?.name ?? null;
+      const own = readStoredSettings(known, args, io);
+      const name = names === 'all' || ids.length > 1 ? nameOf(id) : null;
+      return { key: id, name, settings: own, open: () => open([id], own) };
+    }),
     nameOf,
-    open(key) {
-      const own = accounts.find((account) => account.key === key);
-      const context = { settings: own?.settings ?? settings, args, io };
-      return openCopy(chosen, context, own === undefined ? ids : [own.key]);
-    },
+    open: () => open(ids),
   };
+}
+
+/** The ID in the copy of an account that was named. */
+function idOf(
+  name: string,
+  accounts: readonly { readonly name: string; readonly id: string | null }[],
+  stored: readonly string[],
+  shown: string,
+): string {
+  const id = accounts.find((account) => account.name === name)?.id ?? name;
+  if (stored.includes(id)) return id;
+  const near = nearest(name, [...accounts.map(({ name }) => name), ...stored]);
+  throw new UsageError(`the store ${shown} has no calls of an account ${JSON.stringify(name)}`, {
+    hints: [
+      ...(near && near !== name ? [`did you mean ${near}?`] : []),
+      stored.length > 0 ? `it has ${stored.join(', ')}` : 'nothing was synced yet: calls sync fills it',
+    ],
+  });
 }
 
 /** The account of a command that works on one. */
@@ -130,49 +138,7 @@ export function configuredAccounts(names: readonly string[] | 'all', args: Args,
 
 /** The names of --account, or all of --all-accounts; null when there is neither. */
 export function typedAccounts(args: Args): readonly string[] | 'all' | null {
+  if (args.flag('all-accounts')) return 'all';
   const names = args.list('account');
-  const all = args.has('all-accounts') && args.flag('all-accounts');
-  if (all && names.length > 0)
-    throw new UsageError('--account and --all-accounts exclude each other; use one');
-  if (all) return 'all';
   return names.length > 0 ? [...new Set(names)] : null;
-}
-
-async function idsOf(
-  names: readonly string[] | 'all',
-  chosen: ChosenStore,
-  settings: Settings,
-  args: Args,
-  io: Io,
-): Promise<readonly string[]> {
-  const { stored, shown } = await accountsIn(chosen, settings, args, io);
-  return names === 'all' ? stored : names.map((name) => idOf(name, settings.accounts, stored, shown));
-}
-
-/** The ID in the copy of an account that was named. */
-function idOf(
-  name: string,
-  accounts: Settings['accounts'],
-  stored: readonly string[],
-  shown: string,
-): string {
-  const id = accounts.find((account) => account.name === name)?.id ?? name;
-  if (stored.includes(id)) return id;
-  const near = nearest(name, [...accounts.map(({ name }) => name), ...stored]);
-  throw new UsageError(`${shown} has no calls of an account ${JSON.stringify(name)}`, {
-    hints: [
-      ...(near && near !== name ? [`did you mean ${near}?`] : []),
-      stored.length > 0 ? `it has ${stored.join(', ')}` : 'nothing was synced yet: calls sync fills it',
-    ],
-  });
-}
-
-async function accountsIn(chosen: ChosenStore, settings: Settings, args: Args, io: Io) {
-  const source: CopySource = await openCopy(chosen, { settings, args, io });
-  try {
-    const stored = (await source.store.accounts()).map(({ id }) => id);
-    return { stored, shown: `the store ${source.address}` };
-  } finally {
-    await source.close();
-  }
 }

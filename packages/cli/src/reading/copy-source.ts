@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { Call } from '@call-attribution/core';
 import { formatNaive } from '@call-attribution/core/time';
 import type { Settings } from '@call-attribution/mcp-server/settings';
@@ -19,16 +18,21 @@ import {
   type Question,
   selectCalls,
 } from '@call-attribution/questions';
-import { everything, type Selection, type Store, selectionOf, storeName } from '@call-attribution/store';
+import {
+  everything,
+  type Selection,
+  type Store,
+  selectionOf,
+  storeName,
+  undated,
+} from '@call-attribution/store';
 import type { Args } from '../args/command.ts';
-import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { type ChosenStore, openChosen } from '../stores/open.ts';
 import { plural } from '../term/numbers.ts';
 import { beginWaiting, whileWaiting } from '../term/waiting.ts';
-import { whereOf, withinRange } from './filter.ts';
-import type { Match, Part, Source, Total } from './source.ts';
+import { withinRange } from './filter.ts';
+import { type Latest, lastOf, type Source, type Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';
 
 /** What opening a copy needs. */
@@ -65,6 +69,7 @@ export class CopySource implements Source {
   readonly #where: string | null;
   readonly #io: Io;
   readonly #endWaiting: () => void;
+  #statuses: Promise<readonly AccountStatus[]> | undefined;
 
   constructor(store: Store, shown: string, accounts: readonly string[], { settings, args, io }: CopyContext) {
     this.store = store;
@@ -72,20 +77,14 @@ export class CopySource implements Source {
     this.#accounts = accounts;
     this.#version = settings.apiVersion.value;
     this.#timeZone = settings.timeZone?.value;
-    this.#where = whereOf(args);
+    this.#where = args.text('where');
     this.#io = io;
     this.#endWaiting = beginWaiting(`reading the store ${shown}`);
   }
 
-  /** What is known of each account that is read. */
-  async statuses(): Promise<readonly AccountStatus[]> {
-    const { accounts } = await this.store.sizes();
-    return accounts
-      .filter(({ account }) => this.#accounts.length === 0 || this.#accounts.includes(account))
-      .map(({ account, calls, oldest, newest, syncedAt }) => {
-        const at = syncedAt === null ? null : new Date(syncedAt).toISOString();
-        return { account, calls, first: oldest, last: newest, storedAt: at, syncedAt: at };
-      });
+  /** The accounts that are read. */
+  async accounts(): Promise<readonly string[]> {
+    return this.#accounts.length > 0 ? this.#accounts : (await this.store.accounts()).map(({ id }) => id);
   }
 
   /** What was erased and purged from the accounts, which a copy of their calls takes along; null for nothing. */
@@ -100,80 +99,63 @@ export class CopySource implements Source {
 
   async count(filter: Filter): Promise<Total> {
     const { calls, extensions } = await this.counted(filter);
-    const statuses = await this.statuses();
-    await this.sayAnswered(statuses, timesOf(filter));
+    await this.sayAnswered(timesOf(filter));
     if (calls === 0) await this.#explainNone(filter);
-    const incomplete = (await this.#lacks(statuses, timesOf(filter))).map(
-      ({ account, lacks }) => `account ${account}: ${lacks}`,
-    );
-    return {
-      total: calls,
-      extensions,
-      source: 'store',
-      ...(incomplete.length > 0 ? { incomplete } : {}),
-    };
+    return { total: calls, extensions, source: 'store' };
   }
 
-  async get(sid: string): Promise<Call> {
+  async get(sid: string): Promise<Call | null> {
     for (const account of await this.accounts()) {
       const call = await this.store.get(account, sid);
       if (call === null) continue;
       await this.sayAnswered();
       return call;
     }
-    throw new CliError(`the store has no call with the session ID ${sid}`, {
-      exitCode: exitCodes.notFound,
-      hints: ['--store none asks the API'],
-    });
+    return null;
   }
 
-  async *list({ filter, limit, skip, end }: Part): AsyncGenerator<Match> {
-    if (limit === Number.POSITIVE_INFINITY) {
-      await this.sayAnswered(undefined, timesOf(filter));
-      let isNone = true;
-      for await (const call of this.callsOf(filter, await this.accounts())) {
-        isNone = false;
-        yield { call, total: null };
-      }
-      if (isNone) await this.#explainNone(filter);
-      return;
+  async latest(filter: Filter, most: number): Promise<Latest> {
+    const calls: Call[] = [];
+    let total = 0;
+    for (const account of await this.accounts()) {
+      const last = await this.#lastOfAccount(account, filter, most);
+      calls.push(...last.calls);
+      total += last.total;
     }
-    const { calls: total } = await this.counted(filter);
-    await this.sayAnswered(undefined, timesOf(filter));
+    await this.sayAnswered(timesOf(filter));
     if (total === 0) await this.#explainNone(filter);
-    const left = Math.max(0, total - skip);
-    if (left === 0) return;
-    const cut =
-      end === 'first'
-        ? { limit, offset: skip }
-        : { limit: Math.min(limit, left), offset: Math.max(0, left - limit) };
-    for await (const call of this.callsOf(filter, await this.accounts(), cut)) yield { call, total };
+    calls.sort((a, b) => Number(a.date_added > b.date_added) - Number(a.date_added < b.date_added));
+    return { calls: calls.slice(-most), total, isUnordered: false };
   }
 
-  read({ filter: input }: CallStreamOptions): Reading {
-    const self = this;
+  async #lastOfAccount(account: string, filter: Filter, most: number) {
+    if (this.#where !== null) return lastOf(this.callsOf(filter, [account]), most);
+    const total = await this.store.count(account, this.#rows(filter));
+    const { calls } = await lastOf(this.#read(account, this.#rows(filter), Math.max(0, total - most)), most);
+    return { calls, total };
+  }
+
+  async read({ filter: input }: CallStreamOptions): Promise<Reading> {
     const filter = toFilter(input ?? '');
-    let count = 0;
-    let held = 0;
-    let copy: CopyEnding['copy'] = { proof: 'whole', gaps: [] };
+    const { held, lacks } = await this.sayAnswered(timesOf(filter));
+    const proof = lacks.find((one) => one.proof === 'short')?.proof ?? lacks[0]?.proof ?? 'whole';
+    const copy = { proof, gaps: lacks.flatMap(({ gaps }) => gaps) };
+    let resolve: (ending: CopyEnding) => void = () => {};
+    const verdict = new Promise<CopyEnding>((done) => {
+      resolve = done;
+    });
+    const found = this.callsOf(filter, await this.accounts());
+    const explainNone = () => this.#explainNone(filter);
     const calls = async function* () {
-      const statuses = await self.statuses();
-      held = statuses.reduce((sum, { calls }) => sum + calls, 0);
-      await self.sayAnswered(statuses, timesOf(filter));
-      const lacks = await self.#lacks(statuses, timesOf(filter));
-      const proof = lacks.find((one) => one.proof === 'short')?.proof ?? lacks[0]?.proof ?? 'whole';
-      copy = { proof, gaps: lacks.flatMap(({ gaps }) => gaps) };
-      for await (const call of self.callsOf(filter, await self.accounts())) {
+      let count = 0;
+      for await (const call of found) {
         count += 1;
         yield call;
       }
-      if (count === 0) await self.#explainNone(filter);
+      if (count === 0) await explainNone();
+      resolve({ proof: 'whole', calls: count, held, copy });
     };
-    const stream = Readable.from(calls());
-    const verdict = new Promise<CopyEnding>((resolve) => {
-      stream.once('end', () => resolve({ proof: 'whole', calls: count, held, copy }));
-    });
-    return { stream, verdict };
+    return { stream: calls(), verdict };
   }
 
   /** Answers questions about the accounts that were chosen, in one pass over the columns that they need. */
@@ -182,34 +164,38 @@ export class CopySource implements Source {
     const answers = createAnswers(
       // A store without accounts has no calls, which is an answer, too.
       questions.map((question) => (accounts.length === 0 ? question : { ...question, accounts })),
-      { accounts: await this.statuses() },
+      { accounts: await this.#status() },
     );
     const { fields, period } = answers.needs;
     const [from, to] = [period.from, period.to].map((end) => (end === null ? null : formatNaive(end)));
-    const dated = selectionOf(withinRange({ clauses: [] }, { from: from ?? null, to: to ?? null }), {
+    const inPeriod = selectionOf(withinRange({ clauses: [] }, { from: from ?? null, to: to ?? null }), {
       extensions: true,
     });
     // Calls without a time are in no period, and a question says how many there are.
-    const undated = { ...everything, to: everything.from + 1 };
-    const isAll = period.from === null && period.to === null;
+    const selections = period.from === null && period.to === null ? [everything] : [undated, inPeriod];
     for (const account of accounts)
-      for (const selection of isAll ? [everything] : [undated, dated])
+      for (const selection of selections)
         await answers.addAll(this.store.columns(account, selection, fields, this.#io.signal), account);
     return answers.answers();
   }
 
-  /** Says that the copy answered, how fresh it is, and what it lacks of a period. Returns the first sentence. */
-  async sayAnswered(statuses?: readonly AccountStatus[], period: TimeSlice | null = null): Promise<string> {
-    const used = statuses ?? (await this.statuses());
-    const text = answeredText(this.address, used);
-    say(this.#io, text);
-    this.incomplete = (await this.#lacks(used, period ?? undefined)).map(({ account, lacks }) => {
+  /** Says that the copy answers, how fresh it is, and what it lacks of a period. */
+  async sayAnswered(period: TimeSlice | null = null) {
+    const used = await this.#status();
+    const lacks: Lack[] = [];
+    for (const { account } of used) {
+      const verdict = await this.store.verdict(account, period ?? undefined);
+      const words = verdict === null ? null : describeCopy(verdict);
+      if (verdict !== null && words !== null) lacks.push({ account, words, ...verdict });
+    }
+    this.incomplete = lacks.map(({ account, words }) => {
       // Of several accounts, or of those that were chosen, each is named.
       const of = used.length > 1 || this.#accounts.length > 0 ? ` of account ${account}` : '';
-      return `INCOMPLETE, the copy${of} is not whole: ${lacks}; calls sync reads them again`;
+      return `INCOMPLETE, the copy${of} is not whole: ${words}; calls sync reads them again`;
     });
-    for (const line of this.incomplete) say(this.#io, line);
-    return text;
+    const text = answeredText(this.address, used);
+    for (const line of [text, ...this.incomplete]) say(this.#io, line);
+    return { text, lacks, held: used.reduce((sum, { calls }) => sum + calls, 0) };
   }
 
   close(): Promise<void> {
@@ -234,49 +220,23 @@ export class CopySource implements Source {
       : { calls: website, extensions: { counted: 0, leftOut: all - website } };
   }
 
-  /** The calls that match, in the order of their time: all of them, or so many after those that are skipped. */
-  async *callsOf(
-    filter: Filter,
-    accounts: readonly string[],
-    { offset = 0, limit = Number.POSITIVE_INFINITY } = {},
-  ): AsyncGenerator<Call> {
+  /** The calls that match, in the order of their time. */
+  async *callsOf(filter: Filter, accounts: readonly string[]): AsyncGenerator<Call> {
     const selection = this.#rows(filter);
-    const where = this.#where;
-    if (where !== null) {
-      const selector = selectCalls({ where });
-      if (selector.needsSequence)
-        for (const account of accounts)
-          for await (const call of this.#read(account, everything)) selector.learn(call, account);
-      const read = (account: string) => this.#read(account, selection);
-      const lists = accounts.map(async function* (account) {
-        for await (const call of read(account)) if (selector.judge(call, account) === 'selected') yield call;
-      });
-      yield* part(inOrder(lists), offset, limit);
-      return;
-    }
-    const [only] = accounts;
-    if (only === undefined) return;
-    if (accounts.length === 1) {
-      yield* this.#read(only, selection, { offset, limit });
-      return;
-    }
-    // The last calls of all are among the last ones of each account.
-    const counts: number[] = [];
-    for (const account of accounts) counts.push(await this.store.count(account, selection));
-    const last = Math.max(0, counts.reduce((sum, calls) => sum + calls, 0) - offset);
-    const left = counts.reduce((sum, calls) => sum + Math.min(calls, last), 0);
-    const lists = accounts.map((account, i) =>
-      this.#read(account, selection, { offset: Math.max(0, (counts[i] ?? 0) - last) }),
-    );
-    yield* part(inOrder(lists), left - last, limit);
+    const selector = this.#where === null ? null : selectCalls({ where: this.#where });
+    if (selector?.needsSequence)
+      for (const account of accounts)
+        for await (const call of this.#read(account, everything)) selector.learn(call, account);
+    const read = (account: string) => this.#read(account, selection);
+    const lists = accounts.map(async function* (account) {
+      for await (const call of read(account))
+        if (selector === null || selector.judge(call, account) === 'selected') yield call;
+    });
+    yield* inOrder(lists);
   }
 
-  async *#read(
-    account: string,
-    selection: Selection,
-    cut: { readonly offset?: number; readonly limit?: number } = {},
-  ): AsyncGenerator<Call> {
-    for await (const call of this.store.calls(account, selection, cut)) {
+  async *#read(account: string, selection: Selection, offset = 0): AsyncGenerator<Call> {
+    for await (const call of this.store.calls(account, selection, { offset })) {
       this.#io.signal.throwIfAborted();
       yield call;
     }
@@ -295,9 +255,17 @@ export class CopySource implements Source {
     return selectionOf(filter, { extensions: this.#version === 'v2' });
   }
 
-  /** The accounts that are read. */
-  async accounts(): Promise<readonly string[]> {
-    return this.#accounts.length > 0 ? this.#accounts : (await this.store.accounts()).map(({ id }) => id);
+  /** What is known of each account that is read. */
+  #status(): Promise<readonly AccountStatus[]> {
+    this.#statuses ??= this.store.sizes().then(({ accounts }) =>
+      accounts
+        .filter(({ account }) => this.#accounts.length === 0 || this.#accounts.includes(account))
+        .map(({ account, calls, oldest, newest, syncedAt }) => {
+          const at = syncedAt === null ? null : new Date(syncedAt).toISOString();
+          return { account, calls, first: oldest, last: newest, storedAt: at, syncedAt: at };
+        }),
+    );
+    return this.#statuses;
   }
 
   /** Says why no call matches, in the words of an answer to the same question: what a field holds instead, when the calls begin. */
@@ -314,23 +282,12 @@ export class CopySource implements Source {
     ]);
     for (const { message } of answer?.notes ?? []) say(this.#io, message);
   }
-
-  /** The accounts whose copy is not whole, and what it lacks in words. */
-  async #lacks(used: readonly AccountStatus[], period?: TimeSlice): Promise<Lack[]> {
-    const found: Lack[] = [];
-    for (const { account } of used) {
-      const verdict = await this.store.verdict(account, period);
-      const lacks = verdict === null ? null : describeCopy(verdict);
-      if (verdict !== null && lacks !== null) found.push({ account, lacks, ...verdict });
-    }
-    return found;
-  }
 }
 
 /** What the copy of an account lacks, also in words. */
 interface Lack extends Pick<CopyVerdict, 'proof' | 'gaps'> {
   readonly account: string;
-  readonly lacks: string;
+  readonly words: string;
 }
 
 /** The times that a filter is about. */
@@ -361,23 +318,16 @@ function syncedText(statuses: readonly AccountStatus[]): string {
   return `last sync ${oldest.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** So many of the calls, after those that are skipped. */
-async function* part(calls: AsyncIterable<Call>, offset: number, limit: number): AsyncGenerator<Call> {
-  let at = 0;
-  if (limit <= 0) return;
-  for await (const call of calls) {
-    at += 1;
-    if (at <= offset) continue;
-    yield call;
-    if (at >= offset + limit) return;
-  }
-}
-
 /** The calls of several lists, each in the order of time, in the order of time. Those of one moment are in the order of the lists. */
-async function* inOrder(lists: readonly AsyncIterable<Call>[]): AsyncGenerator<Call> {
-  const heads: { readonly rest: AsyncIterator<Call>; next: Call }[] = [];
-  for (const list of lists) {
-    const rest = list[Symbol.asyncIterator]();
+async function* inOrder(lists: readonly AsyncGenerator<Call>[]): AsyncGenerator<Call> {
+  const [only, ...others] = lists;
+  if (only === undefined) return;
+  if (others.length === 0) {
+    yield* only;
+    return;
+  }
+  const heads: { readonly rest: AsyncGenerator<Call>; next: Call }[] = [];
+  for (const rest of lists) {
     const { done, value } = await rest.next();
     if (!done) heads.push({ rest, next: value });
   }

@@ -50,26 +50,27 @@ export async function planEach<A extends NamedAccount, P>(
 }
 
 /**
- * Runs something for each account, one after the other. An account that fails is named on stderr and does not stop the
- * others; the exit status then says that the result is incomplete, or, when all have failed in the same way, how.
+ * Runs something for each account, one after the other, and gives what that gives. An account that fails is named on stderr and does
+ * not stop the others; the exit status then says that the result is incomplete, or, when all have failed in the same way, how.
  * `onFailure` replaces what is said about such an account.
  */
-export async function eachAccount<A extends NamedAccount>(
+export async function* inTurn<A extends NamedAccount, T>(
   accounts: readonly A[],
   args: Args,
   io: Io,
-  run: (account: Ready<A>) => Promise<number>,
+  run: (account: Ready<A>) => AsyncGenerator<T, number>,
   onFailure: (error: CliError) => unknown = (error) =>
     report(error, io, { debug: args.flag('debug'), has: args.has }),
-): Promise<number> {
+): AsyncGenerator<T, number> {
   const statuses: number[] = [];
   const failed: string[] = [];
   for (const account of accounts) {
     const { name } = account;
     try {
       if (!isReady(account)) throw account.problem;
-      if (name === null) return await run(account);
-      statuses.push(await run(account));
+      const status = yield* run(account);
+      if (name === null) return status;
+      statuses.push(status);
     } catch (error) {
       if (name === null || stopsAll(error, io)) throw error;
       const named = await ofAccount(name, error);
@@ -82,6 +83,28 @@ export async function eachAccount<A extends NamedAccount>(
     say(io, `${failed.length} of ${accounts.length} accounts failed: ${failed.join(', ')}`);
   const worst = statuses.find((status) => status !== exitCodes.ok) ?? exitCodes.ok;
   return statuses.every((status) => status === worst) ? worst : exitCodes.incomplete;
+}
+
+/** The same for what gives nothing but its exit status. */
+export async function eachAccount<A extends NamedAccount>(
+  accounts: readonly A[],
+  args: Args,
+  io: Io,
+  run: (account: Ready<A>) => Promise<number>,
+  onFailure?: (error: CliError) => unknown,
+): Promise<number> {
+  const turns = inTurn(
+    accounts,
+    args,
+    io,
+    // biome-ignore lint/correctness/useYield: it gives nothing but its exit status.
+    async function* (account) {
+      return run(account);
+    },
+    onFailure,
+  );
+  const { value } = await turns.next();
+  return value as number;
 }
 
 /** What concerns the whole command: Ctrl-C, a reader that has gone, an output that cannot be written. */

@@ -41,11 +41,6 @@ export function valueOfField(call: Call, field: FieldSpec): unknown {
   return propertyOf(call, field.name) ?? null;
 }
 
-/** A value as a person reads it. */
-export function cellText(value: unknown): string {
-  return value === null || value === undefined ? '' : String(value);
-}
-
 /** The call reduced to some fields, in their order. */
 export function pickFields(call: Call, chosen: readonly FieldSpec[]): Record<string, unknown> {
   return Object.fromEntries(chosen.map((field) => [field.name, valueOfField(call, field)]));

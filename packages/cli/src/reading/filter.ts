@@ -1,12 +1,12 @@
 import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { MovingPeriod } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
-import { type Answer, extensionsSentence, type SaidPeriod } from '@call-attribution/questions';
+import { type Answer, extensionsSentence } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
-import { type NaiveRange, type Present, type ReadRange, readRange } from '../args/time.ts';
 import { filterMistake, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
+import { type NaiveRange, type Present, rangeOf } from './period.ts';
 
 /** How the options are read: the clock for relative times, the version for the fields there are. */
 export interface FilterContext extends Present {
@@ -22,37 +22,23 @@ export function filterOf(
   context: FilterContext,
   sheet: { readonly history: number } | null = null,
 ): Filter {
-  return filterWithin(args, context, rangeOf(args, context), sheet);
+  const { from, to } = rangeOf(args, context);
+  const begin = from === null || sheet === null ? from : formatNaive(parseNaive(from) - sheet.history * day);
+  return withinRange(conditionsOf(args, context, sheet !== null), { from: begin, to });
 }
 
 /** What the options ask of the calls, apart from the time. */
-export function conditionsOf(args: Args, context: FilterContext): Filter {
-  return filterWithin(args, context, { from: null, to: null });
-}
-
-function filterWithin(
-  args: Args,
-  { version }: FilterContext,
-  { from: begin, to }: NaiveRange,
-  sheet: { readonly history: number } | null = null,
-): Filter {
-  const clauses: Clause[] = [];
-  const from = begin !== null && sheet ? daysBefore(begin, sheet.history) : begin;
-  if (from !== null || to !== null) clauses.push(range('date_added', from, to));
-  const talk = sheet || !args.has('min-talk') ? null : interval(args, 'min-talk', { min: 0 });
-  // The API has tenths of a minute.
-  if (talk !== null) clauses.push(range('talk_minutes', String(Math.ceil(talk / 6_000) / 10), null));
+export function conditionsOf(args: Args, { version }: FilterContext, isSheet = false): Filter {
   const text = args.text('q');
   const typed = text === null ? { clauses: [] } : readFilter(text, version);
+  const talk = isSheet ? null : interval(args, 'min-talk', { min: 0 });
+  // The API has tenths of a minute.
+  const clauses = talk === null ? [] : [range('talk_minutes', String(Math.ceil(talk / 6_000) / 10), null)];
   const filter = allOf(typed, { clauses });
-  if (!args.has('include-extensions') || !args.flag('include-extensions')) return filter;
+  if (!args.flag('include-extensions')) return filter;
   if (version === 'v2')
     throw new UsageError('v2 always includes calls through call extensions; remove --include-extensions');
   return withExtensions(filter);
-}
-
-function daysBefore(time: string, days: number): string {
-  return formatNaive(parseNaive(time) - days * day);
 }
 
 function range(field: string, from: string | null, to: string | null): Clause {
@@ -78,29 +64,15 @@ export function withinRange(filter: Filter, { from, to }: NaiveRange): Filter {
 
 /** The filter of a sync: as `filterOf`, but without a period that moves. */
 export function steadyFilterOf(args: Args, context: FilterContext): Filter {
-  const range = rangeOf(args, context);
-  return filterWithin(args, context, range.moves ? { from: null, to: null } : range);
+  return rangeOf(args, context).moves ? conditionsOf(args, context) : filterOf(args, context);
 }
 
 /** The period that the options describe, if an end of it moves with the clock. One that ends now has no end: a sync goes on. */
 export function periodOf(args: Args, context: FilterContext): MovingPeriod | null {
   const { from, to, moves } = rangeOf(args, context);
-  const { period, to: end } = typedPeriod(args);
   if (!moves) return null;
-  return { from, to: period === undefined && end === undefined ? null : to };
+  return { from, to: args.flag('period') || args.flag('to') ? to : null };
 }
-
-/** What was typed of the options for a period. */
-function typedPeriod(args: Args): SaidPeriod {
-  const typed = (['period', 'from', 'to'] as const).map((name) => [
-    name,
-    args.has(name) ? args.text(name) : null,
-  ]);
-  return Object.fromEntries(typed.filter(([, text]) => text !== null));
-}
-
-/** The range of time that the options describe. */
-export const rangeOf = (args: Args, present: Present): ReadRange => readRange(typedPeriod(args), present);
 
 /** The filter, with calls through call extensions included. v3 leaves them out by default. */
 export function withExtensions(filter: Filter): Filter {
@@ -108,14 +80,11 @@ export function withExtensions(filter: Filter): Filter {
   return { clauses: [...filter.clauses, { kind: 'flag', field: 'inc_gce' }] };
 }
 
-/** Whether the API leaves out calls through call extensions. */
-export function leavesExtensions(filter: Filter, version: 'v2' | 'v3'): boolean {
-  return version === 'v3' && !hasExtensions(filter);
-}
+const hasExtensions = ({ clauses }: Filter): boolean => clauses.some(({ kind }) => kind === 'flag');
 
-function hasExtensions({ clauses }: Filter): boolean {
-  return clauses.some(({ kind }) => kind === 'flag');
-}
+/** Whether the API leaves out calls through call extensions. */
+export const leavesExtensions = (filter: Filter, version: 'v2' | 'v3'): boolean =>
+  version === 'v3' && !hasExtensions(filter);
 
 /** Reports what v3 leaves out by default, so that nobody takes the rest for everything. */
 export function sayExtensions(filter: Filter, version: 'v2' | 'v3', io: Io): void {
@@ -137,6 +106,3 @@ export function countedText(extensions: Answer['extensions']): string {
   const sentence = extensionsSentence(extensions);
   return extensions.leftOut === 0 ? sentence : `${sentence} --include-extensions counts them.`;
 }
-
-/** The condition of --where; null for none. */
-export const whereOf = (args: Args): string | null => (args.has('where') ? args.text('where') : null);

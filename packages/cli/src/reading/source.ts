@@ -1,26 +1,8 @@
-import { type Call, type CallPage, CallsError, type Client, clientDefaults } from '@call-attribution/core';
+import { type Call, CallsError, type Client, clientDefaults } from '@call-attribution/core';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Answer } from '@call-attribution/questions';
-import { type Reading, readCalls } from './verdict.ts';
-
-/** A call, and how many calls match in all, if that is known. */
-export interface Match {
-  readonly call: Call;
-  readonly total: number | null;
-}
-
-/** A part of the calls that match: so many calls after those that are skipped. */
-export interface Part {
-  readonly filter: Filter;
-  /** May be infinite, when nothing is skipped. */
-  readonly limit: number;
-  readonly skip: number;
-  /** Does the part begin at the first call, or go back from the latest one? */
-  readonly end: 'first' | 'latest';
-  /** Called when the server does not list calls by time, so that the latest ones may be elsewhere. */
-  onUnordered?(): void;
-}
+import type { Reading } from './verdict.ts';
 
 /** How many calls match, and how that is known. */
 export interface Total {
@@ -28,24 +10,29 @@ export interface Total {
   readonly source: string;
   /** How calls through call extensions are counted; a copy knows it. */
   readonly extensions?: Answer['extensions'];
-  /** What a copy lacks, a line for each account; not there when it is whole, and for the API. */
-  readonly incomplete?: readonly string[];
 }
 
-/** Where a command reads calls: the API, or something that holds a copy of them. */
+/** The latest calls that match, in the order of their time. */
+export interface Latest {
+  readonly calls: readonly Call[];
+  /** How many match. */
+  readonly total: number;
+  /** The server does not list calls by time, so that later ones may be elsewhere. */
+  readonly isUnordered: boolean;
+}
+
+/** Where a command reads calls: the API, or a copy of them. */
 export interface Source {
   /** Address of the API without credentials, or the name of what holds the copy. */
   readonly address: string | null;
-  /** What its last answer lacks, a sentence for each account, when it is a copy that is not whole. */
-  readonly incomplete?: readonly string[];
-  /** How many calls match, and how that is known. */
+  /** What a copy that is not whole lacks of its last answer, a sentence for each account. */
+  readonly incomplete: readonly string[];
   count(filter: Filter): Promise<Total>;
-  /** One call; an error when there is none with this session ID. */
-  get(sid: string): Promise<Call>;
-  /** Calls in the order of the source, each once, for people to look at. */
-  list(part: Part): AsyncIterable<Match>;
-  /** All calls that match, and whether these are all. */
-  read(options: CallStreamOptions): Reading;
+  /** The call with this session ID; null when there is none. */
+  get(sid: string): Promise<Call | null>;
+  latest(filter: Filter, most: number): Promise<Latest>;
+  /** All calls that match, in the order of time, and whether these are all. */
+  read(options: CallStreamOptions): Promise<Reading>;
   close(): Promise<void>;
 }
 
@@ -53,110 +40,69 @@ export interface Source {
 export function apiSource(client: Client, signal: AbortSignal): Source {
   return {
     address: client.baseUrl,
+    incomplete: [],
     count: (filter) => client.countCalls({ filter, signal }),
     get: (sid) =>
       client.getCall(sid, { signal }).catch(async (error: unknown) => {
+        if (!CallsError.is(error, 'not_found')) throw error;
         // Where the list is not there either, the URL is wrong, and not the session ID.
-        if (CallsError.is(error, 'not_found')) await client.listCalls({ rows: 1, signal });
-        throw error;
+        await client.listCalls({ rows: 1, signal });
+        return null;
       }),
-    list(part) {
-      if (part.limit === Number.POSITIVE_INFINITY) return allCalls(client, part, signal);
-      return part.end === 'latest' ? latestCalls(client, part, signal) : firstCalls(client, part, signal);
+    latest: (filter, most) => latestCalls(client, filter, most, signal),
+    async read(options) {
+      const { readCalls } = await import('./verdict.ts');
+      return readCalls(client, { signal, ...options });
     },
-    read: (options) => readCalls(client, options),
     close: () => client.close(),
   };
 }
 
-async function* allCalls(client: Client, { filter }: Part, signal: AbortSignal): AsyncGenerator<Match> {
-  const { createCallStream } = await import('@call-attribution/node-stream');
-  for await (const call of createCallStream(client, { filter, signal })) yield { call, total: null };
-}
-
-async function* firstCalls(client: Client, part: Part, signal: AbortSignal): AsyncGenerator<Match> {
-  const { filter, limit, skip } = part;
-  // A request may have fewer rows than the limit, but --page counts pages of the limit.
-  const rows = Math.min(limit, clientDefaults.rows);
-  const page = Math.floor(skip / rows);
-  let at = page * rows;
-  for await (const { records, range } of client.listCalls({ filter, signal, rows, page }).pages()) {
-    for (const call of records) {
-      if (at >= skip + limit) return;
-      if (at++ >= skip) yield { call, total: range?.total ?? null };
-    }
-    if (at >= skip + limit) return;
-  }
-}
-
-/** The places of the calls that are wanted, in the list of so many: from the first to before the second. */
-type Wanted = (total: number) => readonly [from: number, to: number];
-
-/** Calls that follow each other in the list. */
-interface Stretch {
-  readonly calls: readonly Call[];
-  /** The place of the first of them. */
-  readonly from: number;
-  /** How many calls the list has. */
-  readonly total: number;
-}
-
 /**
- * The latest calls. The first page tells how many match, and in which order they come: the latest are then at the end of the list
- * or, when the newest come first, at its beginning.
+ * The first page tells how many calls match, and in which order they come: the latest are then at the end of the list or, when the
+ * newest come first, at its beginning.
  */
-async function* latestCalls(client: Client, part: Part, signal: AbortSignal): AsyncGenerator<Match> {
-  const { filter, limit, skip, onUnordered } = part;
-  const rows = Math.min(limit, clientDefaults.rows);
+async function latestCalls(
+  client: Client,
+  filter: Filter,
+  most: number,
+  signal: AbortSignal,
+): Promise<Latest> {
+  const rows = Math.min(most, clientDefaults.rows);
+  const pagesFrom = (page: number) => client.listCalls({ filter, signal, rows, page }).pages();
   const first = await client.listCalls({ filter, signal, rows });
-  const total = first.total ?? (await client.countCalls({ filter, signal })).total;
+  const listed = first.total ?? (await client.countCalls({ filter, signal })).total;
   const isNewestFirst = !isOrdered(first.records);
-  const wanted: Wanted = isNewestFirst
-    ? () => [skip, skip + limit]
-    : (total) => [Math.max(0, total - skip - limit), Math.max(0, total - skip)];
-  const isWhole = first.records.length >= total;
-  const { calls, ...read } = isWhole
-    ? { calls: first.records, from: 0, total }
-    : await readWanted(
-        (page) => client.listCalls({ filter, signal, rows, page }).pages(),
-        wanted,
-        rows,
-        total,
-      );
-  // What was read at the end of a list must also come after its beginning.
-  const seen = isWhole || isNewestFirst ? calls : [...first.records.slice(0, 1), ...calls];
-  if (!isOrdered(isNewestFirst ? seen.toReversed() : seen)) onUnordered?.();
-  const [from, to] = wanted(read.total);
-  for (const call of calls.slice(from - read.from, to - read.from)) yield { call, total: read.total };
-}
-
-/** Reads the pages that have the wanted calls. Calls that arrive meanwhile move these, so it goes on until the last is there. */
-async function readWanted(
-  pagesFrom: (page: number) => AsyncIterable<CallPage>,
-  wanted: Wanted,
-  rows: number,
-  listed: number,
-): Promise<Stretch> {
-  const [first, end] = wanted(listed);
-  const page = Math.floor(first / rows);
-  const from = page * rows;
+  const page = isNewestFirst ? 0 : Math.floor(Math.max(0, listed - most) / rows);
   const calls: Call[] = [];
   let total = listed;
-  if (end === 0) return { calls, from, total };
+  // The end of a list is read until nothing follows: calls may arrive meanwhile.
   for await (const next of pagesFrom(page)) {
     calls.push(...next.records);
     total = next.total ?? total;
-    if (from + calls.length >= wanted(total)[1]) break;
+    if (isNewestFirst && calls.length >= most) break;
   }
-  return { calls, from, total };
+  const ordered = isNewestFirst ? calls.slice(0, most).reverse() : calls.slice(-most);
+  // What was read at the end of a list must also come after its beginning.
+  const seen = isNewestFirst ? ordered : [...first.records.slice(0, 1), ...ordered];
+  return { calls: ordered, total, isUnordered: !isOrdered(seen) };
 }
 
 /** Are the calls in the order of time? */
-function isOrdered(calls: readonly Call[]): boolean {
-  let before = '';
-  return calls.every(({ date_added: time }) => {
-    const isAfter = before <= time;
-    before = time;
-    return isAfter;
-  });
+const isOrdered = (calls: readonly Call[]): boolean =>
+  calls.every(({ date_added: time }, at) => at === 0 || (calls[at - 1]?.date_added ?? '') <= time);
+
+/** The last of some calls, and how many there were. */
+export async function lastOf(
+  calls: AsyncIterable<Call>,
+  most: number,
+): Promise<Pick<Latest, 'calls' | 'total'>> {
+  let kept: Call[] = [];
+  let total = 0;
+  for await (const call of calls) {
+    total += 1;
+    kept.push(call);
+    if (kept.length > 2 * most) kept = kept.slice(-most);
+  }
+  return { calls: kept.slice(-most), total };
 }

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { Call, Client } from '@call-attribution/core';
 import {
   type CallStream,
@@ -9,7 +8,6 @@ import {
   type Verdict,
 } from '@call-attribution/node-stream';
 import type { CopyVerdict } from '@call-attribution/node-stream/copies';
-import type { Chain } from '@call-attribution/node-stream/operators';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { count, plural } from '../term/numbers.ts';
@@ -20,11 +18,7 @@ export function watch(
   io: Io,
   label: string,
 ): { line: ProgressLine; onProgress: (progress: Progress) => void } {
-  const line = progressLine(io.stderr, {
-    label,
-    clock: performance,
-    isDumb: io.env.TERM === 'dumb',
-  });
+  const line = progressLine(io.stderr, { label, clock: performance, isDumb: io.env.TERM === 'dumb' });
   const onProgress = ({ done, total, rate, retries, rereads }: Progress): void => {
     const notes = [
       ...(retries > 0 ? [plural(retries, 'retry', 'retries')] : []),
@@ -49,22 +43,18 @@ export interface CopyEnding {
 /** How a reading ended. */
 export type Ending = Verdict | CopyEnding;
 
-/** A stream of calls, and how it ended. */
+/** Calls, and how the reading of them ended. */
 export interface Reading {
-  readonly stream: Readable | Chain<Call>;
+  readonly stream: AsyncIterable<Call>;
   readonly verdict: Promise<Ending>;
 }
 
-/**
- * A stream of calls that ends with a verdict, where createCallStream would fail because the result is not proved. Each call
- * comes once: a file has one line for each, and a report counts each once.
- */
+/** Reads the API. What fails reaches whoever reads the stream, and not the verdict. */
 export function readCalls(
   client: Client,
   options: CallStreamOptions,
 ): { stream: CallStream; verdict: Promise<Verdict> } {
   const stream = createCallStream(client, options);
-  // A failure reaches whoever reads the stream.
   const verdict = new Promise<Verdict>((resolve) => {
     stream.once('close', () => void stream.verdict.then(resolve, () => {}));
   });
@@ -73,12 +63,10 @@ export function readCalls(
 
 /** Whether all calls were read, in one sentence. */
 export function verdictText(verdict: Ending): string {
-  if ('held' in verdict) {
-    const { calls, held } = verdict;
-    if (calls === held) return `complete: ${plural(calls, 'call')}, all that the store has`;
-    return `complete: ${plural(calls, 'call')} of ${count(held)} in the store, all that match`;
-  }
-  return describeVerdict(verdict);
+  if (!('held' in verdict)) return describeVerdict(verdict);
+  const { calls, held } = verdict;
+  if (calls === held) return `complete: ${plural(calls, 'call')}, all that the store has`;
+  return `complete: ${plural(calls, 'call')} of ${count(held)} in the store, all that match`;
 }
 
 /** Reports the verdict and returns the exit status for it. */

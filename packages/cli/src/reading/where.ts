@@ -1,13 +1,19 @@
 import type { Call } from '@call-attribution/core';
 import { isCallExtension } from '@call-attribution/core/fields';
-import type { Settings } from '@call-attribution/mcp-server/settings';
 import { filterCalls, through } from '@call-attribution/node-stream/operators';
-import { selectCalls } from '@call-attribution/questions';
-import { UsageError } from '../errors.ts';
+import { planQuestion, selectCalls } from '@call-attribution/questions';
+import { CliError, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../term/numbers.ts';
-import { leavesExtensions, withExtensions } from './filter.ts';
-import type { Match, Source } from './source.ts';
+import { withExtensions } from './filter.ts';
+import { lastOf, type Source } from './source.ts';
+import { type Reading, verdictText } from './verdict.ts';
+
+/** Refuses a condition with a mistake: it is one of the command, and not of each account. */
+export function refuseMistake(where: string): void {
+  planQuestion({ where });
+}
 
 /** Refuses a condition that says more than one call can tell. */
 export function refuseSequence(where: string): void {
@@ -18,7 +24,7 @@ export function refuseSequence(where: string): void {
 }
 
 /** The API with a condition that is applied to each call that is read; the API itself knows only filters. */
-export function sourceWhere(source: Source, where: string, { apiVersion }: Settings, io: Io): Source {
+export function sourceWhere(source: Source, where: string, version: 'v2' | 'v3', io: Io): Source {
   const { judge } = selectCalls({ where });
   const seen = { read: 0, kept: 0 };
   const keeps = (call: Call): boolean => {
@@ -27,46 +33,40 @@ export function sourceWhere(source: Source, where: string, { apiVersion }: Setti
     if (isKept) seen.kept += 1;
     return isKept;
   };
-  const every = { limit: Number.POSITIVE_INFINITY, skip: 0, end: 'first' } as const;
+  const read: Source['read'] = async (options) => {
+    const { stream, verdict } = await source.read(options);
+    return { stream: through(stream, filterCalls(keeps)), verdict };
+  };
   return {
-    address: source.address,
-    get: (sid) => source.get(sid),
+    ...source,
     async count(filter) {
-      const isLeaving = leavesExtensions(filter, apiVersion.value);
+      const all = version === 'v3' ? withExtensions(filter) : filter;
+      const isLeaving = all !== filter;
       const found = { website: 0, extensions: 0 };
-      for await (const { call } of source.list({
-        ...every,
-        filter: isLeaving ? withExtensions(filter) : filter,
-      }))
-        if (keeps(call)) found[isCallExtension(call) ? 'extensions' : 'website'] += 1;
+      const { stream, verdict } = await read({ filter: all });
+      for await (const call of stream) found[isCallExtension(call) ? 'extensions' : 'website'] += 1;
+      await needWhole(verdict);
       const { website, extensions } = found;
       return isLeaving
         ? { total: website, source: 'read', extensions: { counted: 0, leftOut: extensions } }
         : { total: website + extensions, source: 'read', extensions: { counted: extensions, leftOut: 0 } };
     },
-    async *list({ filter, limit, skip, end }) {
-      if (limit === Number.POSITIVE_INFINITY) {
-        for await (const match of source.list({ ...every, filter })) if (keeps(match.call)) yield match;
-        return;
-      }
-      const most = skip + limit;
-      let matches: Match[] = [];
-      for await (const match of source.list({ ...every, filter })) {
-        if (!keeps(match.call) || (end === 'first' && matches.length >= most)) continue;
-        matches.push(match);
-        if (end === 'latest' && matches.length > 2 * most) matches = matches.slice(-most);
-      }
-      const last = Math.max(0, matches.length - skip);
-      const left = end === 'latest' ? matches.slice(Math.max(0, last - limit), last) : matches.slice(skip);
-      for (const { call } of left) yield { call, total: seen.kept };
+    async latest(filter, most) {
+      const { stream, verdict } = await read({ filter });
+      const last = await lastOf(stream, most);
+      await needWhole(verdict);
+      return { ...last, isUnordered: false };
     },
-    read(options) {
-      const { stream, verdict } = source.read(options);
-      return { stream: through(stream, filterCalls(keeps)), verdict };
-    },
+    read,
     async close() {
       if (seen.read > 0) say(io, `read ${count(seen.read)}, kept ${count(seen.kept)}`);
       await source.close();
     },
   };
+}
+
+/** A part of the calls gives no number. */
+async function needWhole(verdict: Reading['verdict']): Promise<void> {
+  const ending = await verdict;
+  if (ending.proof !== 'whole') throw new CliError(verdictText(ending), { exitCode: exitCodes.incomplete });
 }

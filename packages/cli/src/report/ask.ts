@@ -1,8 +1,10 @@
+import { formatNaive } from '@call-attribution/core/time';
 import type { Filter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
   type Answer,
   createAnswers,
+  planQuestion,
   type Question,
   type RunningAnswers,
 } from '@call-attribution/questions';
@@ -14,7 +16,7 @@ import { accountsOfApi, chooseStored, type ReadAccount, type Stored } from '../r
 import { contextOf } from '../reading/connect.ts';
 import { eachAccount, type NamedAccount, planEach } from '../reading/each-account.ts';
 import { conditionsOf, withExtensions, withinRange } from '../reading/filter.ts';
-import { neededPeriod } from '../reading/needed-period.ts';
+import type { NaiveRange } from '../reading/period.ts';
 import { verdictText, watch } from '../reading/verdict.ts';
 import type { AskedAccount } from './question.ts';
 
@@ -54,11 +56,11 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
   const source = await stored.open();
   try {
     const answers = await source.ask(questions);
-    const end = await source.sayAnswered(answers[0]?.accounts, neededPeriod(questions));
+    const { text } = await source.sayAnswered(neededPeriod(questions));
     const named = answers.map((answer) => withNames(withoutEnd(answer), stored.nameOf));
     return {
       answers: named,
-      ends: [end],
+      ends: [text],
       incomplete: source.incomplete,
       isProved: false,
       status: exitCodes.ok,
@@ -69,6 +71,16 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
   } finally {
     await source.close();
   }
+}
+
+/**
+ * The time that questions need the calls of. Null when they need all calls, whatever else is asked of them, because something follows from
+ * the other calls of a caller.
+ */
+function neededPeriod(questions: readonly Question[]): NaiveRange | null {
+  if (questions.some((question) => planQuestion(question).needsSequence)) return null;
+  const { from, to } = createAnswers(questions).needs.period;
+  return { from: from === null ? null : formatNaive(from), to: to === null ? null : formatNaive(to) };
 }
 
 /** Whether a sync has finished is said with what the copy has. */
@@ -125,7 +137,7 @@ async function askApi(
     const running = createAnswers(questions);
     const { line, onProgress } = watch(io, 'calls');
     try {
-      const { stream, verdict } = source.read({ filter, onProgress, signal: io.signal });
+      const { stream, verdict } = await source.read({ filter, onProgress, signal: io.signal });
       let calls = 0;
       for await (const call of stream) {
         calls += 1;

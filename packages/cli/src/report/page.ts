@@ -1,13 +1,18 @@
-import type { AnswerValue } from '@call-attribution/questions';
+import { formatNaive, naiveAt } from '@call-attribution/core/time';
+import { explain } from '@call-attribution/query-dsl';
+import type { Answer, AnswerValue } from '@call-attribution/questions';
 import {
   type ChartOptions,
   chartLegend,
   chartStyle,
   chartSvg,
+  covered,
+  formatPeriod,
   judgeChange,
   markup,
 } from '@call-attribution/questions/chart';
 import { plural } from '../term/numbers.ts';
+import type { AskedAccount } from './question.ts';
 import type { Report, ReportColumn, ReportRow } from './view.ts';
 
 const style = `${chartStyle}
@@ -17,7 +22,7 @@ h1 { font-size: 26px; line-height: 1.25; margin: 0 0 6px; } p { margin: 4px 0; c
 p.incomplete { margin: 10px 0; padding: 6px 12px; border-left: 4px solid var(--chart-worse); color: var(--chart-ink); font-weight: 700; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 16px; margin: 10px 0; } dt { color: var(--chart-muted); } dd { margin: 0; }
 .narrow { display: none; } .chart { margin: 22px 0 8px; }
-.scroll { overflow-x: auto; margin-top: 24px; } details .scroll { margin-top: 8px; }
+.scroll { overflow-x: auto; margin-top: 24px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: 6px; }
 th, td { padding: 7px 10px; border-bottom: 1px solid var(--chart-line); text-align: right; }
@@ -26,15 +31,10 @@ th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; min-
 tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
 td small { display: block; font-size: 12px; font-weight: 400; white-space: normal; color: var(--chart-muted); } td small span { display: inline-block; white-space: nowrap; } td small b { font-weight: 400; }
 .outer > * { font-weight: 600; } .outer td small { font-weight: 400; } tbody .inner th { padding-left: 20px; }
-summary { cursor: pointer; margin-top: 12px; color: var(--chart-muted); }
 footer { margin-top: 28px; padding-top: 10px; border-top: 1px solid var(--chart-line); font-size: 13px; }
 @media screen and (max-width: 600px) { body { padding: 16px 16px 32px; } .wide { display: none; } .narrow { display: block; }
   table { font-size: 13px; } th, td { padding: 7px 4px; } th:first-child, td:first-child { max-width: 150px; } }
-@media print { body { max-width: none; padding: 0; font-size: 12px; } svg, tr { break-inside: avoid; } thead { display: table-header-group; }
-  summary { display: none; } details::details-content { content-visibility: visible; height: auto; } }`;
-
-/** Rows of the table before the rest is folded, so that no page is endless. */
-const mostRows = 20;
+@media print { body { max-width: none; padding: 0; font-size: 12px; } svg, tr { break-inside: avoid; } thead { display: table-header-group; } }`;
 
 /** Text has the same size on both, so that it can be read on a phone too. */
 const sizes: Readonly<Record<string, ChartOptions>> = {
@@ -57,7 +57,6 @@ export interface PageText {
 
 /** A self-contained page: no script, no font, no request. It has light and dark colors, and a table with all figures. */
 export function reportPage(report: Report, text: PageText): string {
-  const { open, folded } = split(report);
   const paragraphs = (lines: readonly string[]): string[] => lines.map((line) => `<p>${markup(line)}</p>`);
   return [
     '<!doctype html>',
@@ -77,8 +76,7 @@ export function reportPage(report: Report, text: PageText): string {
     `<dl>${text.head.map(([name, about]) => `<dt>${markup(name)}</dt><dd>${markup(about)}</dd>`).join('')}</dl>`,
     ...paragraphs(text.facts),
     ...(report.calls === 0 ? ['<p>No calls.</p>'] : pictures(report)),
-    table(report, `${plural(report.calls, 'call')} by ${report.by}`, open, report.total),
-    ...foldedTable(report, folded),
+    table(report),
     ...paragraphs(report.hidden),
     '</main>',
     ...(text.counted.length === 0 ? [] : ['<footer>', ...paragraphs(text.counted), '</footer>']),
@@ -90,37 +88,7 @@ export function reportPage(report: Report, text: PageText): string {
 
 /** A line of the table: a row, or one of the second group within it. */
 interface Line extends Pick<ReportRow, 'cells' | 'values'> {
-  readonly of: ReportRow;
-}
-
-/** The lines that are shown at once, and those that are folded: of a long stretch of time one looks at the latest part first. */
-function split({ rows, isTime }: Report): {
-  readonly open: readonly Line[];
-  readonly folded: readonly Line[];
-} {
-  const lines = rows.flatMap((row): Line[] => [
-    { ...row, of: row },
-    ...row.inner.map((line) => ({ ...line, of: row })),
-  ]);
-  if (lines.length <= mostRows + 5) return { open: lines, folded: [] };
-  if (isTime) return { open: lines.slice(-mostRows), folded: lines.slice(0, -mostRows) };
-  const [open, folded] = [lines.slice(0, mostRows), lines.slice(mostRows)];
-  const [next] = folded;
-  // A group that is cut is named again.
-  const isCut = next !== undefined && next.cells !== next.of.cells;
-  return { open, folded: isCut ? [{ ...next.of, of: next.of }, ...folded] : folded };
-}
-
-function foldedTable(report: Report, lines: readonly Line[]): string[] {
-  if (lines.length === 0) return [];
-  const [row, caption] = report.isTime
-    ? (['earlier row', 'Earlier'] as const)
-    : (['more row', 'More'] as const);
-  return [
-    `<details><summary>${plural(lines.length, row)}</summary>`,
-    table(report, caption, lines, null),
-    '</details>',
-  ];
+  readonly kind: '' | 'outer' | 'inner';
 }
 
 function pictures({ chart: { answer, totals } }: Report): string[] {
@@ -131,18 +99,19 @@ function pictures({ chart: { answer, totals } }: Report): string[] {
   return [...drawn, chartLegend(answer, more)];
 }
 
-function table(
-  { columns, across, isPerDay }: Report,
-  caption: string,
-  lines: readonly Line[],
-  total: Pick<Line, 'cells' | 'values'> | null,
-): string {
-  const isNested = lines.some(({ of }) => of.inner.length > 0);
+function table(report: Report): string {
+  const { columns, across, isPerDay, rows, total } = report;
+  const caption = markup(`${plural(report.calls, 'call')} by ${report.by}`);
+  const isNested = rows.some(({ inner }) => inner.length > 0);
+  const lines = rows.flatMap((row): Line[] => [
+    { ...row, kind: isNested ? 'outer' : '' },
+    ...row.inner.map((line) => ({ ...line, kind: 'inner' }) as const),
+  ]);
   // What was before, and how it has changed, stand below a figure: three columns of each measure would be too wide.
   const shown = columns.flatMap((column, at) =>
     column.kind === 'group' || column.kind === 'measure' ? [{ ...column, at }] : [],
   );
-  const cell = ({ cells, values }: Pick<Line, 'cells' | 'values'>, at: number): string => {
+  const cell = ({ cells, values }: Omit<Line, 'kind'>, at: number): string => {
     const text = markup(cells[at] ?? '');
     const [measure, earlier, difference] = columns.slice(at, at + 3);
     const before = earlier?.kind === 'before' ? markup(cells[at + 1] ?? '') : '';
@@ -153,25 +122,21 @@ function table(
     const lines = change === '' ? [`before: ${before}`] : [changed, `${from} ${before}`];
     return `<td>${text}<small>${lines.map((line) => `<span>${line}</span>`).join(' ')}</small></td>`;
   };
-  const row = (line: Pick<Line, 'cells' | 'values'>, kind = ''): string => {
+  const row = ({ kind, ...line }: Line): string => {
     const [name = '', ...rest] = shown.map(({ at }) =>
       at === 0 ? markup(line.cells[0] ?? '') : cell(line, at),
     );
-    return `<tr${kind}><th scope="row">${name}</th>${rest.join('')}</tr>`;
-  };
-  const kindOf = ({ cells, of }: Line): string => {
-    if (!isNested) return '';
-    return cells === of.cells ? ' class="outer"' : ' class="inner"';
+    return `<tr${kind && ` class="${kind}"`}><th scope="row">${name}</th>${rest.join('')}</tr>`;
   };
   const titles = shown.map(({ title, at }) =>
     at === 0 && isNested ? `${title} and ${across?.title.toLowerCase()}` : title,
   );
   return [
-    `<div class="scroll" role="region" aria-label="${markup(caption)}, table" tabindex="0">`,
-    `<table><caption>${markup(caption)}</caption>`,
+    `<div class="scroll" role="region" aria-label="${caption}, table" tabindex="0">`,
+    `<table><caption>${caption}</caption>`,
     `<thead><tr>${titles.map((title) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
-    `<tbody>${lines.map((line) => row(line, kindOf(line))).join('\n')}</tbody>`,
-    ...(total === null ? [] : [`<tfoot>${row(total)}</tfoot>`]),
+    `<tbody>${lines.map(row).join('\n')}</tbody>`,
+    `<tfoot>${row({ ...total, kind: '' })}</tfoot>`,
     '</table>',
     '</div>',
   ].join('\n');
@@ -189,4 +154,31 @@ function changeOf(
   const shown = `${change < 0 ? '▼' : '▲'} ${markup(text)}`;
   const judged = judgeChange(column, change);
   return judged === null ? shown : `<b class="chart-${judged}" title="${judged}">${shown}</b>`;
+}
+
+/** What a page is about, for people: account, period, date, and which calls. `read` is when the calls were read. */
+export function headOf(
+  asked: { readonly q: string; readonly where: string | null },
+  { period, compared, accounts: counted }: Answer,
+  accounts: readonly AskedAccount[],
+  now: number,
+  read: string | null,
+): [name: string, text: string][] {
+  const names = counted.flatMap(({ account }) => {
+    const asked = accounts.find(({ key }) => key === account);
+    return asked === undefined ? [account] : (asked.name ?? asked.settings.account?.name ?? []);
+  });
+  const span = formatPeriod(period.from === null && period.to === null ? period : covered(period, read));
+  const written = formatPeriod({ from: formatNaive(naiveAt(now, period.timeZone ?? 'UTC')), to: null });
+  const rows: [name: string, text: string | null][] = [
+    [names.length === 1 ? 'Account' : 'Accounts', names.join(', ')],
+    ['Period', `${span}, ${period.timeZone ?? 'in the time zone of the account'}`],
+    ['Compared with', compared && formatPeriod(compared)],
+    ['Written', `${written.replace('since ', '')}, ${period.timeZone ?? 'UTC'}`],
+    ['Calls', asked.q === '' ? null : explain(asked.q)],
+    ['Where', asked.where],
+  ];
+  return rows.flatMap(([name, text]) =>
+    text ? [[name, `${text.charAt(0).toUpperCase()}${text.slice(1)}`] as [string, string]] : [],
+  );
 }

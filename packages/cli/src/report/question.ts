@@ -2,13 +2,12 @@ import { formatNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, splitList } from '@call-attribution/questions';
 import type { Args } from '../args/command.ts';
-import { readRange } from '../args/time.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { contextOf } from '../reading/connect.ts';
 import { type NamedAccount, planEach, ready } from '../reading/each-account.ts';
-import { conditionsOf, leavesExtensions, rangeOf, whereOf } from '../reading/filter.ts';
-import { periodText, sayPeriod } from '../reading/period.ts';
+import { conditionsOf, leavesExtensions } from '../reading/filter.ts';
+import { periodText, rangeOf, readRange, sayPeriod } from '../reading/period.ts';
 
 /** An account that is asked. */
 export interface AskedAccount extends NamedAccount {
@@ -23,7 +22,7 @@ export async function questionOf(args: Args, accounts: readonly AskedAccount[], 
   const by = args.list('by');
   const measures = args.text('measures');
   const order = args.text('order');
-  const limit = args.integer('limit', { min: 1 });
+  const limit = args.integer('limit');
   const compare = args.text('compare');
   const question: Question = {
     groupBy: by.length > 0 ? by : ['day'],
@@ -68,7 +67,7 @@ async function selectionOf(
   );
   const { range, context, filter } = first;
   const { timeZone, version } = context;
-  const where = whereOf(args);
+  const where = args.text('where');
   return {
     q: printFilter(filter),
     ...(timeZone === null ? {} : { timeZone }),

@@ -1,3 +1,4 @@
+import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import { type Answer, type AnswerColumn, type AnswerValue, shownValue } from '@call-attribution/questions';
 import {
   type Charted,
@@ -63,6 +64,13 @@ export interface Across {
 
 /** What is left out of the rows, and said below them. */
 export const shownBelow: ReadonlySet<string> = new Set(['limit', 'top_per', 'having', 'empty_buckets']);
+
+/** When the calls of an answer were read, in the time zone of its period; null when nobody has said which zone that is. */
+export function readUntil({ period: { timeZone }, asOf }: Answer, now: number): string | null {
+  if (timeZone === null) return null;
+  const read = asOf === null ? now : Math.min(now, Date.parse(asOf));
+  return formatNaive(naiveAt(read, timeZone));
+}
 
 /** Makes a report of the answers to the questions of a layout. `until` is when the calls were read, in the time of the period. */
 export function reportOf(

@@ -35,7 +35,7 @@ function withHints(error: unknown): never {
 
 async function overSandbox(choices: McpChoices, args: Args, io: Io): Promise<number> {
   const records = args.integer('records') ?? sandboxDefaults.records;
-  const seed = args.integer('seed', { max: 0xffffffff }) ?? 1;
+  const seed = args.integer('seed') ?? 1;
   const { endOfSandbox, openOwnSandbox } = await import('./sandbox.ts');
   const sandbox = await openOwnSandbox({ records, seed, ...endOfSandbox(args, io) }, io);
   say(io, `calls mcp: ${count(records)} generated calls, not real ones`);

@@ -12,9 +12,9 @@ export function listenOptions(args: Args, io: Io): ListenOptions {
   const [cert, key] = [args.text('tls-cert'), args.text('tls-key')];
   if ((cert === null) !== (key === null)) throw new UsageError('TLS needs both --tls-cert and --tls-key');
   return {
-    port: args.integer('port', { max: 65_535 }) ?? serviceDefaults.port,
+    port: args.integer('port') ?? serviceDefaults.port,
     host: hostOf(args),
-    adminPort: args.integer('status-port', { max: 65_535 }),
+    adminPort: args.integer('status-port'),
     tls: cert === null || key === null ? null : { cert: pem(cert, io), key: pem(key, io) },
   };
 }

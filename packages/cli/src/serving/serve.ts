@@ -43,12 +43,12 @@ function refuseOptions(args: Args, names: readonly string[], reason: string): vo
 async function serveSandbox({ args, io, section, feeds }: Serving, store: string | null): Promise<number> {
   // A store of your own is served without what makes calls up.
   const { endOfSandbox, startShown } = await import('./sandbox.ts');
-  const records = args.integer('records', { max: 1e9 }) ?? sandboxDefaults.records;
+  const records = args.integer('records') ?? sandboxDefaults.records;
   const at = listenOptions(args, io);
   const options = {
     records,
-    seed: args.integer('seed', { max: 0xffffffff }) ?? sandboxDefaults.seed,
-    accounts: args.integer('accounts', { min: 1, max: 1000 }) ?? sandboxDefaults.accounts,
+    seed: args.integer('seed') ?? sandboxDefaults.seed,
+    accounts: args.integer('accounts') ?? sandboxDefaults.accounts,
     live: args.flag('live'),
     ...endOfSandbox(args, io),
     ...(store === null ? {} : { store }),

@@ -9,7 +9,7 @@ import { type Io, say } from '../io.ts';
  * Serves the status of a command that repeats where --status-port says. Returns the function that stops it.
  */
 export async function serveStatus(args: Args, source: StatusSource, io: Io): Promise<() => void> {
-  const port = args.integer('status-port', { min: 0, max: 65_535 });
+  const port = args.integer('status-port');
   if (port === null) return () => undefined;
   const host = args.text('status-host') ?? '127.0.0.1';
   const limits = { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 };

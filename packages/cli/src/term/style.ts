@@ -1,6 +1,8 @@
 import { styleText } from 'node:util';
 import type { Output } from '../io.ts';
 
+type Screen = Pick<Output, 'isTTY' | 'columns'>;
+
 /** Colors, or nothing where colors are not wanted. */
 export interface Style {
   bold(text: string): string;
@@ -15,7 +17,7 @@ export interface Style {
  * Colors for this output: off when it is piped, with NO_COLOR or CLICOLOR=0, and on a dumb terminal. FORCE_COLOR and
  * CLICOLOR_FORCE turn them on, but not against NO_COLOR.
  */
-export function styleFor(output: Output, env: Readonly<Record<string, string | undefined>>): Style {
+export function styleFor(output: Screen, env: Readonly<Record<string, string | undefined>>): Style {
   const forced = [env.FORCE_COLOR, env.CLICOLOR_FORCE].some((value) => Boolean(value) && value !== '0');
   const wanted = forced || (output.isTTY === true && env.TERM !== 'dumb' && env.CLICOLOR !== '0');
   const on = wanted && !env.NO_COLOR;
@@ -29,7 +31,7 @@ export function styleFor(output: Output, env: Readonly<Record<string, string | u
 }
 
 /** Width to fit into; null for a pipe or a file, where nothing is cut. COLUMNS overrides both. */
-export function widthOf(output: Output, env: Readonly<Record<string, string | undefined>>): number | null {
+export function widthOf(output: Screen, env: Readonly<Record<string, string | undefined>>): number | null {
   const columns = Number(env.COLUMNS);
   if (Number.isInteger(columns) && columns >= 20) return columns;
   return output.isTTY === true ? Math.max(20, output.columns ?? 80) : null;

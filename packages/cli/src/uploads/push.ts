@@ -24,8 +24,8 @@ import { type Io, say } from '../io.ts';
 import { chooseAccount, type ReadAccount } from '../reading/accounts.ts';
 import { badRecords, withWayOut } from '../reading/bad-records.ts';
 import { contextOf } from '../reading/connect.ts';
-import { type FilterContext, filterOf, rangeOf, withExtensions } from '../reading/filter.ts';
-import { sayPeriod } from '../reading/period.ts';
+import { type FilterContext, filterOf, withExtensions } from '../reading/filter.ts';
+import { rangeOf, sayPeriod } from '../reading/period.ts';
 import { verdictText, watch } from '../reading/verdict.ts';
 import { plural } from '../term/numbers.ts';
 import { type Destination, destinationOf, explained, openDataManager } from './destination.ts';
@@ -105,7 +105,7 @@ async function pushCalls(push: Push, { settings, open }: ReadAccount, filter: Fi
   try {
     const matching = version === 'v3' ? withExtensions(filter) : filter;
     const options = { filter: matching, onProgress, onError: bad.onError, signal: io.signal };
-    const { stream, verdict } = source.read(options);
+    const { stream, verdict } = await source.read(options);
     const { outcomes, said } = counted(conversions(stream, push.rules, push.destination.tool), push);
     const delivered = push.ledger?.delivered(push.destination.name) ?? new Map();
     const found = await changesToPush(push.destination.kind, delivered, outcomes).finally(() => line.close());

@@ -13,7 +13,8 @@ import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { type FilterContext, rangeOf } from '../reading/filter.ts';
+import type { FilterContext } from '../reading/filter.ts';
+import { rangeOf } from '../reading/period.ts';
 
 /** The upload sheet that the options describe. */
 export interface SheetRequest {

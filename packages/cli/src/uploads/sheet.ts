@@ -33,7 +33,7 @@ export async function exportSheet(
   const { format, rules, isDryRun } = request;
   const ledger = request.ledger === null ? null : await openUploadLedger(request, request.ledger, shown, io);
   try {
-    const { stream, verdict } = source.read({ ...options, signal: io.signal });
+    const { stream, verdict } = await source.read({ ...options, signal: io.signal });
     const tally = createTally();
     const left: string[] = [];
     const watched = async function* (): AsyncGenerator<Outcome> {

@@ -15,7 +15,7 @@ import {
 } from '@call-attribution/node-stream/receipts';
 import { type Filter, parse, printFilter } from '@call-attribution/query-dsl';
 import { systemCode, UsageError } from '../errors.ts';
-import { encodingOf, picked } from '../export/encode.ts';
+import { formOfCalls } from '../output/encode.ts';
 import { formatOfName } from '../output/target.ts';
 import { fieldNamed } from '../reading/fields.ts';
 import { withExtensions } from '../reading/filter.ts';
@@ -309,9 +309,9 @@ async function compareFiles(
       { hints: [`add --api-version ${version}`] },
     );
   // calls export --format spreadsheet writes a byte order mark, and an apostrophe before what looks like a formula.
-  const options = { fields, version, bom: false, spreadsheetSafe: hasMark };
-  const encode = isMonth ? toParquet<Call>() : encodingOf({ format: form.format, gzip: false }, options);
-  const rows = ('begin' in encode ? encode : encode[0]).rows;
+  const target = { format: form.format, gzip: false, isForSpreadsheet: hasMark };
+  const { pick, encode } = formOfCalls(target, fields, version);
+  const { rows } = isMonth ? toParquet<Call>() : encode[0];
   let { filter, period }: Pick<FilesOfJob, 'filter' | 'period'> = {
     filter: version === 'v3' ? withExtensions({ clauses: [] }) : { clauses: [] },
     period: { from: here.first, to: here.last && formatNaive(parseNaive(here.last) + second) },
@@ -339,7 +339,7 @@ async function compareFiles(
       rowOf: (call: Call) => ({
         at: isTimed ? (call.date_added ?? null) : null,
         sid: has('sid') ? (call.sid ?? null) : null,
-        text: rows?.text(picked(call, options, form.format)) ?? '',
+        text: rows?.text(pick(call)) ?? '',
       }),
       mayLackExtensions: receipt === null && job === null,
       removed: null,

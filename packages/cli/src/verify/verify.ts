@@ -16,7 +16,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { clientOf, credentialsOf } from '../fleet/place.ts';
 import { say, show, write } from '../io.ts';
 import { contextOf, openClient } from '../reading/connect.ts';
-import { rangeOf } from '../reading/filter.ts';
+import { rangeOf } from '../reading/period.ts';
 import { plural } from '../term/numbers.ts';
 import { type Ask, type Check, linesOf, nothingIn, unreadable } from './check.ts';
 import { checkFiles, targetsAt } from './files.ts';

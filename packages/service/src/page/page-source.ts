@@ -1,5 +1,5 @@
 import { printFilter } from '@call-attribution/query-dsl';
-import { everything, type Store } from '@call-attribution/store';
+import { dated, everything, type Store } from '@call-attribution/store';
 import { pageBucket, pageQuestions, pageSummary, pageTotals, periodBefore } from './numbers.ts';
 import type { PageBucket, PageCalls, PageCut, PageQuestion, PageSummary } from './question.ts';
 
@@ -93,7 +93,6 @@ export class PageSource {
 
   /** The time of the first call of an account, or of the last one; null without calls that have a time. */
   async #timeOf(account: string, newestFirst: boolean): Promise<string | null> {
-    const dated = { ...everything, from: everything.from + 1 };
     for await (const { date_added } of this.#store.calls(account, dated, { limit: 1, newestFirst }))
       return date_added;
     return null;

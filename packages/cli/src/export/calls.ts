@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { FieldSpec } from '@call-attribution/core';
+import type { Settings } from '@call-attribution/mcp-server/settings';
+import { CheckpointError } from '@call-attribution/node-stream';
+import { removalsEnding } from '@call-attribution/node-stream/copies';
+import { FileLockedError, writeWholeFile } from '@call-attribution/node-stream/files';
+import { mapCalls, through } from '@call-attribution/node-stream/operators';
+import { periodOfFilter, type ReceiptFacts, verdictOfCopies } from '@call-attribution/node-stream/receipts';
+import { fileSink } from '@call-attribution/node-stream/sinks';
+import { printFilter } from '@call-attribution/query-dsl';
+import type { Args } from '../args/command.ts';
+import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
+import { explain } from '../failures/explain.ts';
+import { fileError, isSpecial, say } from '../io.ts';
+import { formOfCalls } from '../output/encode.ts';
+import { saveLines } from '../output/file.ts';
+import { type FileFormat, fileFormats, type Target, targetOf } from '../output/target.ts';
+import { withWayOut } from '../reading/bad-records.ts';
+import { isCopy } from '../reading/copy-source.ts';
+import { readFields } from '../reading/fields.ts';
+import { sayExtensions } from '../reading/filter.ts';
+import type { Ending } from '../reading/verdict.ts';
+import { bytes } from '../term/numbers.ts';
+import type { Job, Writer } from './each.ts';
+
+/** Writes the calls as they are: to stdout, a pipe or a device, or to a file. */
+export function callsWriter(args: Args): Writer {
+  const target = targetOf(args, fileFormats, { gzip: true });
+  const fields = readFields(args);
+  return (job) => {
+    const { filter, settings, io } = job;
+    sayExtensions(filter, settings.apiVersion.value, io);
+    const path = target.output === null ? null : resolve(io.cwd, target.output);
+    return path === null || isSpecial(path)
+      ? writeStream(job, target, fields)
+      : writeFile(job, target, fields, path);
+  };
+}
+
+/** Nothing that is no file can be renamed into place or resumed. */
+async function writeStream(
+  { args, calls, stream: options, settings, io }: Job,
+  target: Target<FileFormat>,
+  fields: readonly FieldSpec[] | null,
+): Promise<Ending> {
+  const shown = target.output ?? 'stdout';
+  for (const [option, why] of [
+    ['receipt', '--receipt: '],
+    ['resume', 'cannot resume: '],
+  ] as const)
+    if (args.flag(option)) throw new UsageError(`${why}${shown} is not a file; name a file with --output`);
+  const { stream, verdict } = await calls.read({ ...options, signal: io.signal });
+  const { pick, encode } = formOfCalls(target, fields, settings.apiVersion.value);
+  try {
+    const chunks = through(stream, mapCalls(pick), ...encode) as AsyncIterable<Uint8Array>;
+    await saveLines(target.output ?? '-', chunks, io);
+  } catch (error) {
+    throw io.signal.aborted ? new Interrupted() : error;
+  }
+  return verdict;
+}
+
+/**
+ * Writes a file, which appears when it is complete. What was written of the API before a failure stays for `--resume`, which repeats
+ * the query of the first run.
+ */
+async function writeFile(
+  { args, source, calls, filter, stream: options, settings, io }: Job,
+  target: Target<FileFormat>,
+  fields: readonly FieldSpec[] | null,
+  path: string,
+): Promise<Ending> {
+  const { output: shown = '', format } = target;
+  const version = settings.apiVersion.value;
+  const isResumable = format !== 'parquet' && !isCopy(source);
+  const resume = args.flag('resume');
+  if (resume && !isResumable) throw notResumable(isCopy(source));
+  const left = existsSync(`${path}.checkpoint`);
+  if (left && !resume && isResumable)
+    say(io, `starting over: what an earlier run left in ${shown}.partial is replaced; --resume continues it`);
+  const request: ExportRequest = {
+    filter: printFilter(filter),
+    typed: typedOptions(args, version, target),
+    source: fingerprintOf(settings),
+  };
+  const { pick, encode } = formOfCalls(target, fields, version);
+  let ended: Promise<Ending> | null = null;
+  let read = request.filter;
+  const about = async (accounts: readonly string[]): Promise<ReceiptFacts> => {
+    const verdict = (await ended) as Ending;
+    const account = settings.account?.id;
+    const where = args.text('where');
+    return {
+      source: source.address,
+      accounts: accounts.length > 0 || !account ? accounts : [account],
+      version,
+      filter: read,
+      ...(where === null ? {} : { where }),
+      ...periodOfFilter(read, version),
+      fields: fields?.map(({ name }) => name) ?? null,
+      // All that a copy has was read, which is proved as far as the copy is.
+      verdict: 'copy' in verdict ? verdictOfCopies(verdict.calls, [verdict.copy]) : verdict,
+    };
+  };
+  const receipt = args.flag('receipt') ? about : false;
+  const sink = fileSink(path, { encode, metadata: request, resume, receipt });
+  if (sink.checkpoint !== null) {
+    const kept = sink.metadata as ExportRequest;
+    refuseOther(kept, request, shown ?? '');
+    // Relative times have moved since, and the file must hold the calls of one query.
+    if (kept.filter !== read) say(io, `resuming the export of ${kept.filter}`);
+    read = kept.filter;
+  } else if (resume)
+    say(
+      io,
+      existsSync(path)
+        ? `${shown} is complete: there is nothing to resume; reading all calls again`
+        : 'there is nothing to resume; starting from the beginning',
+    );
+  try {
+    const { checkpoint } = sink;
+    const reading = await calls.read({ ...options, filter: read, checkpoint, signal: io.signal });
+    ended = reading.verdict;
+    await through(reading.stream, mapCalls(pick)).into(sink);
+  } catch (error) {
+    throw await withNextStep(error, path, shown ?? '', io.signal);
+  }
+  if (isCopy(source)) {
+    // A Parquet file has beside it who was erased, for whoever loads it.
+    const removals = format === 'parquet' ? await source.removals() : null;
+    if (removals === null) await rm(`${path}${removalsEnding}`, { force: true });
+    else await writeWholeFile(`${path}${removalsEnding}`, removals);
+  }
+  say(io, `${shown}: ${bytes((await stat(path)).size)}`);
+  return ended;
+}
+
+const notResumable = (isOfCopy: boolean): UsageError =>
+  isOfCopy
+    ? new UsageError('--resume is for exports from the API; one from a copy starts over', {
+        hints: ['remove --resume'],
+      })
+    : new UsageError('--resume: a Parquet file cannot be continued in its middle', {
+        hints: [
+          '--partition month writes a file a month, and the same command writes those that are missing',
+          'calls export -o calls.ndjson can be resumed',
+        ],
+      });
+
+/** What an export was started with. It is kept with the checkpoint, so that `--resume` repeats exactly the same query. */
+interface ExportRequest {
+  /** The filter, with relative times resolved. */
+  readonly filter: string;
+  /** The options that decide what is in the file, as typed: `--from 7d` means the same seven days when it is resumed. */
+  readonly typed: string;
+  /** A fingerprint of the server and the account, which reveals neither. */
+  readonly source: string;
+}
+
+function refuseOther(kept: ExportRequest, { typed, source }: ExportRequest, shown: string): void {
+  if (kept.typed !== typed)
+    throw new UsageError(`cannot resume ${shown}: it was started with other options`, {
+      hints: [
+        `it was started with: ${kept.typed}`,
+        'write to another file with --output, or remove --resume to start over',
+      ],
+    });
+  if (kept.source !== source)
+    throw new UsageError(`cannot resume ${shown}: it was started with another URL or other keys`, {
+      hints: ['a file must not mix the calls of two accounts', 'remove --resume to start over'],
+    });
+}
+
+function fingerprintOf({ apiVersion, baseUrl, secret }: Settings): string {
+  const key = apiVersion.value === 'v3' ? secret('accessKey') : null;
+  const parts = [baseUrl?.value, (key ?? secret('bearerToken'))?.value];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}
+
+function typedOptions(
+  args: Args,
+  version: 'v2' | 'v3',
+  { format, gzip, isForSpreadsheet }: Target<FileFormat>,
+) {
+  const values = ['q', 'where', 'from', 'to', 'period', 'min-talk', 'fields'].flatMap((name) =>
+    args.flag(name) ? [`--${name} ${args.list(name).join(',')}`] : [],
+  );
+  const flags = ['include-extensions', 'receipt'].filter((name) => args.flag(name));
+  return [
+    `--api-version ${version}`,
+    `--format ${isForSpreadsheet ? 'spreadsheet' : format}${gzip ? ' (.gz)' : ''}`,
+    ...values,
+    ...flags.map((name) => `--${name}`),
+  ].join(' ');
+}
+
+/** The error with how to continue, where there is something to continue. */
+async function withNextStep(
+  error: unknown,
+  path: string,
+  shown: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const isLeft = existsSync(`${path}.checkpoint`);
+  const hint = isLeft
+    ? `to continue, run the same command with --resume; the calls so far are in ${shown}.partial`
+    : 'nothing was written; run the command again';
+  if (signal.aborted) return new Interrupted([hint]);
+  const fault = await withWayOut(fileError(error, shown));
+  // Another run writes the file, or what an earlier one left is not what is there.
+  const isRefused = fault instanceof FileLockedError || fault instanceof CheckpointError;
+  if (isRefused || fault instanceof ClosedPipe || !isLeft) return fault;
+  const { message, exitCode, detail, hints } = await explain(fault, (name) =>
+    ['q', 'resume', 'rows'].includes(name),
+  );
+  return new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: fault });
+}

@@ -1,0 +1,56 @@
+import type { Call, FieldSpec } from '@call-attribution/core';
+import {
+  type ParquetColumn,
+  toCsv,
+  toGzip,
+  toJsonArray,
+  toNdjson,
+  toParquet,
+} from '@call-attribution/node-stream/encoders';
+import type { Operator } from '@call-attribution/node-stream/operators';
+import { fieldsOf, pickFields } from '../reading/fields.ts';
+import type { FileFormat } from './target.ts';
+
+/** What bytes items become. */
+export interface Encoded {
+  readonly format: FileFormat;
+  readonly gzip: boolean;
+  /** With a byte order mark, and an apostrophe before strings that a spreadsheet would run as formulas. */
+  readonly isForSpreadsheet: boolean;
+}
+
+/** The encoders that turn items into the bytes of a file. Columns are fields by name, or read from the item. */
+export function encodingOf<T>(
+  { format, gzip, isForSpreadsheet }: Encoded,
+  columns: readonly ((keyof T & string) | ParquetColumn<T>)[],
+): readonly [Operator<T, Uint8Array>, ...Operator<Uint8Array, Uint8Array>[]] {
+  const encoder = (): Operator<T, Uint8Array> => {
+    switch (format) {
+      case 'csv':
+        return toCsv<T>({
+          columns: columns.map((column) =>
+            typeof column === 'string' ? column : { header: column.name, value: column.value },
+          ),
+          bom: isForSpreadsheet,
+          safe: isForSpreadsheet,
+        });
+      case 'parquet':
+        return toParquet<T>({ columns });
+      case 'json':
+        return toJsonArray<T>();
+      case 'ndjson':
+        return toNdjson<T>();
+    }
+  };
+  return gzip ? [encoder(), toGzip()] : [encoder()];
+}
+
+/** How calls are written, with some fields or, for null, with all of the version: JSON has only these, the other formats columns. */
+export function formOfCalls(target: Encoded, fields: readonly FieldSpec[] | null, version: 'v2' | 'v3') {
+  const columns = (fields ?? fieldsOf(version)).map(({ name }) => name) as (keyof Call & string)[];
+  const isPicked = fields !== null && target.format.endsWith('json');
+  return {
+    pick: (call: Call): Call => (isPicked ? (pickFields(call, fields) as unknown as Call) : call),
+    encode: encodingOf<Call>(target, columns),
+  };
+}
