@@ -65,11 +65,14 @@ const tries = 5;
 /** Requests of any read, and those that a delivered slice adds: totals that cannot be true end here. */
 const fewRequests = 100;
 const requestsPerSlice = 20;
-const mostPeels = 4;
 /** Of a page, what a slice is meant to hold. */
 const fill = 0.85;
+/** A range of fewer pages is divided into equal parts. */
+const fewPages = 4;
 
 interface Piece<T> extends Span<number> {
+  /** How many items it holds, as far as answers have shown that. */
+  count: number | null;
   answer?: Promise<Answer<T> | Misplaced>;
 }
 
@@ -99,6 +102,12 @@ export const slices = <T>(
   options: SliceOptions,
 ): AsyncGenerator<Slice<T>, void, void> => new Slicer(source, options).read(ranges);
 
+/** How much of a piece lies behind a place in it, if it is even. */
+function restOf({ from, to, count }: Piece<unknown>, end: number): number | null {
+  if (from === null || to === null || count === null) return count;
+  return (count * (to - end)) / (to - from);
+}
+
 class Slicer<T> {
   readonly #source: Asked<T>;
   readonly #options: SliceOptions;
@@ -114,16 +123,12 @@ class Slicer<T> {
   #size: number;
   /** Items of the last answer that held fewer than were asked for and not all. */
   #short = 0;
-  /** Of an open end, what its total still promises. */
-  #left = 0;
   /** How many slices before were empty. */
   #empty = 0;
   #first: number | null = null;
   /** Only whole ranges were asked for so far. */
   #isFirst = true;
   readonly #most: number;
-  /** Cuts beside the only position that showed, since something was delivered. */
-  #peels = 0;
   #requests = 0;
   #delivered = 0;
   #given = 0;
@@ -136,7 +141,6 @@ class Slicer<T> {
     if (!options.pace) return;
     this.#pace = options.pace;
     this.#size = Math.min(options.pace.size, options.rows);
-    this.#left = options.pace.left;
     this.#isFirst = false;
   }
 
@@ -171,7 +175,7 @@ class Slicer<T> {
       this.#restored.add(id);
       this.#border.set(id, (ranges[0]?.from ?? Number.NEGATIVE_INFINITY) + stray);
     }
-    this.#work = ranges.map(({ from, to }) => ({ from, to }));
+    this.#work = ranges.map(({ from, to }) => ({ from, to, count: this.#options.pace?.left ?? null }));
     const pages = from?.pages ?? null;
     if (pages !== null && this.#work[0] !== undefined) yield* this.#byPages(this.#work[0], null, pages);
     while (this.#work.length > 0) {
@@ -185,7 +189,7 @@ class Slicer<T> {
       else if (gathered !== 'cut') {
         this.#work.shift();
         this.#isFirst = false;
-        if (head.from !== null && head.to !== null) this.#learn(gathered.items.length, head.to - head.from);
+        this.#learn(gathered.items.length, head);
         const slice = this.#deliver(head, gathered);
         this.#lookAhead();
         yield slice;
@@ -213,17 +217,16 @@ class Slicer<T> {
   /** Asks for the slices that come next, as many as may be on their way. Without a pace only the first. */
   #lookAhead(): void {
     const { ahead } = this.#options;
-    for (
-      let i = 0;
-      i < this.#work.length && i < Math.min(ahead, Math.ceil((this.#most - this.#given) / 2));
-      i += 1
-    ) {
-      const piece = this.#work[i] as Piece<T>;
+    const most = Math.min(ahead, Math.ceil((this.#most - this.#given) / 2));
+    for (const [i, piece] of this.#work.entries()) {
+      // What was cut is still taken.
+      const isCut = i === 0 && piece.to !== null && piece.count !== null && piece.count <= this.#size;
+      if (i >= most && !isCut) return;
       if (piece.answer !== undefined) continue;
       if (i > 0 && this.#pace === null) return;
       const end = this.#endByPace(piece, i);
-      const next: Piece<T> = end === null ? piece : { from: piece.from, to: end };
-      if (end !== null) this.#work.splice(i, 1, next, { from: end, to: piece.to });
+      const next: Piece<T> = end === null ? piece : { from: piece.from, to: end, count: null };
+      if (end !== null) this.#work.splice(i, 1, next, { from: end, to: piece.to, count: restOf(piece, end) });
       next.answer = this.#ask(next);
       // It is thrown when its slice is next.
       next.answer.catch(() => {});
@@ -231,21 +234,29 @@ class Slicer<T> {
   }
 
   /** Where a slice of this piece should end so that it fills most of a page; null when it should be asked for as it is. */
-  #endByPace({ from, to }: Piece<T>, before: number): number | null {
+  #endByPace({ from, to, count }: Piece<T>, before: number): number | null {
     if (this.#pace === null || from === null || this.#options.hasPositions === false) return null;
     const { step } = this.#options;
     const { items, width } = this.#pace;
+    const inSteps = (size: number): number => Math.max(step, Math.floor(size / step) * step);
     const aim = fill * this.#size;
-    const ideal = Math.max(step, Math.floor((aim * width) / Math.max(items, 0.1) / step) * step);
-    const end = from + Math.min(ideal, Math.max(step, Math.floor((8 * width) / step) * step));
+    if (to !== null && count !== null && count < fewPages * this.#size) {
+      const parts = count <= this.#size ? 1 : Math.ceil(count / aim);
+      return parts < 2 || to - from <= step ? null : from + inSteps((to - from) / parts);
+    }
+    const ideal = inSteps((aim * width) / Math.max(items, 0.1));
+    const end = from + Math.min(ideal, inSteps(8 * width));
     if (to !== null) return to - end < ideal * 0.2 ? null : end;
     // Nobody knows how far an open range goes: it is asked for as it is when little of its total is left, and after a quiet time.
-    return this.#empty > before || this.#left - before * aim < aim + 0.5 * this.#size ? null : end;
+    return this.#empty > before || (count ?? 0) - before * aim < aim + 0.5 * this.#size ? null : end;
   }
 
-  #learn(count: number, width: number): void {
+  #learn(count: number, { from, to }: Span<number>): void {
     this.#empty = count === 0 ? this.#empty + 1 : 0;
-    this.#left -= count;
+    const last = this.#work.at(-1);
+    if (last?.to === null && last.count !== null) last.count -= count;
+    if (from === null || to === null) return;
+    const width = to - from;
     const items = Math.max(count, 1);
     const before = this.#pace;
     const isEven =
@@ -261,6 +272,7 @@ class Slicer<T> {
   async #gather(piece: Piece<T>, given: Answer<T> | Misplaced): Promise<Gathered<T> | 'cut' | 'pages'> {
     const all = new Map<string, Found<T>>();
     let last: { readonly total: number | null; readonly twice: string } = { total: null, twice: '' };
+    const came = (total: number | null, passes: number) => ({ items: [...all.values()], total, passes });
     let refusal: Misplaced | null = null;
     let outside = 0;
     const noteOutside = (): void => {
@@ -302,25 +314,16 @@ class Slicer<T> {
       if (found.isProved) return { items: [...found.items.values()], total, passes: pass, is: 'proved' };
       // Twice in one answer: a page that repeats another one is not the one that was asked for.
       if (isOnePage && new Set(ids).size < total && twice === last.twice)
-        return {
-          items: [...all.values()],
-          total,
-          passes: pass,
-          is: 'short',
-          why: 'doubled',
-          missing: 0,
-          sids: found.twice,
-        };
+        return { ...came(total, pass), is: 'short', why: 'doubled', missing: 0, sids: found.twice };
       last = { total, twice };
     }
     // Nothing at all was understood: that is no gap, but a server that cannot be read.
     if (refusal !== null && this.#first === null && this.#delivered === 0) throw refusal.cause;
-    const came = { items: [...all.values()], total: last.total, passes: tries };
-    if (last.total === null) return { ...came, is: 'short', why: 'fewer' };
+    const most = came(last.total, tries);
+    if (last.total === null) return { ...most, is: 'short', why: 'fewer' };
     const missing = last.total - all.size;
-    return missing > 0
-      ? { ...came, is: 'short', why: 'fewer', missing }
-      : { ...came, is: 'unproven', why: 'unsteady' };
+    if (missing > 0) return { ...most, is: 'short', why: 'fewer', missing };
+    return { ...most, is: 'unproven', why: 'unsteady' };
   }
 
   /** Whether a range can be cut in two. */
@@ -378,47 +381,50 @@ class Slicer<T> {
     const { step, stray } = this.#options;
     const lowest = piece.from ?? Number.NEGATIVE_INFINITY;
     const highest = piece.to ?? Number.POSITIVE_INFINITY;
+    const all = Math.max(total ?? 0, 1);
     const size = Math.min(this.#size, ids.length);
     const known = ats.filter(Number.isFinite).sort((a, b) => a - b);
     const [begin = 0, last = 0] = [known[0], known.at(-1)];
     const isAstray = begin < lowest || last > highest;
-    const isShown = isRising(ats) && begin < last && !isAstray;
+    // Newest first, the page shows the end: that is enough where little lies before it.
+    const isFalling = piece.from !== null && all < fewPages * size && isRising([...ats].reverse());
+    const isShown = (isRising(ats) || isFalling) && begin < last && !isAstray;
     let end: number;
+    // How many lie before the cut, and where these begin.
+    let left: number | null = null;
+    let start = isFalling ? lowest : Math.max(lowest, begin - step);
     if (isShown) {
-      end = known[Math.floor(known.length * fill)] ?? last;
+      end = known[Math.floor(known.length * (isFalling ? 1 - fill : fill))] ?? last;
     } else if (isAstray) {
       // Where the clock was changed, items show nothing of where they lie in the range: it is halved.
       const from = piece.from ?? Math.min(begin, last - 2 * stray);
       end = (from + (piece.to ?? from + 2 * stray)) / 2;
-    } else if (begin === last && this.#peels < mostPeels) {
-      // All that shows lies at one position: what comes before it, the position itself, and the rest. Pages of one item never show
-      // more, and would take the range apart position by position.
+    } else if (begin === last && (known.length > 1 || this.#delivered === 0)) {
+      // All that shows lies at one position: what comes before it, the position itself, and the rest. Pages of one item never show more.
       end = [last - step, last].find((at) => at > lowest) ?? last + step;
-      this.#peels += 1;
     } else {
-      this.#peels = 0;
       // The page shows a sample, or the other end; of an open range, the last page shows where the rest lies.
       let [from, to] = [piece.from ?? begin, piece.to ?? last];
       if (piece.from === null || piece.to === null) {
-        const far = await this.#ask(piece, Math.ceil((total ?? 0) / ids.length) - 1, ids.length);
+        const far = await this.#ask(piece, Math.ceil(all / ids.length) - 1, ids.length);
         const others = far instanceof Misplaced ? [] : far.ats.filter(Number.isFinite);
         if (piece.from === null) from = others.reduce((a, b) => Math.min(a, b), from);
         if (piece.to === null) to = others.reduce((a, b) => Math.max(a, b), to);
       }
-      end = from + ((to - from) * fill * size) / Math.max(total ?? 0, 1);
-      this.#pace = { items: fill * size, width: Math.max(step, end - from) };
+      // Half a page at first: nothing shows how even the list is.
+      left = all / (all < fewPages * size ? Math.ceil(all / (fill * size)) : (2 * all) / size);
+      end = from + ((to - from) * left) / all;
+      start = from;
     }
     end = Math.floor(end / step) * step;
     if (end <= lowest) end = (piece.from ?? end) + step;
     if (end >= highest) end = (piece.to ?? end) - step;
-    if (isShown && end > begin) {
-      const start = piece.from === null ? begin : Math.max(piece.from, begin - step);
-      const items = Math.max(known.filter((at) => at < end).length, 1);
-      this.#pace = { items, width: Math.max(step, end - start) };
-    }
-    if (piece.to === null) this.#left = total ?? 0;
+    if (isShown) left = known.filter((at) => at < end).length + (isFalling ? all - known.length : 0);
+    if (left !== null && left > 0) this.#pace = { items: left, width: Math.max(step, end - start) };
     this.#isFirst = false;
-    this.#work.splice(0, 1, { from: piece.from, to: end }, { from: end, to: piece.to });
+    const right = left === null && piece.to !== null ? null : all - (left ?? 0);
+    const { from, to } = piece;
+    this.#work.splice(0, 1, { from, to: end, count: left }, { from: end, to, count: right });
     return 'cut';
   }
 
@@ -436,7 +442,7 @@ class Slicer<T> {
     }
     this.#keepBorder(items, piece);
     this.#given += 1;
-    if (fresh.length > 0) [this.#delivered, this.#peels] = [this.#delivered + 1, 0];
+    if (fresh.length > 0) this.#delivered += 1;
     const whole: Stretch<number> = {
       from: piece.from,
       to: piece.to,
@@ -452,22 +458,20 @@ class Slicer<T> {
       doubled.length > 0
         ? [{ ...whole, is: 'short', why: why ?? 'doubled', missing: missing ?? 0, sids: doubled }]
         : this.#splitAt(this.#options.until, whole, items, fresh);
-    return {
-      ...this.#sliceOf(piece, fresh),
-      stretches,
-      pages: null,
-      isReread: passes > 1,
-    };
+    return { ...this.#sliceOf(piece, fresh), stretches, pages: null, isReread: passes > 1 };
   }
 
   #sliceOf(piece: Span<number>, fresh: readonly Found<T>[]) {
+    const { from = null, to = null, count = null } = this.#work.find((one) => one.answer === undefined) ?? {};
+    const isKnown = from !== null && to !== null && count !== null && count > 0 && to > from;
+    const pace = isKnown ? { items: count, width: to - from } : this.#pace;
     return {
       from: piece.from,
       to: piece.to,
       items: fresh.map(({ answer, index }) => answer.item(index)),
       border: [...this.#border.keys()],
       first: this.#first,
-      pace: this.#pace === null ? null : { ...this.#pace, size: this.#size },
+      pace: pace === null ? null : { ...pace, size: this.#size },
     };
   }
 
@@ -578,14 +582,9 @@ class Slicer<T> {
       this.#work.shift();
       this.#isFirst = false;
       this.#border = atEnd;
-      const stretch = pagedStretch(piece, {
-        total: total ?? null,
-        got,
-        calls,
-        shared: shared.size,
-        isProvable,
-      });
-      yield { ...this.#sliceOf(piece, fresh), isReread: false, stretches: [stretch], pages: null };
+      const facts = { total: total ?? null, got, calls, shared: shared.size, isProvable };
+      const stretches = [pagedStretch(piece, facts)];
+      yield { ...this.#sliceOf(piece, fresh), isReread: false, stretches, pages: null };
       return;
     }
   }

@@ -25,13 +25,13 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'ranges do not share their border': [
     'slices.ts',
-    'this.#work.splice(0, 1, { from: piece.from, to: end }, { from: end, to: piece.to });',
-    'this.#work.splice(0, 1, { from: piece.from, to: end }, { from: end + step, to: piece.to });',
+    '{ from: end, to, count: right }',
+    '{ from: end + step, to, count: right }',
   ],
   'slices that are read ahead do not share their border': [
     'slices.ts',
-    'this.#work.splice(i, 1, next, { from: end, to: piece.to });',
-    'this.#work.splice(i, 1, next, { from: end + this.#options.step, to: piece.to });',
+    '{ from: end, to: piece.to, count: restOf(piece, end) }',
+    '{ from: end + this.#options.step, to: piece.to, count: restOf(piece, end) }',
   ],
   'what lies at a border comes twice': [
     'slices.ts',
@@ -55,8 +55,8 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'a slice that never agrees is called proved': [
     'slices.ts',
-    "? { ...came, is: 'short', why: 'fewer', missing }",
-    "? { ...came, is: 'proved' }",
+    "return { ...most, is: 'short', why: 'fewer', missing };",
+    "return { ...most, is: 'proved' };",
   ],
   'a slice that never agrees is tried without end': [
     'slices.ts',
