@@ -1,14 +1,9 @@
-import { createHash } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { formatNaive } from '@call-attribution/core/time';
-import { matcher, parse } from '@call-attribution/query-dsl';
 import { openStore } from '@call-attribution/store';
-import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Engine, type Job, memoryEngine, openTarget, retryAside, statusOf } from '../src/index.ts';
 import { startBucketServer } from './bucket-server.ts';
+import { orders, startOrderedServer } from './ordered-server.ts';
 import {
   notesOf,
   openSource,
@@ -34,7 +29,6 @@ const newInto = (scheme: 'sqlite' | 'folder' = 'sqlite'): string => {
 };
 /** An engine that others may see, too. */
 const shared = (): Engine => ({ ...memoryEngine(), isShared: true });
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 const truth = (account: string) => source.truth.get(account)?.length ?? 0;
 
 describe('a job in one process', () => {
@@ -87,41 +81,18 @@ describe('a job in one process', () => {
     await server.close();
   });
 
-  test.each(['oldest first', 'newest first', 'in no order'] as const)(
-    'a folder gets every month from a server that lists %s',
-    async (order) => {
-      const begin = Date.UTC(2026, 3, 3);
-      const calls = Array.from({ length: 1_500 }, (_, n) =>
-        callWith({
-          sid: `c${n}`,
-          date_added: formatNaive(begin + n * 10_000_000),
-          talk_minutes: '1.0',
-        }),
-      );
-      if (order === 'newest first') calls.reverse();
-      if (order === 'in no order') calls.sort((a, b) => (hashOf(a.sid) < hashOf(b.sid) ? -1 : 1));
-      const server = createServer((request, response) => {
-        const query = new URL(request.url ?? '', 'http://localhost').searchParams;
-        const matches = matcher(parse(query.get('q') ?? '', { version: 'v3' }));
-        const found = calls.filter((call) => matches(call));
-        const rows = Number(query.get('rows') ?? 100);
-        const first = Number(query.get('start') ?? 0) * rows;
-        const page = found.slice(first, first + rows);
-        response.setHeader('content-range', `${first + 1}-${first + page.length}/${found.length}`);
-        response.end(JSON.stringify(page));
-      });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const { port } = server.address() as AddressInfo;
-      const into = newInto('folder');
-      const engine = memoryEngine();
-      const job = source.job(into, { baseUrl: `http://127.0.0.1:${port}`, accounts: [{ id: '101' }] });
-      await (await workerOn(source, job, { engine })).run();
-      expect(sorted(await sidsIn(into))).toEqual(sorted(new Map([['101', calls.map(({ sid }) => sid)]])));
-      const [ticket] = (await notesOf(engine)).values();
-      expect(ticket).toMatchObject({ state: 'done', note: { whole: true, calls: 1_500 } });
-      server.close();
-    },
-  );
+  test.each(
+    orders.flatMap((order) => (['sqlite', 'folder'] as const).map((scheme) => [order, scheme] as const)),
+  )('a server that lists %s is read whole into %s', async (order, scheme) => {
+    await using server = await startOrderedServer(order);
+    const into = newInto(scheme);
+    const engine = memoryEngine();
+    const job = source.job(into, { baseUrl: server.url, accounts: [{ id: '101' }] });
+    await (await workerOn(source, job, { engine })).run();
+    expect(sorted(await sidsIn(into))).toEqual(sorted(new Map([['101', server.sids]])));
+    const [ticket] = (await notesOf(engine)).values();
+    expect(ticket).toMatchObject({ state: 'done', note: { whole: true, calls: server.sids.length } });
+  });
 
   test('reads only what is missing when it is started again', async () => {
     const into = newInto('folder');

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openSource, type Source, sidsIn, workerOn } from '../scene.ts';
+import { orders, startOrderedServer } from '../ordered-server.ts';
+import { openSource, type Source, sidsIn, workerOn, writeKeys } from '../scene.ts';
 import { openLink } from './scene/link.ts';
 import {
   compare,
@@ -46,8 +47,9 @@ async function scene(place: Place, { into = place.into, faults = 'latency=120ms'
   const workers: RunningWorker[] = [];
   return {
     ...{ url, job, workers },
-    start(engine = url, more: Parameters<typeof startWorker>[2] = {}): RunningWorker {
-      const worker = startWorker({ engine, job, keys: source.keys, slots: 2 }, place.env, more);
+    start(engine = url, more: Parameters<typeof startWorker>[2] & { keys?: string } = {}): RunningWorker {
+      const { keys = source.keys, ...how } = more;
+      const worker = startWorker({ engine, job, keys, slots: 2 }, place.env, how);
       workers.push(worker);
       return worker;
     },
@@ -197,6 +199,41 @@ test('429 with 503, and keys that are revoked set their account alone aside', as
         } else expect(ticket).toMatchObject({ state: 'aside', code: 'unauthorized' });
       }
       tally.happened('keys revoked');
+    }, 5 * minutes);
+});
+
+test.each(['postgres', 'folder', 's3'] as const)('two jobs share %s, one with a bad key', async (kind) => {
+  await tally.run(async () => {
+    const place = await newPlace(kind, source.folder);
+    const [one, other] = [await scene(place), await scene(place)];
+    const [bad] = source.sandbox.accounts;
+    const keys = mkdtempSync(join(source.folder, 'keys-'));
+    for (const { id, accessKey, secretKey } of source.sandbox.accounts)
+      writeKeys(keys, id, { accessKey, secretKey: id === bad?.id ? 'wrong' : secretKey });
+    one.start();
+    other.start(undefined, { keys });
+    for (const { workers } of [one, other])
+      for (const worker of workers) expect(await worker.gone, worker.errors.join('\n')).toBe(0);
+    for (const { account, state, code } of await other.tickets())
+      expect({ account, state, code }).toMatchObject(
+        account === bad?.id ? { state: 'aside', code: 'unauthorized' } : { state: 'done' },
+      );
+    await one.ends();
+    tally.happened('jobs', 2);
+  }, 5 * minutes);
+});
+
+test.each(orders)('a server that lists %s, into PostgreSQL and a bucket', async (order) => {
+  await using server = await startOrderedServer(order);
+  const about = { baseUrl: server.url, accounts: [{ id: '101' }] };
+  for (const kind of ['postgres', 's3'] as const)
+    await tally.run(async () => {
+      const place = await newPlace(kind, source.folder);
+      const env = Object.fromEntries(Object.entries(place.env).map(([name, value]) => [name, value ?? '']));
+      const worker = await workerOn(source, source.job(place.into, about), { env });
+      expect((await worker.run()).reason).toBe('done');
+      tally.compare(server.sids, (await place.sids()).get('101') ?? []);
+      tally.happened('calls', server.sids.length);
     }, 5 * minutes);
 });
 
