@@ -144,7 +144,7 @@ async function start() {
   const worker = createWorker({ ...{ job, engine, target, credentials, name: 'w' } });
   const begun = performance.now();
   const end = worker.run();
-  while (worker.card.busy === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (worker.card.accounts.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   limit('a job of 2,000 accounts is started, in seconds', (performance.now() - begun) / 1000, { most: 2 });
   const { wall } = await timed(async () => statusOf(await engine.look(), Date.now()));
   limit('and shown, in milliseconds', wall, { most: 100 });
