@@ -195,6 +195,22 @@ describe('an export into a file', () => {
     expect(readdirSync(folder)).toEqual(['calls.ndjson']);
   });
 
+  test('it begins again at once when a pipeline has failed', async () => {
+    const path = join(folder, 'calls.ndjson');
+    const failing = async function* () {
+      yield 'one\n';
+      await vi.waitUntil(() => isLocked(path));
+      const old = new Date(Date.now() - 5000);
+      for (const name of readdirSync(folder)) utimesSync(join(folder, name), old, old);
+      throw new Error('it broke');
+    };
+    await expect(pipeline(Readable.from(failing()), fileSink<string>(path, { encode: [] }))).rejects.toThrow(
+      'it broke',
+    );
+    await pipeline(Readable.from(['two\n']), fileSink<string>(path, { encode: [] }));
+    expect(readdirSync(folder)).toEqual(['calls.ndjson']);
+  });
+
   test('it resumes the part that was left', async () => {
     const path = join(folder, 'calls.ndjson');
     await cutExport(path);

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Call, fields } from '@call-attribution/core/record';
+import { checkList, meantBy } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
 import { halfPair, jsonOf, rowTexts } from './row-text.ts';
 import { textEncoder } from './text.ts';
@@ -102,6 +103,7 @@ export function toCsv<T = unknown>(
 export function toCsv<T = Call>(options: CsvOptions<T>): Operator<T, Uint8Array>;
 export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
   const { columns: named, safe = false, bom = false } = options;
+  checkList('columns', named);
   if (named?.length === 0)
     throw new ConfigurationError(
       'invalid_option',
@@ -147,7 +149,7 @@ function known(column: string, first: unknown): void {
   const names = isCall(first) ? fields.map(({ name }) => name) : own;
   throw new ConfigurationError(
     'invalid_option',
-    `there is no column ${column}; for a column of your own use { header, value }. Columns: ${names.join(', ')}`,
+    `there is no column ${column}. ${meantBy(column, names)} For a column of your own use { header, value }.`,
   );
 }
 

@@ -3,7 +3,7 @@ import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
 import { ItemError } from '../errors.ts';
 import { defineOperator } from '../operators/chain.ts';
-import { inCall } from '../operators/fields.ts';
+import { checkList, inCall, meantBy } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
 import { type ParquetType, storedType } from './parquet-types.ts';
 import { type Cell, jsonOf, rowTexts } from './row-text.ts';
@@ -160,6 +160,7 @@ const typeOf: Readonly<Record<FieldType, ParquetType>> = {
 
 /** Prepares the columns of the options. Throws for a name that is not a field. */
 function parquetColumns<T>(columns: readonly (string | ParquetColumn<T>)[] | undefined): ReadyColumn<T>[] {
+  checkList('columns', columns);
   if (columns?.length === 0)
     throw new ConfigurationError(
       'invalid_option',
@@ -170,10 +171,13 @@ function parquetColumns<T>(columns: readonly (string | ParquetColumn<T>)[] | und
     if (typeof column !== 'string') return ready(column.name, column.type, column.value);
     const field = fields.find(({ name }) => name === column);
     if (field) return ready(column, typeOf[field.type], (item) => propertyOf(item, column));
-    const names = fields.map(({ name }) => name).join(', ');
+    const hint = meantBy(
+      column,
+      fields.map(({ name }) => name),
+    );
     throw new ConfigurationError(
       'invalid_option',
-      `there is no field ${column}; for a column of your own use { name, type, value }. Fields: ${names}`,
+      `there is no field ${column}. ${hint} For a column of your own use { name, type, value }.`,
     );
   });
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkCheckpoint, checkpointOf } from '../checkpoint.ts';
 import { CheckpointError } from '../errors.ts';
@@ -26,12 +25,6 @@ class OperatorChain<T> implements Chain<T> {
   #isBegun = false;
   /** There is nothing to read, and so nothing is proved. */
   #isEnded = false;
-  /** The page whose items are being taken. */
-  #page: ChainPage<T> | null = null;
-  /** Items of it that were taken one by one; Infinity when it was taken whole. */
-  #taken = 0;
-  #last: Checkpoint | null = null;
-  #keepsCheckpoints = false;
   #isLeft = false;
 
   constructor(source: Source<unknown>, operators: readonly AnyOperator[]) {
@@ -81,17 +74,6 @@ class OperatorChain<T> implements Chain<T> {
     return all;
   }
 
-  readable(): Readable {
-    return Readable.from(this);
-  }
-
-  checkpoint(): Checkpoint | null {
-    if (this.unsaved !== null) throw notResumable(this.unsaved);
-    this.#keepsCheckpoints = true;
-    if (this.#page !== null && this.#taken >= this.#page.items.length) this.#last = this.#page.checkpoint;
-    return this.#last;
-  }
-
   pages(from: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> {
     return leavable(this.#walk(from), () => {
       this.#isLeft = true;
@@ -99,33 +81,12 @@ class OperatorChain<T> implements Chain<T> {
     });
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<T, undefined, undefined> {
+  [Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
     const pages = this.pages();
-    let items: readonly T[] = [];
-    let at = 0;
-    const take = async (): Promise<IteratorResult<T, undefined>> => {
-      while (at >= items.length) {
-        if (this.#keepsCheckpoints) this.checkpoint();
-        const { done, value } = await pages.next();
-        if (done === true) return { done: true, value: undefined };
-        items = value.items;
-        at = 0;
-        this.#taken = 0;
-      }
-      return next();
+    const items = async function* (): AsyncGenerator<T, void, void> {
+      for await (const page of pages) for (const item of page.items) yield item;
     };
-    const next = (): Promise<IteratorResult<T, undefined>> => {
-      if (at >= items.length) return take();
-      const value = items[at++] as T;
-      this.#taken = at;
-      return Promise.resolve({ done: false, value });
-    };
-    const leave = async (): Promise<IteratorResult<T, undefined>> => {
-      items = [];
-      await pages.return();
-      return { done: true, value: undefined };
-    };
-    return { next, return: leave };
+    return leavable(items(), () => void pages.return());
   }
 
   async *#walk(from: Checkpoint | null): AsyncGenerator<Page<T>, void, void> {
@@ -143,25 +104,18 @@ class OperatorChain<T> implements Chain<T> {
     const { signal } = this.#abort;
     const close = () => void pages.return().catch(() => {});
     signal.addEventListener('abort', close, { once: true });
-    const give = (page: ChainPage<T>): ChainPage<T> => {
-      this.#page = page;
-      this.#taken = Number.POSITIVE_INFINITY;
-      return page;
-    };
     try {
       let last: Page<unknown> | null = null;
       for await (const page of pages) {
-        this.#page?.pass();
-        this.#page = null;
         last = page;
-        yield give(new ChainPage(await flow<T>(stages, page), () => this.#save(page, stages)));
+        const out = new ChainPage(await flow<T>(stages, page), () => this.#save(page, stages));
+        yield out;
+        out.pass();
       }
       // A source that was closed because of an abort has not come to its end.
       signal.throwIfAborted();
-      this.#page?.pass();
-      this.#page = null;
       const rest = await endOf<T>(stages);
-      yield give(new ChainPage(rest, () => this.#save(last ?? saved.position, null)));
+      yield new ChainPage(rest, () => this.#save(last ?? saved.position, null));
     } catch (error) {
       if (!this.#isLeft) throw error;
     } finally {

@@ -36,13 +36,29 @@ function check(
   where: string,
 ): void {
   const name = names?.find((each) => !known.includes(each));
-  if (name === undefined) return;
+  if (name !== undefined)
+    throw new ConfigurationError(
+      'invalid_option',
+      `${kind}: ${where} have no field ${name}. ${meantBy(name, known)} For what is no field of theirs, pass a function.`,
+    );
+}
+
+/** Which of the names may be meant by one that is not among them. */
+export function meantBy(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
-  const hint = near === undefined ? `fields: ${known.join(', ')}` : `did you mean ${near}?`;
-  throw new ConfigurationError(
-    'invalid_option',
-    `${kind}: ${where} have no field ${name}; ${hint} For what is no field of theirs, pass a function`,
-  );
+  const [word = ''] = name.split('_');
+  const alike = near === undefined ? known.filter((each) => each.startsWith(word)) : [near];
+  if (alike.length > 0) return `Did you mean ${alike.slice(0, 3).join(' or ')}?`;
+  return known.length > 20 ? 'docs/fields.md lists the fields of calls.' : `There are ${known.join(', ')}.`;
+}
+
+/** Refuses one name where a list of names is expected: its letters would be taken for them. */
+export function checkList(option: string, value: unknown): void {
+  if (typeof value === 'string')
+    throw new ConfigurationError(
+      'invalid_option',
+      `${option} is a string; expected a list: ${option}: ['${value}'].`,
+    );
 }
 
 /** What groups, joins and duplicates are told apart by. Types stay apart: `'1'` is not 1, and `'true'` is not true. */

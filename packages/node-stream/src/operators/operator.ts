@@ -1,5 +1,4 @@
-import type { Readable } from 'node:stream';
-import type { Checkpoint, Source, Stage } from '../page.ts';
+import type { Source, Stage } from '../page.ts';
 import type { Position, Verdict } from '../proof.ts';
 import type { Input } from './sources.ts';
 
@@ -84,19 +83,10 @@ export type Done<W> = W & {
  * It can be read once: by `pages()`, item by item, or into a sink.
  */
 export interface Chain<T> extends AsyncIterable<T>, Source<T>, Through<T> {
-  /** The items, one by one. Leaving the loop ends the source. */
-  [Symbol.asyncIterator](): AsyncIterator<T, undefined, undefined>;
   /** Reads everything into a sink, from where an earlier run into it stopped. */
   into<W extends object>(sink: Sink<T, W>): Promise<Done<W>>;
   /** All items, in memory. */
   toArray(): Promise<T[]>;
-  /** The items as a Readable. */
-  readable(): Readable;
-  /**
-   * Where to go on: before the first item of the page of which the last item was taken, or after that page when all were. Records of
-   * callers may be in it. Null before the first page.
-   */
-  checkpoint(): Checkpoint | null;
   /** Why an interrupted read cannot go on from a checkpoint; null when it can. */
   readonly unsaved: string | null;
 }

@@ -8,7 +8,7 @@ import { defineOperator, through } from '../operators/chain.ts';
 import type { AnyOperator, Chain, Operator, RowForm, Sink } from '../operators/operator.ts';
 import type { Checkpoint } from '../page.ts';
 import { type Receipt, type ReceiptFacts, RowDigest, receiptOf } from '../receipts/receipt.ts';
-import { PartFile, type PartState, readPartState } from './part-file.ts';
+import { openPart, type PartState, readPartState } from './part-file.ts';
 import { SavePace } from './store-sink.ts';
 
 /** What turns the items of a sink into bytes: one encoder, or several in a row such as `[toCsv(), toGzip()]`; `[]` for bytes and strings. */
@@ -136,28 +136,27 @@ interface Writing<T> extends Omit<FileSinkOptions<T>, 'encode'> {
 }
 
 async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>): Promise<FileWritten> {
-  const { encoders, state, resume = false, receipt = false, metadata, clock = systemClock } = writing;
-  const rows = new FileRows<T>(writing.encoders.length === 0, receipt === false ? null : writing.form);
+  const { encoders, form, state, resume = false, receipt = false, metadata, clock = systemClock } = writing;
+  const rows = new FileRows<T>(encoders.length === 0, receipt === false ? null : form);
   const bytes = chain.through(rows.operator, ...encoders) as Chain<Uint8Array | string>;
   if (resume && bytes.unsaved !== null) throw notResumed(path, bytes.unsaved);
-  const file = new PartFile(path, receipt !== false);
+  const file = await openPart(path, state, receipt !== false);
   const pace = new SavePace();
   try {
-    await file.open(state);
     for await (const page of bytes.pages(state?.checkpoint ?? null)) {
       for (const chunk of page.items)
         await file.write(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
       if (bytes.unsaved === null && pace.isDue) await pace.save(() => file.save(page.checkpoint, metadata));
     }
     await file.finish(async (sums) => {
-      const now = clock.now();
+      const writtenAt = new Date(clock.now()).toISOString();
       const accounts = [...rows.accounts].sort();
       const facts = typeof receipt === 'function' ? await receipt(accounts) : await factsOf(chain, accounts);
-      const { format, fields } = writing.form as RowForm<T>;
+      const { format, fields } = form as RowForm<T>;
       return receiptOf(path, facts, {
         rows: { ...rows.digest.result(), format, fields },
         bytes: sums,
-        writtenAt: new Date(now).toISOString(),
+        writtenAt,
       });
     });
   } catch (error) {

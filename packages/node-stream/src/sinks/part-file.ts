@@ -1,7 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { type FileHandle, rename, rm, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { isSealed, seal } from '../checkpoint.ts';
 import { CheckpointError, FileLockedError } from '../errors.ts';
@@ -25,134 +24,93 @@ export interface PartState {
 const partName = (path: string) => `${path}.partial`;
 const stateName = (path: string) => `${path}.checkpoint`;
 
-/** Files of this process that are being given up. A pipeline fails before that is done: who begins again at once waits for it. */
-const closing = new Map<string, Promise<void>>();
-
-/**
- * A file under a provisional name, which gets its own name only when it is complete. Until then it can be made durable
- * together with a checkpoint, so that a later run cuts off the bytes after it and continues.
- */
-export class PartFile {
-  readonly path: string;
-  /** Of the bytes so far, for a receipt; null without one. */
-  #hash: Hash | null;
-  #handle: FileHandle | null = null;
-  #unlock: Unlock | null = null;
-  #checkedAt = 0;
-  #bytes = 0;
-  #checksum = 0;
-  #hasState = false;
-
-  constructor(path: string, hasReceipt: boolean) {
-    this.path = path;
-    this.#hash = hasReceipt ? createHash('sha256') : null;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** Opens a new file, or one with the bytes that counted when `state` was written. */
-  async open(state: PartState | null): Promise<void> {
-    await closing.get(resolve(this.path));
-    this.#unlock = await lockTarget(this.path);
-    if (state === null) {
-      this.#handle = await createFile(partName(this.path));
-      await rm(stateName(this.path), { force: true });
-      return;
-    }
-    this.#handle = await openVerified(this.path, state, this.#hash);
-    await this.#handle.truncate(state.bytes);
-    this.#bytes = state.bytes;
-    this.#checksum = state.checksum;
-    this.#hasState = true;
-  }
-
-  async write(bytes: Uint8Array): Promise<void> {
-    if (performance.now() - this.#checkedAt > 5_000) await this.#checkLock();
-    for (let from = 0; from < bytes.length; ) {
-      const { bytesWritten } = await this.#opened().write(bytes, from, bytes.length - from, this.#bytes);
-      const written = bytes.subarray(from, from + bytesWritten);
-      this.#checksum = crc32(written, this.#checksum);
-      this.#hash?.update(written);
-      from += bytesWritten;
-      this.#bytes += bytesWritten;
-    }
-  }
-
-  /** All bytes so far count from now on, and `checkpoint` is where the source resumes. */
-  async save(checkpoint: Checkpoint, metadata: unknown): Promise<void> {
-    await this.#opened().datasync();
-    await this.#checkLock();
-    const state = seal({ version: 1, bytes: this.#bytes, checksum: this.#checksum, checkpoint, metadata });
-    await writeWholeFile(stateName(this.path), `${JSON.stringify(state)}\n`);
-    this.#hasState = true;
-  }
-
+/** A file under a provisional name, which gets its own name only when it is complete. */
+export interface PartFile {
+  /** Its length so far. */
+  readonly bytes: number;
+  write(bytes: Uint8Array): Promise<void>;
+  /** All bytes so far are durable and count from now on, and `checkpoint` is where the source resumes: a later run cuts off what came after. */
+  save(checkpoint: Checkpoint, metadata: unknown): Promise<void>;
   /** The file is complete: gives it its name, and writes its receipt. */
-  async finish(receiptOf: (bytes: NonNullable<Receipt['bytes']>) => Promise<Receipt>): Promise<void> {
-    const { path } = this;
-    const handle = this.#opened();
-    await handle.sync();
-    await this.#checkLock();
-    const named = await stat(partName(path), { bigint: true }).catch(() => null);
-    if ((await handle.stat({ bigint: true })).ino !== named?.ino)
-      throw refusal(path, `${partName(path)} was replaced while it was written`);
-    const sha256 = this.#hash?.digest('hex');
-    const receipt = sha256 === undefined ? null : await receiptOf({ length: this.#bytes, sha256 });
-    await this.#close();
-    // Until the new one is there, the file has none: a receipt never stands beside a file that it does not describe.
-    await removeReceipt(path);
-    await rename(partName(path), path);
-    await syncFolder(path);
-    if (receipt !== null) await writeReceipt(path, receipt);
-    await rm(stateName(path), { force: true });
-    await this.#letGo();
-  }
-
+  finish(receiptOf: (bytes: NonNullable<Receipt['bytes']>) => Promise<Receipt>): Promise<void>;
   /** Gives up: keeps what a saved checkpoint covers, removes the file when there is none. */
-  abandon(): Promise<void> {
-    const name = resolve(this.path);
-    const done = (async () => {
-      const wasOpen = this.#handle !== null;
-      await this.#close();
-      const isMine = await this.#checkLock().then(
+  abandon(): Promise<void>;
+}
+
+/** Opens a new file, or one with the bytes that counted when `state` was written. */
+export async function openPart(
+  path: string,
+  state: PartState | null,
+  hasReceipt: boolean,
+): Promise<PartFile> {
+  const part = partName(path);
+  /** Of the bytes so far, for a receipt. */
+  const hash = hasReceipt ? createHash('sha256') : null;
+  const unlock = await lockTarget(path);
+  let handle: FileHandle;
+  try {
+    handle = state === null ? await createFile(part) : await openVerified(path, state, hash);
+    if (state === null) await rm(stateName(path), { force: true });
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+  let { bytes, checksum } = state ?? { bytes: 0, checksum: 0 };
+  let hasState = state !== null;
+  let checkedAt = 0;
+  /** A run that was stopped for long may have lost its lock, and then must not write into the file of the next one. */
+  const checkLock = async (): Promise<void> => {
+    await unlock.check();
+    checkedAt = performance.now();
+  };
+  return {
+    get bytes() {
+      return bytes;
+    },
+    async write(chunk) {
+      if (performance.now() - checkedAt > 5_000) await checkLock();
+      for (let from = 0; from < chunk.length; ) {
+        const { bytesWritten } = await handle.write(chunk, from, chunk.length - from, bytes);
+        const written = chunk.subarray(from, from + bytesWritten);
+        checksum = crc32(written, checksum);
+        hash?.update(written);
+        from += bytesWritten;
+        bytes += bytesWritten;
+      }
+    },
+    async save(checkpoint, metadata) {
+      await handle.datasync();
+      await checkLock();
+      const saved = seal({ version: 1, bytes, checksum, checkpoint, metadata });
+      await writeWholeFile(stateName(path), `${JSON.stringify(saved)}\n`);
+      hasState = true;
+    },
+    async finish(receiptOf) {
+      await handle.sync();
+      await checkLock();
+      const named = await stat(part, { bigint: true }).catch(() => null);
+      if ((await handle.stat({ bigint: true })).ino !== named?.ino)
+        throw refusal(path, `${part} was replaced while it was written`);
+      const receipt = hash === null ? null : await receiptOf({ length: bytes, sha256: hash.digest('hex') });
+      await handle.close();
+      // Until the new one is there, the file has none: a receipt never stands beside a file that it does not describe.
+      await removeReceipt(path);
+      await rename(part, path);
+      await syncFolder(path);
+      if (receipt !== null) await writeReceipt(path, receipt);
+      await rm(stateName(path), { force: true });
+      await unlock();
+    },
+    async abandon() {
+      await handle.close();
+      const isMine = await checkLock().then(
         () => true,
         () => false,
       );
-      if (wasOpen && isMine && !this.#hasState) await rm(partName(this.path), { force: true });
-      await this.#letGo();
-    })();
-    // Several may be closing the same file: one that never opened it is done before the one that wrote it.
-    const all = Promise.allSettled([closing.get(name), done]).then(() => {
-      if (closing.get(name) === all) closing.delete(name);
-    });
-    closing.set(name, all);
-    return done;
-  }
-
-  /** A run that was stopped for long may have lost its lock, and then must not write into the file of the next one. */
-  async #checkLock(): Promise<void> {
-    await this.#unlock?.check();
-    this.#checkedAt = performance.now();
-  }
-
-  async #letGo(): Promise<void> {
-    const unlock = this.#unlock;
-    this.#unlock = null;
-    await unlock?.();
-  }
-
-  async #close(): Promise<void> {
-    const handle = this.#handle;
-    this.#handle = null;
-    await handle?.close();
-  }
-
-  #opened(): FileHandle {
-    if (this.#handle === null) throw new Error(`${this.path} is no longer open`);
-    return this.#handle;
-  }
+      if (isMine && !hasState) await rm(part, { force: true });
+      await unlock();
+    },
+  };
 }
 
 /** Keeps other runs from writing the same file. */
@@ -189,6 +147,7 @@ async function openVerified(path: string, state: PartState, hash: Hash | null): 
     }
     if (checksum !== state.checksum)
       throw refusal(path, `${part} is not what the interrupted run left: its checksum differs`);
+    await handle.truncate(state.bytes);
     return handle;
   } catch (error) {
     await handle.close();

@@ -1,7 +1,7 @@
 import { through } from '../operators/chain.ts';
 import type { Sink } from '../operators/operator.ts';
 import { notResumable } from '../operators/sources.ts';
-import type { Checkpoint } from '../page.ts';
+import type { Checkpoint, Page } from '../page.ts';
 
 /** Items for a store, with the position after them. */
 export interface ChainBatch<T> {
@@ -36,21 +36,20 @@ export function storeSink<T>(store: ChainStore<T>): Sink<T, { readonly written: 
     const pace = new SavePace();
     let held: T[] = [];
     let written = 0;
-    let isSaved = true;
+    let last: Page<T> | null = null;
     const commit = (checkpoint: Checkpoint) =>
       pace.save(async () => {
         await store.commit({ items: held, checkpoint });
         written += held.length;
         held = [];
-        isSaved = true;
+        last = null;
       });
     for await (const page of chain.pages(await store.load())) {
       for (const item of page.items) held.push(item);
-      isSaved = false;
+      last = page;
       if (pace.isDue || held.length >= mostHeld) await commit(page.checkpoint);
     }
-    const last = chain.checkpoint();
-    if (!isSaved && last !== null) await commit(last);
+    if (last !== null) await commit(last.checkpoint);
     return { written };
   };
 }
