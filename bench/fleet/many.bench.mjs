@@ -43,7 +43,7 @@ async function jobOf(baseUrl, count, more = {}) {
 }
 
 /**
- * Milliseconds that so many workers, each a process with one slot, need for 16 accounts behind a server that takes 300 ms. Each time
+ * Milliseconds that so many workers, each a process with one slot, need for 16 accounts behind a server that takes its time. Each time
  * PostgreSQL is a new one, too: it would still tidy up after the last.
  */
 async function withWorkers(api, count) {
@@ -83,16 +83,17 @@ async function withWorkers(api, count) {
 const idleMs = () => cpus().reduce((sum, { times }) => sum + times.idle, 0);
 
 const callsOfAccount = Number(process.env.CALLS_BENCH_CALLS ?? 20_000);
+/** Milliseconds of the server for a request. */
+const latency = Number(process.env.CALLS_BENCH_LATENCY ?? 300);
 
 /** What more workers gain. */
 async function workers() {
-  const api = await startServer(callsOfAccount, 300);
+  const api = await startServer(callsOfAccount, latency);
   try {
     const one = await withWorkers(api, 1);
     for (const [count, least] of [
       [2, 1.85],
-      [4, 3.4],
-      [8, 4.8],
+      [4, 3],
     ])
       limit(`${count} workers, times as fast as one`, one / (await withWorkers(api, count)), { least });
   } finally {

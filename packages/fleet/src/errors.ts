@@ -9,13 +9,9 @@ import {
 const fleetErrors = codeTable({
   usage: {
     job_invalid:
-      'The job file has a setting that cannot be used, names a key in clear, or differs from that of other workers. The message says which setting, and what is expected.',
-    unknown_job:
-      'The engine has no such job, or the job no such account. Start a worker with its file first: `calls fleet work JOB.json`; `calls fleet status --all` lists the accounts.',
-    engine_unfit:
-      'The engine cannot be used: no permission, too old a Node.js, or an address that is not one. The message says what is missing.',
-    target_unfit:
-      'The target does not keep what the fleet relies on, or holds something else. The message says what, and what to use instead.',
+      'The job file has a setting that cannot be used, names a key in clear, or differs from that of other workers; or the engine has no such job or account. The message says which, and what is expected.',
+    unfit_place:
+      'The engine or the target cannot be used: no permission, too old a Node.js, an address that is not one, or a server that does not keep what the fleet relies on. The message says what is missing.',
   },
   keys: {
     credential_missing:

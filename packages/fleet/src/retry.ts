@@ -28,13 +28,12 @@ export async function retryAside(
 ): Promise<RetryResult[]> {
   const { card, tickets } = await engine.look();
   if (card === null)
-    throw new FleetError(
-      'unknown_job',
-      `The engine ${engine.name} has no such job. Start a worker with its file first.`,
-    );
+    throw new FleetError('job_invalid', `The engine ${engine.name} has no such job.`, {
+      hint: 'calls fleet work JOB.json starts it',
+    });
   const unknown = accounts.find((id) => !tickets.some(({ account }) => account === id));
   if (unknown !== undefined)
-    throw new FleetError('unknown_job', `The job ${card.name} has no account ${unknown}.`, {
+    throw new FleetError('job_invalid', `The job ${card.name} has no account ${unknown}.`, {
       hint: 'calls fleet status --all lists its accounts',
     });
   const chosen = tickets.filter(({ account, state }) =>

@@ -101,17 +101,17 @@ describe('a write under a condition', () => {
       /refused the keys .*AccessDenied/,
     ],
     ['old keys', { status: 400, code: 'ExpiredToken' }, 'target_unavailable', /ExpiredToken/],
-    ['a missing bucket', { status: 404, code: 'NoSuchBucket' }, 'target_unfit', /no bucket .*Create it/],
+    ['a missing bucket', { status: 404, code: 'NoSuchBucket' }, 'unfit_place', /no bucket .*Create it/],
     [
       'another region',
       { status: 301, code: 'PermanentRedirect', headers: { 'x-amz-bucket-region': 'eu-west-9' } },
-      'target_unfit',
+      'unfit_place',
       /AWS_REGION=eu-west-9/,
     ],
     [
       'a request it does not know',
       { status: 501, code: 'NotImplemented' },
-      'target_unfit',
+      'unfit_place',
       /501 NotImplemented/,
     ],
   ])('says what a server has against it: %s', async (_, fault, code, words) => {
@@ -171,7 +171,7 @@ describe('the test of a server', () => {
     const other = open();
     const failed = await testConditions(other).catch((error: unknown) => error);
     other.close();
-    expect(failed).toMatchObject(error('target_unfit'));
+    expect(failed).toMatchObject(error('unfit_place'));
     expect(String(failed)).toMatch(words);
   });
 });
@@ -198,7 +198,7 @@ describe('the address of a bucket', () => {
     's3://calls/x?versionId=1',
   ])('is refused as %s, without repeating a secret', (into) => {
     const failed = () => openBucket(into, keys);
-    expect(failed).toThrow(expect.objectContaining(error('target_unfit')));
+    expect(failed).toThrow(expect.objectContaining(error('unfit_place')));
     expect(failed).not.toThrow(/hidden/);
   });
 

@@ -65,12 +65,12 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
       'unknown_account',
       'unfit_filter',
     ),
-    ...ofFleet('target_unavailable', 'target_unfit', 'target_locked'),
+    ...ofFleet('target_unavailable', 'unfit_place', 'target_locked'),
     ...['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'ENOENT', 'ECONNREFUSED', 'ETIMEDOUT'].map(coded),
     ...['53100', '53300', '57P01', '57P03', '08006', '58030'].map(coded),
     ...['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_IOERR_WRITE', 'UND_ERR_SOCKET'].map(coded),
   ],
-  engine: [...ofFleet('engine_unavailable', 'engine_unfit')],
+  engine: [...ofFleet('engine_unavailable')],
 };
 
 describe('trouble', () => {

@@ -164,7 +164,7 @@ describe('turns', () => {
     expect(tried).toEqual([first.id]);
     expect(await retryAside(engine)).toMatchObject([{ account: first.id, outcome: 'again' }]);
     await expect(retryAside(engine, { accounts: ['none'] })).rejects.toMatchObject({
-      code: 'unknown_job',
+      code: 'job_invalid',
     });
     await (await workerOn(source, source.job(into), { engine })).run();
     expect(sorted(await sidsIn(into))).toEqual(sorted(source.truth));

@@ -4,7 +4,6 @@ import { CliError } from '../errors.ts';
 import { exitOf } from '../exit-codes.ts';
 
 const hints: Readonly<Partial<Record<FleetErrorCode, string>>> = {
-  unknown_job: 'calls fleet work JOB.json starts it',
   engine_unavailable: 'check the address of --engine (CALLS_FLEET), and that the server runs',
 };
 

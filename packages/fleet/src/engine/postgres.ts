@@ -49,7 +49,7 @@ export async function openPostgresEngine(url: string, { job }: PostgresEngineOpt
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < 22 || (major === 22 && minor < 12))
     throw new FleetError(
-      'engine_unfit',
+      'unfit_place',
       `A job for several machines needs Node.js 22.12 or later, and this is ${process.versions.node}.`,
       { hint: 'Without CALLS_FLEET one process does the whole job, on any Node.js from 20.19 on.' },
     );
@@ -371,7 +371,7 @@ interface BossLibrary {
 function placeOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.pathname.length < 2)
-    throw new FleetError('engine_unfit', 'The address of an engine must be postgres://user@host/database.');
+    throw new FleetError('unfit_place', 'The address of an engine must be postgres://user@host/database.');
   const { protocol, host, pathname, username } = url;
   return `${protocol}//${username ? `${username}@` : ''}${host}${pathname}`;
 }
@@ -414,7 +414,7 @@ function trouble(error: unknown, name: string): unknown {
   if (refusal === undefined)
     return new FleetError('engine_unavailable', `The engine ${name} does not answer (${code}).`);
   const [what, hint] = refusal;
-  return new FleetError('engine_unfit', `The engine ${name} ${what} (${code}).`, { hint });
+  return new FleetError('unfit_place', `The engine ${name} ${what} (${code}).`, { hint });
 }
 
 /** By SQLSTATE or the beginning of one. */

@@ -68,10 +68,13 @@ export interface Bucket {
 }
 
 interface Request {
-  readonly query?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | null;
 }
+
+/** A request without any of it. */
+const plain: Request = { query: {}, headers: {}, body: null };
 
 interface Reply {
   readonly status: number;
@@ -87,7 +90,7 @@ const patience = 300_000;
 /**
  * Opens a bucket. It connects with the first request.
  *
- * @throws {FleetError} `target_unfit` when the address is not one, `credential_missing` when there are no keys.
+ * @throws {FleetError} `unfit_place` when the address is not one, `credential_missing` when there are no keys.
  */
 export function openBucket(into: string, env: Environment, retry = usualRetry): Bucket {
   const address = addressOf(into, env);
@@ -102,12 +105,13 @@ export function openBucket(into: string, env: Environment, retry = usualRetry): 
       do {
         const query = { 'list-type': '2', 'encoding-type': 'url', prefix: prefix + begin };
         const reply: Reply = await ask('GET', null, {
+          ...plain,
           query: token === null ? query : { ...query, 'continuation-token': token },
         });
         if (reply.status !== 200) throw refusal(reply);
         const page = readListing(reply.body.toString('utf8'));
         if (page === null)
-          throw new FleetError('target_unfit', `${endpoint.host} sent no list of the keys of ${name}.`, {
+          throw new FleetError('unfit_place', `${endpoint.host} sent no list of the keys of ${name}.`, {
             hint: 'Use a server that knows the requests of S3.',
           });
         for (const object of page.objects)
@@ -117,7 +121,7 @@ export function openBucket(into: string, env: Environment, retry = usualRetry): 
       } while (token !== null);
     },
     async get(key) {
-      const reply = await ask('GET', key, {});
+      const reply = await ask('GET', key, plain);
       if (reply.status === 200) return reply.body;
       if (isGone(reply)) return null;
       throw refusal(reply);
@@ -129,15 +133,15 @@ export function openBucket(into: string, env: Environment, retry = usualRetry): 
         'content-type': key.endsWith('.json') ? 'application/json' : 'application/octet-stream',
         'x-amz-meta-claim': mark,
       };
-      const reply = await ask('PUT', key, { headers, body });
+      const reply = await ask('PUT', key, { ...plain, headers, body });
       if (reply.status >= 200 && reply.status < 300) return etagOf(reply, name);
       if (reply.status !== 412 && !isGone(reply)) throw refusal(reply);
       // An earlier attempt may have been done although its answer was lost.
-      const there = await ask('HEAD', key, {});
+      const there = await ask('HEAD', key, plain);
       return there.headers.get('x-amz-meta-claim') === mark ? etagOf(there, name) : null;
     },
     async remove(key) {
-      await ask('DELETE', key, {}).catch(() => {});
+      await ask('DELETE', key, plain).catch(() => {});
     },
     close: () => closed.abort(new Error('the target was closed')),
   };
@@ -149,11 +153,7 @@ type Address = ReturnType<typeof addressOf>;
 function senderOf(address: Address, retry: RetryPolicy, closed: AbortSignal) {
   const { name, endpoint, bucket, prefix, ...keys } = address;
   const aws = new AwsClient({ ...keys, service: 's3', retries: 0 });
-  return async (
-    method: string,
-    key: string | null,
-    { query = {}, headers, body }: Request,
-  ): Promise<Reply> => {
+  return async (method: string, key: string | null, { query, headers, body }: Request): Promise<Reply> => {
     const url = new URL(endpoint);
     const path = key === null ? [bucket] : [bucket, ...`${prefix}${key}`.split('/')];
     url.pathname = path.map(encodeURIComponent).join('/');
@@ -167,7 +167,7 @@ function senderOf(address: Address, retry: RetryPolicy, closed: AbortSignal) {
       try {
         const response = await aws.fetch(url.href, {
           ...{ method, headers: signed, redirect: 'manual' },
-          ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+          ...(body === null ? {} : { body: new Uint8Array(body) }),
           signal: AbortSignal.any([closed, AbortSignal.timeout(patience)]),
         });
         const bytes = Buffer.from(await response.arrayBuffer());
@@ -194,7 +194,7 @@ function refusalOf({ name, endpoint: { host } }: Address, reply: Reply): FleetEr
   const { status, headers } = reply;
   const code = codeIn(reply);
   const said = code === null ? `${status}` : `${status} ${code}`;
-  const error = (of: 'target_unavailable' | 'target_unfit', what: string, hint: string) =>
+  const error = (of: 'target_unavailable' | 'unfit_place', what: string, hint: string) =>
     new FleetError(of, `${host} ${what}.`, { hint });
   if (mayPass(reply))
     return error(
@@ -203,11 +203,11 @@ function refusalOf({ name, endpoint: { host } }: Address, reply: Reply): FleetEr
       'It will be tried again.',
     );
   if (code === 'NoSuchBucket')
-    return error('target_unfit', `has no bucket for ${name}`, 'Create it, or correct the name.');
+    return error('unfit_place', `has no bucket for ${name}`, 'Create it, or correct the name.');
   if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed') {
     const region = headers.get('x-amz-bucket-region') ?? '';
     return error(
-      'target_unfit',
+      'unfit_place',
       `does not have ${name} in this region (${said})`,
       `Set AWS_REGION${/^[\w-]{1,40}$/.test(region) ? `=${region}` : ' to the region of the bucket'}.`,
     );
@@ -219,7 +219,7 @@ function refusalOf({ name, endpoint: { host } }: Address, reply: Reply): FleetEr
       'Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and that they may list the bucket, and get and put its objects.',
     );
   return error(
-    'target_unfit',
+    'unfit_place',
     `refused a request for ${name} (${said})`,
     'Use a server that knows the requests of S3, or another target.',
   );
@@ -248,7 +248,7 @@ const quoted = (etag: string): string => `"${etag.replace(/^W\/|"/g, '')}"`;
 function etagOf({ headers }: Reply, name: string): string {
   const etag = headers.get('etag');
   if (etag) return quoted(etag);
-  throw new FleetError('target_unfit', `The server of ${name} sends no ETag with an object.`, {
+  throw new FleetError('unfit_place', `The server of ${name} sends no ETag with an object.`, {
     hint: 'Use a server that does, or another target.',
   });
 }
@@ -260,7 +260,7 @@ function etagOf({ headers }: Reply, name: string): string {
 export async function testConditions(bucket: Bucket): Promise<void> {
   const key = `_fleet/${randomUUID()}`;
   const unfit = (what: string) =>
-    new FleetError('target_unfit', `The server of ${bucket.name} cannot keep two workers apart: ${what}.`, {
+    new FleetError('unfit_place', `The server of ${bucket.name} cannot keep two workers apart: ${what}.`, {
       hint: 'Use a later release of the server or reach it without the proxy in between, or use a folder or PostgreSQL.',
     });
   const write = (replaces: string | null) => bucket.put(key, Buffer.from(randomUUID()), replaces);
@@ -315,12 +315,12 @@ function addressOf(into: string, env: Environment) {
   const [, bucket, rest = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/s.exec(into) ?? [];
   // The text itself is not repeated: somebody may have written a key into it.
   if (bucket === undefined)
-    throw new FleetError('target_unfit', 'This address of a bucket cannot be used.', {
+    throw new FleetError('unfit_place', 'This address of a bucket cannot be used.', {
       hint: 'Write it as s3://bucket or s3://bucket/prefix. Names of buckets have 3 to 63 small letters, digits, dots and hyphens.',
     });
   const folders = rest.split('/').filter((part) => part !== '');
   if (folders.some((part) => part === '.' || part === '..' || /[\p{Cc}?#]/u.test(part)))
-    throw new FleetError('target_unfit', `The prefix of s3://${bucket} cannot be used.`, {
+    throw new FleetError('unfit_place', `The prefix of s3://${bucket} cannot be used.`, {
       hint: 'Folders of a prefix may not be . or .., and may not have ?, # or control characters.',
     });
   const name = ['s3:/', bucket, ...folders].join('/');
@@ -336,7 +336,7 @@ function addressOf(into: string, env: Environment) {
   const server = url ?? `https://s3.${region}.amazonaws.com`;
   const endpoint = URL.canParse(server) ? new URL(server) : null;
   if (endpoint === null || !/^https?:\/\/[^/@?#]+\/$/.test(endpoint.href))
-    throw new FleetError('target_unfit', 'AWS_ENDPOINT_URL is not the address of a server.', {
+    throw new FleetError('unfit_place', 'AWS_ENDPOINT_URL is not the address of a server.', {
       hint: 'Write it as https://host or https://host:port, without a path or a user name.',
     });
   const sessionToken = named('AWS_SESSION_TOKEN');

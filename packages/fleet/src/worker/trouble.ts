@@ -41,8 +41,8 @@ export function troubleOf(error: unknown): Trouble {
 
 function kindOf({ name, code, kind, url }: CallsError): TroubleKind {
   if (code === 'claim_lost') return 'lost';
-  if (code.startsWith('engine_')) return 'engine';
-  if (code.startsWith('target_')) return 'target';
+  if (code === 'engine_unavailable') return 'engine';
+  if (code.startsWith('target_') || code === 'unfit_place') return 'target';
   if (kind === 'keys' && name !== 'StoreError') return 'credential';
   if (kind === 'data' || kind === 'bug') return 'account';
   if (kind === 'disk' || name === 'StoreError') return 'target';

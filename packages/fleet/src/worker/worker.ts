@@ -301,7 +301,7 @@ class FleetWorker implements Worker {
   async #read(turn: Turn, signal: AbortSignal, done: { calls: number; requests: number }): Promise<TurnEnd> {
     const { job, target, name } = this.#options;
     const account = job.accounts.get(turn.account);
-    if (account === undefined) throw new FleetError('unknown_job', `The job has no account ${turn.account}.`);
+    if (account === undefined) throw new FleetError('job_invalid', `The job has no account ${turn.account}.`);
     const limiter = this.#limiters.get(account.id) ?? createLimiter(limitsOf(account));
     this.#limiters.set(account.id, limiter);
     const counting: Limiter = {
