@@ -1,3 +1,4 @@
+import { fields } from '../record/fields.ts';
 import type { Call } from '../record/generated/calls.ts';
 import { formatNaive } from '../time/naive.ts';
 
@@ -39,6 +40,7 @@ export function fixtureCalls(n: number, seed = 1): Call[] {
     const keyword = dice.pick(keywords);
     const isExtension = dice.next() < 0.15;
     return {
+      ...withoutValues,
       sid: `S${seed}-${String(i + 1).padStart(7, '0')}`,
       acct_id: '100001',
       date_added: formatNaive(clock),
@@ -49,6 +51,11 @@ export function fixtureCalls(n: number, seed = 1): Call[] {
     };
   });
 }
+
+/** What a field has that the lines below do not fill. */
+const withoutValues = Object.fromEntries(
+  fields.flatMap(({ name, deprecated }) => (deprecated ? [] : [[name, null]])),
+);
 
 interface Dice {
   next(): number;
