@@ -7,7 +7,7 @@ export const verify = command({
   summary: 'count what files and stores hold, and compare it with receipts and with the API',
   about:
     'Reads every row of a file, of all files in a folder, or of a store, and counts it. A file is compared with its receipt, ' +
-    'which calls export --receipt writes, a store with what its syncs have proved. --against-api reads the calls of the period ' +
+    'a store with what its syncs have proved. --against-api reads the calls of the period ' +
     'from the API as well, and names calls that are missing, more or changed; what a store lacks is read by its next sync. ' +
     'Callers who were erased and calls that were purged count apart. The exit status is 0 when nothing is wrong, else 3: also ' +
     'where nothing proves that all calls are there.',

@@ -14,26 +14,13 @@ import {
   type Target,
 } from '@call-attribution/fleet';
 import type { Args } from '../args/command.ts';
-import { CliError, Interrupted, UsageError } from '../errors.ts';
+import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { fleetFailure } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { refusePassword, storeUrl } from '../stores/open.ts';
-import { pause, whileWaiting } from '../term/waiting.ts';
-
-/** The job that was typed: by its name, or by its file. */
-export interface TypedJob {
-  readonly name: string;
-  /** What its file says; null when only the name was typed. */
-  readonly job: PlannedJob | null;
-}
-
-/** The job of the command line. A word that can be a name is one; anything else is the path of a file. */
-async function typedJob(word: string, io: Io): Promise<TypedJob> {
-  if (/^[a-z0-9-]{1,40}$/.test(word)) return { name: word, job: null };
-  const job = await readJob(resolve(io.cwd, word));
-  return { name: job.name, job };
-}
+import { untilOpen } from '../syncing/repeat.ts';
+import { whileWaiting } from '../term/waiting.ts';
 
 /** The URL of the engine that was typed or is in the environment; null when there is none. */
 export function engineUrl(args: Args, io: Io): string | null {
@@ -46,61 +33,40 @@ export function engineUrl(args: Args, io: Io): string | null {
   });
 }
 
-/** Milliseconds that a task other than work waits for an engine, and between two tries. */
-const [patience, retryMs] = [30_000, 1_000];
-
-/** Opens the engine of a job. `work` waits for one that does not answer; other tasks give up after half a minute. */
-export async function openEngine(url: string, job: string, args: Args, io: Io): Promise<Engine> {
-  return answered(() => openPostgresEngine(storeUrl(url, io), { job }), args, io);
+/** Opens the engine of a job. `work` waits for one that does not answer. */
+export function openEngine(url: string, job: string, args: Args, io: Io): Promise<Engine> {
+  const everyMs = args.command === 'fleet work' ? 10_000 : null;
+  return untilOpen(() => openPostgresEngine(storeUrl(url, io), { job }), { everyMs }, io);
 }
 
-async function answered<T>(work: () => Promise<T>, args: Args, io: Io): Promise<T> {
-  const end = performance.now() + (args.command === 'fleet work' ? Number.POSITIVE_INFINITY : patience);
-  let isSaid = false;
-  return whileWaiting(null, async () => {
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        if (io.signal.aborted) throw new Interrupted();
-        const isAway = CallsError.is(error) && error.code === 'engine_unavailable';
-        if (!isAway || performance.now() >= end) throw error;
-        if (!isSaid) say(io, `${error.summary.replace(/\.$/, '')}; waiting (Ctrl-C ends)`);
-        isSaid = true;
-        await pause(retryMs, io.signal);
-      }
-    }
-  });
-}
-
-/** The job and its engine, for a task that looks at what others do. */
-export async function openShared(args: Args, io: Io): Promise<TypedJob & { readonly engine: Engine }> {
-  const url = engineUrl(args, io);
-  if (url === null) {
-    throw new UsageError(
-      `calls ${args.command} needs the engine that workers share: --engine postgres://user@host/name, or CALLS_FLEET`,
-      {
-        hints: [
-          'without one, calls fleet work JOB.json does the whole job in one process, and says how it is',
-        ],
-      },
-    );
-  }
-  const [word] = args.words;
-  const typed = word === undefined ? await onlyJob(url, args, io) : await typedJob(word, io);
-  return { ...typed, engine: await openEngine(url, typed.name, args, io) };
-}
-
-async function onlyJob(url: string, args: Args, io: Io): Promise<TypedJob> {
-  const jobs = await answered(() => jobsIn(storeUrl(url, io)), args, io);
-  const [name, ...more] = jobs;
-  if (name !== undefined && more.length === 0) return { name, job: null };
+/** The job that was typed and its engine, for a task that looks at what others do. `job`: its file, where that was typed. */
+export async function openShared(
+  args: Args,
+  io: Io,
+): Promise<{ readonly name: string; readonly job: PlannedJob | null; readonly engine: Engine }> {
   const command = `calls ${args.command}`;
-  throw name === undefined
-    ? new UsageError('the engine has no job', { hints: ['calls fleet work JOB.json starts one'] })
-    : new UsageError(`${command}: the engine has several jobs: ${jobs.join(', ')}`, {
-        hints: [`${command} ${name}`],
+  const url = engineUrl(args, io);
+  if (url === null)
+    throw new UsageError(
+      `${command} needs the engine that workers share: --engine postgres://user@host/name, or CALLS_FLEET`,
+      { hints: ['without one, calls fleet work JOB.json does the whole job in one process'] },
+    );
+  const [word] = args.words;
+  // A word that can be a name is one; anything else is the path of a file.
+  const isFile = word !== undefined && !/^[a-z0-9-]{1,40}$/.test(word);
+  const job = isFile ? await readJob(resolve(io.cwd, word)) : null;
+  let name = job?.name ?? word;
+  if (name === undefined) {
+    const [only, ...more] = await jobsIn(storeUrl(url, io));
+    if (only === undefined)
+      throw new UsageError('the engine has no job', { hints: ['calls fleet work JOB.json starts one'] });
+    if (more.length > 0)
+      throw new UsageError(`${command}: the engine has several jobs: ${[only, ...more].join(', ')}`, {
+        hints: [`${command} ${only}`],
       });
+    name = only;
+  }
+  return { name, job, engine: await openEngine(url, name, args, io) };
 }
 
 /** Opens the target of a job, with the password of PGPASSWORD and paths from the folder of the command. */

@@ -5,7 +5,7 @@ import { Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { clientOf, credentialsOf, openShared } from './place.ts';
-import { reasonText } from './words.ts';
+import { reasonText } from './status.ts';
 
 /** `calls fleet retry`: takes what was set aside back into the work, once its reason is gone. */
 export async function retry(args: Args, io: Io): Promise<number> {

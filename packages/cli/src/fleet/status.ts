@@ -1,72 +1,177 @@
 import { setTimeout } from 'node:timers/promises';
-import { type FleetStatus, statusOf } from '@call-attribution/fleet';
+import { type AccountStatus, type FleetStatus, statusOf } from '@call-attribution/fleet';
 import type { Args } from '../args/command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, show, shownText, write, writeRaw } from '../io.ts';
-import { styleFor, widthOf } from '../term/style.ts';
+import { count, plural, span } from '../term/numbers.ts';
+import { type Style, styleFor, widthOf } from '../term/style.ts';
+import { type Column, renderTable } from '../term/table.ts';
 import { whileWaiting } from '../term/waiting.ts';
+import { printable, wrap } from '../term/width.ts';
 import { openShared, unknownJob } from './place.ts';
-import { statusLine, statusScreen } from './status-screen.ts';
-import { hasTrouble } from './words.ts';
 
-/** Milliseconds between two looks with --watch: on a terminal, and elsewhere. */
-const [redraw, logged] = [1_000, 10_000];
-/** `calls fleet status`: what runs, which accounts are stuck, why, and what helps. */
+/** `calls fleet status`: what runs, which accounts are stuck, why, and what helps; again and again with --watch. */
 export async function status(args: Args, io: Io): Promise<number> {
   const { name, engine } = await openShared(args, io);
-  const read = async (): Promise<FleetStatus> => {
-    const found = statusOf(await engine.look(), io.clock.now());
-    if (found === null) throw unknownJob(name);
-    return found;
-  };
+  const all = args.flag('all');
+  const isJson = args.flag('json');
+  const repaints = io.stdout.isTTY === true && io.env.TERM !== 'dumb' && !isJson;
+  const screen = (status: FleetStatus): string[] =>
+    statusScreen(status, { width: widthOf(io.stdout, io.env), style: styleFor(io.stdout, io.env), all });
   try {
-    if (args.flag('watch')) return await watch(read, args, io);
-    await print(await read(), args, io);
-    return exitCodes.ok;
+    return await whileWaiting(args.flag('watch') ? null : 'waiting for the engine', async () => {
+      while (!io.signal.aborted) {
+        const status = statusOf(await engine.look(), io.clock.now());
+        if (status === null) throw unknownJob(name);
+        const accounts = status.accounts.filter((account) => all || hasTrouble(account));
+        if (isJson) await write(io.stdout, `${JSON.stringify({ ...status, accounts })}\n`);
+        else if (!args.flag('watch')) await show(io, screen(status));
+        else if (!repaints) await show(io, [headOf(status).join(', ')]);
+        else {
+          // From the top: a terminal whose size changes stays right.
+          const shown = screen(status).slice(0, (io.stdout.rows ?? 24) - 1);
+          await writeRaw(io.stdout, `\u001b[H\u001b[J${shown.map(shownText).join('\n')}\n`);
+        }
+        if (!args.flag('watch') || status.state === 'done') return exitCodes.ok;
+        await setTimeout(repaints ? 1_000 : 10_000, undefined, { signal: io.signal }).catch(() => {});
+      }
+      return exitCodes.interrupted;
+    });
   } finally {
     await engine.close();
   }
 }
 
-async function print(status: FleetStatus, args: Args, io: Io): Promise<void> {
-  if (args.flag('json')) return write(io.stdout, `${JSON.stringify(forPrograms(status, args))}\n`);
-  return show(io, screen(status, args, io));
+/** Time after which trouble that passes by itself is worth a look. */
+const failingMs = 600_000;
+
+/** Whether an account needs a look. */
+const hasTrouble = ({ state, whole, troubleForMs }: AccountStatus): boolean =>
+  state === 'aside' || whole === false || (state === 'later' && troubleForMs >= failingMs);
+
+/** How far a job is, in parts of one line. */
+function headOf(status: FleetStatus): string[] {
+  const { job, into, state, states, forMs, calls, total, accounts, workers, leftMs } = status;
+  const read = accounts.filter(({ whole }) => whole !== null).length;
+  // By the counts of the servers, else by accounts.
+  let share = accounts.length > 0 ? read / accounts.length : 1;
+  if (total !== null && total > 0) share = Math.min(1, calls / total);
+  const done = states.aside === 0 ? 'done' : 'done, except what is set aside';
+  const isRunning = state === 'running';
+  return [
+    `${job} ${isRunning ? `running for ${span(forMs)}` : done}`,
+    `into ${printable(into)}`,
+    `${(Math.floor(share * 1000) / 10).toFixed(1)} %`,
+    total === null ? plural(calls, 'call') : `${count(calls)} of ${plural(total, 'call')}`,
+    ...(workers.length === 0
+      ? []
+      : [
+          `${count(Math.round(status.callsPerSecond))} calls/s`,
+          `${status.requestsPerSecond.toFixed(1)} requests/s`,
+        ]),
+    ...(isRunning && leftMs !== null && leftMs > 0 ? [`about ${span(leftMs)} left`] : []),
+  ];
 }
 
-const screen = (status: FleetStatus, args: Args, io: Io): string[] =>
-  statusScreen(status, {
-    width: widthOf(io.stdout, io.env),
-    style: styleFor(io.stdout, io.env),
-    all: args.flag('all'),
+/** Why an account is stuck; empty when it is not. */
+export function whyText({ state, trouble, troubleForMs, whole, lacks }: AccountStatus): string {
+  if (trouble === null) return whole === false ? (lacks ?? 'not whole') : '';
+  const reason = reasonText(trouble.code, trouble.message);
+  return state === 'later' ? `${reason}; for ${span(troubleForMs)}, tried again` : reason;
+}
+
+/** The code, and what happened. */
+export const reasonText = (code: string, message: string | null): string =>
+  message ? `${code}: ${message.replace(/\.$/, '')}` : code;
+
+const workerColumns: readonly Column[] = [
+  { title: 'WORKER', min: 12, rank: 0 },
+  { title: 'VERSION', min: 7, rank: 8 },
+  { title: 'SLOTS', align: 'right', min: 5, rank: 2 },
+  { title: 'CALLS/S', align: 'right', min: 7, rank: 3 },
+  { title: 'REQUESTS/S', align: 'right', min: 10, rank: 4 },
+  { title: 'STATE', min: 7, rank: 1 },
+];
+
+const accountColumns: readonly Column[] = [
+  { title: 'ACCOUNT', min: 8, rank: 0 },
+  { title: 'STATE', min: 9, rank: 1 },
+  { title: 'CALLS', align: 'right', min: 8, rank: 3 },
+  { title: 'NEWEST', min: 10, rank: 4 },
+  { title: 'WORKER', min: 6, rank: 5 },
+];
+
+/** How the status of a job is drawn. */
+export interface ScreenOptions {
+  /** Null: nothing is cut. */
+  readonly width: number | null;
+  readonly style: Style;
+  /** All accounts, and not only ten of those that are stuck. */
+  readonly all: boolean;
+}
+
+/** The status of a job for people: how far it is, who works, what is stuck, why, and what helps. */
+export function statusScreen(status: FleetStatus, { width, style, all }: ScreenOptions): string[] {
+  const { job, state, states, workers, lagMs, accounts } = status;
+  const flow = (parts: readonly string[]): string[] => wrap(parts.join(', '), width ?? 1000);
+  /** A table with the reasons below its rows, where they are never cut. */
+  const table = (columns: readonly Column[], rows: readonly { cells: string[]; below: string[] }[]) => {
+    const [head = '', ...lines] = renderTable(
+      columns,
+      rows.map(({ cells }) => cells),
+      { width, style },
+    ).lines;
+    const below = (at: number): string[] =>
+      (rows[at]?.below ?? []).flatMap((text) => wrap(printable(text), (width ?? 1000) - 2));
+    return [head, ...lines.flatMap((line, at) => [line, ...below(at).map((text) => `  ${text}`)])];
+  };
+  const isAtWork = workers.some((worker) => worker.state !== 'silent');
+  const working = workers.map((worker) => {
+    const { name, version, busy, slots, callsPerSecond, requestsPerSecond, silentForMs, why } = worker;
+    const speed = [count(Math.round(callsPerSecond)), requestsPerSecond.toFixed(1)];
+    let below = why === null ? [] : [why];
+    if (worker.state === 'silent') below = [`no sign of life for ${span(silentForMs)}; others have its work`];
+    return { cells: [name, version, `${busy}/${slots}`, ...speed, worker.state], below };
   });
-
-/** Without --all only the stuck accounts, as on the screen. */
-function forPrograms(status: FleetStatus, args: Args): FleetStatus {
-  if (args.flag('all')) return status;
-  return { ...status, accounts: status.accounts.filter(hasTrouble) };
-}
-
-/** Shows the status again and again, until the job is over or Ctrl-C. */
-async function watch(read: () => Promise<FleetStatus>, args: Args, io: Io): Promise<number> {
-  const repaints = io.stdout.isTTY === true && io.env.TERM !== 'dumb' && !args.flag('json');
-  if (repaints) await writeRaw(io.stdout, '\u001b[2J');
-  return whileWaiting(null, async () => {
-    while (!io.signal.aborted) {
-      const status = await read();
-      if (repaints) await paint(screen(status, args, io), io);
-      else if (args.flag('json')) await print(status, args, io);
-      else await show(io, [statusLine(status)]);
-      if (status.state === 'done') return exitCodes.ok;
-      await setTimeout(repaints ? redraw : logged, undefined, { signal: io.signal }).catch(() => {});
-    }
-    return exitCodes.interrupted;
+  const counted = Object.entries({ ...states, 'set aside': states.aside, aside: 0 })
+    .filter(([, accounts]) => accounts > 0)
+    .map(([name, accounts]) => `${name} ${count(accounts)}`);
+  const chosen = all ? accounts : accounts.filter(hasTrouble);
+  const shown = all ? chosen : chosen.slice(0, 10);
+  const stuck = shown.map((account) => {
+    const { id, state, calls, total, whole, newest, worker } = account;
+    const held = calls === null ? '' : count(calls);
+    const isOpen = calls !== null && whole === null && total !== null;
+    const why = whyText(account);
+    return {
+      cells: [
+        id,
+        state === 'aside' ? 'set aside' : state,
+        isOpen ? `${held} of ${count(total)}` : held,
+        newest ?? '',
+        worker ?? '',
+      ],
+      below: [
+        ...(why === '' ? [] : [why]),
+        ...(state === 'aside' ? [`→ calls fleet retry ${job} --account ${id}`] : []),
+      ],
+    };
   });
-}
-
-/** Over what was there before, from the top: a terminal whose size changes stays right. */
-function paint(lines: readonly string[], io: Io): Promise<void> {
-  const rows = io.stdout.rows ?? 24;
-  const shown = lines.length < rows ? lines : lines.slice(0, rows - 1);
-  const text = shown.map((line) => `${shownText(line)}\u001b[K`).join('\n');
-  return writeRaw(io.stdout, `\u001b[H${text}\u001b[J\n`);
+  const head = headOf(status);
+  return [
+    ...flow(head.slice(0, 2)),
+    ...flow(head.slice(2)),
+    ...(state === 'running' && !isAtWork
+      ? [style.yellow('no worker is at work → calls fleet work JOB.json')]
+      : []),
+    ...(working.length > 0 ? ['', ...table(workerColumns, working)] : []),
+    '',
+    ...flow([
+      ...counted,
+      ...(lagMs === null ? [] : [`each read in the last ${span(lagMs)}`]),
+      ...(all ? [] : ['--all lists all accounts']),
+    ]),
+    ...(stuck.length > 0 ? table(accountColumns, stuck) : []),
+    ...(chosen.length > shown.length ? [`and ${count(chosen.length - shown.length)} more`] : []),
+  ];
 }

@@ -17,13 +17,14 @@ import {
 import type { Args } from '../args/command.ts';
 import { interval } from '../args/interval.ts';
 import { Interrupted, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { serveStatus } from '../serving/status-server.ts';
-import { plural, span } from '../term/numbers.ts';
+import { count, plural, span } from '../term/numbers.ts';
+import { progressLine } from '../term/progress.ts';
 import { whileWaiting } from '../term/waiting.ts';
 import { credentialsOf, engineUrl, openEngine, targetAt } from './place.ts';
-import { sayEnd } from './work-end.ts';
-import { logEvent, workLine } from './work-line.ts';
+import { reasonText, whyText } from './status.ts';
 
 /** `calls fleet work`: works on a job until it is done, or until Ctrl-C. */
 export async function work(args: Args, io: Io): Promise<number> {
@@ -57,62 +58,85 @@ interface WorkSet {
 
 async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
   const { job, engine, target, slots, grace } = set;
+  const { isShared } = engine;
   const name = args.text('name') ?? workerName(randomBytes(2).toString('hex'));
   const look = async (): Promise<FleetStatus | null> => statusOf(await engine.look(), io.clock.now());
   const metrics = createWorkerMetrics(() => worker, look);
+  const isLog = args.flag('log');
   const onEvent = (event: WorkerEvent): void => {
     metrics.observe(event);
-    if (args.flag('log')) logEvent(event, name, io);
-    else sayEvent(event, engine.isShared, io);
+    const { kind, ...facts } = event;
+    const time = new Date(io.clock.now()).toISOString();
+    if (isLog) say(io, JSON.stringify({ time, kind, worker: name, ...facts }));
+    else if (event.kind === 'turn' && event.outcome === 'aside')
+      say(io, `  ${event.account} is set aside: ${reasonText(event.code ?? 'failed', event.message)}`);
+    else if (event.kind === 'worker' && event.why !== null && (isShared || event.state === 'resting'))
+      say(io, `  ${event.state}: ${event.why}`);
   };
   const worker: Worker = createWorker({
     ...{ job, engine, target, name, slots, onEvent },
     credentials: credentialsOf(args, io),
     clock: io.clock,
   });
-  const about = [
-    `${plural(job.accounts.size, 'account')} into ${job.into}`,
-    ...(job.filter ? [`filter ${job.filter}`] : []),
-  ];
-  say(io, `${job.name}: ${about.join(', ')}`);
+  const filter = job.filter ? `, filter ${job.filter}` : '';
+  say(io, `${job.name}: ${plural(job.accounts.size, 'account')} into ${job.into}${filter}`);
   const stopStatus = await serveStatus(args, metrics, io);
-  const where = engine.isShared ? `shared by ${engine.name}` : 'in this process';
+  const where = isShared ? `shared by ${engine.name}` : 'in this process';
   say(io, `${name}: ${plural(slots, 'slot')}, ${where}; Ctrl-C stops it`);
-  const line = workLine(worker, look, args, io);
-  try {
-    await whileWaiting(null, () => runUntilStopped(worker, grace, line.close, io));
-  } finally {
-    line.close();
-    stopStatus();
-  }
-  if (io.signal.aborted) {
-    throw new Interrupted(['what was committed stays; the same command continues from there']);
-  }
-  const status = await look();
-  if (status === null) throw new Error('the engine has lost the job');
-  return sayEnd(status, { isOwn: !engine.isShared }, io);
-}
-
-/** What is worth a line at once: an account that is set aside, and a worker that cannot work. */
-function sayEvent(event: WorkerEvent, isShared: boolean, io: Io): void {
-  if (event.kind === 'turn' && event.outcome === 'aside')
-    say(io, `  ${event.account} is set aside: ${event.code}: ${(event.message ?? '').replace(/\.$/, '')}`);
-  if (event.kind === 'worker' && event.why !== null && (isShared || event.state === 'resting'))
-    say(io, `  ${event.state}: ${event.why}`);
-}
-
-/** Works; after Ctrl-C ends what is under way. */
-async function runUntilStopped(worker: Worker, grace: number, quiet: () => void, io: Io): Promise<void> {
+  const isDumb = io.env.TERM === 'dumb';
+  const line = progressLine(io.stderr, { label: job.name, clock: performance, everyMs: 1_000, isDumb });
+  const timer = setInterval(
+    async () => {
+      const status = await look().catch(() => null);
+      const { busy, callsPerSecond, state, why } = worker.card;
+      const doing = why === null ? `${busy} of ${plural(slots, 'slot')}` : `${state}: ${why}`;
+      const note = status === null ? 'the engine does not answer' : doing;
+      if (!io.signal.aborted)
+        line.update({ done: status?.calls ?? 0, total: status?.total ?? null, rate: callsPerSecond, note });
+    },
+    io.stderr.isTTY === true ? 1_000 : 10_000,
+  );
+  if (isLog) clearInterval(timer);
+  // After Ctrl-C what is under way is ended.
   const leave = (): void => {
-    quiet();
+    line.close();
     say(io, `leaving: what is under way has ${span(grace)} to end; a second Ctrl-C ends at once`);
     worker.leave(grace);
   };
   io.signal.addEventListener('abort', leave, { once: true });
   if (io.signal.aborted) leave();
   try {
-    await worker.run();
+    await whileWaiting(null, () => worker.run());
   } finally {
     io.signal.removeEventListener('abort', leave);
+    clearInterval(timer);
+    line.close();
+    stopStatus();
   }
+  if (io.signal.aborted)
+    throw new Interrupted(['what was committed stays; the same command continues from there']);
+  const status = await look();
+  if (status === null) throw new Error('the engine has lost the job');
+  return sayEnd(status, isShared, io);
+}
+
+/** Accounts with trouble that are named. */
+const most = 10;
+
+/** Says what has become of the job, and returns the exit status. */
+function sayEnd({ job, into, accounts, calls }: FleetStatus, isShared: boolean, io: Io): number {
+  const bad = accounts.filter(({ state, whole }) => state === 'aside' || whole !== true);
+  const proved = `${count(accounts.length - bad.length)} of ${plural(accounts.length, 'account')} proved`;
+  say(io, `${job}: ${proved}, ${plural(calls, 'call')} in ${into}`);
+  for (const account of bad.slice(0, most)) {
+    say(io, `  ${account.id}: ${whyText(account)}`);
+    if (isShared) say(io, `  → calls fleet retry ${job} --account ${account.id}`);
+  }
+  if (bad.length > most) say(io, `  and ${plural(bad.length - most, 'more account')}`);
+  // What is in memory is gone; the target knows what is committed.
+  if (bad.length > 0 && !isShared)
+    say(io, '  → correct the cause and run the same command again; it reads only what is missing');
+  if (bad.length === 0) return exitCodes.ok;
+  const areRefused = bad.every(({ trouble }) => trouble?.kind === 'credential');
+  return areRefused && bad.length === accounts.length ? exitCodes.refused : exitCodes.incomplete;
 }
