@@ -229,7 +229,10 @@ describe('calls serve --every', () => {
   test.each([
     [['--store', 'sqlite:x.db', '--lookback', '1d'], '--lookback goes with --every'],
     [['--account', '101'], '--account goes with --every'],
-    [['--every', '1h', '--sandbox'], '--every is for your own store; remove --every or --sandbox'],
+    [
+      ['--every', '1h', '--lookback', '1d', '--sandbox'],
+      '--every is for your own store; remove --every or --sandbox',
+    ],
     [['--every', '1h', '--records', '5'], '--records is for the sandbox'],
     [['--every', '1h'], 'calls serve --every needs a store: --store sqlite:calls.db'],
     [['--every', 'soon', '--store', 'sqlite:x.db'], '--every must be'],

@@ -41,8 +41,6 @@ export const serve = command({
     ],
   ],
   async run(args, io) {
-    if (args.flag('hash-password'))
-      return (await import('../serving/hash-password.ts')).hashPassword(args, io);
     return (await import('../serving/serve.ts')).serve(args, io);
   },
 });

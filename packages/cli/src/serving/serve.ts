@@ -1,50 +1,253 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { isLoopback, readSmallFile } from '@call-attribution/core/settings';
+import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { Sandbox } from '@call-attribution/sandbox';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
+import {
+  createService,
+  type Feed,
+  hashPassword,
+  type Listening,
+  type ListenOptions,
+  type LogEntry,
+  readFeeds,
+} from '@call-attribution/service';
+import { serviceDefaults } from '@call-attribution/service/defaults';
 import type { Args, Handler } from '../args/command.ts';
+import { interval } from '../args/interval.ts';
+import { askHidden, canAsk } from '../config/prompt.ts';
 import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
-import { UsageError } from '../errors.ts';
+import { systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { chooseStore } from '../stores/open.ts';
-import { count } from '../term/numbers.ts';
+import { type Io, say, write } from '../io.ts';
+import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
+import { again, sayRetry } from '../syncing/repeat.ts';
+import { openSync, type Sync, saySync } from '../syncing/sync.ts';
+import { count, duration, plural } from '../term/numbers.ts';
 import { stopped } from '../term/waiting.ts';
-import { readFeedFile, refuseStrangeAccounts, sayFeeds } from './feeds.ts';
-import { explainListening, hostOf, listenOptions, pagePassword, serviceOptions } from './options.ts';
-import { type Serving, serveStore } from './store.ts';
-import { sayReady, voiceOf } from './voice.ts';
-
-/** `calls serve`: the API on this machine, over generated calls or your own store, which it keeps up to date if it is told to. */
-export const serve: Handler = async (args, io) => {
-  const settings = readFileSettings(args, io);
-  const section = readServiceSection(settings);
-  const feeds = await readFeedFile(args.text('feeds'), settings.timeZone?.value ?? null, io);
-  const chosen = chooseStore(args, settings, io);
-  if (args.flag('sandbox') || args.flag('accounts') || (chosen === null && !args.flag('every'))) {
-    refuseOptions(args, ofSync, 'goes with --every, which keeps a store up to date');
-    if (args.flag('every'))
-      throw new UsageError('--every is for your own store; remove --every or --sandbox');
-    // Generated calls go into a store that was named for them, and not into your own.
-    const store = args.text('store') === null ? null : (chosen?.url ?? null);
-    return serveSandbox({ args, io, settings, section, feeds }, store);
-  }
-  refuseOptions(args, ofSandbox, 'is for the sandbox, which --store none serves');
-  if (!args.flag('every')) refuseOptions(args, ofSync, 'goes with --every, which keeps a store up to date');
-  return serveStore({ args, io, settings, section, feeds }, chosen);
-};
 
 const ofSandbox = ['records', 'seed', 'accounts', 'to', 'live'];
 const ofSync = ['lookback', 'account', 'all-accounts', 'on-bad-record'];
 
-function refuseOptions(args: Args, names: readonly string[], reason: string): void {
-  const stray = names.find((name) => args.flag(name));
-  if (stray !== undefined) throw new UsageError(`--${stray} ${reason}`);
+/** What a command that serves was told, and how it speaks. */
+interface Serving {
+  readonly args: Args;
+  readonly io: Io;
+  readonly settings: Settings;
+  readonly feeds: readonly Feed[];
+  readonly at: ListenOptions;
+  /** Settings of the service, apart from what it serves. */
+  readonly service: Omit<Parameters<typeof createService>[0], 'store' | 'page'>;
+  readonly password: string | null;
+  /** Is stderr a log for programs? */
+  readonly isLog: boolean;
+  /** A sentence for people; nothing in a log. */
+  notify(line: string): void;
+  /** A line of the log. */
+  log(level: 'info' | 'error', message: string, facts: object): void;
 }
 
-async function serveSandbox({ args, io, section, feeds }: Serving, store: string | null): Promise<number> {
+/** `calls serve`: the API on this machine, over generated calls or your own store, which it keeps up to date if it is told to. */
+export const serve: Handler = async (args, io) => {
+  if (args.flag('hash-password')) {
+    await write(io.stdout, `${await hashPassword(await readPassword(io))}\n`);
+    return exitCodes.ok;
+  }
+  const settings = readFileSettings(args, io);
+  const feeds = await readFeedFile(args.text('feeds'), settings.timeZone?.value ?? null, io);
+  const chosen = chooseStore(args, settings, io);
+  const refuse = (names: readonly string[], reason: string): void => {
+    const stray = names.find((name) => args.flag(name));
+    if (stray !== undefined) throw new UsageError(`--${stray} ${reason}`);
+  };
+  const isEvery = args.flag('every');
+  const isSandbox = args.flag('sandbox') || args.flag('accounts') || (chosen === null && !isEvery);
+  if (isSandbox && isEvery)
+    throw new UsageError('--every is for your own store; remove --every or --sandbox');
+  if (!isEvery) refuse(ofSync, 'goes with --every, which keeps a store up to date');
+  if (!isSandbox) refuse(ofSandbox, 'is for the sandbox, which --store none serves');
+
+  const [cert, key] = [args.text('tls-cert'), args.text('tls-key')];
+  if ((cert === null) !== (key === null)) throw new UsageError('TLS needs both --tls-cert and --tls-key');
+  const host = args.text('host') ?? serviceDefaults.host;
+  const tls = cert === null || key === null ? null : { cert: pem(cert, io), key: pem(key, io) };
+  const at = {
+    ...{ host, tls },
+    port: args.integer('port') ?? serviceDefaults.port,
+    adminPort: args.integer('status-port'),
+  };
+  const password = io.env.CALLS_PAGE_PASSWORD || null;
+  // It is sent with each request, so nobody may read along.
+  if (password !== null && tls === null && !isLoopback(host))
+    throw new UsageError(`CALLS_PAGE_PASSWORD would cross the network unencrypted: ${host} has no TLS`, {
+      hints: [
+        'give --tls-cert and --tls-key, or stay on --host 127.0.0.1 behind a proxy with TLS',
+        'without the variable the page asks for keys',
+      ],
+    });
+  const { rateRequests: requests, ratePer: per, drainTimeout, log, ...others } = readServiceSection(settings);
+  const { synchronous: _, poolSize: __, statementTimeout: ___, ...limits } = others;
+  const isWritten = (log ?? (isSandbox ? 'off' : 'json')) === 'json';
+  const isLog = isWritten && io.stderr.isTTY !== true;
+  const serving: Serving = {
+    ...{ args, io, settings, feeds, at, password, isLog },
+    service: {
+      ...limits,
+      ...(drainTimeout === null ? {} : { drainTimeout }),
+      feeds,
+      rateLimit: requests === 0 ? null : { requests, per },
+      log: isWritten ? (entry: LogEntry) => say(io, JSON.stringify(entry)) : null,
+    },
+    notify: (line) => (isLog ? undefined : say(io, line)),
+    log: (level, message, facts) =>
+      say(io, JSON.stringify({ time: new Date(io.clock.now()).toISOString(), level, message, ...facts })),
+  };
+  if (!isSandbox) return serveStore(serving, chosen);
+  // Generated calls go into a store that was named for them, and not into your own.
+  return serveSandbox(serving, args.text('store') === null ? null : (chosen?.url ?? null));
+};
+
+/** Most bytes of a certificate with its chain. */
+const pemBytes = 1024 * 1024;
+
+function pem(path: string, io: Io): string {
+  try {
+    return readSmallFile(resolve(io.cwd, path), pemBytes).text;
+  } catch (cause) {
+    throw new UsageError(`the file ${path} cannot be read (${systemCode(cause)})`, { cause });
+  }
+}
+
+/** A password that is typed, or the first line of stdin. */
+async function readPassword(io: Io): Promise<string> {
+  if (canAsk(io)) return askHidden('Password of the feed (not shown)', io);
+  let text = '';
+  for await (const chunk of io.stdin) text += String(chunk);
+  const [password = ''] = text.split(/\r?\n/);
+  if (password.length >= 12) return password;
+  throw new UsageError('the password on stdin must have at least 12 characters', {
+    hints: ['it is not an option, so that it stays out of the shell history'],
+  });
+}
+
+/** The feeds of a file; none without one. `timeZone` is that of the settings, for feeds that name none. */
+async function readFeedFile(file: string | null, timeZone: string | null, io: Io): Promise<Feed[]> {
+  if (file === null) return [];
+  const path = resolve(io.cwd, file);
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`--feeds: cannot read ${file} (${systemCode(cause)})`, { cause });
+  });
+  return readFeeds(text, { source: file, folder: dirname(path), env: io.env, timeZone });
+}
+
+/** A feed of an account that is not there would be empty without anybody noticing. An empty store is filled later. */
+function refuseStrangeAccounts(feeds: readonly Feed[], accounts: readonly { readonly id: string }[]): void {
+  const strange = feeds.find(({ account }) => !accounts.some(({ id }) => id === account));
+  if (strange === undefined || accounts.length === 0) return;
+  throw new UsageError(
+    `the feed ${strange.path} is of account ${strange.account}, which is not in the store`,
+    { hints: [`it has ${accounts.map(({ id }) => id).join(', ')}`] },
+  );
+}
+
+/** Prints the line of --ready-json, for which programs wait, and says what people need to know. */
+async function sayReady(
+  { args, io, feeds, at, isLog, notify, log }: Serving,
+  { url, legacyUrl }: Pick<Listening, 'url' | 'legacyUrl'>,
+  accounts: readonly object[],
+  lines: readonly string[],
+): Promise<void> {
+  if (args.flag('ready-json')) await write(io.stdout, `${JSON.stringify({ url, legacyUrl, accounts })}\n`);
+  if (isLog) log('info', 'listening', { url });
+  for (const line of lines) notify(line);
+  for (const { path, format, account, days, access } of feeds) {
+    const by = access === null ? 'no password' : `user ${access.user}`;
+    notify(`feed ${url}${path}: ${format.title}, account ${account}, last ${days} days, ${by}`);
+  }
+  if (feeds.length === 0) return;
+  notify(`how they are doing: ${url}/feeds`);
+  if (url.startsWith('http:') && !isLoopback(at.host ?? ''))
+    notify(
+      'note: over http others can read the passwords; use --tls-cert and --tls-key, or a proxy with TLS',
+    );
+}
+
+/** The service says in its message what is wrong with the address or a proxy; choosing another one is up to the user. */
+function explainListening(error: unknown): never {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const isUsage = error instanceof RangeError || systemCode(cause) !== null;
+  if (!(error instanceof Error) || !isUsage) throw error;
+  const hints =
+    systemCode(cause) === 'EADDRINUSE' ? ['--port N names another one, --port 0 any free one'] : [];
+  throw new UsageError(error.message, { hints, cause: cause ?? error });
+}
+
+/** Serves a store as the API, with its page and feeds. `--every` keeps it up to date. */
+async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise<number> {
+  const { args, io, settings, feeds, at, password, notify, log, isLog } = serving;
+  const everyMs = interval(args, 'every');
+  const onFailure = (message: string): void => {
+    if (isLog) log('error', 'sync failed', { error: message });
+    else sayRetry(message, everyMs ?? 0, io);
+  };
+  let sync: Sync | null = null;
+  if (everyMs !== null) {
+    const accounts = [...new Set(feeds.map(({ account }) => account))];
+    const ofFeeds = accounts.length === 0 ? {} : { accounts };
+    sync = await openSync(args, io, { command: 'calls serve --every', everyMs, onFailure, ...ofFeeds });
+  }
+  // Without --every a store was named.
+  const store = sync?.store ?? (await openChosen(chosen as ChosenStore, settings));
+  try {
+    const accounts = await store.accounts();
+    if (sync === null) refuseStrangeAccounts(feeds, accounts);
+    const service = createService({
+      ...serving.service,
+      store,
+      page: { password, ...(settings.timeZone === null ? {} : { timeZone: settings.timeZone.value }) },
+      ...(sync === null ? {} : { ready: sync.status.ready, metrics: sync.status.metrics, clock: io.clock }),
+    });
+    try {
+      const listening = await service.listen(at).catch(explainListening);
+      const named = accounts.map(({ id, name }) => ({ id, name }));
+      await sayReady(serving, listening, named, [
+        `${store.name}: ${plural(accounts.length, 'account')} on ${listening.url}; Ctrl-C stops it`,
+        accounts.length > 0 || everyMs !== null
+          ? 'it accepts the keys that calls sync was run with, and those made by calls store accounts key'
+          : 'nothing was synced yet; calls sync --store fills it',
+      ]);
+      if (sync === null || everyMs === null) await stopped(io.signal);
+      else {
+        notify(`synced every ${duration(everyMs)}; health and metrics on ${listening.adminUrl}`);
+        const { each } = sync;
+        const once = (): Promise<number> =>
+          each(
+            (run) => {
+              const { account, new: added, changed, pending, skipped } = run.summary;
+              if (isLog) log('info', 'synced', { account, new: added, changed, pending, skipped });
+              else saySync(run, store.name, io);
+              return exitCodes.ok;
+            },
+            ({ message }) => onFailure(message),
+          );
+        await again(once, everyMs, io, onFailure);
+      }
+      return exitCodes.ok;
+    } finally {
+      await service.close();
+    }
+  } finally {
+    await (sync ?? store).close();
+  }
+}
+
+async function serveSandbox(serving: Serving, store: string | null): Promise<number> {
+  const { args, io, feeds, at, password } = serving;
   // A store of your own is served without what makes calls up.
   const { endOfSandbox, startShown } = await import('./sandbox.ts');
   const records = args.integer('records') ?? sandboxDefaults.records;
-  const at = listenOptions(args, io);
   const options = {
     records,
     seed: args.integer('seed') ?? sandboxDefaults.seed,
@@ -53,25 +256,19 @@ async function serveSandbox({ args, io, section, feeds }: Serving, store: string
     ...endOfSandbox(args, io),
     ...(store === null ? {} : { store }),
     ...at,
-    service: { ...serviceOptions(section, io, 'off'), feeds, page: { password: pagePassword(at, io) } },
+    service: { ...serving.service, page: { password } },
   };
-  const { notify } = voiceOf(section, 'off', io);
   const sandbox = await startShown(options, io).catch(explainListening);
   try {
     refuseStrangeAccounts(feeds, sandbox.accounts);
-    const { url, legacyUrl, accounts } = sandbox;
-    await sayReady(args, io, {
-      ...{ url, legacyUrl },
-      accounts: accounts.map(({ id, accessKey, secretKey, bearerToken }) => {
-        return { id, accessKey, secretKey, bearerToken };
-      }),
+    const accounts = sandbox.accounts.map(({ id, accessKey, secretKey, bearerToken }) => {
+      return { id, accessKey, secretKey, bearerToken };
     });
-    notify(
-      `sandbox with ${count(records)} generated calls on ${url} (a web page in a browser); Ctrl-C stops it`,
-    );
-    notify('\nPaste into another terminal:\n');
-    for (const line of linesToPaste(sandbox, io.typedAs ?? 'calls')) notify(line);
-    sayFeeds(feeds, { url, host: hostOf(args) }, notify);
+    await sayReady(serving, sandbox, accounts, [
+      `sandbox with ${count(records)} generated calls on ${sandbox.url} (a web page in a browser); Ctrl-C stops it`,
+      '\nPaste into another terminal:\n',
+      ...linesToPaste(sandbox, io.typedAs ?? 'calls'),
+    ]);
     await stopped(io.signal);
     return exitCodes.ok;
   } finally {
