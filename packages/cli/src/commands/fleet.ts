@@ -25,7 +25,7 @@ const job = {
 
 const engine = {
   '--engine <url>':
-    'where workers on several machines share the work: postgres://user@host/name (default: CALLS_FLEET, else this process alone)',
+    'where workers on several machines share the work: postgres://user@host/name (default: CALLS_FLEET)',
 } as const;
 
 const keys = {

@@ -16,7 +16,7 @@ export const pushGroup: Group = {
     ],
     [
       "calls push microsoft --credentials microsoft.json --ledger uploads.ledger --conversion-name 'Phone lead' --from 90d",
-      'the same for Microsoft Advertising',
+      'every day: what Microsoft Advertising does not know yet',
     ],
   ],
 };

@@ -88,8 +88,8 @@ async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
   const timer = setInterval(
     async () => {
       const status = await look().catch(() => null);
-      const { busy, callsPerSecond, state, why } = worker.card;
-      const doing = why === null ? `${busy} of ${plural(slots, 'slot')}` : `${state}: ${why}`;
+      const { accounts, callsPerSecond, state, why } = worker.card;
+      const doing = why === null ? `${accounts.length} of ${plural(slots, 'slot')}` : `${state}: ${why}`;
       const note = status === null ? 'the engine does not answer' : doing;
       if (!io.signal.aborted)
         line.update({ done: status?.calls ?? 0, total: status?.total ?? null, rate: callsPerSecond, note });
