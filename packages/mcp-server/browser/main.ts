@@ -7,13 +7,24 @@ import {
   type ShownColumn,
   withPart,
 } from '@call-attribution/questions/chart';
-import { failureIn, readAnswer, type ShownAnswer, type Value } from './answer.ts';
-import { html } from './dom.ts';
+import { readAnswer, type ShownAnswer, type Value } from './answer.ts';
 import { connectHost, type HostContext } from './host.ts';
 
 // Shows an answer of analyze_calls inside an assistant: a chart and a table that can be sorted.
 
 const page = document.body;
+
+/** An element with text. Text is never read as HTML. */
+function html<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Readonly<Record<string, string | number>> = {},
+  text = '',
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  if (text !== '') element.textContent = text;
+  return element;
+}
 
 function say(text: string): void {
   const main = html('main');
@@ -149,9 +160,8 @@ connectHost({
   context: applyContext,
   cancelled: () => say('The call was cancelled.'),
   result(result) {
-    const failure = failureIn(result);
-    const answer = failure === null ? readAnswer(result) : null;
-    if (answer) show(answer);
-    else say(failure ?? 'This answer has no table.');
+    const answer = readAnswer(result);
+    if (typeof answer === 'string') say(answer);
+    else show(answer);
   },
 });

@@ -3,7 +3,7 @@ import { escapeControls } from '@call-attribution/core/errors';
 import './stdout-guard.ts';
 import process from 'node:process';
 import { takeEnvironment } from '@call-attribution/core/environment';
-import { run } from './run.ts';
+import { run } from './program.ts';
 import { flushOut, writeOut } from './stdout-guard.ts';
 
 // When the host has closed its end of the pipe, nothing is left to do.

@@ -14,7 +14,7 @@ export {
 } from './http.ts';
 export type { McpChoices } from './options.ts';
 export type { Reveal } from './privacy/mask.ts';
-export { type ServedAccount, type ServeIo, serveProgram } from './serve-program.ts';
+export { type ServedAccount, type ServeIo, serveProgram } from './program.ts';
 export {
   type CallsMcpOptions,
   type CallsMcpServer,

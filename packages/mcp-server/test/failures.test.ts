@@ -3,8 +3,7 @@ import { type Fault, fastRetry, fixtureCalls, startHostileServer } from '@call-a
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, createServer, type ToolResult, tools } from '../src/index.ts';
 import { redactMessage } from '../src/privacy/scrub.ts';
-import { clientFrom } from '../src/run.ts';
-import { problemsOf } from '../src/serve-program.ts';
+import { clientFrom, problemsOf } from '../src/program.ts';
 import { readSettings } from '../src/settings/index.ts';
 import { fakeClient } from './support/fake-client.ts';
 import { request } from './support/handlers.ts';

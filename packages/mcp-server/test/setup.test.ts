@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { run } from '../src/run.ts';
-import { problemsOf } from '../src/serve-program.ts';
+import { problemsOf, run } from '../src/program.ts';
 import { version } from '../src/server.ts';
 import { readSettings } from '../src/settings/index.ts';
 

@@ -36,8 +36,6 @@ const wrong = (message: string, hint?: string): SettingProblem => ({
   ...(hint === undefined ? {} : { hint }),
 });
 
-type ReadText<T> = (text: string, from: string) => { readonly value: T } | SettingProblem;
-
 /** All there is to say of a setting: its names, its check and its default. */
 export interface SettingSpec<T> {
   /** Its environment variable. */
@@ -45,10 +43,12 @@ export interface SettingSpec<T> {
   /** Where else than in an option and the environment it may be: in the configuration file, and there in an account. */
   readonly place: 'account' | 'file' | 'environment';
   /** The value as it is used, or what is wrong with it. */
-  readonly read: ReadText<T>;
+  readonly read: (text: string, from: string) => { readonly value: T } | SettingProblem;
   /** The default. */
   readonly initial?: T;
 }
+
+type ReadText<T> = SettingSpec<T>['read'];
 
 const url: ReadText<string> = (text, from) => {
   const parsed = URL.canParse(text) ? new URL(text) : null;

@@ -5,7 +5,6 @@ import { covered, partOfBucket } from '@call-attribution/questions/chart';
 import { measureForms } from '@call-attribution/questions/measures';
 import * as z from 'zod';
 import { appMeta } from '../app/app.ts';
-import type { Origin } from '../copy/source.ts';
 import {
   type Cell,
   fieldGroups,
@@ -20,7 +19,7 @@ import { count, counted, fieldNotes, isSaidElsewhere, sentencesOf } from '../tex
 import { periodText, scopeSentence, withoutSentence } from '../text/summaries.ts';
 import { type Chosen, choose, refusePersonal, selectionShape } from './arguments.ts';
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
-import { countThatFits, estimateTokens, type Table } from './table.ts';
+import { countThatFits, estimateTokens } from './table.ts';
 import { folderFor, rowsMissing, rowsOfFile, toFileShape, writeRows } from './to-file.ts';
 import { type ToolContext, tool } from './tool.ts';
 
@@ -87,149 +86,109 @@ export const analyzeCalls = tool({
   meta: appMeta,
   answers: 'Totals, shares, rankings, trends, comparisons (one call for a question)',
   async run(args, context) {
+    const { source } = context;
     const chosen = choose(args, context);
     const folder = folderFor(args, context);
     const question = questionOf(folder === null ? args : { ...args, limit: rowsOfFile }, chosen, context);
-    const { answers, ...origin } = await context.source.analyze([question], context);
-    const found = { answer: answers[0] as Answer, ...origin };
-    const incomplete = withoutSentence(found.without);
-    if (folder !== null && incomplete !== '') throw rowsMissing(name, [incomplete, ...found.notes]);
-    const notes = [...chosen.notes, ...(await notesOf(question, chosen, found, context))];
+    const { answers, asOf, without, ...origin } = await source.analyze([question], context);
+    const answer = answers[0] as Answer;
+    const { calls, compared, extensions, period, total } = answer;
+    const incomplete = withoutSentence(without);
+    if (folder !== null && incomplete !== '') throw rowsMissing(name, [incomplete, ...origin.notes]);
+    if (args.explain === true && compared === null)
+      throw new ToolError({
+        code: 'invalid_question',
+        message: 'explain says what changed between two periods: add compare="previous".',
+      });
+
+    const notes = [...chosen.notes];
+    if (calls === 0) notes.push(...(await explainZero(chosen, { without }, source, context)));
+    else if (compared !== null && without.length === 0 && !total.calls_before)
+      notes.push(...(await explainEmptyBefore(chosen.selection, compared, source, context)));
+    notes.push(
+      ...sentencesOf(answer.leftOut.filter(({ code }) => !saidElsewhere.has(code))),
+      ...sentencesOf(answer.notes.filter((note) => !isSaidElsewhere(note))),
+      ...origin.notes,
+    );
+    if ((question.groupBy ?? []).some(isTimeGroup))
+      notes.push(
+        period.timeZone === null
+          ? 'Days and hours are as sent; the API names no time zone.'
+          : `Days and hours are in ${period.timeZone}.`,
+      );
+
+    const before = compared === null ? '' : periodText(compared.from, compared.to);
+    const isExplained = args.explain === true && compared !== null;
+    const said = [
+      ...(incomplete === '' ? [] : [incomplete]),
+      scopeSentence(calls, chosen.scope, { extensionsLeftOut: extensions.leftOut, asOf }),
+      ...(isExplained ? [`${count(Number(total.calls_before ?? 0))} ${before}.`] : []),
+      ...(compared !== null && !isExplained ? [`Compared with the time ${before}.`] : []),
+    ].join(' ');
     const budget = folder === null ? context.budget : Number.POSITIVE_INFINITY;
-    const answer =
-      args.explain === true
-        ? await explained(question, chosen, found, notes, context)
-        : resultOf(question, chosen, found, { notes, incomplete, budget }, context);
-    return folder === null ? answer : { ...(await writeRows(name, folder, answer)), complete: true };
+    const table = isExplained
+      ? await changeOf(question, said, notes, context)
+      : tableOf(answer, said, notes, asOf, budget, context);
+    const { groups, notes: all, _meta, ...shown } = table;
+    const result = { ...shown, calls, groups, complete: without.length === 0, notes: all, _meta };
+    return folder === null ? result : { ...(await writeRows(name, folder, result)), complete: true };
   },
 });
-
-/** An answer, and where it comes from. */
-interface Analysis extends Origin {
-  readonly answer: Answer;
-}
-
-/** The data of an answer: its rows, and what is said of them. */
-type AnswerTable = Record<string, unknown> & Pick<Table, 'columns' | 'rows'>;
-
-/** The answer with the groups that changed most instead of its own. */
-async function explained(
-  question: Question,
-  { scope }: Chosen,
-  { answer, asOf, without }: Analysis,
-  notes: readonly string[],
-  context: ToolContext,
-): Promise<AnswerTable> {
-  const { compared, calls, extensions, total } = answer;
-  if (compared === null)
-    throw new ToolError({
-      code: 'invalid_question',
-      message: 'explain says what changed between two periods: add compare="previous".',
-    });
-  const change = await explainChange(question, context);
-  const said = scopeSentence(calls, scope, { extensionsLeftOut: extensions.leftOut, asOf });
-  const before = Number(total.calls_before ?? 0);
-  return {
-    summary:
-      `${withoutSentence(without)} ${said} ${count(before)} ${periodText(compared.from, compared.to)}. ${change.sentence}`.trim(),
-    columns: change.columns,
-    rows: change.rows,
-    calls,
-    groups: change.rows.length,
-    complete: without.length === 0,
-    notes,
-  };
-}
-
-/** What a reader should know besides the numbers. */
-async function notesOf(
-  question: Question,
-  chosen: Chosen,
-  { answer, notes, without }: Analysis,
-  context: ToolContext,
-): Promise<readonly string[]> {
-  const { source } = context;
-  const { compared, calls, total } = answer;
-  const zero = calls === 0 ? await explainZero(chosen, { without }, source, context) : [];
-  const isEmptyBefore =
-    compared !== null &&
-    calls > 0 &&
-    without.length === 0 &&
-    (total.calls_before === 0 || total.calls_before === null);
-  const before = isEmptyBefore ? await explainEmptyBefore(chosen.selection, compared, source, context) : [];
-  return [
-    ...zero,
-    ...before,
-    ...saidOf(answer),
-    ...notes,
-    ...bucketNotes(question.groupBy ?? [], answer.period),
-  ];
-}
 
 /** Sentences on zones, extensions and groups have their place in the summary. */
 const saidElsewhere = new Set(['extensions', 'website', 'having', 'top_per', 'limit']);
 
-const saidOf = ({ leftOut, notes }: Answer): readonly string[] =>
-  sentencesOf([
-    ...leftOut.filter(({ code }) => !saidElsewhere.has(code)),
-    ...notes.filter((note) => !isSaidElsewhere(note)),
-  ]);
-
-function resultOf(
-  question: Question,
-  { scope }: Chosen,
-  { answer, asOf }: Analysis,
-  said: { readonly notes: readonly string[]; readonly incomplete: string; readonly budget: number },
+/** The groups of an answer, as many as fit. */
+function tableOf(
+  answer: Answer,
+  said: string,
+  notes: readonly string[],
+  asOf: string,
+  budget: number,
   context: ToolContext,
-): AnswerTable {
+) {
   const columns = answer.columns.map((column) => column.name);
-  const specs = columns.map((column) => shownAs(context.fields, column));
-  const groups = question.groupBy?.length ?? 0;
-  const rows = answer.rows.map((row) =>
-    columns.map((column, i) => cellOf(row[column] ?? null, i < groups ? specs[i] : undefined)),
+  const groups = answer.columns.filter(({ kind }) => kind === 'group').length;
+  const specs = columns.slice(0, groups).map((column) => shownAs(context.fields, column));
+  const rows = answer.rows.map((row) => columns.map((column, i) => cellOf(row[column] ?? null, specs[i])));
+  const totals = Object.entries(answer.total).flatMap(([column, value]) =>
+    column.startsWith('share') && !column.startsWith('share(') ? [] : [[column, cellOf(value)] as const],
   );
-  const shownFields = specs.slice(0, groups).flatMap((spec) => spec ?? []);
-  const notes = [...new Set([...said.notes, ...fieldNotes(shownFields, context)])];
-  const totals = Object.fromEntries(
-    Object.entries(answer.total)
-      .filter(([column]) => !column.startsWith('share') || column.startsWith('share('))
-      .map(([column, value]) => [column, cellOf(value)]),
+  const partial = partialOf(answer, asOf);
+  const fieldsSaid = fieldNotes(
+    specs.flatMap((spec) => spec ?? []),
+    context,
   );
-  const result = (shown: number): AnswerTable => ({
-    summary: summaryOf(
-      answer,
-      shown,
-      said.incomplete,
-      scopeSentence(answer.calls, scope, { extensionsLeftOut: answer.extensions.leftOut, asOf }),
-    ),
+  const result = (shown: number) => ({
+    summary: groups === 0 || answer.groups === 0 ? said : `${said} ${groupsSentence(answer, shown)}`,
     columns,
     rows: rows.slice(0, shown),
-    ...(groups === 0 ? {} : { totals }),
-    calls: answer.calls,
+    ...(groups === 0 ? {} : { totals: Object.fromEntries(totals) }),
+    ...(partial.length === 0 ? {} : { partial: Object.fromEntries(partial) }),
     groups: answer.groups,
-    ...partialOf(answer, asOf),
-    complete: said.incomplete === '',
-    notes,
+    notes: [...new Set([...notes, ...fieldsSaid])],
   });
-  const words = estimateTokens(JSON.stringify(result(0))) + 60;
-  return result(rows.length === 0 ? 0 : countThatFits(rows, [], said.budget - words));
+  const words = estimateTokens(JSON.stringify(result(0))) + 100;
+  return {
+    ...result(rows.length === 0 ? 0 : countThatFits(rows, [], budget - words)),
+    // For the page that shows it.
+    _meta: { columns: answer.columns.map(({ meaning: _, ...column }) => column) },
+  };
 }
 
 /** The days, weeks or months that the period does not cover whole, with how much there is: nobody takes the last one for a drop. */
-function partialOf({ columns, rows, period }: Answer, asOf: string): { partial?: Record<string, string> } {
+function partialOf({ columns, rows, period }: Answer, asOf: string): (readonly [string, string])[] {
   const { timeZone } = period;
   const read = Date.parse(asOf);
   const until = timeZone === null || Number.isNaN(read) ? null : formatNaive(naiveAt(read, timeZone));
-  const parts = columns.flatMap(({ name, kind }) =>
-    kind !== 'group'
-      ? []
-      : rows.flatMap((row) => {
-          const value = String(row[name] ?? '');
-          const part = partOfBucket(name, value, covered(period, until));
-          return part === null ? [] : [[value, part] as const];
-        }),
+  const times = columns.filter(({ kind, unit }) => kind === 'group' && unit === 'time');
+  return times.flatMap(({ name }) =>
+    rows.flatMap((row) => {
+      const value = String(row[name] ?? '');
+      const part = partOfBucket(name, value, covered(period, until));
+      return part === null ? [] : [[value, part] as const];
+    }),
   );
-  return parts.length === 0 ? {} : { partial: Object.fromEntries(parts) };
 }
 
 /** Shares and rates to four places, other numbers to two: more would only cost tokens. */
@@ -240,40 +199,29 @@ function cellOf(value: AnswerValue, spec?: FieldSpec): Cell {
   return Number(value.toFixed(Math.abs(value) < 1 ? 4 : 2));
 }
 
-function summaryOf(answer: Answer, shown: number, incomplete: string, scope: string): string {
-  const left = (code: string): number => answer.leftOut.find((each) => each.code === code)?.count ?? 0;
-  const { groups, calls, compared } = answer;
-  const hasCalls = answer.columns.some((column) => column.name === 'calls');
-  const counted = answer.rows.slice(0, shown).reduce((sum, row) => sum + Number(row.calls ?? 0), 0);
-  const otherCalls = hasCalls ? calls - counted : null;
-  const isGrouped = answer.columns[0]?.kind === 'group';
-  return [
-    incomplete,
-    scope,
-    compared === null ? '' : `Compared with the time ${periodText(compared.from, compared.to)}.`,
-    isGrouped
-      ? groupsSummary({
-          groups,
-          shown,
-          allowed: answer.rows.length,
-          calls,
-          otherCalls,
-          having: left('having'),
-          topPer: left('top_per'),
-        })
-      : '',
-  ]
-    .filter((text) => text !== '')
-    .join(' ');
-}
-
-function bucketNotes(groupBy: readonly string[], { timeZone }: Answer['period']): string[] {
-  if (!groupBy.some((group) => isTimeGroup(group))) return [];
-  return [
-    timeZone === null
-      ? 'Days and hours are as sent; the API names no time zone.'
-      : `Days and hours are in ${timeZone}.`,
+/** Says how many groups there are and what the hidden ones hold. */
+function groupsSentence({ groups, rows, calls, columns, leftOut }: Answer, shown: number): string {
+  const total = counted(groups, 'group', 'groups');
+  if (shown === groups) return `${total}, all shown.`;
+  const left = (code: string): number => leftOut.find((each) => each.code === code)?.count ?? 0;
+  const [having, topPer] = [left('having'), left('top_per')];
+  const met = groups - having - topPer;
+  const meets = groups - having === 1 ? 'meets' : 'meet';
+  const parts = [
+    ...(having > 0 ? [`${count(groups - having)} ${meets} having`] : []),
+    ...(topPer > 0 ? [`top_per leaves out ${count(topPer)}`] : []),
+    ...(shown < met ? [`the first ${count(shown)} are shown`] : []),
   ];
+  if (calls > 0 && columns.some((column) => column.name === 'calls')) {
+    const others = rows.slice(0, shown).reduce((rest, row) => rest - Number(row.calls ?? 0), calls);
+    parts.push(
+      `the others have ${counted(others, 'call', 'calls')} (${Math.round((others / calls) * 100)}%)`,
+    );
+  }
+  let more = '';
+  if (shown < rows.length) more = ' More do not fit: narrow the question.';
+  else if (shown < met) more = ' A higher limit shows more.';
+  return `${total}; ${parts.join(', ')}.${more}`;
 }
 
 type Args = z.infer<typeof input>;
@@ -297,11 +245,9 @@ function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Qu
     // Records were masked before.
     personal: 'show',
   };
-  const { parts, compared } = planQuestion(question, { now: context.clock.now() });
+  const { parts } = planQuestion(question, { now: context.clock.now() });
   for (const part of parts) if ('condition' in part) refusePersonal(part.condition, context);
-  if (compared === null || question.compare === 'previous' || question.compare === 'year') return question;
-  // Words mean another period tomorrow, when the question may still be asked.
-  return { ...question, compare: { from: formatNaive(compared.from), to: formatNaive(compared.to) } };
+  return question;
 }
 
 /** `ads` is not a field but a name for several, which `list_calls` takes. */
@@ -336,120 +282,51 @@ function readSpend(list: readonly string[]): Record<string, number> {
   );
 }
 
-// What changed between two periods, and where: the same comparison by everything that usually explains it.
-
-const dimensions = [
-  'channel',
-  'ppc_campaign',
-  'ppc_keywords',
-  'landing_page',
-  'vt_device',
-  'state',
-  'weekday',
-  'hour',
-];
+/** What usually explains a change. */
+const dimensions = 'channel ppc_campaign ppc_keywords landing_page vt_device state weekday hour'.split(' ');
 const mostRows = 12;
 
-/** A group that changed. */
-interface Change {
-  readonly by: string;
-  readonly value: Cell;
-  readonly calls: number;
-  readonly before: number;
-}
-
-/** The groups that changed most, and how much of the whole change they are. */
-interface ChangeFound {
-  readonly sentence: string;
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly Cell[])[];
-}
-
-/** Asks a question of two periods by each dimension. */
-async function explainChange(question: Question, context: ToolContext): Promise<ChangeFound> {
+/** The groups that changed most between two periods: the same comparison by everything that usually explains it. */
+async function changeOf(question: Question, said: string, notes: readonly string[], context: ToolContext) {
   const { groupBy: _, having: __, order: ___, topPer: ____, spend: _____, ...asked } = question;
   const { answers } = await context.source.analyze(
     dimensions.map((by) => ({ ...asked, groupBy: [by], measures: ['calls'], limit: 5000 })),
     context,
   );
-  const found = answers.flatMap((answer, i) => changesOf(dimensions[i] ?? '', answer, context));
-  const { calls, calls_before: before } = answers[0]?.total ?? {};
-  const whole = numberOf(calls) - numberOf(before);
-  // A group of one dimension moves with those of others: the largest of each come first.
-  const sorted = found.sort((a, b) => Math.abs(b.calls - b.before) - Math.abs(a.calls - a.before));
-  const perDimension = new Map<string, number>();
-  const rows = sorted.filter(({ by }) => {
-    const seen = perDimension.get(by) ?? 0;
-    perDimension.set(by, seen + 1);
-    return seen < 3;
+  const changes = answers.flatMap(({ rows }, i) => {
+    const by = dimensions[i] ?? '';
+    const spec = findField(context.fields, by);
+    const found = rows.map((row) => {
+      const [calls, before] = [Number(row.calls ?? 0), Number(row.calls_before ?? 0)];
+      return { by, value: cellOf(row[by] ?? null, spec), calls, before, change: calls - before };
+    });
+    // A group of one field moves with those of others: the largest of each come first.
+    const moved = found.filter(({ change }) => change !== 0);
+    return moved.sort((a, b) => Math.abs(b.change) - Math.abs(a.change)).slice(0, 3);
   });
+  const rows = changes.sort((a, b) => Math.abs(b.change) - Math.abs(a.change)).slice(0, mostRows);
+  const [first] = rows;
+  let largest = 'No group changed.';
+  if (first !== undefined) {
+    const { by, value, calls, before, change } = first;
+    const { calls: all, calls_before: allBefore } = answers[0]?.total ?? {};
+    const whole = Number(all ?? 0) - Number(allBefore ?? 0);
+    const part = whole === 0 ? '' : ` (${Math.round((change / whole) * 100)}% of the whole change)`;
+    largest = `The largest change: ${by} ${value ?? '(none)'}, from ${count(before)} to ${count(calls)}${part}.`;
+  }
+  const columns = ['by', 'value', 'calls', 'calls_before', 'calls_change'];
+  const kinds = ['group', 'group', 'measure', 'before', 'change'];
   return {
-    sentence: `${largestOf(rows[0], whole)} Groups of different fields overlap: do not add them up.`,
-    columns: ['by', 'value', 'calls', 'calls_before', 'calls_change'],
-    rows: rows
-      .slice(0, mostRows)
-      .map(({ by, value, calls, before }) => [by, value, calls, before, calls - before]),
+    summary: `${said} ${largest} Groups of different fields overlap: do not add them up.`,
+    columns,
+    rows: rows.map(({ by, value, calls, before, change }) => [by, value, calls, before, change]),
+    groups: rows.length,
+    notes,
+    _meta: {
+      columns: columns.map((column, i) => ({
+        ...{ name: column, kind: kinds[i] ?? 'measure', unit: i < 2 ? 'value' : 'calls' },
+        ...{ better: null, addsUp: i >= 2 },
+      })),
+    },
   };
-}
-
-function largestOf(first: Change | undefined, whole: number): string {
-  if (first === undefined) return 'No group changed.';
-  const { by, value, calls, before } = first;
-  const part = whole === 0 ? '' : ` (${Math.round(((calls - before) / whole) * 100)}% of the whole change)`;
-  return `The largest change: ${by} ${value ?? '(none)'}, from ${count(before)} to ${count(calls)}${part}.`;
-}
-
-const numberOf = (value: AnswerValue | undefined): number => (typeof value === 'number' ? value : 0);
-
-function shownGroup(spec: FieldSpec | undefined, value: AnswerValue): Cell {
-  if (value === null) return null;
-  return spec === undefined || typeof value === 'boolean'
-    ? String(value)
-    : showValue(spec, value, keyTextLimit);
-}
-
-function changesOf(by: string, answer: Answer, { fields }: ToolContext): Change[] {
-  const spec = findField(fields, by);
-  return answer.rows.flatMap((row) => {
-    const [calls, before] = [numberOf(row.calls), numberOf(row.calls_before)];
-    if (calls === before) return [];
-    return [{ by, value: shownGroup(spec, row[by] ?? null), calls, before }];
-  });
-}
-
-/** What `analyze_calls` says about its groups. */
-interface GroupFacts {
-  readonly groups: number;
-  readonly shown: number;
-  /** Groups that the answer has, before the budget cut it. */
-  readonly allowed: number;
-  /** Calls in all groups, and in those that are not shown; null when nobody counted them. */
-  readonly calls: number;
-  readonly otherCalls: number | null;
-  /** Groups that `having` and `top_per` leave out. */
-  readonly having: number;
-  readonly topPer: number;
-}
-
-/** Says how many groups there are and what the hidden ones hold. */
-function groupsSummary(facts: GroupFacts): string {
-  const { groups, shown, allowed, calls: all, otherCalls, having, topPer } = facts;
-  if (groups === 0) return '';
-  const total = counted(groups, 'group', 'groups');
-  if (shown === groups) return `${total}, all shown.`;
-  const met = groups - having - topPer;
-  const meets = groups - having === 1 ? 'meets' : 'meet';
-  const parts = [
-    ...(having > 0 ? [`${count(groups - having)} ${meets} having`] : []),
-    ...(topPer > 0 ? [`top_per leaves out ${count(topPer)}`] : []),
-    ...(shown < met ? [`the first ${count(shown)} are shown`] : []),
-  ];
-  const share =
-    otherCalls === null || all === 0
-      ? ''
-      : `, the others have ${counted(otherCalls, 'call', 'calls')} (${Math.round((otherCalls / all) * 100)}%)`;
-  let more = '';
-  if (shown < allowed) more = ' More do not fit: narrow the question.';
-  else if (shown < met) more = ' A higher limit shows more.';
-  return `${total}; ${parts.join(', ')}${share}.${more}`;
 }

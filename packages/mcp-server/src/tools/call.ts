@@ -26,6 +26,8 @@ export interface ToolResult extends Record<string, unknown> {
   readonly structuredContent?: Readonly<Record<string, unknown>>;
   /** The call failed. */
   readonly isError?: true;
+  /** What hosts get besides and models do not read, such as what the columns of a chart are. */
+  readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
 /** What a call may bring along. */
@@ -108,10 +110,12 @@ export function createCaller(
     try {
       const running = tool.run(readArguments(tool.name, tool.input, given), { signal, progress });
       const data = await (tool.isCustom ? Promise.race([running, aborted]) : running);
-      if (typeof data === 'string') return { content: [{ type: 'text', text: data }] };
+      if (typeof data === 'string' || Array.isArray(data))
+        return { content: [{ type: 'text', text: typeof data === 'string' ? data : JSON.stringify(data) }] };
+      const { _meta, ...structuredContent } = data as Pick<ToolResult, '_meta'>;
       // The text is the structured content word for word, so hosts that get both can see that and drop one.
-      const content = [{ type: 'text' as const, text: JSON.stringify(data) ?? 'null' }];
-      return Array.isArray(data) ? { content } : { content, structuredContent: { ...data } };
+      const content = [{ type: 'text' as const, text: JSON.stringify(structuredContent) }];
+      return { content, structuredContent, ...(_meta === undefined ? {} : { _meta }) };
     } catch (error) {
       const known = problemOf(error);
       if (known !== null) throw new ToolError(known);

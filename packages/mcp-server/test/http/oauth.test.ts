@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createServer, serveHttp } from '../../src/index.ts';
-import { run } from '../../src/run.ts';
+import { run } from '../../src/program.ts';
 import { fakeClient } from '../support/fake-client.ts';
 import { ping, plain, send, token, useEndpoint } from '../support/http.ts';
 

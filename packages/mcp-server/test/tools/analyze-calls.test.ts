@@ -214,6 +214,16 @@ describe('analyze_calls', () => {
     expect(result.summary).toContain('More do not fit');
   });
 
+  it('says what its columns are for the page that shows it, those with names of their own too', async () => {
+    const asked = { group_by: ['day'], measures: ['count(missed) as lost', 'share(missed) as part'] };
+    const { _meta } = await callTool(createServer(fakeClient(calls)), 'analyze_calls', asked);
+    expect(_meta?.columns).toMatchObject([
+      { name: 'day', kind: 'group', unit: 'time' },
+      { name: 'lost', kind: 'measure', unit: 'calls' },
+      { name: 'part', kind: 'measure', unit: 'share' },
+    ]);
+  });
+
   it('reports progress when the client requests it', async () => {
     const seen: unknown[] = [];
     await createServer(fakeClient(fixtureCalls(1200))).call(

@@ -1,18 +1,26 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { CallsError, type Client, ConfigurationError } from '@call-attribution/core';
+import { parseArgs } from 'node:util';
+import { CallsError, type Client, ConfigurationError, createClient } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
 import { revealChoices } from '@call-attribution/core/fields';
 import { type Environment, readVariable } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl';
 import { keysOf } from './auth.ts';
 import { type HttpOptions, serveHttp } from './http.ts';
-import type { McpChoices } from './options.ts';
+import { type McpChoices, mcpOptions } from './options.ts';
 import { pseudonymKeyFrom, type Reveal } from './privacy/mask.ts';
-import { createServer, type McpAccount } from './server.ts';
-import { missingSettings, type Settings } from './settings/index.ts';
+import { createServer, type McpAccount, version } from './server.ts';
+import {
+  connectionOf,
+  missingSettings,
+  readAccounts,
+  readSettings,
+  type Settings,
+} from './settings/index.ts';
 import { serveStdio } from './stdio.ts';
+import { ToolError } from './text/failures.ts';
 import { counted } from './text/notes.ts';
 
 /** An account with the settings that a program read for it. */
@@ -37,6 +45,102 @@ export interface ServeIo {
   log(line: string): void;
   /** Resolves when the process is asked to stop. */
   readonly stopped: Promise<unknown>;
+}
+
+/** The options of `call-attribution-mcp`: those of the server, and how accounts are chosen. */
+const lines: Readonly<Record<string, string>> = {
+  ...mcpOptions,
+  '--account <names>': 'answer for accounts of the configuration file: main or main,berlin',
+  '--all-accounts': 'answer for all of them',
+  '--help': 'print this',
+  '--version': 'print the version',
+};
+
+/** Runs `call-attribution-mcp` and resolves to its exit status. */
+export async function run(argv: readonly string[], io: ServeIo): Promise<number> {
+  const clients: Client[] = [];
+  try {
+    const values = optionsIn(argv);
+    if (values.help === true || values.version === true) {
+      io.write(values.help === true ? help() : `${version}\n`);
+      return 0;
+    }
+    const { account, allAccounts, ...choices } = values;
+    const names = allAccounts === true ? 'all' : (account as string[] | undefined);
+    const settings =
+      names === undefined ? [readSettings({ env: io.env })] : readAccounts(names, { env: io.env });
+    const accounts = settings.map((own) => ({
+      name: own.account?.name ?? 'main',
+      settings: own,
+      client: () => {
+        const client = clientFrom(own);
+        clients.push(client);
+        return client;
+      },
+    }));
+    return await serveProgram(accounts, choices, io);
+  } catch (error) {
+    const isUsage = error instanceof ConfigurationError && error.code === 'invalid_option';
+    const message = error instanceof Error ? error.message : String(error);
+    io.log(isUsage ? `${message}\nSee call-attribution-mcp --help.` : message);
+    return isUsage ? 2 : 1;
+  } finally {
+    for (const client of clients) await client.close();
+  }
+}
+
+/** What the command line says, by the names of `McpChoices`. */
+function optionsIn(argv: readonly string[]): Record<string, unknown> {
+  const kinds = Object.fromEntries(
+    Object.keys(lines).map((line) => {
+      const [, name = '', value = ''] = /^--(\S+)(?: <(\w+)>)?$/.exec(line) ?? [];
+      return [name, value];
+    }),
+  );
+  const { tokens } = parseArgs({
+    args: argv.map((each) => (each === '-h' ? '--help' : each)),
+    options: Object.fromEntries(
+      Object.entries(kinds).map(([name, value]) => [name, { type: value === '' ? 'boolean' : 'string' }]),
+    ),
+    ...{ strict: false, allowPositionals: true, tokens: true },
+  });
+  const chosen: Record<string, unknown> = {};
+  for (const token of tokens) {
+    if (token.kind === 'positional') throw wrong(`Unexpected argument '${token.value}'.`);
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value } = token;
+    const kind = kinds[name];
+    if (kind === undefined) {
+      const meant = nearest(name, Object.keys(kinds));
+      throw wrong(`Unknown option '${rawName}'.${meant === undefined ? '' : ` Did you mean --${meant}?`}`);
+    }
+    if (kind === '' && value !== undefined) throw wrong(`${rawName} takes no value.`);
+    if (kind !== '' && value === undefined) throw wrong(`${rawName} needs a value.`);
+    const key = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+    const list = (value ?? '').split(',').map((each) => each.trim());
+    const before = (chosen[key] ?? []) as readonly string[];
+    if (kind === 'names' || kind === 'kinds')
+      chosen[key] = [...before, ...list.filter((each) => each !== '')];
+    else chosen[key] = value ?? true;
+  }
+  return chosen;
+}
+
+/** Milliseconds of silence after which the API is taken to be stuck. */
+const stuckMs = 9500;
+
+/** Makes the client. Throws an error that tells the agent which variable is missing. */
+export function clientFrom(settings: Settings): Client {
+  const problems = problemsOf(settings);
+  const { baseUrl } = settings;
+  if (problems.length > 0 || baseUrl === null) throw new ToolError({ code: 'missing_settings', problems });
+  return createClient({
+    ...connectionOf(settings),
+    baseUrl: baseUrl.value,
+    // Somebody waits for the answer: an API that is stuck is reported within ten seconds, a slow one may go on.
+    timeout: { connect: stuckMs, idle: stuckMs, attempt: 40_000, total: 40_000 },
+    retry: { attempts: 3, afterSilence: false },
+  });
 }
 
 /**
@@ -193,3 +297,32 @@ async function check(accounts: readonly ServedAccount[], io: ServeIo): Promise<n
   }
   return isFine ? 0 : 1;
 }
+
+const help =
+  (): string => `call-attribution-mcp: call records for AI assistants, over the Model Context Protocol
+
+Usage
+  call-attribution-mcp                        serve on stdin and stdout, as hosts start it
+  call-attribution-mcp --http 127.0.0.1:3000  serve on http://127.0.0.1:3000/mcp
+  call-attribution-mcp --check                test the credentials and say what works
+  calls mcp takes the same options.
+
+Options
+${Object.entries(lines)
+  .map(([line, text]) => `  ${line.padEnd(32)} ${text}`)
+  .join('\n')}
+
+Environment
+  CALLS_BASE_URL         URL of the API (required)
+  CALLS_ACCESS_KEY       access key (v3)
+  CALLS_SECRET_KEY       secret key (v3)
+  CALLS_BEARER_TOKEN     token to use instead of the keys (required for v2)
+  CALLS_..._FILE         file with one of the three above, such as CALLS_SECRET_KEY_FILE
+  CALLS_CONFIG           configuration file (default: that of the user, such as ~/.config/call-attribution/calls.config.json)
+  CALLS_API_VERSION      v2 or v3 (default v3)
+  CALLS_LEGACY_BASE_URL  URL of the SMS number listing
+  CALLS_TIME_ZONE        time zone of the account's times; shown to the assistant, no time is converted
+  CALLS_TIMEOUT          how long a request may take, such as 3m (default 1m)
+  CALLS_LOG              log requests to stderr: debug, info, warn or error; CALLS_LOG_FORMAT=json for JSON lines
+  CALLS_MCP_TOKEN        bearer token that HTTP clients must send
+`;
