@@ -28,7 +28,8 @@ export function readSecretVariable(env: Environment, name: string, cwd = ''): Re
   const direct = readVariable(env, name);
   if (direct !== null) return { value: direct, from: name, isFile: false };
   const path = readVariable(env, `${name}_FILE`);
-  return path === null ? null : readSecretFile(cwd === '' ? path : resolve(cwd, path), `${name}_FILE`);
+  if (path === null) return null;
+  return readSecretFile(cwd === '' ? path : resolve(cwd, path), `${name}_FILE`);
 }
 
 /** The credential in a file. `from`: the setting that names the file, for messages. */
