@@ -50,9 +50,7 @@ export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call
     unsaved: 'the judge of conversions remembers callers, and cannot be saved',
     begin() {
       const outcomeOf = createOutcomes(rules, tool);
-      return {
-        page: (calls) => calls.flatMap((call) => outcomeOf(call) ?? []),
-      };
+      return { page: (calls) => calls.flatMap((call) => outcomeOf(call) ?? []) };
     },
   });
 }

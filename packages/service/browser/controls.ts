@@ -11,6 +11,7 @@ import type { About } from './account.ts';
 import type { Group, Summary } from './api.ts';
 import { button, byId, el, panelOf } from './dom.ts';
 import {
+  type Change,
   controlsOf,
   type Dimension,
   dimensions,
@@ -36,10 +37,10 @@ export interface FilterControls {
 export function createControls(
   current: () => State,
   clock: () => About,
-  change: (next: Partial<State>) => void,
+  change: (next: Change) => void,
 ): FilterControls {
   let summary: Summary | null = null;
-  const narrow = (next: Partial<State>) => change({ page: 0, ...next });
+  const narrow = (next: Change) => change({ page: 0, ...next });
   const period = periodPicker(current, () => summary, clock, narrow);
   const minutes = minutesInputs(current, narrow);
   const pickers = dimensions.map((name) => valuePicker(name, current, () => summary, narrow));
@@ -65,7 +66,7 @@ function periodPicker(
   current: () => State,
   summary: () => Summary | null,
   clock: () => About,
-  change: (next: Partial<State>) => void,
+  change: (next: Change) => void,
 ): (state: State) => void {
   const opener = byId<HTMLButtonElement>('period');
   const panel = byId('period-panel');
@@ -141,7 +142,7 @@ function periodPicker(
 
 function minutesInputs(
   current: () => State,
-  change: (next: Partial<State>) => void,
+  change: (next: Change) => void,
 ): (controls: { least: number | null; most: number | null }) => void {
   const [low, high] = [byId<HTMLInputElement>('least'), byId<HTMLInputElement>('most')];
   const minutesOf = ({ value }: HTMLInputElement) => (value === '' ? null : Math.max(0, Number(value)));
@@ -173,7 +174,7 @@ function valuePicker(
   name: Dimension,
   current: () => State,
   summary: () => Summary | null,
-  change: (next: Partial<State>) => void,
+  change: (next: Change) => void,
 ): { place: HTMLElement; show(state: State): void } {
   const title = columnTitle(name);
   const label = el('span', {}, title);
@@ -247,7 +248,7 @@ export function shown(value: string | null): HTMLElement {
 }
 
 /** What calls are narrowed to, each with a way out. */
-function drawChips({ only }: State, change: (next: Partial<State>) => void): void {
+function drawChips({ only }: State, change: (next: Change) => void): void {
   const chips = dimensions.flatMap((name) =>
     (only[name] ?? []).map((value) => {
       const chip = button(

@@ -32,26 +32,22 @@ export async function download(
   opener.textContent = label;
 }
 
-const titles: Readonly<Record<string, string>> = {
-  csv: 'These calls as CSV',
-  api: 'The API, with curl',
-  command: 'The calls command',
-};
-
 /** Shows the lines for a shell. */
 export function drawShell(state: State): void {
-  const lines = Object.entries(shellLines(state, document.baseURI));
   byId('shell').replaceChildren(
-    ...lines.map(([name, text]) => {
-      const title = titles[name] ?? name;
-      const copy = copyButton(title, () => text);
-      return el(
+    ...Object.entries(shellLines(state, document.baseURI)).map(([title, text]) =>
+      el(
         'div',
         { class: 'snippet' },
-        el('div', { class: 'heads' }, el('h3', {}, title), copy),
+        el(
+          'div',
+          { class: 'heads' },
+          el('h3', {}, title),
+          copyButton(title, () => text),
+        ),
         el('pre', { tabindex: '0' }, text),
-      );
-    }),
+      ),
+    ),
   );
   byId('shell-note').hidden = Object.keys(state.only).length === 0;
 }
@@ -59,17 +55,19 @@ export function drawShell(state: State): void {
 /** Lines for a shell that give what is seen. Keys are named by variables, never shown. */
 function shellLines(state: State, base: string): Record<string, string> {
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-  const url = (path: string) => quote(new URL(path, base).href);
-  const { q } = state;
-  const headers = '-H "access_key: $CALLS_ACCESS_KEY" -H "secret_key: $CALLS_SECRET_KEY"';
-  const data = (parameters: Readonly<Record<string, string>>) =>
-    Object.entries(parameters)
-      .map(([name, value]) => ` \\\n  --data-urlencode ${quote(`${name}=${value}`)}`)
-      .join('');
-  const filter = q.trim() === '' ? '' : ` --q ${quote(q.trim())}`;
-  const where = `CALLS_BASE_URL=${quote(new URL('.', base).href.replace(/\/$/, ''))} `;
-  const csv = `curl -G ${url('page/calls.csv')} ${headers}${data({ ...selection(state), fields: state.columns.join() })} \\\n  -o calls.csv`;
-  const command = `${where}calls list${filter} -n ${rows}`;
-  const list = `curl -G ${url('v3/user/bid-management')} ${headers}${data({ ...(q.trim() === '' ? {} : { q: q.trim() }), rows: String(rows) })}`;
-  return { csv, api: list, command };
+  const curl = (path: string, parameters: Readonly<Record<string, string>>) => {
+    const data = Object.entries(parameters).map(
+      ([name, value]) => ` \\\n  --data-urlencode ${quote(`${name}=${value}`)}`,
+    );
+    const keys = '-H "access_key: $CALLS_ACCESS_KEY" -H "secret_key: $CALLS_SECRET_KEY"';
+    return `curl -G ${quote(new URL(path, base).href)} ${keys}${data.join('')}`;
+  };
+  const q = state.q.trim();
+  const csv = curl('page/calls.csv', { ...selection(state), fields: state.columns.join() });
+  const api = quote(new URL('.', base).href.replace(/\/$/, ''));
+  return {
+    'These calls as CSV': `${csv} \\\n  -o calls.csv`,
+    'The API, with curl': curl('v3/user/bid-management', { ...(q === '' ? {} : { q }), rows: String(rows) }),
+    'The calls command': `CALLS_BASE_URL=${api} calls list${q === '' ? '' : ` --q ${quote(q)}`} -n ${rows}`,
+  };
 }

@@ -21,6 +21,7 @@ import { download, drawShell } from './leave.ts';
 import { drawBreakdowns, drawNumbers } from './numbers.ts';
 import {
   addressOf,
+  type Change,
   controlsOf,
   initial,
   periodAt,
@@ -47,7 +48,7 @@ const announce = debounced(700, () => {
 });
 
 /** Goes to another state, which becomes an entry of the history. */
-function go(next: Partial<State>): void {
+function go(next: Change): void {
   state = { ...state, ...next };
   const address = addressOf(state);
   if (address !== location.hash) history.pushState(null, '', address);

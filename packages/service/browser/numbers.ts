@@ -9,7 +9,7 @@ import {
 import type { Measures, Summary } from './api.ts';
 import { shown } from './controls.ts';
 import { button, byId, el } from './dom.ts';
-import { type Dimension, dimensions, type State, toggled } from './state.ts';
+import { type Change, type Dimension, dimensions, type State, toggled } from './state.ts';
 import { foreignText, noValue } from './text.ts';
 
 /** Draws the four numbers on top, each against the period before. */
@@ -98,7 +98,7 @@ const expanded = new Set<Dimension>();
 export function drawBreakdowns(
   summary: Summary,
   state: State,
-  narrow: (next: Partial<State>) => void,
+  narrow: (next: Change) => void,
   save: (name: Dimension, opener: HTMLButtonElement) => void,
 ): void {
   byId('breakdowns').replaceChildren(

@@ -24,6 +24,9 @@ export interface State {
   readonly account: string;
 }
 
+/** What is different in another state. */
+export type Change = Partial<State>;
+
 /** The columns of the table unless others are chosen. */
 export const usualColumns = [
   'date_added',

@@ -15,29 +15,23 @@ export const fieldGroups = ((): ReadonlyMap<string, readonly string[]> => {
 })();
 
 // Control characters, and those that turn the direction of text around or join it invisibly.
-const invisible = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u;
-const invisibleRuns = /([\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff])/u;
+const invisible = /([\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff])/u;
 
 /** Text that somebody else wrote: characters that cannot be seen are shown as marks, and its direction stays its own. */
 export function foreign(text: string): HTMLElement {
-  const place = el('bdi', {});
-  if (!invisible.test(text)) {
-    place.textContent = text;
-    return place;
-  }
-  for (const part of text.split(invisibleRuns)) {
-    const mark = invisible.test(part) && part.length === 1 ? codeOf(part) : null;
-    if (mark === null) place.append(part);
-    else place.append(el('span', { class: 'mark-char', title: `Invisible character ${mark}` }, mark));
-  }
-  return place;
+  const mark = (character: string) => {
+    const code = codeOf(character);
+    return el('span', { class: 'mark-char', title: `Invisible character ${code}` }, code);
+  };
+  // What is between the parts of a split is at odd places.
+  return el('bdi', {}, ...text.split(invisible).map((part, i) => (i % 2 === 1 ? mark(part) : part)));
 }
 
 /** The same as one string, for places that take no elements. */
 export function foreignText(text: string): string {
   return text
-    .split(invisibleRuns)
-    .map((part) => (part.length === 1 && invisible.test(part) ? `‹${codeOf(part)}›` : part))
+    .split(invisible)
+    .map((part, i) => (i % 2 === 1 ? `‹${codeOf(part)}›` : part))
     .join('');
 }
 

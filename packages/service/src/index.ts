@@ -12,7 +12,15 @@ export {
 } from './feeds/read-feeds.ts';
 export type { RateLimit } from './http/admission.ts';
 export type { NodeHandler } from './http/node.ts';
-export type { Fetch, Intercept, LogEntry, NodeExchange, ReplyChanges, Route } from './http/public-types.ts';
+export type {
+  Fetch,
+  Intercept,
+  LogEntry,
+  LoggedRequest,
+  NodeExchange,
+  ReplyChanges,
+  Route,
+} from './http/public-types.ts';
 export { Refusal, type RefusalCode, type RefusalDetails } from './http/refusal.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
 export type { Certificate, ListenOptions, ServiceOptions } from './options.ts';

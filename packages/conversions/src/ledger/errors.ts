@@ -1,9 +1,7 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 
 const deliveryErrors = codeTable({
-  busy: {
-    ledger_in_use: 'Another process has the ledger. Run again when that process has ended.',
-  },
+  busy: { ledger_in_use: 'Another process has the ledger. Run again when that process has ended.' },
   usage: {
     in_the_way:
       'There is a file under the name of the sheet already, which may not have been uploaded. Upload it, or rename it.',

@@ -26,9 +26,7 @@ const pushErrors = codeTable({
     bad_destination:
       'The destination or the endpoint lacks something, or has it in the wrong form. Write it as the message shows.',
   },
-  away: {
-    unreachable: 'The tool cannot be reached. Check the network and try again.',
-  },
+  away: { unreachable: 'The tool cannot be reached. Check the network and try again.' },
   data: {
     unreadable_response: 'The response of the tool cannot be read. Try again later.',
     refused:

@@ -40,56 +40,57 @@ const isDuration = (time: string) => parseDuration(time) >= 0;
 const consent = z.enum(['granted', 'denied']);
 
 /** Which calls count, and at what value: of a feed, and of a file of rules. */
-const rules = {
-  value: amount.optional(),
-  valueRules: z.union([text, z.record(z.string(), z.unknown())]).optional(),
-  currency: checked(isCurrency, 'must be the code of a currency, such as USD').optional(),
-  minAge: span(isDuration, 'must be a duration such as 6h').optional(),
-  clickWindow: days('30d or 4w').optional(),
-  unanswered: z.boolean().optional(),
-  firstCallOnly: z.boolean().optional(),
-  oncePerCaller: days('30d or 4w').optional(),
-  history: days('90d or 12w').optional(),
-  repeatedHour: z.enum(['leave-out', 'first', 'second']).optional(),
-  consent: z.strictObject({ adUserData: consent, adPersonalization: consent }).optional(),
-};
+const rules = z
+  .strictObject({
+    value: amount,
+    valueRules: z.union([text, z.record(z.string(), z.unknown())]),
+    currency: checked(isCurrency, 'must be the code of a currency, such as USD'),
+    minAge: span(isDuration, 'must be a duration such as 6h'),
+    clickWindow: days('30d or 4w'),
+    unanswered: z.boolean(),
+    firstCallOnly: z.boolean(),
+    oncePerCaller: days('30d or 4w'),
+    history: days('90d or 12w'),
+    repeatedHour: z.enum(['leave-out', 'first', 'second']),
+    consent: z.strictObject({ adUserData: consent, adPersonalization: consent }),
+  })
+  .partial();
 
-const fields = z.strictObject({
-  ...rules,
-  path: shaped(
-    /^(?:\/[\w.~-]+)+\.(?:csv|tsv)$/,
-    'must be a path of letters, digits, dots and dashes that ends in .csv or .tsv, such as /feeds/clicks.csv',
-  ),
-  format: z.enum(Object.values(sheetFormats).map(({ name }) => name)),
-  account: shaped(accountNameForm, 'must be an account ID, such as "101"'),
-  window: days('14d or 2w'),
-  timeZone: checked(isTimeZone, 'must be a time zone such as America/New_York'),
-  conversionName: z.string().trim().min(1).max(100).optional(),
-  minTalk: span(isDuration, 'must be a duration such as 60s').optional(),
-  once: span(
-    (every) => parseDuration(every) >= hour,
-    'must be a duration of an hour or more, such as 1d',
-  ).optional(),
-  ledger: text.optional(),
-  user: shaped(/^[^:\p{Cc}]{1,100}$/u, 'must be at most 100 characters without a colon').optional(),
-  passwordEnv: shaped(
-    /^CALLS_\w*PASSWORD$/,
-    'must be the name of a variable CALLS_..._PASSWORD, which is taken out of the environment',
-  ).optional(),
-  passwordFile: text.optional(),
-  passwordHash: text.optional(),
-  password: z
-    .custom<never>(() => false, { error: 'must not be in the file', params: { hint: passwordWays() } })
-    .optional(),
-});
+const fields = rules
+  .extend({
+    conversionName: z.string().trim().min(1).max(100),
+    minTalk: span(isDuration, 'must be a duration such as 60s'),
+    once: span((every) => parseDuration(every) >= hour, 'must be a duration of an hour or more, such as 1d'),
+    ledger: text,
+    user: shaped(/^[^:\p{Cc}]{1,100}$/u, 'must be at most 100 characters without a colon'),
+    passwordEnv: shaped(
+      /^CALLS_\w*PASSWORD$/,
+      'must be the name of a variable CALLS_..._PASSWORD, which is taken out of the environment',
+    ),
+    passwordFile: text,
+    passwordHash: text,
+    password: z.custom<never>(() => false, {
+      error: 'must not be in the file',
+      params: { hint: passwordWays() },
+    }),
+  })
+  .partial()
+  .extend({
+    path: shaped(
+      /^(?:\/[\w.~-]+)+\.(?:csv|tsv)$/,
+      'must be a path of letters, digits, dots and dashes that ends in .csv or .tsv, such as /feeds/clicks.csv',
+    ),
+    format: z.enum(Object.values(sheetFormats).map(({ name }) => name)),
+    account: shaped(accountNameForm, 'must be an account ID, such as "101"'),
+    window: days('14d or 2w'),
+    timeZone: checked(isTimeZone, 'must be a time zone such as America/New_York'),
+  });
 
 /** A feed, as the file has it. */
 export type FeedFields = z.infer<typeof fields>;
 
 /** What a file of rules may hold. */
-export const rulesSchema = z
-  .strictObject(rules)
-  .superRefine((read, context) => checkValue(read, refusing(context)));
+export const rulesSchema = rules.superRefine((read, context) => checkValue(read, refusing(context)));
 
 /** The rules of a file, as it has them. */
 export type RuleFields = z.infer<typeof rulesSchema>;

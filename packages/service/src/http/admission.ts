@@ -58,7 +58,7 @@ export function createAdmission({ store, rateLimit, clock, atOnce }: AdmissionOp
   };
   const takePlace = async ({ env, req }: AppContext, account: string): Promise<void> => {
     const { signal } = req.raw;
-    env.exchange.account = account;
+    env.exchange.audit = { ...env.exchange.audit, account };
     signal.throwIfAborted();
     const inProgress = taken.get(account) ?? 0;
     if (inProgress < atOnce) taken.set(account, inProgress + 1);

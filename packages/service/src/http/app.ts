@@ -19,14 +19,16 @@ export function createApp(prefix: string, routes: readonly AppRoute[]): Hono<App
   const app = new Hono<AppEnv>();
   app.onError(refusalReply);
   app.notFound(() => {
-    throw new Refusal('unknown_path', unknownPath);
-  });
-  app.use((c, next) => {
-    refuseHead(c.req);
-    return next();
+    throw new Refusal(
+      'unknown_path',
+      'There is nothing at this path. Calls are at /v2/user/bid-management and /v3/user/bid-management, SMS numbers at /ibp_api.php.',
+    );
   });
   const pack = compress();
-  app.use((c, next) => (c.env.exchange.changes.isPlain ? next() : pack(c, next)));
+  app.use((c, next) => {
+    refuseHead(c.req);
+    return c.env.exchange.changes.isPlain ? next() : pack(c, next);
+  });
   // The links of the page need the slash at the end.
   if (prefix !== '') app.get(prefix, (c) => c.redirect(`${prefix.slice(prefix.lastIndexOf('/') + 1)}/`, 308));
   for (const { path, methods = ['GET'], handle } of routes) {
@@ -37,7 +39,8 @@ export function createApp(prefix: string, routes: readonly AppRoute[]): Hono<App
     });
     app.all(at, (c) => {
       c.env.exchange.route = path;
-      throw otherMethod(methods);
+      const allow = methods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
+      throw new Refusal('method_not_allowed', `This path accepts only ${allow}.`, { headers: { allow } });
     });
   }
   return app;
@@ -95,25 +98,13 @@ function refusalReply(error: unknown, { env: { exchange }, req }: AppContext): R
   return problemOf(refusal, exchange.requestId);
 }
 
-const unknownPath =
-  'There is nothing at this path. Calls are at /v2/user/bid-management and /v3/user/bid-management, SMS numbers at /ibp_api.php.';
-
-function otherMethod(methods: readonly string[]): Refusal {
-  const list = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
-  return new Refusal('method_not_allowed', `This path accepts only ${list}.`, {
-    headers: { allow: list },
-  });
-}
-
 function refuseHead(req: AppContext['req']): void {
   const { url } = req;
   if (url.length - url.indexOf('/', 'https://'.length) > limits.urlBytes) {
     throw new Refusal('url_too_long', `The URL is longer than ${limits.urlBytes} bytes. Shorten the filter.`);
   }
   if (req.header('host')?.includes(',')) {
-    throw new Refusal('host_header', 'The request must have exactly one header Host.', {
-      parameter: 'host',
-    });
+    throw new Refusal('host_header', 'The request must have exactly one header Host.', { parameter: 'host' });
   }
 }
 

@@ -118,10 +118,7 @@ function readFilter(parameters: ReadonlyMap<string, string>, version: Version): 
 export function parsedFilter(parameters: ReadonlyMap<string, string>, version: Version): Filter {
   const parsed = safeParse(parameters.get('q') ?? '', { version });
   if (!parsed.ok) {
-    throw new Refusal('invalid_filter', parsed.problem.message, {
-      parameter: 'q',
-      filter: parsed.problem,
-    });
+    throw new Refusal('invalid_filter', parsed.problem.message, { parameter: 'q', filter: parsed.problem });
   }
   return parsed.filter;
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { ReplyChanges } from './public-types.ts';
+import type { LogEntry, ReplyChanges } from './public-types.ts';
 
 /** One request while the service handles it. */
 export interface Exchange {
@@ -12,10 +12,8 @@ export interface Exchange {
   readonly changes: ReplyChanges;
   /** The path pattern, for logs and metrics: never holds a value that a caller sent. */
   route: string;
-  /** Id of the account whose credentials were accepted. */
-  account?: string;
-  /** What else the log says about this request. Never anything about a caller. */
-  audit: { readonly user?: string; readonly rows?: number };
+  /** What the log says besides: the account whose credentials were accepted, and what was fetched. Never anything about a caller. */
+  audit: Pick<LogEntry, 'account' | 'user' | 'rows'>;
   /** What went wrong in the service. */
   fault?: unknown;
   /** Called when the response has been sent, or its client has left. */

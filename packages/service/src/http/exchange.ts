@@ -102,7 +102,7 @@ interface Ended {
 
 function report({ metrics, log, clock }: FollowOptions, ended: Ended): void {
   const { request, exchange, isWhole, seconds, status } = ended;
-  const { route, fault, account } = exchange;
+  const { route, fault } = exchange;
   const { method } = request;
   const outcome = isWhole ? 'completed' : 'abandoned';
   metrics.finished({ route, method, status, seconds });
@@ -118,7 +118,6 @@ function report({ metrics, log, clock }: FollowOptions, ended: Ended): void {
     route,
     status,
     milliseconds: Math.round(seconds * 10_000) / 10,
-    ...(account === undefined ? {} : { account }),
     ...exchange.audit,
   });
 }

@@ -56,9 +56,7 @@ export function integerOf(
     throw new Refusal(
       'malformed_parameter',
       `The parameter ${name} is not a whole number: expected digits only, such as ${name}=${bounds.otherwise}.`,
-      {
-        parameter: name,
-      },
+      { parameter: name },
     );
   }
   const value = Number(text);
@@ -66,9 +64,7 @@ export function integerOf(
     throw new Refusal(
       'parameter_out_of_range',
       `The parameter ${name} must be from ${bounds.least} to ${bounds.most}.`,
-      {
-        parameter: name,
-      },
+      { parameter: name },
     );
   }
   return value;

@@ -48,8 +48,30 @@ export interface Route {
   readonly handle: (request: Request) => Response | Promise<Response>;
 }
 
+/** What the log says of a request. */
+export interface LoggedRequest {
+  /** The id in the header `x-request-id` of the response. */
+  readonly requestId: string;
+  /** The HTTP method. */
+  readonly method: string;
+  /** The path pattern, such as `/v3/user/bid-management/{sid}`. */
+  readonly route: string;
+  /** The HTTP status; 499 for a request that was abandoned before its response began. */
+  readonly status: number;
+  /** How long the request took. */
+  readonly milliseconds: number;
+  /** Id of the account whose credentials were accepted. */
+  readonly account: string;
+  /** User name with which a feed was fetched. */
+  readonly user: string;
+  /** Rows of the feed that was fetched. */
+  readonly rows: number;
+  /** Name and code of the error behind a failure. */
+  readonly error: string;
+}
+
 /** One entry of the log. It never holds a key, a query, caller data or an IP address. */
-export interface LogEntry {
+export interface LogEntry extends Partial<LoggedRequest> {
   /** When the response ended, in ISO 8601. */
   readonly time: string;
   /** `error` when the service failed or the response was cut short. */
@@ -59,24 +81,6 @@ export interface LogEntry {
    * sentence for anything else.
    */
   readonly message: string;
-  /** The id in the header `x-request-id` of the response. */
-  readonly requestId?: string;
-  /** The HTTP method. */
-  readonly method?: string;
-  /** The path pattern, such as `/v3/user/bid-management/{sid}`. */
-  readonly route?: string;
-  /** The HTTP status; 499 for a request that was abandoned before its response began. */
-  readonly status?: number;
-  /** How long the request took. */
-  readonly milliseconds?: number;
-  /** Id of the account whose credentials were accepted. */
-  readonly account?: string;
-  /** User name with which a feed was fetched. */
-  readonly user?: string;
-  /** Rows of the feed that was fetched. */
-  readonly rows?: number;
-  /** Name and code of the error behind a failure. */
-  readonly error?: string;
 }
 
 /** What Node.js knows of a request that came through it. */

@@ -1,15 +1,22 @@
-import type { ShapeOptions } from '../defaults.ts';
+import type { FieldSpec } from '@call-attribution/core';
+import { fields } from '@call-attribution/core/record';
+import type { Shape, ShapeOptions } from '../defaults.ts';
 import { type AppRoute, jsonReply } from '../http/context.ts';
+import { apiProblems, type ProblemEntry } from '../http/refusal.ts';
 import { shapeOf } from '../options.ts';
-import { paths } from './paths.ts';
-import { recordSchema } from './record-schema.ts';
-import { refusalResponses, replySchemas } from './schemas.ts';
 
 /** The shapes and limits of the service that the document describes. */
 export interface OpenApiOptions extends Omit<ShapeOptions, 'rowsOver'> {
   /** URL of the service. Default `/`: the one the document was loaded from. */
   readonly serverUrl?: string | undefined;
 }
+
+/** A JSON Schema, or another part of the document. */
+interface Schema {
+  readonly [keyword: string]: unknown;
+}
+
+type Version = 'v2' | 'v3';
 
 /**
  * The OpenAPI 3.1 document of the API, made from the field table and the given options.
@@ -19,7 +26,7 @@ export interface OpenApiOptions extends Omit<ShapeOptions, 'rowsOver'> {
  */
 export function openApiDocument(options: OpenApiOptions = {}): { readonly [keyword: string]: unknown } {
   const { serverUrl = '/' } = options;
-  const { singleAs, countAs, defaultRows, maxRows } = shapeOf(options);
+  const shape = shapeOf(options);
   return {
     openapi: '3.1.0',
     info: {
@@ -36,7 +43,14 @@ export function openApiDocument(options: OpenApiOptions = {}): { readonly [keywo
       { name: 'v2', description: 'Call records, version 2.' },
       { name: 'sms', description: 'The SMS number listing, a separate older endpoint.' },
     ],
-    paths: paths({ singleAs, countAs, defaultRows, maxRows }),
+    paths: {
+      '/v3/user/bid-management': { get: list('v3', shape) },
+      '/v3/user/bid-management/{sid}': { get: single('v3', shape) },
+      '/v2/user/bid-management': { get: list('v2', shape) },
+      '/v2/user/bid-management/count': { get: count() },
+      '/v2/user/bid-management/{sid}': { get: single('v2', shape) },
+      '/ibp_api.php': { get: smsNumbers() },
+    },
     components: {
       securitySchemes: {
         accessKey: { type: 'apiKey', in: 'header', name: 'access_key' },
@@ -52,15 +66,11 @@ export function openApiDocument(options: OpenApiOptions = {}): { readonly [keywo
         },
         ETag: {
           description: 'Follows from the question and the changes of the account; for `If-None-Match`.',
-          schema: { type: 'string' },
+          schema: text(),
         },
       },
       responses: refusalResponses(),
-      schemas: {
-        CallV3: recordSchema('v3'),
-        CallV2: recordSchema('v2'),
-        ...replySchemas({ singleAs, countAs }),
-      },
+      schemas: { CallV3: record('v3'), CallV2: record('v2'), ...replySchemas(shape) },
     },
   };
 }
@@ -76,3 +86,252 @@ export function openApiRoute(options: OpenApiOptions): AppRoute {
     },
   };
 }
+
+const text = (description?: string): Schema =>
+  description === undefined ? { type: 'string' } : { type: 'string', description };
+const from0: Schema = { type: 'integer', minimum: 0 };
+const ref = (place: string): Schema => ({ $ref: `#/components/${place}` });
+const json = (schema: Schema): Schema => ({ 'application/json': { schema } });
+const listOf = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more });
+const one: Schema = { minItems: 1, maxItems: 1 };
+const callOf = (version: Version): Schema => ref(`schemas/Call${version.toUpperCase()}`);
+
+/** An object with all of these, and some that may be absent. */
+const object = (properties: Schema, optional: Schema = {}, description?: string): Schema => ({
+  type: 'object',
+  ...(description === undefined ? {} : { description }),
+  required: Object.keys(properties),
+  properties: { ...properties, ...optional },
+});
+
+// v3 takes the two key headers or, for older users, a bearer token; v2 takes a bearer token only.
+const security = {
+  v2: [{ bearer: [] }],
+  v3: [{ accessKey: [], secretKey: [] }, { bearer: [] }],
+} as const;
+
+function list(version: Version, { defaultRows, maxRows }: Shape): Schema {
+  return {
+    operationId: `listCalls${version.toUpperCase()}`,
+    tags: [version],
+    summary: `List calls (${version})`,
+    description:
+      version === 'v3'
+        ? 'Calls ordered by `date_added`, then `sid`. Calls from call extensions are left out unless the filter has `inc_gce:1`.'
+        : 'Calls of both channels, ordered by `date_added`, then `sid`.',
+    security: security[version],
+    parameters: [
+      filterParameter(version),
+      {
+        name: 'rows',
+        in: 'query',
+        description: 'Calls on one page.',
+        schema: { type: 'integer', minimum: 1, maximum: maxRows, default: defaultRows },
+      },
+      {
+        name: 'start',
+        in: 'query',
+        description: 'Page number, counted from 0 in pages of `rows` calls.',
+        schema: { ...from0, default: 0 },
+      },
+      {
+        name: 'If-None-Match',
+        in: 'header',
+        description: 'The `ETag` of the page that the client has.',
+        schema: text(),
+      },
+    ],
+    responses: {
+      '200': {
+        description: 'One page. A page past the end is an empty array.',
+        headers: { 'Content-Range': ref('headers/ContentRange'), ETag: ref('headers/ETag') },
+        content: json(listOf(callOf(version))),
+      },
+      '304': {
+        description: 'The client has this page: no call of the account has changed since.',
+        headers: { ETag: ref('headers/ETag') },
+      },
+      ...refusals(),
+    },
+  };
+}
+
+function single(version: Version, { singleAs }: Shape): Schema {
+  const call = callOf(version);
+  return {
+    operationId: `getCall${version.toUpperCase()}`,
+    tags: [version],
+    summary: `Get one call (${version})`,
+    security: security[version],
+    parameters: [{ name: 'sid', in: 'path', required: true, description: 'Id of the call.', schema: text() }],
+    responses: {
+      '200': { description: 'The call.', content: json(singleAs === 'array' ? listOf(call, one) : call) },
+      ...refusals(404),
+    },
+  };
+}
+
+function count(): Schema {
+  return {
+    operationId: 'countCallsV2',
+    tags: ['v2'],
+    summary: 'Count calls (v2)',
+    security: security.v2,
+    parameters: [filterParameter('v2')],
+    responses: {
+      '200': {
+        description: 'The number of calls, also in the header.',
+        headers: { 'Content-Range': ref('headers/ContentRange') },
+        content: json(ref('schemas/Count')),
+      },
+      ...refusals(),
+    },
+  };
+}
+
+function smsNumbers(): Schema {
+  return {
+    operationId: 'listSmsNumbers',
+    tags: ['sms'],
+    summary: 'List the SMS-enabled numbers of the account',
+    description: 'A failure also has status 200; its `result` is `failed`.',
+    security: [{ legacyAccessKey: [], legacySecretKey: [] }],
+    parameters: [
+      { name: 'action', in: 'query', required: true, schema: { type: 'string', const: 'sms.get_numbers' } },
+    ],
+    responses: {
+      '200': {
+        description: 'The numbers, or what went wrong.',
+        content: { 'application/xml': { schema: ref('schemas/SmsNumbers') } },
+      },
+      ...refusalsOf([405, 414, 500, 503]),
+    },
+  };
+}
+
+function filterParameter(version: Version): Schema {
+  const example = 'date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00},talk_minutes:[1.5 TO *]';
+  return {
+    name: 'q',
+    in: 'query',
+    description:
+      'Filter: `field:[lower TO upper]` clauses separated by commas, all of which must match. `[` and `]` include a bound, `{` and `}` exclude it, `*` leaves an end open. Fields: `date_added`, `talk_minutes`' +
+      (version === 'v3' ? '; `inc_gce:1` includes calls from call extensions.' : '.'),
+    schema: text(),
+    examples: { october: { summary: 'The long calls of October', value: example } },
+  };
+}
+
+const forms: Readonly<Record<FieldSpec['type'], Schema>> = {
+  string: text(),
+  url: text(),
+  integer: { type: 'integer' },
+  'integer-string': { type: 'string', pattern: '^-?\\d+$' },
+  'decimal-string': { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' },
+  datetime: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$' },
+  'datetime-tenths': { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d$' },
+  null: { type: 'null' },
+};
+
+/** The schema of a call record in one version: every field is there, null when it is empty. */
+function record(version: Version): Schema {
+  const own = fields.flatMap((spec: FieldSpec) => {
+    const name = spec[version];
+    if (name === null) return [];
+    const { type, ...form } = forms[spec.type];
+    const { values = [], valueMeanings = [], meaning, nullable } = spec;
+    const meanings = values.map((value, i) => `${value}: ${valueMeanings[i]}`).join(', ');
+    const schema = {
+      type: nullable && type !== 'null' ? [type, 'null'] : type,
+      ...form,
+      ...(values.length > 0 && !spec.openValues && { enum: [...values, ...(nullable ? [null] : [])] }),
+      description: valueMeanings.length > 0 ? `${meaning} ${meanings}.` : meaning,
+      ...(spec.deprecated ? { deprecated: true } : {}),
+    };
+    return [[name, schema] as const];
+  });
+  return {
+    ...object(
+      Object.fromEntries(own),
+      {},
+      `One call in ${version}. Most numbers are strings, and times have no time zone.`,
+    ),
+    additionalProperties: false,
+  };
+}
+
+/** The schemas of all response bodies other than call records. */
+function replySchemas({ countAs }: Shape): Schema {
+  const counts: Readonly<Record<Shape['countAs'], Schema>> = {
+    object: object({ count: from0 }),
+    number: from0,
+    text: { type: 'string', pattern: '^\\d+$' },
+    array: listOf(object({ count: from0 }), one),
+    header: listOf({}, { maxItems: 0 }),
+  };
+  const integer = { type: 'integer' };
+  return {
+    Count: { ...counts[countAs], description: 'The number of calls that match the filter.' },
+    SmsNumbers: {
+      type: 'object',
+      xml: { name: 'response' },
+      properties: {
+        result: text('Empty on success, `failed` on failure.'),
+        result_description: { type: 'string', examples: ['[2] Number(s) Returned'] },
+        data: { type: 'object', properties: { number: listOf(text('An SMS-enabled number.')) } },
+      },
+    },
+    Problem: object(
+      {
+        title: text(),
+        status: integer,
+        code: text('Stable name of the reason; each response lists its own.'),
+        detail: text('What happened and what to do.'),
+      },
+      {
+        parameter: text('The query parameter or header that is wrong.'),
+        pointer: ref('schemas/FilterPointer'),
+        requestId: text(),
+      },
+      'Why a request was refused (RFC 9457).',
+    ),
+    FilterPointer: object(
+      { code: text(), start: from0, end: from0 },
+      {
+        expected: listOf(text()),
+        suggestions: listOf(text()),
+        fix: object(
+          { start: integer, end: integer, text: text() },
+          {},
+          'A fix: replace the characters from `start` to `end` with `text`.',
+        ),
+      },
+      'The position in `q` that could not be parsed.',
+    ),
+  };
+}
+
+/** The error responses that operations share, by status, each with its codes and what they mean. */
+function refusalResponses(): Schema {
+  const lines = new Map<number, string[]>();
+  for (const [code, [status, words]] of Object.entries<ProblemEntry>(apiProblems))
+    lines.set(status, [...(lines.get(status) ?? []), `- \`${code}\`: ${words}`]);
+  const headers: Readonly<Record<number, string>> = { 405: 'Allow', 429: 'Retry-After', 503: 'Retry-After' };
+  const responses = [...lines].map(([status, words]) => {
+    const header = headers[status];
+    const response = {
+      description: words.join('\n'),
+      ...(header === undefined ? {} : { headers: { [header]: { schema: text() } } }),
+      content: { 'application/problem+json': { schema: ref('schemas/Problem') } },
+    };
+    return [`Refusal${status}`, response];
+  });
+  return Object.fromEntries(responses);
+}
+
+const refusals = (...more: readonly number[]): Schema =>
+  refusalsOf([400, 401, 403, 405, 414, 429, 500, 503, ...more]);
+
+/** References to the error responses of an operation. */
+const refusalsOf = (statuses: readonly number[]): Schema =>
+  Object.fromEntries(statuses.map((status) => [status, ref(`responses/Refusal${status}`)]));

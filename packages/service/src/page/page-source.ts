@@ -1,7 +1,7 @@
 import { printFilter } from '@call-attribution/query-dsl';
 import { dated, everything, type Store } from '@call-attribution/store';
 import { pageBucket, pageQuestions, pageSummary, pageTotals, periodBefore } from './numbers.ts';
-import type { PageBucket, PageCalls, PageCut, PageQuestion, PageSummary } from './question.ts';
+import type { PageBucket, PageCalls, PageQuestion, PageSummary } from './question.ts';
 
 /** Answers that are remembered until the calls of their account change. */
 const mostKept = 64;
@@ -41,7 +41,7 @@ export class PageSource {
   async calls(
     account: string,
     { selection, only }: PageQuestion,
-    { offset, limit }: PageCut,
+    { offset, limit }: { readonly offset: number; readonly limit: number },
   ): Promise<PageCalls> {
     const store = this.#store;
     if (only.size > 0 || limit > mostTurned) {

@@ -87,11 +87,3 @@ export interface PageCalls {
   /** The calls, as records. */
   readonly calls: AsyncIterable<object> | Iterable<object>;
 }
-
-/** A part of the calls, newest first. */
-export interface PageCut {
-  /** Calls to skip. */
-  readonly offset: number;
-  /** Calls at most; `Number.MAX_SAFE_INTEGER` for all of them. */
-  readonly limit: number;
-}
