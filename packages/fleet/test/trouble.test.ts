@@ -13,7 +13,7 @@ import {
   ResponseError,
   type ResponseErrorCode,
 } from '@call-attribution/core';
-import { StateError, StreamError } from '@call-attribution/node-stream';
+import { CheckpointError, StreamError } from '@call-attribution/node-stream';
 import { StoreError, type StoreErrorCode } from '@call-attribution/store';
 import { describe, expect, it } from 'vitest';
 import { FleetError, type FleetErrorCode } from '../src/index.ts';
@@ -46,7 +46,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ...ofConfiguration('client_closed', 'missing_package'),
     ...ofStore('unfit_record', 'store_failed'),
     ...ofFleet('job_invalid', 'not_whole'),
-    new StateError('state_invalid', 'No state.'),
+    new CheckpointError('checkpoint_invalid', 'No state.'),
     coded('23505'),
     new TypeError('x is not a function'),
     new Error('something'),

@@ -7,15 +7,7 @@ const streamErrors = codeTable({
     other_account:
       'The server sends calls of another account than before. Read each account with its own credentials, into its own file or store.',
     too_many_requests:
-      'The read needed more requests than the items that came explain: what the server says of its totals cannot be true. Report it to its operator.',
-    cursor_repeated:
-      'The list gave a cursor twice, so it would go on without end. Report it to its operator.',
-  },
-  usage: {
-    unexpected_page:
-      'The `fetch` of a list returned something else than a page. Return { items, total, next }.',
-    not_read:
-      'Nothing reads this stream, so there is no verdict. Read it first: with `for await`, `pages()`, `pipeline` or `into`.',
+      'The read would never end: a cursor came twice, or the read needed more requests than the items that came explain, so that the totals of the server cannot be true. Report it to its operator.',
   },
 });
 
@@ -33,36 +25,18 @@ export class StreamError extends CallsError<StreamErrorCode> {
 const checkpointErrors = codeTable({
   usage: {
     checkpoint_invalid:
-      'It is no checkpoint of this package, it was made for another query or another file or folder, or another run has moved on. Use the filter and version it was made for, or remove it to start over.',
+      'It is no checkpoint or sync state of this package, it was made for another query or another file or folder, or another run has moved on. Use the filter and version it was made for, or remove it to start over.',
   },
 });
 
 /** Codes of `CheckpointError`. */
 export type CheckpointErrorCode = keyof typeof checkpointErrors;
 
-/** A checkpoint cannot be used. */
+/** A checkpoint, or the state of a sync, cannot be used. */
 export class CheckpointError extends CallsError<CheckpointErrorCode> {
   static override readonly codes: CodeTable = checkpointErrors;
   static {
     nameErrors(CheckpointError, 'CheckpointError');
-  }
-}
-
-const stateErrors = codeTable({
-  data: {
-    state_invalid:
-      'It is not a sync state of this package. Start with an empty one to read everything again.',
-  },
-});
-
-/** Codes of `StateError`. */
-export type StateErrorCode = keyof typeof stateErrors;
-
-/** The state of a sync cannot be used. */
-export class StateError extends CallsError<StateErrorCode> {
-  static override readonly codes: CodeTable = stateErrors;
-  static {
-    nameErrors(StateError, 'StateError');
   }
 }
 
@@ -131,8 +105,6 @@ declare module '@call-attribution/core/errors' {
     StreamError: StreamError;
     /** See `CheckpointError` of node-stream. */
     CheckpointError: CheckpointError;
-    /** See `StateError` of node-stream. */
-    StateError: StateError;
     /** See `FileLockedError` of node-stream. */
     FileLockedError: FileLockedError;
     /** See `ItemError` of node-stream. */

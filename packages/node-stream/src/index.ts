@@ -11,8 +11,6 @@ export {
   type CheckpointErrorCode,
   ItemError,
   type ItemErrorCode,
-  StateError,
-  type StateErrorCode,
   StreamError,
   type StreamErrorCode,
 } from './errors.ts';

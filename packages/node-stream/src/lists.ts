@@ -1,7 +1,7 @@
 // Any list, read whole: what can be asked for a range of an order. createListReader proves that it has everything, as far as the list can be
 // counted, and says what it cannot prove.
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkWhole } from '@call-attribution/core/options';
-import { StreamError } from './errors.ts';
 import type { Answer, Ask, Asked } from './judge.ts';
 import { through } from './operators/chain.ts';
 import type { Done, Sink } from './operators/operator.ts';
@@ -104,7 +104,7 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
   const fetch = async (request: ListRequest): Promise<ListPage<T>> => {
     const page: ListPage<T> | undefined = await list.fetch(request);
     if (Array.isArray(page?.items) && (page.total == null || Number.isSafeInteger(page.total))) return page;
-    throw new StreamError('unexpected_page');
+    throw new ConfigurationError('invalid_option', 'The `fetch` of a list returns { items, total, next }.');
   };
   const source: Asked<T> = {
     async ask({ range, rows, ...request }: Ask): Promise<Answer<T>> {

@@ -307,6 +307,31 @@ export async function recount<P extends Position>(
 const differing = <P extends Position>(one: Stretch<P>, more: number): Stretch<P> =>
   more > 0 ? { ...one, is: 'short', why: 'rose', missing: more } : { ...one, is: 'unproven', why: 'fell' };
 
+/** How many calls are known of a range, both ends included. */
+export function knownIn<P extends Position>(list: Stretches<P>, range: Span<P>): number {
+  const inside = list.filter((one) => common(one, range) !== null);
+  // A call at an end of the range may be known from its neighbor alone.
+  const [before] = list.filter(({ to }) => to !== null && to === range.from);
+  const [after] = list.filter(({ from }) => from !== null && from === range.to);
+  const more = (theirs = 0, ours = 0): number => Math.max(0, theirs - ours);
+  const atEnds =
+    more(before?.ends?.[1], inside[0]?.ends?.[0]) + more(after?.ends?.[0], inside.at(-1)?.ends?.[1]);
+  return inside.reduce((sum, { counted, calls, shared, why, missing = 0 }, i) => {
+    const twice = i === 0 ? 0 : shared;
+    const own = counted === null ? calls : Math.max(calls, counted - twice);
+    return sum + own + (why === 'rose' ? missing : 0);
+  }, atEnds);
+}
+
+/** The stretches of a slice, as one where so many of its calls could not be read, or were not taken. */
+export function withLost<P extends Position>(list: Stretches<P>, lost: number): Stretches<P> {
+  const [first, second] = list;
+  if (first === undefined || lost === 0) return list;
+  const whole = second === undefined ? first : joined(first, second);
+  const missing = (first.missing ?? 0) + lost;
+  return [{ ...whole, is: 'short', why: 'unreadable', missing, calls: whole.calls - lost }];
+}
+
 /** What a list proves of a period, and why not all of it. `first`: what the first answer counted in all of it. */
 export function verdictOf<P extends Position>(
   list: Stretches<P>,
@@ -323,24 +348,13 @@ export function verdictOf<P extends Position>(
     sids: [],
   }));
   let proved = 0;
-  let known = 0;
-  for (const {
-    from,
-    to,
-    is,
-    why = 'uncounted',
-    calls,
-    counted,
-    shared,
-    missing = null,
-    sids = [],
-  } of inside) {
-    known += Math.max(calls, counted === null ? 0 : counted - shared) + (why === 'rose' ? (missing ?? 0) : 0);
+  for (const { from, to, is, why = 'uncounted', calls, missing = null, sids = [] } of inside) {
     if (is === 'proved') proved += calls;
     else gaps.push({ from, to, is, why, calls, missing, sids });
   }
   gaps.sort((a, b) => (isBefore(a.from, b.from, 'begin') ? -1 : 1));
   // Calls that the first answer counted and none later. Where something is unread, they may be there.
+  const known = knownIn(list, asked);
   if (first !== null && first > known && !gaps.some(({ is }) => is === 'unread'))
     gaps.push({ ...asked, is: 'unproven', why: 'fell', calls: 0, missing: first - known, sids: [] });
   return { proof: proofOf(gaps), asked, proved, gaps: together(gaps), notes };

@@ -92,8 +92,7 @@ export interface ReadStream<T> extends Readable, Source<T>, Through<T> {
   /** Where to resume: after the last page of which everything was taken. */
   checkpoint(): Checkpoint;
   /**
-   * What was proved. Resolves when the stream ends or is left, rejects with the error that ends it, and with `not_read` when nothing reads
-   * the stream.
+   * What was proved. Resolves when the stream ends or is left, rejects with the error that ends it, and when nothing reads the stream.
    */
   readonly verdict: Promise<Verdict>;
   /** What the read is about, for receipts. */

@@ -1,5 +1,5 @@
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkCheckpoint, checkpointOf } from './checkpoint.ts';
-import { StreamError } from './errors.ts';
 import type { Asked } from './judge.ts';
 import type { Checkpoint, Page, Range } from './page.ts';
 import {
@@ -13,9 +13,9 @@ import {
   recount,
   type Span,
   type Stretch,
-  type Stretches,
   type Verdict,
   verdictOf,
+  withLost,
 } from './proof.ts';
 import { type Slice, type SliceOptions, slices } from './slices.ts';
 
@@ -64,6 +64,9 @@ export interface ReadingOptions<R, T, P extends Position>
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
+const notRead =
+  'Nothing reads this stream, so there is no verdict. Read it first: with `for await`, `pages()`, `pipeline` or `into`.';
+
 /** A verdict. Awaiting that of a read which nothing reads rejects, instead of waiting for good. */
 class Outcome<V> extends Promise<V> {
   isRead: () => boolean = () => true;
@@ -80,7 +83,7 @@ class Outcome<V> extends Promise<V> {
     if (this.isRead()) return super.then(done, failed);
     return new Promise<void>((resolve) => setImmediate(resolve))
       .then(() => {
-        if (!this.isRead()) throw new StreamError('not_read');
+        if (!this.isRead()) throw new ConfigurationError('invalid_option', notRead);
         return super.then();
       })
       .then(done as (value: unknown) => A, failed);
@@ -203,7 +206,7 @@ export class Reading<R, T, P extends Position> {
     const { spanOf, source, until } = this.options;
     const before = this.#state;
     const all = left + (before.pages?.left ?? 0);
-    const stretches = withoutUnreadable(slice.stretches ?? [], all).map(
+    const stretches = withLost(slice.stretches ?? [], all).map(
       (stretch): Stretch<P> => ({ ...stretch, ...spanOf(stretch) }),
     );
     return {
@@ -256,32 +259,26 @@ export class Reading<R, T, P extends Position> {
     if (onProgress === undefined) return;
     const { first: total, rereads, stretches } = this.#state;
     const done = stretches.reduce((sum, { calls }) => sum + calls, 0);
-    const rate = ((done - this.#before) * 1000) / Math.max(1, Date.now() - this.#began);
-    const etaMs = total === null || rate === 0 ? null : (Math.max(0, total - done) * 1000) / rate;
-    try {
-      onProgress({ done, total, rate, etaMs, retries: source.retries ?? 0, rereads });
-    } catch {
-      // What watches a read does not end it.
-    }
+    const more = { done, total, rereads, retries: source.retries ?? 0 };
+    reportProgress(onProgress, more, done - this.#before, Date.now() - this.#began);
   }
 }
 
-/** The stretches of a slice, as one where so many of its calls could not be read. */
-function withoutUnreadable(stretches: Stretches<number>, left: number): Stretches<number> {
-  const [first, second] = stretches;
-  if (first === undefined || left === 0) return stretches;
-  const counted = (first.counted ?? 0) + (second?.counted ?? 0);
-  return [
-    {
-      ...first,
-      to: (second ?? first).to,
-      is: 'short',
-      why: 'unreadable',
-      missing: (first.missing ?? 0) + left,
-      counted: first.counted === null ? null : counted,
-      calls: first.calls + (second?.calls ?? 0) - left,
-    },
-  ];
+/** Tells how far a read has come. `fresh`: calls of this run, which took so many milliseconds. */
+export function reportProgress(
+  onProgress: (progress: Progress) => void,
+  progress: Omit<Progress, 'rate' | 'etaMs'>,
+  fresh: number,
+  millis: number,
+): void {
+  const { done, total } = progress;
+  const rate = (fresh * 1000) / Math.max(1, millis);
+  const etaMs = total === null || rate === 0 ? null : (Math.max(0, total - done) * 1000) / rate;
+  try {
+    onProgress({ ...progress, rate, etaMs });
+  } catch {
+    // What watches a read does not end it.
+  }
 }
 
 const startState: ReadState<never> = {

@@ -566,7 +566,11 @@ class Slicer<T> {
       const cursor = next.next;
       const isCursor = typeof cursor === 'string' || typeof cursor === 'number';
       if (isCursor) {
-        if (cursors.has(cursor)) throw new StreamError('cursor_repeated');
+        if (cursors.has(cursor))
+          throw new StreamError(
+            'too_many_requests',
+            'The list gave a cursor twice: it would go on without end.',
+          );
         cursors.add(cursor);
         after = cursor;
       }

@@ -112,14 +112,14 @@ describe('what cannot be right is an error', () => {
     [
       'a cursor that comes twice',
       (_, orders) => ({ items: orders.slice(1500, 1520), next: 'same' }),
-      'cursor_repeated',
+      'too_many_requests',
     ],
     [
       'ranges that are ignored',
       (query, orders) => ({ items: page(orders, query), total: count }),
       'range_ignored',
     ],
-    ['no page', () => ({ data: [] }), 'unexpected_page'],
+    ['no page', () => ({ data: [] }), 'invalid_option'],
   ])('%s', async (_, answer, code) => {
     const list = await open(even, answer);
     await expect(read(listOf(list), { from: start + 1000 * 60_000 })).rejects.toMatchObject({ code });

@@ -237,7 +237,7 @@ describe('the verdict', () => {
   ])('awaiting that of %s which nobody reads rejects', async (_, make) => {
     const stream = createCallStream(new FakeServer(records), options);
     make(stream);
-    await expect(stream.verdict).rejects.toMatchObject({ code: 'not_read' });
+    await expect(stream.verdict).rejects.toMatchObject({ code: 'invalid_option' });
   });
 
   test('it may be awaited while the reading begins', async () => {

@@ -412,6 +412,6 @@ describe('the state', () => {
     7,
   ])('what is none is refused: %j', async (given) => {
     const state = memoryState(given as never);
-    await expect(kinds(new FakeServer([]), state)).rejects.toMatchObject({ code: 'state_invalid' });
+    await expect(kinds(new FakeServer([]), state)).rejects.toMatchObject({ code: 'checkpoint_invalid' });
   });
 });

@@ -175,7 +175,7 @@ async function follow(args: Args, io: Io): Promise<number> {
       ...{ state: memoryState(), filter, signal: io.signal },
       // Calls come late, and a call that was shown is not looked at again.
       lookback: '1h',
-      isFinal: () => true,
+      settle: '1h',
     } as const;
     const look = async (): Promise<void> => {
       for await (const { kind, call } of syncCalls(client, options)) if (kind === 'new') await print(call);

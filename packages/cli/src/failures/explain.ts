@@ -55,7 +55,6 @@ async function explainCallsError(error: CallsError, has: HasOption): Promise<Cli
       });
     case 'FileLockedError':
     case 'CheckpointError':
-    case 'StateError':
       return new CliError(error.message, { exitCode: exitOf(error), cause: error });
     case 'QuestionError':
       return questionFailure(error as QuestionError);

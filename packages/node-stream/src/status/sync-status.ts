@@ -1,7 +1,6 @@
 import { type Clock, type Duration, deadlineMillis, systemClock } from '@call-attribution/core/time';
 import { type CopyVerdict, describeCopy } from '../sync/verdict.ts';
-import { type MetricFamily, metricsText } from './metrics-text.ts';
-import type { StatusSource } from './status-reply.ts';
+import { type MetricFamily, metricsText, type StatusSource } from './status.ts';
 
 const kinds = ['new', 'changed', 'same', 'skipped'] as const;
 
@@ -36,18 +35,13 @@ export interface SyncStatusOptions {
 }
 
 interface AccountState {
-  lastSuccess: number | null;
-  lastFailure: string | null;
+  last: { readonly at: number; readonly seconds: number; readonly counts: SyncCounts } | null;
+  /** The code of the failure after it; null when there was none. */
+  failure: string | null;
   isOthers: boolean;
-  seconds: number;
-  pending: number;
-  missing: number;
-  gaps: number;
-  /** What the copy lacks, in words; null when it is whole. */
-  lacks: string | null;
   readonly runs: { ok: number; failed: number };
   readonly rows: Record<(typeof kinds)[number], number>;
-  readonly errors: Map<string, number>;
+  readonly errors: Record<string, number>;
 }
 
 /** Intervals without a sync that succeeds, after which the copy is no longer fresh. */
@@ -57,113 +51,88 @@ const patience = 3;
 export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
   const { accounts, failsAtOnce = false, clock = systemClock } = options;
   const every = deadlineMillis(options.every, 'every');
-  const states = new Map(accounts.map((account) => [account, initial()]));
+  const states = new Map<string, AccountState>();
   const stateOf = (account: string): AccountState => {
-    const state = states.get(account) ?? initial();
+    const state = states.get(account) ?? {
+      ...{ last: null, failure: null, isOthers: false },
+      ...{ runs: { ok: 0, failed: 0 }, rows: { new: 0, changed: 0, same: 0, skipped: 0 }, errors: {} },
+    };
     states.set(account, state);
     return state;
   };
-  const problemOf = (account: string, state: AccountState): string | null => {
+  for (const account of accounts) stateOf(account);
+  const problemOf = ([account, { last, failure, isOthers }]: [string, AccountState]): string[] => {
     const of = states.size > 1 ? ` of account ${account}` : '';
-    const { lastSuccess, lastFailure } = state;
-    if (state.isOthers) return null;
-    if (failsAtOnce && lastFailure !== null) return `the last sync${of} failed: ${lastFailure}`;
-    if (lastSuccess === null) return `no sync${of} has finished yet`;
-    const age = clock.now() - lastSuccess;
-    if (age > patience * every) return `the last sync${of} succeeded ${ago(age)} ago`;
-    return state.lacks === null ? null : `the copy${of} is not whole: ${state.lacks}`;
+    if (isOthers) return [];
+    if (failsAtOnce && failure !== null) return [`the last sync${of} failed: ${failure}`];
+    if (last === null) return [`no sync${of} has finished yet`];
+    const age = clock.now() - last.at;
+    if (age > patience * every) return [`the last sync${of} succeeded ${ago(age)} ago`];
+    const lacks = describeCopy(last.counts);
+    return lacks === null ? [] : [`the copy${of} is not whole: ${lacks}`];
   };
   return {
     succeeded(account, counts, milliseconds) {
       const state = stateOf(account);
-      state.lastSuccess = clock.now();
-      state.lastFailure = null;
+      state.last = { at: clock.now(), seconds: milliseconds / 1000, counts };
+      state.failure = null;
       state.isOthers = false;
-      state.seconds = milliseconds / 1000;
-      state.pending = counts.pending;
-      state.missing = counts.missing;
-      state.gaps = counts.gaps.length;
-      state.lacks = describeCopy(counts);
       state.runs.ok += 1;
       for (const kind of kinds) state.rows[kind] += counts[kind];
     },
     failed(account, code) {
       const state = stateOf(account);
-      state.lastFailure = code;
+      state.failure = code;
       state.isOthers = false;
       state.runs.failed += 1;
-      state.errors.set(code, (state.errors.get(code) ?? 0) + 1);
+      state.errors[code] = (state.errors[code] ?? 0) + 1;
     },
     leftToOthers(account) {
       stateOf(account).isOthers = true;
     },
-    ready() {
-      for (const [account, state] of states) {
-        const problem = problemOf(account, state);
-        if (problem !== null) return problem;
-      }
-      return null;
-    },
+    ready: () => [...states].flatMap(problemOf)[0] ?? null,
     metrics: () => metricsText(familiesOf(states, clock.now())),
   };
 }
 
-const initial = (): AccountState => ({
-  lastSuccess: null,
-  lastFailure: null,
-  isOthers: false,
-  seconds: 0,
-  pending: 0,
-  missing: 0,
-  gaps: 0,
-  lacks: null,
-  runs: { ok: 0, failed: 0 },
-  rows: { new: 0, changed: 0, same: 0, skipped: 0 },
-  errors: new Map(),
-});
-
 function familiesOf(states: ReadonlyMap<string, AccountState>, now: number): MetricFamily[] {
-  /** The values of each state by the value of a label, or one value under the empty name; null leaves it out. */
-  const family = (
-    name: string,
-    type: MetricFamily['type'],
-    help: string,
-    label: string,
-    values: (state: AccountState) => Iterable<readonly [string, number | null]>,
+  const accountOf = (account: string) => (states.size > 1 ? { account } : {});
+  /** The counts of each account by the value of a label. */
+  const counter = (
+    ...[name, help, label, counts]: [string, string, string, (state: AccountState) => Record<string, number>]
   ): MetricFamily => ({
-    name,
-    type,
-    help,
+    ...{ name, help, type: 'counter' },
     samples: [...states].flatMap(([account, state]) =>
-      [...values(state)].flatMap(([text, value]) => {
-        const labels = { ...(text && { [label]: text }), ...(states.size > 1 && { account }) };
-        return value === null ? [] : [{ value, labels }];
-      }),
+      Object.entries(counts(state)).map(([text, value]) => ({
+        value,
+        labels: { [label]: text, ...accountOf(account) },
+      })),
     ),
   });
-  const gauge = (name: string, help: string, value: (state: AccountState) => number | null) =>
-    family(name, 'gauge', help, '', (state) => [['', value(state)]]);
+  /** A value of the last sync of each account that succeeded. */
+  const gauge = (
+    ...[name, help, value]: [string, string, (last: NonNullable<AccountState['last']>) => number]
+  ): MetricFamily => ({
+    ...{ name, help, type: 'gauge' },
+    samples: [...states].flatMap(([account, { last }]) =>
+      last === null ? [] : [{ value: value(last), labels: accountOf(account) }],
+    ),
+  });
   return [
-    family('calls_sync_runs_total', 'counter', 'Syncs.', 'result', ({ runs }) => Object.entries(runs)),
-    family('calls_sync_rows_total', 'counter', 'Calls by what became of them.', 'kind', ({ rows }) =>
-      Object.entries(rows),
+    counter('calls_sync_runs_total', 'Syncs.', 'result', ({ runs }) => runs),
+    counter('calls_sync_rows_total', 'Calls by what became of them.', 'kind', ({ rows }) => rows),
+    counter('calls_sync_errors_total', 'Syncs that failed, by code.', 'code', ({ errors }) => errors),
+    gauge('calls_sync_pending', 'Calls whose attribution is not final.', ({ counts }) => counts.pending),
+    gauge(
+      'calls_sync_missing',
+      'Calls that the server counts and the copy lacks.',
+      ({ counts }) => counts.missing,
     ),
-    family(
-      'calls_sync_errors_total',
-      'counter',
-      'Syncs that failed, by code.',
-      'code',
-      ({ errors }) => errors,
+    gauge('calls_sync_gaps', 'Stretches of the copy that are not whole.', ({ counts }) => counts.gaps.length),
+    gauge('calls_sync_last_success_timestamp_seconds', 'When a sync last succeeded.', ({ at }) =>
+      Math.floor(at / 1000),
     ),
-    gauge('calls_sync_pending', 'Calls whose attribution is not final.', ({ pending }) => pending),
-    gauge('calls_sync_missing', 'Calls that the server counts and the copy lacks.', ({ missing }) => missing),
-    gauge('calls_sync_gaps', 'Stretches of the copy that are not whole.', ({ gaps }) => gaps),
-    gauge('calls_sync_last_success_timestamp_seconds', 'When a sync last succeeded.', ({ lastSuccess }) =>
-      lastSuccess === null ? null : Math.floor(lastSuccess / 1000),
-    ),
-    gauge('calls_sync_lag_seconds', 'Time since then.', ({ lastSuccess }) =>
-      lastSuccess === null ? null : Math.round((now - lastSuccess) / 1000),
-    ),
+    gauge('calls_sync_lag_seconds', 'Time since then.', ({ at }) => Math.round((now - at) / 1000)),
     gauge('calls_sync_seconds', 'How long that sync took.', ({ seconds }) => Number(seconds.toFixed(3))),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Call, Clock } from '@call-attribution/core';
+import type { Clock } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkWhole } from '@call-attribution/core/options';
 import { type Duration, durationMillis, parseNaive } from '@call-attribution/core/time';
@@ -30,14 +30,12 @@ export interface SyncOptions extends Omit<CallStreamOptions, 'checkpoint'> {
   readonly first?: MovingPeriod | undefined;
   /**
    * How far before the latest call seen a run begins, to find calls that appear late and records that change. Make it longer than a call
-   * lasts and than the server's clock may be wrong. Default `3d`. In v2 it is at least `settle`, unless `isFinal` is given: v2 has no
-   * `ppc_status`, so records are read again by their age.
+   * lasts and than the server's clock may be wrong. Default `3d`. In v2 it is at least `settle`: v2 has no `ppc_status`, so
+   * records are read again by their age.
    */
   readonly lookback?: Duration | undefined;
   /** Age from which a record is no longer read again, although its `ppc_status` is not final. Default `30d`. */
   readonly settle?: Duration | undefined;
-  /** Whether a record will not change any more. Default: whether its `ppc_status` is final. */
-  readonly isFinal?: ((call: Call) => boolean) | undefined;
   /**
    * Which calls a run reads first. `newest` divides what is unread by its age, so that the calls of the last day are there first. Default
    * `oldest`.

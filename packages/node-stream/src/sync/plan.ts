@@ -11,8 +11,8 @@ export const earlier = (time: string | null, millis: number): string | null =>
  * How far back a run begins. In v2 no record says whether it is final (`ppc_status` is a field of v3), so all of them are read again until
  * they are old enough.
  */
-export const lookbackOf = (version: 'v2' | 'v3', { lookback, settle, isFinal }: SyncSettings): number =>
-  version === 'v2' && isFinal === undefined ? Math.max(lookback, settle) : lookback;
+export const lookbackOf = (version: 'v2' | 'v3', { lookback, settle }: SyncSettings): number =>
+  version === 'v2' ? Math.max(lookback, settle) : lookback;
 
 /**
  * The range that a run asks for. A period that moves begins no later than the latest call seen, or than what earlier runs left unread, so

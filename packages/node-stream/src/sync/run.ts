@@ -10,8 +10,9 @@ import {
   numberOf,
   type RawRecord,
 } from '../call-source.ts';
-import { add, common, missing, recount, type Span, type Stretch } from '../proof.ts';
+import { add, common, knownIn, missing, recount, type Span, type Stretch, withLost } from '../proof.ts';
 import { parsedCalls } from '../read.ts';
+import { reportProgress } from '../reading.ts';
 import { type Slice, type SliceOptions, slices } from '../slices.ts';
 import type { SyncClient, SyncSettings } from './options.ts';
 import { askedOf, bounding, dueOf, inOrder, isFaulty, lookbackOf, mayChange } from './plan.ts';
@@ -200,7 +201,7 @@ export class SyncRun {
 
   /** Takes the calls of a slice, and what was read with it. */
   #take(source: CallSource, slice: Slice<RawRecord>, range: Span): ReadBatch {
-    const { onError, isFinal = ({ ppc_status }) => isFinalStatus(ppc_status), clock } = this.#options;
+    const { onError, clock } = this.#options;
     const { items: calls, left: skipped, failure } = parsedCalls(slice.items, onError);
     if (failure !== null) throw failure.error;
     const ceiling = formatNaive(clock.now() + zones);
@@ -210,9 +211,9 @@ export class SyncRun {
     const latest = [this.#part.latest ?? '', ...times].sort().at(-1) || null;
     const countAt = (border: string | null): number => times.filter((at) => at === border).length;
     // A slice that holds the time up to which calls are counted comes in two stretches, with no call at that time.
-    const stretches = slice.stretches ?? [];
+    const stretches = withLost(slice.stretches ?? [], skipped);
     const isTwo = stretches.length > 1;
-    const open = calls.filter((call) => !isFinal(call)).map(({ date_added }) => date_added);
+    const open = calls.filter((call) => !isFinalStatus(call.ppc_status)).map((call) => call.date_added);
     let list = this.#part.stretches;
     for (const [i, one] of stretches.entries()) {
       const span = source.spanOf(one);
@@ -223,7 +224,7 @@ export class SyncRun {
         ends: [countAt(span.from) + one.shared, countAt(span.to)],
         open: open.filter((at) => !isTwo || at < this.#until === (i === 0)).length,
       };
-      list = add(list, i === 0 ? withLost(stretch, skipped) : stretch);
+      list = add(list, stretch);
       // What lies at the ends of the range was read with its neighbors, too.
       list = list.map((each, at) => {
         const { from: border, ends } = each;
@@ -247,7 +248,7 @@ export class SyncRun {
     const refused = (count: number): void => {
       const isHere = (one: Stretch): boolean => common<string>(one, source.spanOf(slice)) !== null;
       this.#set({
-        stretches: this.#part.stretches.map((one) => (isHere(one) ? withLost(one, count) : one)),
+        stretches: this.#part.stretches.flatMap((one) => (isHere(one) ? withLost([one], count) : one)),
       });
     };
     return this.#batch(calls, { skipped, refused });
@@ -261,13 +262,8 @@ export class SyncRun {
     const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
     const done = sum(firsts.map((first) => knownIn(this.#part.stretches.filter(isNew), first)));
     const total = firsts.length === 0 ? null : sum(firsts.map((first) => first.total));
-    const rate = (this.#done * 1000) / Math.max(1, clock.now() - this.#startedAt);
-    const etaMs = total === null || rate === 0 ? null : (Math.max(0, total - done) * 1000) / rate;
-    try {
-      onProgress({ done, total, rate, etaMs, retries: this.#retries + retries, rereads: this.#rereads });
-    } catch {
-      // What watches a run does not end it.
-    }
+    const more = { retries: this.#retries + retries, rereads: this.#rereads };
+    reportProgress(onProgress, { done, total, ...more }, this.#done, clock.now() - this.#startedAt);
   }
 
   /** Counts what was read, in the second pass only what that pass has read. Returns what has to be read again. */
@@ -314,18 +310,6 @@ export class SyncRun {
   }
 }
 
-/** A stretch of which some calls did not get into the copy. */
-const withLost = (one: Stretch, lost: number): Stretch =>
-  lost === 0
-    ? one
-    : {
-        ...one,
-        is: 'short',
-        why: 'unreadable',
-        missing: (one.missing ?? 0) + lost,
-        calls: one.calls - lost,
-      };
-
 /** A range as if it was read. */
 const stretchOf = ({ from, to }: Span): Stretch => ({
   ...{ from, to },
@@ -335,19 +319,3 @@ const stretchOf = ({ from, to }: Span): Stretch => ({
   calls: 0,
   at: null,
 });
-
-/** How many calls are known of a range, both ends included. */
-function knownIn(list: readonly Stretch[], range: Span): number {
-  const inside = list.filter((one) => common(one, range) !== null);
-  // A call at an end of the range may be known from its neighbor alone.
-  const [before] = list.filter(({ to }) => to !== null && to === range.from);
-  const [after] = list.filter(({ from }) => from !== null && from === range.to);
-  const more = (theirs = 0, ours = 0): number => Math.max(0, theirs - ours);
-  const atEnds =
-    more(before?.ends?.[1], inside[0]?.ends?.[0]) + more(after?.ends?.[0], inside.at(-1)?.ends?.[1]);
-  return inside.reduce((sum, { counted, calls, shared, why, missing = 0 }, i) => {
-    const twice = i === 0 ? 0 : shared;
-    const own = counted === null ? calls : Math.max(calls, counted - twice);
-    return sum + own + (why === 'rose' ? missing : 0);
-  }, atEnds);
-}

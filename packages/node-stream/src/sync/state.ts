@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
-import { StateError } from '../errors.ts';
-import { common, missing, type ReadState, type Span, type Stretch } from '../proof.ts';
+import { CheckpointError } from '../errors.ts';
+import { missing, type ReadState, type Span, type Stretch } from '../proof.ts';
 import type { Pace } from '../slices.ts';
 
 /** How many calls the first answer counted in a range. */
@@ -140,8 +140,8 @@ export function checkState(state: unknown): SyncState {
     );
   if (version === 2 && Array.isArray(parts) && parts.every((part) => isPart(Object(part))))
     return state as SyncState;
-  throw new StateError(
-    'state_invalid',
+  throw new CheckpointError(
+    'checkpoint_invalid',
     'The value is not a sync state of this package. Start with an empty one to read everything again.',
   );
 }
@@ -149,33 +149,24 @@ export function checkState(state: unknown): SyncState {
 /** Whether a part has all calls of its account. */
 const hasAll = ({ version, filter }: SyncPart): boolean => filter === (version === 'v3' ? 'inc_gce:1' : '');
 
-/**
- * The parts without what another one has: where all calls were read since, it does not matter what a filter, or another version, left
- * undone.
- */
+/** The parts without those that are not whole while all of their calls were read since: by another filter, or another version. */
 export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
-  return parts.flatMap((part) => {
-    const covering = (since: number): Stretch[] =>
-      parts
-        .filter((other) => other !== part && hasAll(other))
-        .flatMap(({ stretches, countedTo }) =>
-          // What was too young to be counted is as it was when it was read.
-          stretches.filter(({ is, at, to, read = 0 }) => {
-            if (is !== 'proved' || at === null) return false;
-            return (to !== null && to <= (countedTo ?? '') ? at : read) > since;
-          }),
-        )
-        .sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1));
-    const since = ({ at, read = 0 }: Stretch): number => at ?? read;
-    const stretches = part.stretches.filter(
-      (one) => one.is === 'proved' || missing(covering(since(one)), one).length > 0,
-    );
-    const whole = covering(Math.max(0, ...part.stretches.map(since)));
-    const asked = part.asked.flatMap((span) => [
-      ...stretches.flatMap((one) => common(one, span) ?? []),
-      ...missing(part.stretches, span).flatMap((unread) => missing(whole, unread)),
-    ]);
-    return asked.length === 0 ? [] : [{ ...part, stretches, asked: merged(asked) }];
+  return parts.filter((part) => {
+    const since = Math.max(0, ...part.stretches.map(({ at, read = 0 }) => at ?? read));
+    const covering = parts
+      .filter((other) => other !== part && hasAll(other))
+      .flatMap(({ stretches, countedTo }) =>
+        // What was too young to be counted is as it was when it was read.
+        stretches.filter(({ is, at, to, read = 0 }) => {
+          if (is !== 'proved' || at === null) return false;
+          return (to !== null && to <= (countedTo ?? '') ? at : read) > since;
+        }),
+      )
+      .sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1));
+    const covers = (list: readonly Stretch[]): boolean =>
+      part.asked.every((span) => missing(list, span).length === 0);
+    const isWhole = part.firsts.length === 0 && covers(part.stretches.filter(({ is }) => is === 'proved'));
+    return isWhole || !covers(covering);
   });
 }
 

@@ -3,7 +3,6 @@ import {
   deliveredOf,
   describeGaps,
   type Gap,
-  missing,
   proofOf,
   type Span,
   type Stretch,
@@ -59,24 +58,19 @@ function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period
     (one): Stretch =>
       one.is === 'proved' && one.at === null ? { ...one, is: 'unproven', why: 'uncounted' } : one,
   );
-  const { proved, gaps } = verdictOf(list, period);
-  const gap = { calls: 0, missing: null, sids: [] };
-  const unread = asked
-    .flatMap((span) => common(span, period) ?? [])
-    .flatMap((span) => missing(stretches, span))
-    .map((span): Gap => ({ ...gap, ...span, is: 'unread', why: 'unread' }));
+  const verdicts = asked.flatMap((span) => common(span, period) ?? []).map((span) => verdictOf(list, span));
   const fell = firsts.flatMap(({ from, to, lacks }): Gap[] =>
     lacks === undefined || common({ from, to }, period) === null
       ? []
-      : [{ ...gap, from, to, is: 'unproven', why: 'fell', missing: lacks }],
+      : [{ from, to, is: 'unproven', why: 'fell', calls: 0, missing: lacks, sids: [] }],
   );
-  const all = [...gaps.filter(({ is }) => is !== 'unread'), ...unread, ...fell];
+  const all = [...verdicts.flatMap(({ gaps }) => gaps), ...fell];
   const last = stretches.filter((one) => common(one, period) !== null).at(-1);
   const isYoung = countedTo !== null && last !== undefined && (last.to === null || last.to > countedTo);
   return {
     proof: proofOf(all),
     asked: period,
-    proved,
+    proved: verdicts.reduce((sum, { proved }) => sum + proved, 0),
     gaps: all,
     notes: isYoung ? [{ code: 'young', count: null, from: countedTo }] : [],
   };

@@ -306,7 +306,6 @@ function judge(world: World, { taken, verdict, failure, isOneRun }: Outcome, vio
   if (code === 'too_many_requests' && isSound) say('too many requests');
   const isFar = server.records.some(({ time }) => time > begin + 8 * 3600e3);
   if (code === 'too_many_requests' && traits.ignoresRanges && isFar) say('ranges ignored, and noticed late');
-  if (code === 'cursor_repeated') say('a cursor came twice');
   if (verdict === null) return;
   const { proof, gaps, proved } = verdict;
   const lost = [...must].filter((sid) => !sids.has(sid) && !hidden.has(sid));
