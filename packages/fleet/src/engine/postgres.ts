@@ -138,12 +138,7 @@ class PostgresEngine implements Engine {
     return this.#run(async () => {
       const jobs = await this.#boss.fetch(this.#queue, { batchSize: most, includeMetadata: true });
       return jobs.map((job) => {
-        // Somebody who was stopped for long has come back to a job that was edited since.
-        if ((job.data as TicketData).digest !== this.#digest)
-          throw new FleetError(
-            'job_invalid',
-            'Other workers go by another job file by now. Start this one again.',
-          );
+        this.#checkJob(job);
         return { ...ticketOf(job), id: job.id, attempt: job.retryCount };
       });
     });
@@ -151,10 +146,18 @@ class PostgresEngine implements Engine {
 
   keep(turns: readonly Turn[], worker: WorkerCard): Promise<ReadonlySet<string>> {
     return this.#run(async () => {
+      const [card] = await this.#boss.findJobs(this.#queue, { key: 'job' });
+      this.#checkJob(card);
       await this.#document(`worker/${worker.name}`, worker);
       if (turns.length === 0) return new Set();
       return new Set((await this.#boss.touch(this.#queue, turns.map(attemptOf))).settled);
     });
+  }
+
+  /** Somebody who was stopped for long may come back to a job that was edited since. */
+  #checkJob(of: BossJob | undefined): void {
+    if ((of?.data as TicketData | JobCard | undefined)?.digest === this.#digest) return;
+    throw new FleetError('job_invalid', 'Other workers go by another job file by now. Start this one again.');
   }
 
   end(turn: Turn, note: TicketNote, dueAt: number | null): Promise<boolean> {

@@ -237,6 +237,29 @@ test.each(orders)('a server that lists %s, into PostgreSQL and a bucket', async 
     }, 5 * minutes);
 });
 
+test('a worker that was stopped while the job was edited reads nothing more', async () => {
+  await tally.run(async () => {
+    const place = await newPlace('sqlite', source.folder);
+    const { start, url, tickets } = await scene(place, { faults: 'latency=300ms' });
+    const stopped = start();
+    await expect
+      .poll(async () => (await tickets().catch(() => [])).some(({ state }) => state === 'active'))
+      .toBe(true);
+    stopped.child.kill('SIGSTOP');
+    // From then on it does not count.
+    await setTimeout(31_000);
+    source.sandbox.faults.clear();
+    const edited = jobFile(source, source.job(place.into, { name: `outage-${jobs}`, lookback: '1d' }));
+    const other = startWorker({ engine: url, job: edited, keys: source.keys });
+    expect(await other.gone, other.errors.join('\n')).toBe(0);
+    stopped.child.kill('SIGCONT');
+    expect(await stopped.gone).not.toBe(0);
+    expect(stopped.errors.join('\n')).toContain('go by another job file by now');
+    await compare(tally, source, place);
+    tally.happened('stops');
+  }, 5 * minutes);
+});
+
 test('two releases work on one job', async () => {
   await tally.run(async () => {
     const { start, ends, workers } = await scene(await newPlace('postgres', source.folder));
