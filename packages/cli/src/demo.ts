@@ -5,7 +5,7 @@ import { callTool, createServer } from '@call-attribution/mcp-server';
 import { describeVerdict, type Verdict } from '@call-attribution/node-stream';
 import { toCsv } from '@call-attribution/node-stream/encoders';
 import { fileSink } from '@call-attribution/node-stream/sinks';
-import { createAnswers, type RunningAnswers, shownValue } from '@call-attribution/questions';
+import { createAnswers, type RunningAnswers } from '@call-attribution/questions';
 import type { Handler } from './args/command.ts';
 import { Interrupted, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -15,7 +15,6 @@ import { layoutOf } from './report/question.ts';
 import { reportLines } from './report/terminal.ts';
 import { reportOf } from './report/view.ts';
 import { endOfSandbox, openOwnSandbox } from './serving/sandbox.ts';
-import { columnChart } from './term/chart.ts';
 import { count, duration } from './term/numbers.ts';
 import { type Style, styleFor, widthOf } from './term/style.ts';
 
@@ -41,16 +40,13 @@ export const demo: Handler = async (args, io) => {
   try {
     await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);
     const layout = layoutOf({ groupBy: ['channel', 'day'], measures: ['calls', 'share', 'talk_sum'] }, true);
-    const running = createAnswers([{ groupBy: ['day'] }, ...layout.questions]);
+    const running = createAnswers(layout.questions);
     const verdict = await streamToCsv(client, path, running, shown, io);
     await print(`   ${describeVerdict(verdict)}`);
 
     const width = Math.min(100, widthOf(io.stdout, io.env) ?? 100);
-    await print('', `${style.bold('3.')} A report: calls per day, and by channel`, '');
-    const [days, ...answers] = running.answers();
-    const rows = days?.rows ?? [];
-    const chart = rows.map(({ day, calls }) => ({ label: shownValue(day), value: Number(calls) }));
-    await print(...columnChart(chart, { width, height: 6, figure: count }), '');
+    await print('', `${style.bold('3.')} A report: calls by channel and day`, '');
+    const answers = running.answers();
     const [main] = answers;
     if (main) await print(...reportLines(reportOf(layout, main, answers), { width, style }));
 

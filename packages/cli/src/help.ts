@@ -213,17 +213,14 @@ function rows(
   });
 }
 
-/** A command to copy, continued with a backslash where it is too long. */
+/** A command to copy, continued with a backslash where it is too long: options stay with their values. */
 function exampleLines(line: string, width: number): string[] {
-  if (line.length <= width) return [line];
-  // Options stay with their values, and quotes with what is in them.
-  const parts = line.match(/--?[\w-]+(?: (?:'[^']*'|"[^"]*"|(?!-)\S+))?|'[^']*'|"[^"]*"|\S+/g) ?? [line];
   const lines: string[] = [];
-  for (const part of parts) {
+  for (const part of line.split(/ (?=--?[a-z])/)) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + part.length <= width - 2)
-      lines[lines.length - 1] = `${last} ${part}`;
-    else lines.push(last === undefined ? part : `  ${part}`);
+    if (last === undefined) lines.push(part);
+    else if (last.length + part.length + 3 <= width) lines[lines.length - 1] = `${last} ${part}`;
+    else lines.push(`  ${part}`);
   }
-  return lines.map((line, at) => (at < lines.length - 1 ? `${line} \\` : line));
+  return lines.map((each, at) => (at < lines.length - 1 ? `${each} \\` : each));
 }

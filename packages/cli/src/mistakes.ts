@@ -1,4 +1,3 @@
-import { plainSettings } from '@call-attribution/mcp-server/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { UsageError } from './errors.ts';
 import { otherCommands, otherOptions, otherWays, secretNames } from './names.ts';
@@ -42,7 +41,7 @@ export function unknownOption(shown: string, command: Calls): UsageError {
   });
 }
 
-/** What to type instead: an option of another name, a setting, one that is spelled like it, or an option of other commands. */
+/** What to type instead: an option of another name, one that is spelled like it, or an option of other commands. */
 function meant(name: string, command: Calls): string[] {
   const { options } = command;
   const named = (found: string | undefined) => options.find((option) => option.name() === found);
@@ -56,29 +55,11 @@ function meant(name: string, command: Calls): string[] {
   const option = way === undefined ? undefined : /^--([\w-]+)/.exec(way)?.[1];
   if (way !== undefined && (option === undefined || named(option)))
     return [option === undefined ? way : `use ${way}`];
-  const setting = settingNamed(name);
-  if (setting !== null) return [setting];
-  const sorted = (text: string) => [...text].sort().join('');
-  const swapped = options.find((option) => sorted(option.name()) === sorted(name));
-  const near =
-    swapped?.name() ??
-    nearest(
-      name,
-      options.map((option) => option.name()),
-    );
-  if (near !== undefined) return [`did you mean --${near}?`];
-  return elsewhere(name, command);
-}
-
-/** How the setting with this name is set, which is no option of the command; null when there is none. */
-function settingNamed(name: string): string | null {
-  const found = Object.entries(plainSettings).find(
-    ([key]) => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) === name,
+  const near = nearest(
+    name,
+    options.map((option) => option.name()),
   );
-  if (found === undefined) return null;
-  const [key, { variable, place }] = found;
-  const inFile = place === 'environment' ? '' : `, or "${key}" in calls.config.json`;
-  return `it is a setting: ${variable} in the environment${inFile}`;
+  return near === undefined ? elsewhere(name, command) : [`did you mean --${near}?`];
 }
 
 /** Which commands have the option. */

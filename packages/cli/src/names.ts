@@ -113,10 +113,12 @@ export const otherOptions: Readonly<Record<string, readonly string[]>> = {
 /** How to do what there is no option for. */
 export const otherWays: Readonly<Record<string, string>> = {
   check: 'calls doctor tries the settings',
-  http: 'call-attribution-mcp --http serves it over HTTP',
+  log: 'it is a setting: CALLS_LOG in the environment',
+  'log-format': 'it is a setting: CALLS_LOG_FORMAT in the environment',
   'last-month': '--period "last month"',
   n: 'calls list -n 3 shows some calls; an export has all that match',
   'print-config': 'a host is told to start calls mcp; the README of mcp-server has the settings of hosts',
+  timeout: 'it is a setting: CALLS_TIMEOUT in the environment, or "timeout" in calls.config.json',
   today: '--period today',
   yesterday: '--period yesterday',
   campaign: `--where "campaign = 'Brand'"`,

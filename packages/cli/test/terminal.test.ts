@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Io, type Output, say, show, write } from '../src/io.ts';
-import { bar, columnChart, sparkline, squeeze } from '../src/term/chart.ts';
+import { bar, sparkline, squeeze } from '../src/term/chart.ts';
 import { bytes, count, duration, plural } from '../src/term/numbers.ts';
 import { progressLine } from '../src/term/progress.ts';
 import { styleFor, widthOf } from '../src/term/style.ts';
@@ -158,25 +158,6 @@ test('bars show every value above 0 and fit the width', () => {
   expect(squeeze([3, 3, 3], 2)).toEqual([3, 3]);
   expect(squeeze([1, 2], 5)).toEqual([1, 2]);
   expect(squeeze([], 5)).toEqual([]);
-});
-
-test('a column chart fits the width, names its top and both ends, and shows every day with a call', () => {
-  const days = Array.from({ length: 90 }, (_, at) => ({
-    label: `day ${at}`,
-    value: { 3: 1, 80: 0 }[at] ?? 1_000 + at,
-  }));
-  for (const width of [100, 50, 20]) {
-    const lines = columnChart(days, { width, height: 5, figure: count });
-    expect(lines).toHaveLength(7);
-    for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(width);
-    expect(lines.at(-1)).toMatch(/day 0 +day 89$/);
-  }
-  const [top, ...rest] = columnChart(days, { width: 100, height: 5, figure: count });
-  expect(top).toMatch(/^1,089 ┤/);
-  const bottom = rest.at(-3) ?? '';
-  expect(bottom[bottom.indexOf('┤') + 1 + 3]).toBe('▁');
-  expect(bottom[bottom.indexOf('┤') + 1 + 80]).toBe(' ');
-  expect(columnChart([], { width: 40, height: 3, figure: count })).toHaveLength(5);
 });
 
 test('numbers are formatted for people', () => {

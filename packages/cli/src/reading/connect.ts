@@ -28,7 +28,6 @@ export async function openClient(
       ],
     });
   }
-  if (args.flag('debug')) saySettings(settings, io);
   const connection = connectionOf(settings, (line) => say(io, line));
   return createClient({
     ...connection,
@@ -115,14 +114,4 @@ export function refuseUnchosen({ account, accounts, file, secret }: Settings): v
       `${file?.path ?? 'the configuration'} has several accounts; calls init --default ${names[0]} makes one the usual`,
     ],
   });
-}
-
-function saySettings(settings: Settings, io: Io): void {
-  for (const setting of [settings.baseUrl, settings.legacyBaseUrl, settings.apiVersion, settings.timeZone]) {
-    if (setting) say(io, `calls: ${setting.value} (${setting.from})`);
-  }
-  for (const name of ['accessKey', 'secretKey', 'bearerToken'] as const) {
-    const secret = settings.secret(name);
-    if (secret) say(io, `calls: ${name} is set (${secret.from})`);
-  }
 }

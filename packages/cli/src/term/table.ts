@@ -48,86 +48,67 @@ export function fitTable(
   return { lines, dropped: [] };
 }
 
-/** Lays out rows in columns. To fit `width`, the widest columns shrink first; then columns are dropped, by their rank. */
+/** Lays out rows in columns. To fit `width`, columns are dropped by their rank, then the widest ones shrink. */
 export function renderTable(
-  given: readonly Column[],
-  givenRows: readonly (readonly string[])[],
-  options: { width: number | null; style: Style },
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  { width, style }: { width: number | null; style: Style },
 ): RenderedTable {
-  const kept = keptColumns(given, givenRows, options.width);
-  const columns = given.filter((_, at) => kept.has(at));
-  const rows = givenRows.map((row) => given.flatMap((_, at) => (kept.has(at) ? [row[at] ?? ''] : [])));
   const cells = rows.map((row) => columns.map((_, at) => printable(row[at] ?? '')));
-  const natural = naturalWidths(columns, cells);
-  const widths = options.width === null ? natural : shrink(columns, natural, options.width);
-  const shown = columns.slice(0, widths.length);
+  const natural = columns.map(({ title }, at) =>
+    cells.reduce((most, row) => Math.max(most, textWidth(row[at] ?? '')), textWidth(title)),
+  );
+  const least = natural.map((own, at) => Math.min(own, columns[at]?.min ?? 6));
+  const kept = keptColumns(columns, least, width);
+  const widths = shrunk(kept, natural, least, width);
+  const last = kept.at(-1);
   const line = (row: readonly string[], paint: (text: string) => string = (text) => text): string =>
-    shown
-      .map((column, at) => {
-        const width = widths[at] ?? 0;
-        const text = fit(row[at] ?? '', width);
-        const last = at === shown.length - 1;
-        if (column.align === 'right') return paint(pad(text, width, 'right'));
-        return last ? paint(text) : paint(text) + ' '.repeat(width - textWidth(text));
+    kept
+      .map((at) => {
+        const own = widths[at] ?? 0;
+        const text = fit(row[at] ?? '', own);
+        if (columns[at]?.align === 'right') return paint(pad(text, own, 'right'));
+        return at === last ? paint(text) : paint(text) + ' '.repeat(own - textWidth(text));
       })
       .join(' '.repeat(gap))
       .trimEnd();
+  const titles = columns.map(({ title }) => title);
   return {
-    lines: [
-      line(
-        columns.map((column) => column.title),
-        options.style.bold,
-      ),
-      ...cells.map((row) => line(row)),
-    ],
-    dropped: given.flatMap((column, at) => (kept.has(at) ? [] : [nameOf(column)])),
+    lines: [line(titles, style.bold), ...cells.map((row) => line(row))],
+    dropped: columns.filter((_, at) => !kept.includes(at)).map(nameOf),
   };
-}
-
-function naturalWidths(columns: readonly Column[], cells: readonly (readonly string[])[]): number[] {
-  return columns.map((column, at) =>
-    cells.reduce((width, row) => Math.max(width, textWidth(row[at] ?? '')), textWidth(column.title)),
-  );
-}
-
-const total = (widths: readonly number[]): number =>
-  widths.reduce((sum, cells) => sum + cells, 0) + gap * Math.max(0, widths.length - 1);
-
-const leastWidths = (columns: readonly Column[], natural: readonly number[]): number[] =>
-  natural.map((cells, at) => Math.min(cells, columns[at]?.min ?? 6));
-
-/** The columns for which there is space, at least one: those of the highest rank are left out until the others fit. */
-function keptColumns(
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
-  width: number | null,
-): ReadonlySet<number> {
-  const kept = new Set(columns.keys());
-  if (width === null) return kept;
-  const cells = rows.map((row) => row.map(printable));
-  const least = leastWidths(columns, naturalWidths(columns, cells));
-  const byRank = [...columns.keys()].sort((a, b) => rankOf(columns, b) - rankOf(columns, a));
-  for (const at of byRank) {
-    if (kept.size === 1 || total([...kept].map((at) => least[at] ?? 0)) <= width) break;
-    kept.delete(at);
-  }
-  return kept;
 }
 
 const nameOf = ({ name, title }: Column): string => name ?? title;
 
-const rankOf = (columns: readonly Column[], at: number): number => columns[at]?.rank ?? at;
+const total = (kept: readonly number[], widths: readonly number[]): number =>
+  kept.reduce((sum, at) => sum + (widths[at] ?? 0), gap * Math.max(0, kept.length - 1));
 
-/** The widths of columns that fit when each has its least width. */
-function shrink(columns: readonly Column[], natural: readonly number[], width: number): number[] {
-  const least = leastWidths(columns, natural);
+/** The places of the columns for which there is space, at least one: those of the highest rank are left out until the others fit. */
+function keptColumns(
+  columns: readonly Column[],
+  least: readonly number[],
+  width: number | null,
+): readonly number[] {
+  const rankOf = (at: number): number => columns[at]?.rank ?? at;
+  const byRank = [...columns.keys()].sort((a, b) => rankOf(a) - rankOf(b));
+  while (width !== null && byRank.length > 1 && total(byRank, least) > width) byRank.pop();
+  return byRank.sort((a, b) => a - b);
+}
+
+/** The widths of columns: their own, or less until the table fits. */
+function shrunk(
+  kept: readonly number[],
+  natural: readonly number[],
+  least: readonly number[],
+  width: number | null,
+): readonly number[] {
   const widths = [...natural];
-  while (total(widths) > width) {
-    let widest = -1;
-    for (const [at, cells] of widths.entries()) {
-      if (cells > (least[at] ?? 0) && cells > (widths[widest] ?? 0)) widest = at;
-    }
-    if (widest < 0) return [width];
+  while (width !== null && total(kept, widths) > width) {
+    const [widest] = kept
+      .filter((at) => (widths[at] ?? 0) > (least[at] ?? 0))
+      .sort((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0));
+    if (widest === undefined) return kept.length === 1 ? widths.map(() => width) : widths;
     widths[widest] = (widths[widest] ?? 1) - 1;
   }
   return widths;

@@ -69,25 +69,27 @@ const inSeconds = (milliseconds: number): string => `${Math.max(1, Math.round(mi
 
 /** Says what a command waits for when nothing has happened for a while. */
 class Waiting {
-  readonly #io: Pick<Io, 'stderr' | 'env'>;
+  readonly #io: Pick<Io, 'stderr'>;
   readonly #isTerminal: boolean;
   readonly #patienceMs: number;
   /** What is under way; the last one is said. */
   readonly #items = new Set<Item>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer: NodeJS.Timeout;
   #lastAt = performance.now();
   /** Why nothing happens until a request is sent again. */
   #pause: { readonly reason: string; readonly end: number } | null = null;
-  /** Is the line on the terminal? */
-  #isShown = false;
-  /** What was said in a log, where each item has one line. */
-  #said: Item | null = null;
+  /** The line on the terminal; in a log, where each item has one line, what was said last. */
+  #shown: string | Item | null = null;
 
   constructor(io: Io, isTerminal: boolean) {
     this.#io = io;
     this.#isTerminal = isTerminal;
     // A log gets a line only for what takes long, as from the progress of a read.
     this.#patienceMs = durationMillis(io.patience ?? (isTerminal ? '1s' : '5s'), 'patience');
+    const look = () => {
+      if (performance.now() - this.#lastAt >= this.#patienceMs) this.#show();
+    };
+    this.#timer = setInterval(look, Math.min(this.#patienceMs, 500)).unref();
   }
 
   /** Notes what is done; null when silence is expected. The function ends it. */
@@ -95,12 +97,10 @@ class Waiting {
     const item = { doing, since: performance.now() };
     this.#items.add(item);
     this.touch();
-    this.#lookIn(this.#patienceMs);
     return () => {
       this.#items.delete(item);
       this.#pause = null;
       this.touch();
-      this.#lookIn(this.#patienceMs);
     };
   }
 
@@ -111,54 +111,39 @@ class Waiting {
     const isKnown = this.#pause?.reason === reason && Math.abs(this.#pause.end - end) < 1000;
     this.#pause = { reason, end };
     if (isKnown || forMs < 1_000) return;
-    this.#said = null;
+    this.#shown = null;
+    this.#lastAt = Number.NEGATIVE_INFINITY;
     this.#show();
   }
 
   /** Something happened: the line goes, and comes back only after another silence. */
   touch(): void {
     this.#lastAt = performance.now();
-    if (this.#isShown) this.#put('\r\u001b[2K');
-    this.#isShown = false;
+    if (typeof this.#shown !== 'string') return;
+    this.#shown = null;
+    this.#put('\r\u001b[2K');
   }
 
   close(): void {
-    this.#items.clear();
     this.touch();
-    clearTimeout(this.#timer);
-  }
-
-  #lookIn(milliseconds: number): void {
-    if (this.#timer !== undefined || this.#items.size === 0) return;
-    const due = performance.now() + milliseconds;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      const now = performance.now();
-      // The event loop was busy: what is waited for may be there already.
-      if (now - due > 200) return this.#lookIn(200);
-      const left = this.#lastAt + this.#patienceMs - now;
-      if (left > 0 && !this.#isShown) return this.#lookIn(left);
-      this.#show();
-      if (this.#isTerminal) this.#lookIn(1000);
-    }, milliseconds).unref();
+    clearInterval(this.#timer);
   }
 
   #show(): void {
     const item = [...this.#items].at(-1);
     if (item === undefined || [...this.#items].some(({ doing }) => doing === null)) return;
     const now = performance.now();
-    const left = this.#pause === null ? 0 : this.#pause.end - now;
-    const isPaused = this.#pause !== null && left > 0;
-    const text = isPaused ? `${this.#pause?.reason}, next try in ${inSeconds(left)}` : `${item.doing}`;
-    if (this.#isTerminal) {
-      const line = isPaused ? text : `${text} (${inSeconds(now - item.since)})`;
-      const width = Math.max(20, (this.#io.stderr.columns ?? 80) - 1);
-      this.#put('\r\u001b[2K', fit(line, width));
-      this.#isShown = true;
-    } else if (this.#said !== item) {
-      this.#said = item;
-      this.#put('', `${text}\n`);
+    const left = (this.#pause?.end ?? now) - now;
+    const doing = left > 0 ? `${this.#pause?.reason}, next try in ${inSeconds(left)}` : `${item.doing}`;
+    if (!this.#isTerminal) {
+      if (this.#shown !== item) this.#put('', `${doing}\n`);
+      this.#shown = item;
+      return;
     }
+    const width = Math.max(20, (this.#io.stderr.columns ?? 80) - 1);
+    const line = fit(left > 0 ? doing : `${doing} (${inSeconds(now - item.since)})`, width);
+    if (this.#shown !== line) this.#put('\r\u001b[2K', line);
+    this.#shown = line;
   }
 
   #put(control: string, text = ''): void {
