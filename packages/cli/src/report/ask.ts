@@ -1,5 +1,5 @@
 import { formatNaive } from '@call-attribution/core/time';
-import type { Filter } from '@call-attribution/query-dsl';
+import { toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
   type Answer,
@@ -13,9 +13,8 @@ import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { accountsOfApi, chooseStored, type ReadAccount, type Stored } from '../reading/accounts.ts';
-import { contextOf } from '../reading/connect.ts';
-import { eachAccount, type NamedAccount, planEach } from '../reading/each-account.ts';
-import { conditionsOf, withExtensions, withinRange } from '../reading/filter.ts';
+import { eachAccount } from '../reading/each-account.ts';
+import { withExtensions, withinRange } from '../reading/filter.ts';
 import type { NaiveRange } from '../reading/period.ts';
 import { verdictText, watch } from '../reading/verdict.ts';
 import type { AskedAccount } from './question.ts';
@@ -45,11 +44,11 @@ export async function placeOf(args: Args, io: Io): Promise<Place> {
   const stored = await chooseStored(args, io);
   if (stored !== null)
     return { accounts: stored.accounts, ask: (questions) => askCopy(stored, questions, io) };
-  const accounts = accountsOfApi(args, io);
-  return {
-    accounts: accounts.map((account) => ({ ...account, key: keyOf(account) })),
-    ask: (questions) => askApi(accounts, questions, args, io),
-  };
+  const accounts = accountsOfApi(args, io).map((account) => ({
+    ...account,
+    key: account.settings.account?.id ?? account.name ?? 'main',
+  }));
+  return { accounts, ask: (questions) => askApi(accounts, questions, args, io) };
 }
 
 async function askCopy(stored: Stored, questions: readonly Question[], io: Io): Promise<Asked> {
@@ -57,17 +56,15 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
   try {
     const answers = await source.ask(questions);
     const { text } = await source.sayAnswered(neededPeriod(questions));
-    const named = answers.map((answer) => withNames(withoutEnd(answer), stored.nameOf));
     return {
-      answers: named,
+      answers: answers.map((answer) => withNames(withoutEnd(answer), stored.nameOf)),
       ends: [text],
       incomplete: source.incomplete,
       isProved: false,
       status: exitCodes.ok,
     };
   } catch (error) {
-    if (io.signal.aborted) throw new Interrupted();
-    throw error;
+    throw io.signal.aborted ? new Interrupted() : error;
   } finally {
     await source.close();
   }
@@ -99,19 +96,9 @@ function withNames(answer: Answer, nameOf: (id: string) => string): Answer {
   return { ...named, rows: answer.rows.map((row) => ({ ...row, account: nameOf(String(row.account)) })) };
 }
 
-const keyOf = ({ name, settings }: NamedAccount): string => settings.account?.id ?? name ?? 'main';
-
-/** What was counted of the calls of an account. */
-interface Counted {
-  readonly account: string;
-  readonly running: RunningAnswers;
-  readonly calls: number;
-  readonly end: string;
-}
-
 /** Reads the calls of each account and counts them apart, so that one that fails half way leaves nothing behind. */
 async function askApi(
-  accounts: readonly ReadAccount[],
+  accounts: readonly (ReadAccount & AskedAccount)[],
   questions: readonly Question[],
   args: Args,
   io: Io,
@@ -122,17 +109,15 @@ async function askApi(
       hints: ['add --all-accounts, or --account with several names'],
     });
   const period = neededPeriod(questions);
-  const planned = await planEach(accounts, ({ settings }): Filter => {
-    const context = contextOf(settings, io);
-    const all = (filter: Filter) => (context.version === 'v3' ? withExtensions(filter) : filter);
-    if (period === null) return all({ clauses: [] });
-    return withinRange(all(conditionsOf(args, context)), period);
-  });
-  const counted: Counted[] = [];
-  /** The account of the calls that keys from the environment read. */
-  const ids = new Map<string, string>();
-  const status = await eachAccount(planned, args, io, async (account) => {
-    const { name, plan: filter, open } = account;
+  const asked = period === null ? { clauses: [] } : withinRange(toFilter(questions[0]?.q ?? ''), period);
+  const names = new Map(
+    accounts.map(({ key, name, settings }) => [key, name ?? settings.account?.name ?? null]),
+  );
+  const counted: RunningAnswers[] = [];
+  const statuses: AccountStatus[] = [];
+  const ends: string[] = [];
+  const status = await eachAccount(accounts, args, io, async ({ key, name, settings, open }) => {
+    const filter = settings.apiVersion.value === 'v3' ? withExtensions(asked) : asked;
     const source = await open();
     const running = createAnswers(questions);
     const { line, onProgress } = watch(io, 'calls');
@@ -141,50 +126,35 @@ async function askApi(
       let calls = 0;
       for await (const call of stream) {
         calls += 1;
-        if (calls === 1) ids.set(keyOf(account), String(call.acct_id));
-        running.add(call, keyOf(account));
+        // The account of keys from the environment is that of its calls.
+        if (names.get(key) === null) names.set(key, String(call.acct_id));
+        running.add(call, key);
       }
       line.close();
       const ending = await verdict;
-      const end = verdictText(ending);
-      const isWhole = ending.proof === 'whole';
-      counted.push({ account: keyOf(account), running, calls, end: isOne ? end : `account ${name}: ${end}` });
-      if (!isWhole) say(io, isOne ? end : `account ${name}: ${end}`);
-      return isWhole ? exitCodes.ok : exitCodes.incomplete;
+      ends.push(`${isOne ? '' : `account ${name}: `}${verdictText(ending)}`);
+      counted.push(running);
+      // How far the calls of the API reach beyond the period is not known, and not needed: it was asked for all of it.
+      statuses.push({ account: key, calls, ...{ first: null, last: null, storedAt: null, syncedAt: null } });
+      if (ending.proof === 'whole') return exitCodes.ok;
+      say(io, ends.at(-1) ?? '');
+      return exitCodes.incomplete;
     } catch (error) {
-      if (io.signal.aborted) throw new Interrupted();
-      throw error;
+      throw io.signal.aborted ? new Interrupted() : error;
     } finally {
       line.close();
       await source.close();
     }
   });
-  const nameOf = (key: string) => {
-    const found = accounts.find((one) => keyOf(one) === key);
-    return found?.name ?? found?.settings.account?.name ?? ids.get(key) ?? key;
-  };
-  const answers = together(counted).map((answer) => withNames(answer, nameOf));
+  // One answer of all accounts: order and limit hold for all of them.
+  const [first, ...others] = counted;
+  for (const other of others) first?.merge(other);
+  const answers = first?.answers(statuses) ?? [];
   return {
-    answers,
-    ends: counted.map(({ end }) => end),
+    answers: answers.map((answer) => withNames(answer, (key) => names.get(key) ?? key)),
+    ends,
     incomplete: [],
     isProved: status === exitCodes.ok,
     status,
   };
-}
-
-/** One answer of all accounts: order and limit hold for all of them. */
-function together(counted: readonly Counted[]): Answer[] {
-  const [first, ...others] = counted;
-  if (first === undefined) return [];
-  // How far the calls of the API reach beyond the period is not known, and not needed: it was asked for all of it.
-  const accounts = counted.map(
-    ({ account, calls }): AccountStatus => ({
-      account,
-      calls,
-      ...{ first: null, last: null, storedAt: null, syncedAt: null },
-    }),
-  );
-  for (const { running } of others) first.running.merge(running);
-  return first.running.answers(accounts);
 }
