@@ -56,6 +56,7 @@ const variables: readonly Example[] = [
   ],
   ['CALLS_TIMEOUT', 'how long a request may take, such as 3m'],
   ['CALLS_CONFIG', 'the configuration file'],
+  ['CALLS_PAGE_PASSWORD', 'the password of the web page of calls serve, for people without keys'],
   ['CALLS_FLEET', 'the engine of calls fleet; CALLS_FLEET_KEYS is the folder of its keys'],
   [
     'CALLS_LOG',

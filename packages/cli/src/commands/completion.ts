@@ -6,7 +6,7 @@ import { write } from '../io.ts';
 export const completion = command({
   name: 'completion',
   summary: 'print the completion script of a shell',
-  words: { '<shell>': 'bash, zsh or fish' },
+  words: { '<shell>': 'the shell' },
   choices: { shell: ['bash', 'zsh', 'fish'] },
   options: {},
   examples: [
