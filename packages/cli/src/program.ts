@@ -10,9 +10,16 @@ export interface Asked {
   readonly args: Args;
 }
 
+/** What says it in words. */
+interface Words {
+  unknownOption(shown: string, command: Calls): UsageError;
+  noSuchCommand(parent: Calls, word: string): UsageError;
+  notAChoice(name: string, typed: string, choices: readonly string[], command: Calls): UsageError;
+}
+
 /** A mistake in what was typed. Its words, and what was meant, are looked for only when one is made. */
 export class Mistake {
-  readonly explain: (words: typeof import('./mistakes.ts')) => UsageError;
+  readonly explain: (words: Words) => UsageError;
 
   constructor(explain: Mistake['explain']) {
     this.explain = explain;

@@ -150,7 +150,7 @@ async function follow(args: Args, io: Io): Promise<number> {
   const start = input.rangeOf(args, context).from;
   const from = start ?? input.readRange({ period: 'last 1 hour' }, context).from;
   const filter = start === null ? input.withinRange(typed, { from, to: null }) : typed;
-  const client = await input.openClient(settings, args, io);
+  const client = await input.openClient(settings, io);
   say(io, `calls from ${from} on, looked for every ${duration(every)}; Ctrl-C ends`);
   if (input.leavesExtensions(filter, context.version)) say(io, input.extensionsNote);
   // What says at once who called and what brought them.

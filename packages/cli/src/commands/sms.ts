@@ -35,7 +35,7 @@ export const sms = command({
     let status: number = exitCodes.ok;
     const rows = async function* () {
       status = yield* inTurn(accounts, args, io, async function* ({ name, settings }) {
-        const client = await openClient(settings, args, io);
+        const client = await openClient(settings, io);
         try {
           for (const { number, smsEnabled, url } of await client.listSmsNumbers({ signal: io.signal })) {
             found[smsEnabled ? 'enabled' : 'others'] += 1;

@@ -18,14 +18,14 @@ export async function connections(
   io: Io,
 ): Promise<{ readonly findings: readonly Finding[]; readonly status: number }> {
   const names = typedAccounts(args);
-  if (names === null) return connection(() => readSettings(args, io), args, io);
+  if (names === null) return connection(() => readSettings(args, io), io);
   const accounts =
     names === 'all' ? readStoredSettings(null, args, io).accounts.map(({ name }) => name) : names;
   if (accounts.length === 0) configuredAccounts(names, args, io);
   const findings: Finding[] = [];
   const statuses: number[] = [];
   for (const account of accounts) {
-    const found = await connection(() => settingsOf(account, args, io), args, io);
+    const found = await connection(() => settingsOf(account, args, io), io);
     findings.push(...found.findings.map((finding) => ({ account, ...finding })));
     statuses.push(found.status);
   }
@@ -39,7 +39,7 @@ function settingsOf(account: string, args: Args, io: Io): Settings {
 }
 
 /** Goes on until something is wrong: without settings there are no keys to try, and without keys no calls. */
-async function connection(read: () => Settings, args: Args, io: Io) {
+async function connection(read: () => Settings, io: Io) {
   const findings: Finding[] = [];
   let item = 'settings';
   let client: Client | null = null;
@@ -49,7 +49,7 @@ async function connection(read: () => Settings, args: Args, io: Io) {
     findings.push(...settingsFound(settings, io));
     if (settings.baseUrl === null) return { findings, status: exitCodes.usage };
     item = 'keys';
-    client = await openClient(settings, args, io);
+    client = await openClient(settings, io);
     for (const [name, request] of requests) {
       item = name;
       findings.push(await request(client, settings, io.signal));

@@ -54,7 +54,7 @@ export function accountsOfApi(args: Args, io: Io): ReadAccount[] {
   if (names === null) for (const { settings } of accounts) refuseUnchosen(settings);
   return accounts.map((account) => ({
     ...account,
-    open: async () => apiSource(await openClient(account.settings, args, io), io.signal),
+    open: async () => apiSource(await openClient(account.settings, io), io.signal),
   }));
 }
 

@@ -1,6 +1,5 @@
 import { type Auth, apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
 import { connectionOf, missingSettings, type Settings } from '@call-attribution/mcp-server/settings';
-import type { Args } from '../args/command.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
@@ -14,7 +13,6 @@ import type { FilterContext } from './filter.ts';
  */
 export async function openClient(
   settings: Settings,
-  args: Args,
   io: Io,
   { ask = true }: { ask?: boolean } = {},
 ): Promise<Client> {
@@ -38,12 +36,12 @@ export async function openClient(
 }
 
 /** Clients of accounts, each opened when it is first needed and closed with the others. */
-export function clientsOf(args: Args, io: Io, { ask = false }: { ask?: boolean } = {}) {
+export function clientsOf(io: Io, { ask = false }: { ask?: boolean } = {}) {
   const clients = new Map<NamedAccount, Promise<Client>>();
   return {
     async of(account: NamedAccount): Promise<Client> {
       if (account.problem) throw account.problem;
-      const client = clients.get(account) ?? openClient(account.settings, args, io, { ask });
+      const client = clients.get(account) ?? openClient(account.settings, io, { ask });
       clients.set(account, client);
       // What is missing may be there the next time.
       return client.catch((error: unknown) => {

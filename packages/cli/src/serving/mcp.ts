@@ -14,7 +14,7 @@ export async function mcp(isSandbox: boolean, choices: McpChoices, args: Args, i
   for (const name of ['records', 'seed', 'to']) {
     if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; add --sandbox`);
   }
-  const clients = clientsOf(args, io);
+  const clients = clientsOf(io);
   // An assistant may list the tools before the keys are set; each tool call then says what is missing.
   const accounts = accountsOfApi(args, io).map((account): ServedAccount => {
     const { name, settings } = account;

@@ -88,7 +88,7 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
     failsAtOnce: scope.failsAtOnce,
     clock: io.clock,
   });
-  const clients = clientsOf(args, io, { ask: true });
+  const clients = clientsOf(io, { ask: true });
   const started = new Set<NamedAccount>();
   let stopServing = (): void => undefined;
   const close = async (): Promise<void> => {

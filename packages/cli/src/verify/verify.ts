@@ -46,11 +46,11 @@ export const verify: Handler = async (args, io) => {
     api(account) {
       const wanted = account ?? typed[0];
       const known = configured.find(({ name, id }) => name === wanted || id === wanted);
-      if (known === undefined) return opened('', () => openClient(readSettings(args, io), args, io));
+      if (known === undefined) return opened('', () => openClient(readSettings(args, io), io));
       return opened(known.name, async () => {
         const [found] = readAccountSettings([known.name], args, io);
         if (found?.problem) throw found.problem;
-        return openClient(found?.settings ?? readSettings(args, io), args, io);
+        return openClient(found?.settings ?? readSettings(args, io), io);
       });
     },
   };
