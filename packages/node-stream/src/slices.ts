@@ -30,6 +30,8 @@ export interface SliceOptions extends Limits {
   readonly pace?: (Pace & { readonly left: number }) | null;
   /** Slices after which no more is asked for. */
   readonly most?: number;
+  /** Ids that other ranges of the same list have brought. */
+  readonly others?: IdSet | null;
   /** A read that ends by an error first delivers all that has arrived, also what does not come next. */
   readonly keepsArrived?: boolean;
 }
@@ -82,6 +84,7 @@ interface Found<T> {
   readonly index: number;
 }
 
+const atOf = <T>({ answer, index }: Found<T>): number => answer.ats[index] ?? Number.NaN;
 const idOf = <T>({ answer, index }: Found<T>): string => answer.ids[index] ?? '';
 
 /** What came of a range, each item once. */
@@ -116,6 +119,7 @@ class Slicer<T> {
   #border = new Map<string, number>();
   /** Those of an earlier run, of which only the id is known. */
   readonly #restored = new Set<string>();
+  #asked: Span<number> = { from: null, to: null };
   #work: Piece<T>[] = [];
   /** Items and the width that held them, where the list was seen last. */
   #pace: { readonly items: number; readonly width: number } | null = null;
@@ -128,7 +132,6 @@ class Slicer<T> {
   #first: number | null = null;
   /** Only whole ranges were asked for so far. */
   #isFirst = true;
-  readonly #most: number;
   #requests = 0;
   #delivered = 0;
   #given = 0;
@@ -137,7 +140,6 @@ class Slicer<T> {
     this.#source = source;
     this.#options = options;
     this.#size = options.rows;
-    this.#most = options.most ?? Number.POSITIVE_INFINITY;
     if (!options.pace) return;
     this.#pace = options.pace;
     this.#size = Math.min(options.pace.size, options.rows);
@@ -175,6 +177,7 @@ class Slicer<T> {
       this.#restored.add(id);
       this.#border.set(id, (ranges[0]?.from ?? Number.NEGATIVE_INFINITY) + stray);
     }
+    this.#asked = { from: ranges[0]?.from ?? null, to: ranges.at(-1)?.to ?? null };
     this.#work = ranges.map(({ from, to }) => ({ from, to, count: this.#options.pace?.left ?? null }));
     const pages = from?.pages ?? null;
     if (pages !== null && this.#work[0] !== undefined) yield* this.#byPages(this.#work[0], null, pages);
@@ -216,8 +219,8 @@ class Slicer<T> {
 
   /** Asks for the slices that come next, as many as may be on their way. Without a pace only the first. */
   #lookAhead(): void {
-    const { ahead } = this.#options;
-    const most = Math.min(ahead, Math.ceil((this.#most - this.#given) / 2));
+    const { ahead, most: all = Number.POSITIVE_INFINITY } = this.#options;
+    const most = Math.min(ahead, Math.ceil((all - this.#given) / 2));
     for (const [i, piece] of this.#work.entries()) {
       // What was cut is still taken.
       const isCut = i === 0 && piece.to !== null && piece.count !== null && piece.count <= this.#size;
@@ -436,7 +439,7 @@ class Slicer<T> {
     let shared = 0;
     for (const found of items) {
       const id = idOf(found);
-      if (this.#seen.add(id)) fresh.push(found);
+      if (this.#seen.add(id) && !this.#isElsewhere(id, found)) fresh.push(found);
       else if (this.#mayComeAgain(id, found, piece)) shared += 1;
       else doubled.push(id);
     }
@@ -476,8 +479,8 @@ class Slicer<T> {
   }
 
   /** Whether an item that was delivered may come with this range, too: at a border, or where the clock of the server was changed. */
-  #mayComeAgain(id: string, { answer, index }: Found<T>, { from, to }: Span<number>): boolean {
-    const at = answer.ats[index] ?? Number.NaN;
+  #mayComeAgain(id: string, found: Found<T>, { from, to }: Span<number>): boolean {
+    const at = atOf(found);
     return (
       this.#border.get(id) === at ||
       this.#restored.has(id) ||
@@ -486,19 +489,21 @@ class Slicer<T> {
     );
   }
 
+  /** Whether another range has brought an item, too, although it lies at none of the ends that they may share. */
+  #isElsewhere(id: string, found: Found<T>): boolean {
+    const { others, stray } = this.#options;
+    if (others == null || others.add(id)) return false;
+    const at = atOf(found);
+    const { from, to } = this.#asked;
+    return (from === null || at > from + stray) && (to === null || at < to - stray);
+  }
+
   /** Keeps the ids that may come with what follows. */
   #keepBorder(items: readonly Found<T>[], { to }: Span<number>): void {
-    if (to === null) {
-      this.#border = new Map();
-      return;
-    }
-    const border = new Map<string, number>();
-    for (const [id, at] of this.#border) if (at >= to - this.#options.step) border.set(id, at);
-    for (const { answer, index } of items) {
-      const at = answer.ats[index] ?? Number.NaN;
-      if (at >= to - this.#options.step) border.set(answer.ids[index] ?? '', at);
-    }
-    this.#border = border;
+    const least = to === null ? Number.POSITIVE_INFINITY : to - this.#options.step;
+    const found = items.filter((one) => atOf(one) >= least);
+    const before = [...this.#border].filter(([, at]) => at >= least);
+    this.#border = new Map([...before, ...found.map((one) => [idOf(one), atOf(one)] as const)]);
   }
 
   /** A proved stretch in two, where the time lies in it up to which calls are counted at the end, and no item lies at that time. */
@@ -513,7 +518,6 @@ class Slicer<T> {
       (whole.from === null || whole.from < until) &&
       (whole.to === null || until < whole.to) &&
       whole.is === 'proved';
-    const atOf = ({ answer, index }: Found<T>): number => answer.ats[index] ?? Number.NaN;
     if (!isInside || items.some((one) => !(Math.abs(atOf(one) - until) >= this.#options.step)))
       return [whole];
     const isBefore = (one: Found<T>): boolean => atOf(one) < until;
@@ -579,7 +583,7 @@ class Slicer<T> {
       if (isCursor || !(cursors.size > 0 || next.next === null || isSame || isDone)) {
         const pages = { done: page + 1, rows, after, calls, left: 0 };
         yield { ...this.#sliceOf(piece, fresh), border: next.ids, isReread: false, stretches: null, pages };
-        if (this.#given < this.#most) continue;
+        if (this.#given < (this.#options.most ?? Number.POSITIVE_INFINITY)) continue;
         this.#work = [];
         return;
       }

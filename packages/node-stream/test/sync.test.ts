@@ -321,6 +321,20 @@ describe('syncInto', () => {
     expect(sink.rows.get('s0000007')).toMatchObject({ note: 'twice' });
   });
 
+  test('a call that comes at two times is named, also where the newest are read first', async () => {
+    const records = fakeRecords(400, () => 6 * 3600);
+    const twin = { ...(records[20] as FakeRecord), date_added: (records[390] as FakeRecord).date_added };
+    const server = new FakeServer([...records, twin]);
+    const clock = { now: () => Date.UTC(2026, 3, 12) };
+    for (const order of ['oldest', 'newest'] as const) {
+      const summary = await syncInto(server, memoryStore(), { ...options, clock, order });
+      expect(summary).toMatchObject({
+        ...{ new: 400, proof: 'short' },
+        gaps: [{ why: 'doubled', sids: [twin.sid] }],
+      });
+    }
+  });
+
   test('what cannot be parsed is left out, and read again by the next run', async () => {
     const server = new FakeServer(fakeRecords(50));
     const sink = memoryStore();

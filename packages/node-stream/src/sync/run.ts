@@ -10,6 +10,7 @@ import {
   numberOf,
   type RawRecord,
 } from '../call-source.ts';
+import { IdSet } from '../ids.ts';
 import { add, common, knownIn, missing, recount, type Span, type Stretch, withLost } from '../proof.ts';
 import { parsedCalls } from '../read.ts';
 import { reportProgress } from '../reading.ts';
@@ -140,8 +141,9 @@ export class SyncRun {
         this.#addFirst(span, await source.count(span, this.#stop.signal));
     }
     for (const pass of [1, 2]) {
+      const others = ranges.length > 1 ? new IdSet() : null;
       for (const range of ranges) {
-        if (this.#pagesLeft <= 0 || !(yield* this.#readRange(source, range))) return;
+        if (this.#pagesLeft <= 0 || !(yield* this.#readRange(source, range, others))) return;
       }
       ranges = await this.#conclude(source, pass);
       yield this.#batch([]);
@@ -162,7 +164,11 @@ export class SyncRun {
   }
 
   /** Reads one range. False when it has not come to its end. */
-  async *#readRange(source: CallSource, range: Span): AsyncGenerator<ReadBatch, boolean, void> {
+  async *#readRange(
+    source: CallSource,
+    range: Span,
+    others: IdSet | null,
+  ): AsyncGenerator<ReadBatch, boolean, void> {
     const { rows, prefetch } = this.#options;
     const { paged } = this.#part;
     const isPaged = paged !== null && paged.from === range.from && paged.to === range.to;
@@ -175,6 +181,7 @@ export class SyncRun {
       from: isPaged ? { border: [], pages: paged.pages } : null,
       pace: this.#paceAt(range),
       most: this.#pagesLeft,
+      others,
       keepsArrived: true,
     });
     let isDone = false;

@@ -35,13 +35,13 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'what lies at a border comes twice': [
     'slices.ts',
-    'if (this.#seen.add(id)) fresh.push(found);\n      else if (this.#mayComeAgain(id, found, piece)) shared += 1;',
-    'if (this.#seen.add(id) || this.#mayComeAgain(id, found, piece)) fresh.push(found);\n      else if (this.#mayComeAgain(id, found, piece)) shared += 1;',
+    'if (this.#seen.add(id) && ',
+    'if ((this.#seen.add(id) || this.#mayComeAgain(id, found, piece)) && ',
   ],
   'the end of a border second is forgotten in checkpoints': [
     'slices.ts',
-    "if (at >= to - this.#options.step) border.set(answer.ids[index] ?? '', at);",
-    "if (at > to + this.#options.step) border.set(answer.ids[index] ?? '', at);",
+    'Number.POSITIVE_INFINITY : to - this.#options.step;',
+    'Number.POSITIVE_INFINITY : to + 2 * this.#options.step;',
   ],
   'the border of an earlier run is forgotten': [
     'slices.ts',
