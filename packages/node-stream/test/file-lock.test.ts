@@ -113,11 +113,11 @@ describe('a lock', () => {
     }
   });
 
-  test('it is taken over once when it cannot be read and nobody has written it for 10 seconds', async () => {
+  test('it is taken over once when it cannot be read and nobody has written it for a minute', async () => {
     const path = join(folder, 'lock');
     writeFileSync(claimOn(path), '');
     await expect(lockFile(path)).rejects.toMatchObject({ owner: null });
-    const old = new Date(Date.now() - 11_000);
+    const old = new Date(Date.now() - 61_000);
     utimesSync(claimOn(path), old, old);
     const unlock = await lockFile(path);
     await expect(lockFile(path)).rejects.toMatchObject({ owner: process.pid });

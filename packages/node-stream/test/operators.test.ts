@@ -205,12 +205,6 @@ describe('filterCalls and dedupe', () => {
   it('refuses a filter that does not parse before anything runs', () => {
     expect(() => filterCalls('talk_minutes:5')).toThrow(FilterSyntaxError);
   });
-
-  it('remembers no more than `capacity` keys', async () => {
-    expect(await dedupe<number>({ key: String, capacity: 2 })([1, 2, 1, 3, 1]).toArray()).toEqual([
-      1, 2, 3, 1,
-    ]);
-  });
 });
 
 describe('join', () => {
@@ -460,7 +454,6 @@ describe('settings out of range', () => {
       () => mapCalls((n) => n, { concurrency: 0 }),
       /concurrency is 0; expected at least 1/,
     ],
-    ['dedupe capacity 0', () => dedupe({ key: 'ani', capacity: 0 }), /capacity is 0; expected at least 1/],
     ['topN of none', () => topN<Call>({ count: 0, by: 'sid' }), /count is 0; expected 1 to 1000000/],
     [
       'a gap in words',
@@ -492,7 +485,6 @@ describe('the checkpoint of a chain', () => {
   type Measures = typeof measures;
   test.each<[string, AnyOperator]>([
     ['dedupe', dedupe<Row>({ key: 'sid' })],
-    ['dedupe that forgets', dedupe<Row>({ key: 'sid', capacity: 4 })],
     ['topN', topN<Row>({ count: 30, by: 'n' })],
     ['aggregate', aggregate<Measures, 'ani', Row>({ by: ['ani'], measures })],
     ['tumbling', tumbling<Measures, 'ani', Row>({ lateness: '1d', measures, size: '1h', by: ['ani'] })],

@@ -166,7 +166,6 @@ describe('the receipt of a file', () => {
     } as const;
     const { address: source, ...rest } = facts;
     const about = { ...rest, source, verdict, accounts: ['100001'], rows: { count: 40 } };
-    const clock = { now: () => Date.parse('2026-02-01T00:00:00Z') };
     const read = (failAt = Number.POSITIVE_INFINITY) => {
       const pages = new Paged((at) => {
         if (at + 8 > failAt) throw new Error('stopped');
@@ -175,16 +174,17 @@ describe('the receipt of a file', () => {
       return through(Object.assign(pages, { facts, verdict: Promise.resolve(verdict) }));
     };
     const sink = (resume: boolean) =>
-      fileSink<(typeof calls)[0]>(file('a.ndjson'), { encode: toNdjson(), receipt: true, resume, clock });
+      fileSink<(typeof calls)[0]>(file('a.ndjson'), { encode: toNdjson(), receipt: true, resume });
     expect(await read().into(sink(false))).toMatchObject({ proof: 'short', verdict });
     const whole = await receiptIn(file('a.ndjson'));
-    expect(whole).toMatchObject({ ...about, file: 'a.ndjson', writtenAt: '2026-02-01T00:00:00.000Z' });
+    expect(whole).toMatchObject({ ...about, file: 'a.ndjson' });
     for (const stopAt of [20, 40]) {
       for (const name of ['a.ndjson', 'a.ndjson.receipt.json']) rmSync(file(name));
       await expect(read(stopAt).into(sink(false))).rejects.toThrow('stopped');
       expect(existsSync(file('a.ndjson') + receiptEnding)).toBe(false);
       await read().into(sink(true));
-      expect(await receiptIn(file('a.ndjson')), `stopped at ${stopAt}`).toEqual(whole);
+      const again = { ...(await receiptIn(file('a.ndjson'))), writtenAt: whole.writtenAt };
+      expect(again, `stopped at ${stopAt}`).toEqual(whole);
     }
   });
 
@@ -229,7 +229,7 @@ describe('the receipt of a file', () => {
       ['"count": 40', '"count": 41'],
       ['"receipt": 1', '"receipt": 2'],
       ['"seal": "', '"seal": "0'],
-      ['}', '} '],
+      ['}', ''],
     ] as const) {
       writeFileSync(file('a') + receiptEnding, text.replace(from, to));
       expect(await readReceipt(file('a')), to).toEqual({ receipt: null, problem: expect.any(String) });

@@ -79,7 +79,7 @@ describe('tumbling', () => {
       new Paged([until('09:00:00', at('08:10:00')), until('10:00:00', at('08:50:00', 'late'))]);
     const measures = { calls: count() };
     await expect(all(tumbling({ size: '1h', measures })(calls()))).rejects.toThrow(
-      /call late arrived after its window had closed; raise lateness/,
+      /an item in call late arrived after its window had closed; raise lateness/,
     );
     const late: string[] = [];
     const taking = tumbling({ size: '1h', measures, onLate: ({ sid }) => late.push(sid) });
@@ -90,7 +90,7 @@ describe('tumbling', () => {
   it('names the call whose time cannot be read', async () => {
     const odd = callOf({ sid: 'odd', date_added: '2024-02-30 00:00:00' });
     await expect(all(tumbling({ size: '1h', measures: { calls: count() } })([odd]))).rejects.toThrow(
-      /time of call odd cannot be read/,
+      /time in call odd cannot be read/,
     );
   });
 

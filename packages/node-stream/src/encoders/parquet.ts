@@ -28,7 +28,7 @@ const rowGroupSize = 10_000;
  * exports that may be interrupted, write lines, or a file for each month.
  *
  * @example
- * await pipeline(createCallStream(client), toParquet({ columns: ['sid', 'talk_minutes'] }), fileSink('calls.parquet'));
+ * calls.into(fileSink('calls.parquet', { encode: toParquet({ columns: ['sid', 'talk_minutes'] }) }));
  */
 export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
   const columns = parquetColumns<T>(options.columns);

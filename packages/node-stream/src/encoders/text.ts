@@ -7,7 +7,7 @@ import { jsonOf, recordTexts } from './row-text.ts';
  * fraction of the cost.
  *
  * @example
- * await pipeline(createCallStream(client), toNdjson(), fileSink('calls.ndjson'));
+ * await pipeline(createCallStream(client), toNdjson(), process.stdout);
  */
 export function toNdjson<T = unknown>(): Operator<T, Uint8Array> {
   const rows = { format: 'ndjson', fields: null, text: recordTexts() } as const;
@@ -22,7 +22,7 @@ export function toNdjson<T = unknown>(): Operator<T, Uint8Array> {
  * Writes one JSON array with a record per line, and `[]` when there are no records.
  *
  * @example
- * await pipeline(createCallStream(client), toJsonArray(), fileSink('calls.json'));
+ * await pipeline(createCallStream(client), toJsonArray(), process.stdout);
  */
 export function toJsonArray<T = unknown>(): Operator<T, Uint8Array> {
   return textEncoder<T>({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
-import { open, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,9 +21,6 @@ const heartbeatMs = 10_000;
 
 /** Time without a sign of life after which the claim of another machine or container is dead. On the same machine it is known. */
 const staleMs = 60_000;
-
-/** Time after which a claim that cannot be read is dead: the run that wrote it has died before it was done. */
-const unreadMs = 10_000;
 
 /** A younger claim may be that of a run that is about to step back. */
 const youngMs = 1000;
@@ -50,11 +47,13 @@ export async function lockFile(path: string): Promise<Unlock> {
   for (let attempt = 1; ; attempt += 1) {
     let other: Claim | undefined;
     try {
-      await writeFile(mine, JSON.stringify(owner), { flag: 'wx' });
+      // Renamed, so that nobody sees a claim that says nothing.
+      await writeFile(`${mine}.new`, JSON.stringify(owner), { flag: 'wx' });
+      await rename(`${mine}.new`, mine);
       other = await livingClaim(path, mine);
       if (other === undefined) return await held(path, mine, owner);
     } catch (error) {
-      await rm(mine, { force: true });
+      for (const file of [mine, `${mine}.new`]) await rm(file, { force: true });
       throw error;
     }
     await rm(mine, { force: true });
@@ -72,6 +71,8 @@ interface Claim {
   readonly age: number;
 }
 
+const claimName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(\.new)?$/;
+
 /** A claim of another run that is alive, the oldest one. Removes those that are dead. */
 async function livingClaim(path: string, mine: string): Promise<Claim | undefined> {
   const [folder, start] = [dirname(resolve(path)), `${basename(path)}.`];
@@ -79,15 +80,14 @@ async function livingClaim(path: string, mine: string): Promise<Claim | undefine
   const living: Claim[] = [];
   for (const entry of await readdir(folder)) {
     const file = join(folder, entry);
-    const isClaim =
-      entry.startsWith(start) && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(entry.slice(start.length));
-    if (!isClaim || file === resolve(mine)) continue;
+    const [claim, unfinished] = claimName.exec(entry.slice(start.length)) ?? [];
+    if (!entry.startsWith(start) || claim === undefined || file === resolve(mine)) continue;
     try {
-      const owner = readOwner(readSmallFile(file).text);
+      const owner = unfinished === undefined ? readOwner(readSmallFile(file).text) : null;
       const age = now - (await stat(file)).mtimeMs;
-      const isLiving = owner === null ? age < unreadMs : (isRunning(owner) ?? age < staleMs);
-      if (isLiving) living.push({ file, owner, age });
-      else await rm(file, { force: true });
+      const isLiving = (owner === null ? null : isRunning(owner)) ?? age < staleMs;
+      if (!isLiving) await rm(file, { force: true });
+      else if (unfinished === undefined) living.push({ file, owner, age });
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error;
     }

@@ -120,13 +120,7 @@ export class Groups<T, Row> {
 
   /** Measures an item in its group. */
   add(item: T): void {
-    const { keys } = this.#kind;
-    const [only] = keys;
-    const { parts } =
-      only !== undefined && keys.length === 1
-        ? this.#at(keyOf(only.read(item), only.name, item), null)
-        : this.#at(null, this.#kind.keyOf(item));
-    for (const part of parts) part.add(item);
+    for (const part of this.#at(this.#kind.keyOf(item)).parts) part.add(item);
   }
 
   /** One row per group, in the order the groups were first seen. */
@@ -148,15 +142,13 @@ export class Groups<T, Row> {
   /** Takes in what groups of the same kind have saved. */
   merge(saved: unknown): void {
     for (const [key, states] of saved as readonly (readonly [Key[], readonly unknown[]])[]) {
-      const { parts } = key.length === 1 ? this.#at(key[0] ?? null, null) : this.#at(null, key);
-      for (const [at, part] of parts.entries()) part.merge?.(states[at]);
+      for (const [at, part] of this.#at(key).parts.entries()) part.merge?.(states[at]);
     }
   }
 
-  /** The group of a key with one column, or of one with several. */
-  #at(only: Key, several: readonly Key[] | null): Group<T> {
+  #at(key: readonly Key[]): Group<T> {
     // A Map keeps types apart, and so does JSON.
-    const id = several === null ? only : JSON.stringify(several);
+    const id = key.length === 1 ? (key[0] ?? null) : JSON.stringify(key);
     let group = this.#groups.get(id);
     if (group === undefined) {
       const { most, keys, measures } = this.#kind;
@@ -165,7 +157,7 @@ export class Groups<T, Row> {
           'too_many_groups',
           `more than ${most} groups by ${keys.map(({ name }) => name).join(', ')}; group by something coarser or raise maxGroups`,
         );
-      group = { key: several ?? [only], parts: measures.map(([, make]) => make()) };
+      group = { key, parts: measures.map(([, make]) => make()) };
       this.#groups.set(id, group);
     }
     return group;

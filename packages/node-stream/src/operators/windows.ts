@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import {
   type Duration,
   day,
@@ -11,7 +11,7 @@ import {
 import { ItemError } from '../errors.ts';
 import type { Range } from '../page.ts';
 import { defineOperator } from './chain.ts';
-import { nameOf, namesOf, type Reading, reader } from './fields.ts';
+import { inCall, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import { type AnyGrouping, type Grouping, GroupKind, type GroupRow, type Groups } from './groups.ts';
 import type { Measure } from './measures.ts';
 import type { Operator } from './operator.ts';
@@ -120,15 +120,12 @@ interface Timing<T> {
   readonly settings: { readonly lateness: number | null; readonly time: string | null };
   readonly fields: readonly string[];
   readonly read: (item: T) => unknown;
-  readonly onLate: ((item: T) => void) | null;
+  readonly onLate: ((item: T) => void) | undefined;
 }
 
 /** Reads the options about time. */
-export function timeOf<T>({
-  lateness,
-  onLate,
-  time = 'date_added' as Reading<T>,
-}: TimeOptions<T>): Timing<T> {
+export function timeOf<T>(options: TimeOptions<T>): Timing<T> {
+  const { lateness, onLate, time = 'date_added' as Reading<T> } = options;
   return {
     settings: {
       lateness: lateness === undefined ? null : millisOf('lateness', lateness, 0),
@@ -136,7 +133,7 @@ export function timeOf<T>({
     },
     fields: namesOf(time),
     read: reader(time),
-    onLate: onLate ?? null,
+    onLate,
   };
 }
 
@@ -170,7 +167,7 @@ export class Clock<T> {
     if (!Number.isNaN(at)) return at;
     throw new ItemError(
       'unfit_value',
-      `the time of ${shown(item)} cannot be read; expected YYYY-MM-DD HH:MM:SS`,
+      `the time${inCall(item)} cannot be read; expected YYYY-MM-DD HH:MM:SS`,
     );
   }
 
@@ -193,10 +190,10 @@ export class Clock<T> {
   /** An item came after its window had closed. */
   late(item: T): void {
     const { onLate } = this.#timing;
-    if (onLate === null)
+    if (onLate === undefined)
       throw new ItemError(
         'late_item',
-        `${shown(item)} arrived after its window had closed; raise lateness, or set onLate to a function`,
+        `an item${inCall(item)} arrived after its window had closed; raise lateness, or set onLate to a function`,
       );
     onLate(item);
   }
@@ -204,11 +201,6 @@ export class Clock<T> {
   save(): { readonly closed: number | null } {
     return { closed: Number.isFinite(this.closed) ? this.closed : null };
   }
-}
-
-function shown(item: unknown): string {
-  const sid = propertyOf(item, 'sid');
-  return typeof sid === 'string' ? `call ${sid}` : 'an item';
 }
 
 interface Span {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { callQuery } from '../call-source.ts';
+import { isSealed, seal } from '../checkpoint.ts';
 import { hasCode } from '../files/own-file.ts';
 import { receiptPath, writeWholeFile } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
@@ -87,11 +88,8 @@ export function writeReceipt(path: string, receipt: Receipt): Promise<void> {
   return writeWholeFile(receiptPath(path), sealed(receipt));
 }
 
-/** The text of a receipt. `seal` in it is the SHA-256 of the rest. */
-export function sealed(receipt: Receipt): string {
-  const seal = hash('sha256', JSON.stringify(receipt), 'hex');
-  return `${JSON.stringify({ ...receipt, seal }, null, 2)}\n`;
-}
+/** The text of a receipt, with a checksum over all of it. */
+export const sealed = (receipt: Receipt): string => `${JSON.stringify(seal(receipt), null, 2)}\n`;
 
 /** A receipt that was found, or what is wrong with it. */
 export type FoundReceipt =
@@ -111,15 +109,16 @@ export async function readReceipt(path: string): Promise<FoundReceipt | null> {
 /** The receipt in the text of one. */
 export function parseReceipt(text: string): FoundReceipt {
   try {
-    const { seal: _, ...receipt }: Receipt & { seal: string } = JSON.parse(text);
+    const found: Receipt & { seal: string } = JSON.parse(text);
+    const { seal: _, ...receipt } = found;
     const isReceipt =
       receipt.receipt === 1 && typeof receipt.rows.digest === 'string' && Array.isArray(receipt.accounts);
-    if (!isReceipt) throw new Error('another form');
-    if (sealed(receipt) === text) return { receipt };
-    return { receipt: null, problem: 'it was changed after it was written' };
-  } catch {
-    return { receipt: null, problem: 'it is not a receipt of this version' };
-  }
+    if (isReceipt)
+      return isSealed(found)
+        ? { receipt }
+        : { receipt: null, problem: 'it was changed after it was written' };
+  } catch {}
+  return { receipt: null, problem: 'it is not a receipt of this version' };
 }
 
 /** How many rows there are, and a number that depends on all of them, but not on their order. */

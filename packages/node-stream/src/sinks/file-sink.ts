@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { toCsv } from '../encoders/csv.ts';
 import { toGzip } from '../encoders/gzip.ts';
@@ -41,8 +40,6 @@ export interface FileSinkOptions<T> {
    * IDs of the accounts in the records. Default false.
    */
   receipt?: boolean | ReceiptMaker;
-  /** The clock of the receipt. Default: that of the machine. */
-  clock?: Pick<Clock, 'now'>;
 }
 
 /** What was written. */
@@ -136,7 +133,7 @@ interface Writing<T> extends Omit<FileSinkOptions<T>, 'encode'> {
 }
 
 async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>): Promise<FileWritten> {
-  const { encoders, form, state, resume = false, receipt = false, metadata, clock = systemClock } = writing;
+  const { encoders, form, state, resume = false, receipt = false, metadata } = writing;
   const rows = new FileRows<T>(encoders.length === 0, receipt === false ? null : form);
   const bytes = chain.through(rows.operator, ...encoders) as Chain<Uint8Array | string>;
   if (resume && bytes.unsaved !== null) throw notResumed(path, bytes.unsaved);
@@ -149,7 +146,7 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
       if (bytes.unsaved === null && pace.isDue) await pace.save(() => file.save(page.checkpoint, metadata));
     }
     await file.finish(async (sums) => {
-      const writtenAt = new Date(clock.now()).toISOString();
+      const writtenAt = new Date().toISOString();
       const accounts = [...rows.accounts].sort();
       const facts = typeof receipt === 'function' ? await receipt(accounts) : await factsOf(chain, accounts);
       const { format, fields } = form as RowForm<T>;
