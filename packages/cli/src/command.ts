@@ -1,4 +1,4 @@
-import type { Args } from './args/command.ts';
+import type { Args } from './args.ts';
 import type { Io } from './io.ts';
 
 /** Options, a line each: how one is typed and what it does. `--by <groups>` takes a value, `--all` takes none. */

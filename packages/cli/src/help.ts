@@ -3,7 +3,7 @@ import type { Example } from './command.ts';
 import { exitCodeTexts } from './exit-codes.ts';
 import { sharedOptions } from './options.ts';
 import { type Calls, choicesOf, everyCommand, headingOf, valueIn } from './program.ts';
-import { wrap } from './term/width.ts';
+import { wrap } from './terminal/width.ts';
 import { version } from './version.ts';
 
 /** The headings of the list of commands, and what is under them. */

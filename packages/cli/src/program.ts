@@ -1,5 +1,5 @@
 import { Argument, Command as Commander, InvalidArgumentError, Option } from 'commander';
-import { type Args, argsOf, listIn } from './args/command.ts';
+import { type Args, argsOf, listIn } from './args.ts';
 import type { Command, Group } from './command.ts';
 import { UsageError } from './errors.ts';
 import { sharedOptions } from './options.ts';

@@ -2,7 +2,7 @@ import { CliError, ClosedPipe, Interrupted } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type Io, show, write } from './io.ts';
 import type { Asked } from './program.ts';
-import { widthOf } from './term/style.ts';
+import { widthOf } from './terminal/style.ts';
 
 /**
  * Runs `calls` with these arguments and resolves with the exit status. It never rejects: errors are reported on stderr.
@@ -64,6 +64,6 @@ async function ask(argv: readonly string[], io: Io): Promise<Asked | number> {
 }
 
 async function start({ command, args }: Asked, io: Io): Promise<number> {
-  const { withWaiting } = await import('./term/waiting.ts');
+  const { withWaiting } = await import('./terminal/waiting.ts');
   return withWaiting(io, () => command.run(args, io));
 }

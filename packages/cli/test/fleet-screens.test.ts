@@ -1,8 +1,8 @@
 import type { FleetStatus } from '@call-attribution/fleet';
 import { expect, test } from 'vitest';
 import { statusScreen } from '../src/fleet/status.ts';
-import { styleFor } from '../src/term/style.ts';
-import { textWidth } from '../src/term/width.ts';
+import { styleFor } from '../src/terminal/style.ts';
+import { textWidth } from '../src/terminal/width.ts';
 
 const style = styleFor(process.stdout, { NO_COLOR: '1' });
 

@@ -12,8 +12,8 @@ import { reportPage } from '../src/report/page.ts';
 import { layoutOf } from '../src/report/question.ts';
 import { reportLines } from '../src/report/terminal.ts';
 import { reportOf } from '../src/report/view.ts';
-import { styleFor } from '../src/term/style.ts';
-import { textWidth } from '../src/term/width.ts';
+import { styleFor } from '../src/terminal/style.ts';
+import { textWidth } from '../src/terminal/width.ts';
 import { openStage } from './stage.ts';
 
 const style = styleFor({} as never, {});

@@ -2,13 +2,13 @@ import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Io, type Output, say, show, write } from '../src/io.ts';
-import { bar, sparkline, squeeze } from '../src/term/chart.ts';
-import { bytes, count, duration, plural } from '../src/term/numbers.ts';
-import { progressLine } from '../src/term/progress.ts';
-import { styleFor, widthOf } from '../src/term/style.ts';
-import { fitTable, renderTable } from '../src/term/table.ts';
-import { beginWaiting, whileWaiting, withWaiting } from '../src/term/waiting.ts';
-import { fit, pad, printable, textWidth } from '../src/term/width.ts';
+import { bar, sparkline, squeeze } from '../src/terminal/chart.ts';
+import { bytes, count, duration, plural } from '../src/terminal/numbers.ts';
+import { progressLine } from '../src/terminal/progress.ts';
+import { styleFor, widthOf } from '../src/terminal/style.ts';
+import { fitTable, renderTable } from '../src/terminal/table.ts';
+import { beginWaiting, whileWaiting, withWaiting } from '../src/terminal/waiting.ts';
+import { fit, pad, printable, textWidth } from '../src/terminal/width.ts';
 
 function output(terminal: boolean, columns = 60): { stream: Output; text: () => string } {
   let text = '';

@@ -2,7 +2,7 @@ import { command } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say, write } from '../io.ts';
 import { accounts, connection, only, output, whichCalls, without } from '../options.ts';
-import { plural } from '../term/numbers.ts';
+import { plural } from '../terminal/numbers.ts';
 
 /** `calls count`: one number on stdout, so that a script can read it; with several accounts, a line for each. */
 export const count = command({
@@ -17,7 +17,7 @@ export const count = command({
   examples: [['calls count --period yesterday --time-zone Europe/Berlin', 'one number on stdout']],
   async run(args, io) {
     const { chooseCalls, eachAccount, extensionsNote, leavesExtensions, sayCounted } = await import(
-      '../reading/index.ts'
+      '../input/index.ts'
     );
     const accounts = await chooseCalls(args, io);
     const several = accounts.some(({ name }) => name !== null);

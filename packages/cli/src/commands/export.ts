@@ -1,4 +1,4 @@
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { command } from '../command.ts';
 import { accounts, connection, only, output, whichCalls } from '../options.ts';
 

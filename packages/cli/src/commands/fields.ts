@@ -3,7 +3,7 @@ import { command } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { only, output } from '../options.ts';
-import { pad, wrap } from '../term/width.ts';
+import { pad, wrap } from '../terminal/width.ts';
 
 /** `calls fields`: what each field means, of all fields or of those that match. */
 export const fields = command({

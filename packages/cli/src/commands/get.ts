@@ -3,8 +3,8 @@ import { command } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { accounts, connection, only, output, whichCalls } from '../options.ts';
-import type { Style } from '../term/style.ts';
-import { pad, printable } from '../term/width.ts';
+import type { Style } from '../terminal/style.ts';
+import { pad, printable } from '../terminal/width.ts';
 
 /** `calls get`: one call, its fields by group. */
 export const get = command({
@@ -23,7 +23,7 @@ export const get = command({
   ],
   async run(args, io) {
     const { chooseAccounts, eachAccount, fieldsOf, pickFields, readFields } = await import(
-      '../reading/index.ts'
+      '../input/index.ts'
     );
     const output = await import('../output/index.ts');
     const target = output.targetOf(args, output.rowFormats);

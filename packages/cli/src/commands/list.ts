@@ -1,12 +1,12 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { command } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say, show, write } from '../io.ts';
 import { accounts, connection, output, whichCalls, without } from '../options.ts';
 import type { RowColumn } from '../output/index.ts';
-import { count, duration, plural } from '../term/numbers.ts';
+import { count, duration, plural } from '../terminal/numbers.ts';
 
 /** `calls list`: the calls that match, as a table for people or as data for programs. */
 export const list = command({
@@ -40,7 +40,7 @@ export const list = command({
   ],
   async run(args, io) {
     if (args.flag('every') && !args.flag('follow')) throw new UsageError('--every goes with --follow');
-    const input = await import('../reading/index.ts');
+    const input = await import('../input/index.ts');
     if (args.flag('follow')) return follow(args, io);
     const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
     const target = targetOf(args, rowFormats);
@@ -71,7 +71,7 @@ export const list = command({
             }
             const ending = await verdict;
             const isWhole = ending.proof === 'whole';
-            const { verdictText } = await import('../reading/verdict.ts');
+            const { verdictText } = await import('../input/verdict.ts');
             if (!isWhole || isTable) notes.push(`${of}${verdictText(ending)}`);
             return isWhole ? exitCodes.ok : exitCodes.incomplete;
           }
@@ -138,10 +138,10 @@ function columnOf({ name, type, isId, mask }: FieldSpec, rank: number): RowColum
 
 /** `calls list --follow`: each call that comes, once, until Ctrl-C. */
 async function follow(args: Args, io: Io): Promise<number> {
-  const input = await import('../reading/index.ts');
+  const input = await import('../input/index.ts');
   const { again } = await import('../syncing/repeat.ts');
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
-  const every = (await import('../args/interval.ts')).interval(args, 'every', { min: 1_000 }) ?? 30_000;
+  const every = (await import('../interval.ts')).interval(args, 'every', { min: 1_000 }) ?? 30_000;
   const chosen = input.readFields(args);
   const { settings, problem } = input.onlyOf(input.accountsOfApi(args, io), 'calls list --follow');
   if (problem) throw problem;

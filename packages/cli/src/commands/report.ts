@@ -4,7 +4,7 @@ import { command } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { say } from '../io.ts';
 import { accounts, connection, only, output, whichCalls, without } from '../options.ts';
-import { plural } from '../term/numbers.ts';
+import { plural } from '../terminal/numbers.ts';
 
 /** `calls report`: a question about calls, answered in the terminal, as data, or as a page. */
 export const report = command({
@@ -86,7 +86,7 @@ export const report = command({
     if (main === undefined || last === undefined) return status;
     const now = io.clock.now();
     const report = layout && reportOf(layout, main, answers, readUntil(main, now));
-    const { countedText } = await import('../reading/filter.ts');
+    const { countedText } = await import('../input/filter.ts');
     for (const sentence of remarks(
       answers,
       countedText(main.extensions),

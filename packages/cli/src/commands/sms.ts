@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say } from '../io.ts';
 import { accounts, connection, legacy, only, output } from '../options.ts';
-import { plural } from '../term/numbers.ts';
+import { plural } from '../terminal/numbers.ts';
 
 /** `calls sms`: the numbers that can receive text messages, from the legacy API. */
 export const sms = command({
@@ -17,7 +17,7 @@ export const sms = command({
   },
   examples: [['calls sms --format csv', 'number, whether SMS is enabled, and listener URL']],
   async run(args, io) {
-    const { accountsOfApi, inTurn, openClient, planEach } = await import('../reading/index.ts');
+    const { accountsOfApi, inTurn, openClient, planEach } = await import('../input/index.ts');
     const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
     const target = targetOf(args, rowFormats);
     const accounts = await planEach(accountsOfApi(args, io), ({ settings }) => {

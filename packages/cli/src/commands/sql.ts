@@ -5,7 +5,7 @@ import { Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say } from '../io.ts';
 import { connection, only, output } from '../options.ts';
-import { plural } from '../term/numbers.ts';
+import { plural } from '../terminal/numbers.ts';
 
 /** `calls sql`: one statement over a store, which it can read and not change. */
 export const sql = command({
@@ -49,8 +49,8 @@ export const sql = command({
     const chosen = needStore(args, settings, io, 'calls sql');
     const [typed = ''] = args.words;
     const statement = typed === '-' ? await text(io.stdin) : typed;
-    const { openCopySource } = await import('../reading/copy-source.ts');
-    const { sayCounted, withExtensions } = await import('../reading/filter.ts');
+    const { openCopySource } = await import('../input/copy-source.ts');
+    const { sayCounted, withExtensions } = await import('../input/filter.ts');
     const source = await openCopySource(chosen, { settings, args, io });
     try {
       const { querySql } = await import('@call-attribution/store');

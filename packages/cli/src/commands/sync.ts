@@ -1,7 +1,10 @@
 import { command } from '../command.ts';
+import { Interrupted, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { say, write } from '../io.ts';
 import { accounts, connection, listening, only, output, whichCalls, without } from '../options.ts';
 
-/** `calls sync`. */
+/** `calls sync`: brings a store up to date, once or repeatedly. */
 export const sync = command({
   name: 'sync',
   summary: 'keep a copy of the calls in your own store up to date',
@@ -30,6 +33,56 @@ export const sync = command({
     ],
   ],
   async run(args, io) {
-    return (await import('../runs/sync.ts')).sync(args, io);
+    const { interval } = await import('../interval.ts');
+    const { periodOf, steadyFilterOf } = await import('../input/filter.ts');
+    const { rangeOf, sayPeriod } = await import('../input/period.ts');
+    const { serveStatus } = await import('../serving/status-server.ts');
+    const { again } = await import('../syncing/repeat.ts');
+    const { openSync, saySync } = await import('../syncing/sync.ts');
+    const everyMs = interval(args, 'every');
+    if (everyMs === null && args.flag('status-port'))
+      throw new UsageError('--status-port is for a sync that repeats; add --every');
+    if (args.flag('status-host') && !args.flag('status-port'))
+      throw new UsageError('--status-host needs --status-port');
+    const resumes = ['what was read so far is in the store; the next calls sync continues from there'];
+    const synced = await openSync(args, io, {
+      command: 'calls sync',
+      everyMs,
+      failsAtOnce: true,
+      serve: (status) => serveStatus(args, status, io),
+      restart: args.flag('restart'),
+      filter: (context) => {
+        sayPeriod(rangeOf(args, context), context, io);
+        return steadyFilterOf(args, context);
+      },
+      period: (context) => periodOf(args, context),
+    }).catch((error: unknown) => {
+      throw io.signal.aborted ? new Interrupted(resumes) : error;
+    });
+    try {
+      const once = (): Promise<number> =>
+        synced.each(async (run) => {
+          if (args.flag('json')) {
+            const { account, ...figures } = run.summary;
+            const skipped = run.bad.leftOut();
+            await write(io.stdout, `${JSON.stringify({ account, ...figures, skipped })}\n`);
+          }
+          return saySync(run, synced.store.name, io);
+        });
+      if (everyMs === null) {
+        const status = await once();
+        const typed = args.text('store');
+        if (typed !== null && !io.env.CALLS_STORE)
+          say(io, `next: export CALLS_STORE=${typed} makes every command read it`);
+        return status;
+      }
+      await again(once, everyMs, io);
+      return exitCodes.ok;
+    } catch (error) {
+      if (!io.signal.aborted) throw error;
+      throw new Interrupted(resumes);
+    } finally {
+      await synced.close();
+    }
   },
 });

@@ -5,13 +5,13 @@ import {
   type Settings,
   secretCommand,
 } from '@call-attribution/mcp-server/settings';
-import type { Handler } from '../args/command.ts';
+import type { Handler } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { report } from '../failures/explain.ts';
 import { type Io, say, show } from '../io.ts';
-import { count } from '../term/numbers.ts';
-import { whileWaiting } from '../term/waiting.ts';
+import { count } from '../terminal/numbers.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
 import { version } from '../version.ts';
 import { type ConfigEntry, openConfig, type Place } from './own-config.ts';
 import { ask, askHidden, canAsk } from './prompt.ts';

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { accountNameWords, isAccountName, readSmallFile } from '@call-attribution/core/settings';
 import { type SecretName, userConfigFile } from '@call-attribution/mcp-server/settings';
 import { makeOwnFolder, writeWholeFile } from '@call-attribution/node-stream/files';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import { fileError, type Io } from '../io.ts';
 

@@ -1,6 +1,6 @@
 import { Interrupted } from '../errors.ts';
 import { beforeOutput, type Io, shownText } from '../io.ts';
-import { whileWaiting } from '../term/waiting.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
 
 /** Whether there is a terminal to ask at. */
 export function canAsk(io: Io): boolean {

@@ -6,7 +6,7 @@ import {
   type SettingsSource,
   secretSettings,
 } from '@call-attribution/mcp-server/settings';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 

@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@call-attribution/core';
 import { type Settings, userConfigFile } from '@call-attribution/mcp-server/settings';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { readSettings, readStoredSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
+import { configuredAccounts, typedAccounts } from '../input/accounts.ts';
+import { openClient, refuseUnchosen } from '../input/connect.ts';
 import type { Io } from '../io.ts';
-import { configuredAccounts, typedAccounts } from '../reading/accounts.ts';
-import { openClient, refuseUnchosen } from '../reading/connect.ts';
-import { count } from '../term/numbers.ts';
+import { count } from '../terminal/numbers.ts';
 import { type Finding, note, ok, wrong } from './findings.ts';
 
 /** The settings of each chosen account, and what the server responds to them. Returns the exit status with the findings. */

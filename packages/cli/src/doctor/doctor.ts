@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import type { Settings } from '@call-attribution/mcp-server/settings';
-import type { Args, Handler } from '../args/command.ts';
+import type { Args, Handler } from '../args.ts';
 import { readStoredSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { typedAccounts } from '../input/accounts.ts';
 import type { Io } from '../io.ts';
-import { typedAccounts } from '../reading/accounts.ts';
 import { connections } from './connection.ts';
 import { type Finding, ok, showFindings } from './findings.ts';
 import { disk, proxy, variables, versions, withClock } from './machine.ts';

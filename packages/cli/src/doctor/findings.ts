@@ -1,8 +1,8 @@
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, show, write } from '../io.ts';
-import { styleFor, widthOf } from '../term/style.ts';
-import { wrap } from '../term/width.ts';
+import { styleFor, widthOf } from '../terminal/style.ts';
+import { wrap } from '../terminal/width.ts';
 
 /** The result of one item. */
 export interface Finding {

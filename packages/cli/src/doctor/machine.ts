@@ -4,7 +4,7 @@ import { propertyOf } from '@call-attribution/core/errors';
 import type { Settings } from '@call-attribution/mcp-server/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Io } from '../io.ts';
-import { bytes, duration } from '../term/numbers.ts';
+import { bytes, duration } from '../terminal/numbers.ts';
 import { version } from '../version.ts';
 import { type Finding, note, ok, wrong } from './findings.ts';
 

@@ -1,4 +1,4 @@
-import type { Handler } from '../args/command.ts';
+import type { Handler } from '../args.ts';
 import { readFileSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { settingsFound } from './connection.ts';

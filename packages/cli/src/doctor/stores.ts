@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import type { Settings } from '@call-attribution/mcp-server/settings';
 import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { storeName } from '@call-attribution/store';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { explain } from '../failures/explain.ts';
 import type { Io } from '../io.ts';
 import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
-import { bytes, plural, span } from '../term/numbers.ts';
+import { bytes, plural, span } from '../terminal/numbers.ts';
 import { type Finding, note, ok, wrong } from './findings.ts';
 
 /** The store that the options and settings name; null when they name none, and a finding when they name none that can be. */

@@ -11,19 +11,19 @@ import { mapCalls, through } from '@call-attribution/node-stream/operators';
 import { periodOfFilter, type ReceiptFacts, verdictOfCopies } from '@call-attribution/node-stream/receipts';
 import { fileSink } from '@call-attribution/node-stream/sinks';
 import { printFilter } from '@call-attribution/query-dsl';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures/explain.ts';
+import { withWayOut } from '../input/bad-records.ts';
+import { isCopy } from '../input/copy-source.ts';
+import { readFields } from '../input/fields.ts';
+import { sayExtensions } from '../input/filter.ts';
+import type { Ending } from '../input/verdict.ts';
 import { fileError, isSpecial, say } from '../io.ts';
 import { formOfCalls } from '../output/encode.ts';
 import { saveLines } from '../output/file.ts';
 import { type FileFormat, fileFormats, type Target, targetOf } from '../output/target.ts';
-import { withWayOut } from '../reading/bad-records.ts';
-import { isCopy } from '../reading/copy-source.ts';
-import { readFields } from '../reading/fields.ts';
-import { sayExtensions } from '../reading/filter.ts';
-import type { Ending } from '../reading/verdict.ts';
-import { bytes } from '../term/numbers.ts';
+import { bytes } from '../terminal/numbers.ts';
 import type { Job, Writer } from './each.ts';
 
 /** Writes the calls as they are: to stdout, a pipe or a device, or to a file. */

@@ -2,19 +2,19 @@ import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { chooseAccounts, type ReadAccount } from '../input/accounts.ts';
+import { badRecords, withWayOut } from '../input/bad-records.ts';
+import { contextOf } from '../input/connect.ts';
+import { eachAccount, planEach } from '../input/each-account.ts';
+import { type FilterContext, filterOf } from '../input/filter.ts';
+import { rangeOf, sayPeriod } from '../input/period.ts';
+import type { Source } from '../input/source.ts';
+import { type Ending, judge, watch } from '../input/verdict.ts';
 import type { Io } from '../io.ts';
 import { outputOf } from '../output/target.ts';
-import { chooseAccounts, type ReadAccount } from '../reading/accounts.ts';
-import { badRecords, withWayOut } from '../reading/bad-records.ts';
-import { contextOf } from '../reading/connect.ts';
-import { eachAccount, planEach } from '../reading/each-account.ts';
-import { type FilterContext, filterOf } from '../reading/filter.ts';
-import { rangeOf, sayPeriod } from '../reading/period.ts';
-import type { Source } from '../reading/source.ts';
-import { type Ending, judge, watch } from '../reading/verdict.ts';
 
 /** What writing the calls of one account needs. */
 export interface Job {

@@ -11,14 +11,14 @@ import {
 } from '@call-attribution/node-stream';
 import { verdictOfCopies } from '@call-attribution/node-stream/receipts';
 import { allOf, type Filter } from '@call-attribution/query-dsl';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { Interrupted, UsageError } from '../errors.ts';
+import { type CopySource, isCopy } from '../input/copy-source.ts';
+import { sayExtensions } from '../input/filter.ts';
 import { fileError, say } from '../io.ts';
 import { outputOf } from '../output/target.ts';
-import { type CopySource, isCopy } from '../reading/copy-source.ts';
-import { sayExtensions } from '../reading/filter.ts';
-import { bytes, plural } from '../term/numbers.ts';
-import { whileWaiting } from '../term/waiting.ts';
+import { bytes, plural } from '../terminal/numbers.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
 import type { Job, Writer } from './each.ts';
 
 /** Writes a folder of Parquet files, a file a month, each with its receipt. */

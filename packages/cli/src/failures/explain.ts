@@ -4,7 +4,7 @@ import type { QuestionError } from '@call-attribution/questions';
 import { CliError, filterMistake, systemCode, UsageError } from '../errors.ts';
 import { exitOf } from '../exit-codes.ts';
 import { type Io, outputError, say } from '../io.ts';
-import { styleFor } from '../term/style.ts';
+import { styleFor } from '../terminal/style.ts';
 import { fleetFailure } from './fleet.ts';
 import { questionFailure } from './question.ts';
 import { explainRequest, type HasOption } from './request.ts';

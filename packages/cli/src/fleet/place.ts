@@ -13,14 +13,14 @@ import {
   readJob,
   type Target,
 } from '@call-attribution/fleet';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { fleetFailure } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { refusePassword, storeUrl } from '../stores/open.ts';
 import { untilOpen } from '../syncing/repeat.ts';
-import { whileWaiting } from '../term/waiting.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
 
 /** The URL of the engine that was typed or is in the environment; null when there is none. */
 export function engineUrl(args: Args, io: Io): string | null {

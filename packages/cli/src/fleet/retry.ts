@@ -1,6 +1,6 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { type PlannedJob, type RetryResult, retryAside } from '@call-attribution/fleet';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';

@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { type AccountStatus, type FleetStatus, statusOf } from '@call-attribution/fleet';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, show, shownText, write, writeRaw } from '../io.ts';
-import { count, plural, span } from '../term/numbers.ts';
-import { type Style, styleFor, widthOf } from '../term/style.ts';
-import { type Column, renderTable } from '../term/table.ts';
-import { whileWaiting } from '../term/waiting.ts';
-import { printable, wrap } from '../term/width.ts';
+import { count, plural, span } from '../terminal/numbers.ts';
+import { type Style, styleFor, widthOf } from '../terminal/style.ts';
+import { type Column, renderTable } from '../terminal/table.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
+import { printable, wrap } from '../terminal/width.ts';
 import { openShared, unknownJob } from './place.ts';
 
 /** `calls fleet status`: what runs, which accounts are stuck, why, and what helps; again and again with --watch. */

@@ -14,15 +14,15 @@ import {
   type WorkerEvent,
   workerName,
 } from '@call-attribution/fleet';
-import type { Args } from '../args/command.ts';
-import { interval } from '../args/interval.ts';
+import type { Args } from '../args.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { interval } from '../interval.ts';
 import { type Io, say } from '../io.ts';
 import { serveStatus } from '../serving/status-server.ts';
-import { count, plural, span } from '../term/numbers.ts';
-import { progressLine } from '../term/progress.ts';
-import { whileWaiting } from '../term/waiting.ts';
+import { count, plural, span } from '../terminal/numbers.ts';
+import { progressLine } from '../terminal/progress.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
 import { credentialsOf, engineUrl, openEngine, targetAt } from './place.ts';
 import { reasonText, whyText } from './status.ts';
 

@@ -8,7 +8,7 @@ import {
   toParquet,
 } from '@call-attribution/node-stream/encoders';
 import type { Operator } from '@call-attribution/node-stream/operators';
-import { fieldsOf, pickFields } from '../reading/fields.ts';
+import { fieldsOf, pickFields } from '../input/fields.ts';
 import type { FileFormat } from './target.ts';
 
 /** What bytes items become. */

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
 import { fileError, type Io, isSpecial, say, show, write } from '../io.ts';
-import { type Style, styleFor, widthOf } from '../term/style.ts';
+import { type Style, styleFor, widthOf } from '../terminal/style.ts';
 
 type Lines = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 

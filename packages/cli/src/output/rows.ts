@@ -1,7 +1,7 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { UsageError, unfitValue } from '../errors.ts';
 import { type Io, say } from '../io.ts';
-import { type Column, fitTable } from '../term/table.ts';
+import { type Column, fitTable } from '../terminal/table.ts';
 import { saveResult, showResult } from './file.ts';
 import type { FileFormat, Target } from './target.ts';
 

@@ -1,4 +1,4 @@
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 
 /** Formats that a file of records can have. */

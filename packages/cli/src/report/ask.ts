@@ -8,15 +8,15 @@ import {
   type Question,
   type RunningAnswers,
 } from '@call-attribution/questions';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { accountsOfApi, chooseStored, type ReadAccount, type Stored } from '../input/accounts.ts';
+import { eachAccount } from '../input/each-account.ts';
+import { withExtensions, withinRange } from '../input/filter.ts';
+import type { NaiveRange } from '../input/period.ts';
+import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
-import { accountsOfApi, chooseStored, type ReadAccount, type Stored } from '../reading/accounts.ts';
-import { eachAccount } from '../reading/each-account.ts';
-import { withExtensions, withinRange } from '../reading/filter.ts';
-import type { NaiveRange } from '../reading/period.ts';
-import { verdictText, watch } from '../reading/verdict.ts';
 import type { AskedAccount } from './question.ts';
 
 /** Answers, and how it is known that they are about all calls. */

@@ -11,7 +11,7 @@ import {
   judgeChange,
   markup,
 } from '@call-attribution/questions/chart';
-import { plural } from '../term/numbers.ts';
+import { plural } from '../terminal/numbers.ts';
 import type { AskedAccount } from './question.ts';
 import type { Report, ReportColumn, ReportRow } from './view.ts';
 

@@ -1,13 +1,13 @@
 import { formatNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, splitList } from '@call-attribution/questions';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
+import { contextOf } from '../input/connect.ts';
+import { type NamedAccount, planEach, ready } from '../input/each-account.ts';
+import { conditionsOf, leavesExtensions } from '../input/filter.ts';
+import { periodText, rangeOf, readRange, sayPeriod } from '../input/period.ts';
 import { type Io, say } from '../io.ts';
-import { contextOf } from '../reading/connect.ts';
-import { type NamedAccount, planEach, ready } from '../reading/each-account.ts';
-import { conditionsOf, leavesExtensions } from '../reading/filter.ts';
-import { periodText, rangeOf, readRange, sayPeriod } from '../reading/period.ts';
 
 /** An account that is asked. */
 export interface AskedAccount extends NamedAccount {

@@ -1,8 +1,8 @@
-import { bar, sparkline, squeeze } from '../term/chart.ts';
-import { count } from '../term/numbers.ts';
-import type { Style } from '../term/style.ts';
-import { type Column, fitTable } from '../term/table.ts';
-import { textWidth } from '../term/width.ts';
+import { bar, sparkline, squeeze } from '../terminal/chart.ts';
+import { count } from '../terminal/numbers.ts';
+import type { Style } from '../terminal/style.ts';
+import { type Column, fitTable } from '../terminal/table.ts';
+import { textWidth } from '../terminal/width.ts';
 import type { Report, ReportColumn, ReportRow } from './view.ts';
 
 /** The report as lines for a terminal: figures, and for each row a bar or its development along the group that goes across. */

@@ -1,12 +1,12 @@
 import { type McpChoices, type ServedAccount, serveProgram } from '@call-attribution/mcp-server';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { CliError, UsageError } from '../errors.ts';
+import { accountsOfApi } from '../input/accounts.ts';
+import { clientsOf } from '../input/connect.ts';
 import { type Io, say } from '../io.ts';
-import { accountsOfApi } from '../reading/accounts.ts';
-import { clientsOf } from '../reading/connect.ts';
-import { count } from '../term/numbers.ts';
-import { stopped } from '../term/waiting.ts';
+import { count } from '../terminal/numbers.ts';
+import { stopped } from '../terminal/waiting.ts';
 
 /** `calls mcp`: the MCP server, for your account or for a sandbox. */
 export async function mcp(isSandbox: boolean, choices: McpChoices, args: Args, io: Io): Promise<number> {

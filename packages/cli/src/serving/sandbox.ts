@@ -1,10 +1,10 @@
 import { apiKeys, type Client, createClient } from '@call-attribution/core';
 import { periodEnd } from '@call-attribution/core/time';
 import { type Sandbox, type SandboxOptions, startSandbox } from '@call-attribution/sandbox';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { progressLine } from '../term/progress.ts';
+import { progressLine } from '../terminal/progress.ts';
 
 /** A client for a sandbox in the same process. */
 export interface OwnSandbox {

@@ -14,19 +14,19 @@ import {
   readFeeds,
 } from '@call-attribution/service';
 import { serviceDefaults } from '@call-attribution/service/defaults';
-import type { Args, Handler } from '../args/command.ts';
-import { interval } from '../args/interval.ts';
+import type { Args, Handler } from '../args.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { interval } from '../interval.ts';
 import { type Io, say, write } from '../io.ts';
 import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
 import { again, sayRetry } from '../syncing/repeat.ts';
 import { openSync, type Sync, saySync } from '../syncing/sync.ts';
-import { count, duration, plural } from '../term/numbers.ts';
-import { stopped } from '../term/waiting.ts';
+import { count, duration, plural } from '../terminal/numbers.ts';
+import { stopped } from '../terminal/waiting.ts';
 
 const ofSandbox = ['records', 'seed', 'accounts', 'to', 'live'];
 const ofSync = ['lookback', 'account', 'all-accounts', 'on-bad-record'];

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from '@call-attribution/core/listen';
 import { type StatusSource, statusPaths, statusReply } from '@call-attribution/node-stream/status';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 

@@ -1,11 +1,11 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Account, Store } from '@call-attribution/store';
-import type { Args, Handler } from '../args/command.ts';
+import type { Args, Handler } from '../args.ts';
 import { readFileSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, write } from '../io.ts';
-import { whileWaiting } from '../term/waiting.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
 import { needStore, openChosen } from './open.ts';
 
 /** A command over an open store, which only some of them create. What it resolves with is its exit status, if it is a number. */

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { Settings } from '@call-attribution/mcp-server/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { AccountCredential, Store, StoreOptions } from '@call-attribution/store';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { readServiceSection } from '../config/service-section.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';

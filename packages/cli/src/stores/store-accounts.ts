@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Store } from '@call-attribution/store';
-import type { Args, Handler } from '../args/command.ts';
+import type { Args, Handler } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { accountOf, onStore, print } from './on-store.ts';

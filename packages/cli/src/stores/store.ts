@@ -1,5 +1,5 @@
 import { periodStart } from '@call-attribution/core/time';
-import type { Handler } from '../args/command.ts';
+import type { Handler } from '../args.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { UsageError } from '../errors.ts';
 import { accountOf, onStore, print } from './on-store.ts';

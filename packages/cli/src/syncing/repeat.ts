@@ -3,8 +3,8 @@ import { type CliError, Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
 import { type Io, say } from '../io.ts';
-import { duration } from '../term/numbers.ts';
-import { pause } from '../term/waiting.ts';
+import { duration } from '../terminal/numbers.ts';
+import { pause } from '../terminal/waiting.ts';
 
 /** Takes the message of a failure after which something is tried again. */
 type OnFailure = (message: string) => void;

@@ -11,7 +11,7 @@ import {
   type PushTarget,
   readMicrosoftCredentials,
 } from '@call-attribution/conversions/push';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { exitOf } from '../exit-codes.ts';
 import type { Io } from '../io.ts';

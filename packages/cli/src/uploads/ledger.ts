@@ -17,7 +17,7 @@ import {
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { fileError, type Io, say } from '../io.ts';
-import { plural } from '../term/numbers.ts';
+import { plural } from '../terminal/numbers.ts';
 import type { SheetRequest } from './sheet-options.ts';
 
 /** What was written for upload before, and what is written now. */

@@ -1,8 +1,8 @@
 import { type SheetFormat, sheetFormats } from '@call-attribution/conversions';
-import type { Handler } from '../args/command.ts';
+import type { Handler } from '../args.ts';
 import { exportEach, type Planner, type Writer } from '../export/each.ts';
+import { sayExtensions, withExtensions } from '../input/filter.ts';
 import { outputOf } from '../output/target.ts';
-import { sayExtensions, withExtensions } from '../reading/filter.ts';
 import { exportSheet } from './sheet.ts';
 import { readSheetRequest, type SheetRequest } from './sheet-options.ts';
 

@@ -9,12 +9,12 @@ import {
   type Tool,
 } from '@call-attribution/conversions';
 import type { RulesFile } from '@call-attribution/service';
-import type { Args } from '../args/command.ts';
-import { interval } from '../args/interval.ts';
+import type { Args } from '../args.ts';
 import { systemCode, UsageError } from '../errors.ts';
+import type { FilterContext } from '../input/filter.ts';
+import { rangeOf } from '../input/period.ts';
+import { interval } from '../interval.ts';
 import type { Io } from '../io.ts';
-import type { FilterContext } from '../reading/filter.ts';
-import { rangeOf } from '../reading/period.ts';
 
 /** The upload sheet that the options describe. */
 export interface SheetRequest {

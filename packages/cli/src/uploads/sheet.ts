@@ -14,11 +14,11 @@ import {
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import { csvLine, toGzip } from '@call-attribution/node-stream/encoders';
 import { CliError, Interrupted } from '../errors.ts';
+import type { Source } from '../input/source.ts';
+import type { Ending } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { saveLines } from '../output/file.ts';
-import type { Source } from '../reading/source.ts';
-import type { Ending } from '../reading/verdict.ts';
-import { plural } from '../term/numbers.ts';
+import { plural } from '../terminal/numbers.ts';
 import { openUploadLedger, sayChanges, type UploadLedger } from './ledger.ts';
 import type { SheetRequest } from './sheet-options.ts';
 

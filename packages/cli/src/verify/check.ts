@@ -2,11 +2,11 @@ import type { Client } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import type { TimeSlice } from '@call-attribution/node-stream';
 import type { Receipt } from '@call-attribution/node-stream/receipts';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures/explain.ts';
 import type { Io } from '../io.ts';
-import { plural } from '../term/numbers.ts';
+import { plural } from '../terminal/numbers.ts';
 
 /** What a command asks to be verified. */
 export interface Ask {

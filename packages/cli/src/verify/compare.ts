@@ -4,10 +4,10 @@ import { CallsError } from '@call-attribution/core/errors';
 import { isCallExtension } from '@call-attribution/core/record';
 import type { TimeSlice } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
+import { withinRange } from '../input/filter.ts';
+import { readCalls, verdictText, watch } from '../input/verdict.ts';
 import type { Io } from '../io.ts';
-import { withinRange } from '../reading/filter.ts';
-import { readCalls, verdictText, watch } from '../reading/verdict.ts';
-import { plural } from '../term/numbers.ts';
+import { plural } from '../terminal/numbers.ts';
 import type { ApiCheck, Difference, Finding } from './check.ts';
 
 /** A call on either side: when it was added and its session ID, where it has them, and its text in one form. */

@@ -15,12 +15,12 @@ import {
 } from '@call-attribution/node-stream/receipts';
 import { type Filter, parse, printFilter } from '@call-attribution/query-dsl';
 import { systemCode, UsageError } from '../errors.ts';
+import { fieldNamed } from '../input/fields.ts';
+import { withExtensions } from '../input/filter.ts';
 import { formOfCalls } from '../output/encode.ts';
 import { formatOfName } from '../output/target.ts';
-import { fieldNamed } from '../reading/fields.ts';
-import { withExtensions } from '../reading/filter.ts';
-import { count, plural } from '../term/numbers.ts';
-import { whileWaiting } from '../term/waiting.ts';
+import { count, plural } from '../terminal/numbers.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
 import {
   type ApiCheck,
   type Ask,

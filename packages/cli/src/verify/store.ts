@@ -9,10 +9,10 @@ import { markUnread, type Store, selectionOf } from '@call-attribution/store';
 import { readFileSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { explain } from '../failures/explain.ts';
-import { leavesExtensions, withExtensions, withinRange } from '../reading/filter.ts';
+import { leavesExtensions, withExtensions, withinRange } from '../input/filter.ts';
 import { openChosen, refusePassword, storeUrl } from '../stores/open.ts';
-import { count, plural } from '../term/numbers.ts';
-import { whileWaiting } from '../term/waiting.ts';
+import { count, plural } from '../terminal/numbers.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
 import { type ApiCheck, type Ask, type Check, type Finding, judged } from './check.ts';
 import { commonSlice, compareWithApi, type Row, Rows } from './compare.ts';
 

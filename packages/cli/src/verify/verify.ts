@@ -4,7 +4,7 @@ import type { Client } from '@call-attribution/core';
 import { isStore, openFilesReader, type PlannedJob, readJob } from '@call-attribution/fleet';
 import { parse } from '@call-attribution/query-dsl';
 import { storeName } from '@call-attribution/store';
-import type { Handler } from '../args/command.ts';
+import type { Handler } from '../args.ts';
 import {
   readAccountSettings,
   readFileSettings,
@@ -14,10 +14,10 @@ import {
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { clientOf, credentialsOf } from '../fleet/place.ts';
+import { contextOf, openClient } from '../input/connect.ts';
+import { rangeOf } from '../input/period.ts';
 import { say, show, write } from '../io.ts';
-import { contextOf, openClient } from '../reading/connect.ts';
-import { rangeOf } from '../reading/period.ts';
-import { plural } from '../term/numbers.ts';
+import { plural } from '../terminal/numbers.ts';
 import { type Ask, type Check, linesOf, nothingIn, unreadable } from './check.ts';
 import { checkFiles, targetsAt } from './files.ts';
 import { checkStore, type StoredAccount } from './store.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { textWidth } from '../../src/term/width.ts';
+import { textWidth } from '../../src/terminal/width.ts';
 import { type OwnStage, openOwnStage } from '../stage.ts';
 
 openDrill({

@@ -2,9 +2,9 @@ import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { MovingPeriod } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
 import { type Answer, extensionsSentence } from '@call-attribution/questions';
-import type { Args } from '../args/command.ts';
-import { interval } from '../args/interval.ts';
+import type { Args } from '../args.ts';
 import { filterMistake, UsageError } from '../errors.ts';
+import { interval } from '../interval.ts';
 import { type Io, say } from '../io.ts';
 import { type NaiveRange, type Present, rangeOf } from './period.ts';
 

@@ -26,11 +26,11 @@ import {
   storeName,
   undated,
 } from '@call-attribution/store';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { type Io, say } from '../io.ts';
 import { type ChosenStore, openChosen } from '../stores/open.ts';
-import { plural } from '../term/numbers.ts';
-import { beginWaiting, whileWaiting } from '../term/waiting.ts';
+import { plural } from '../terminal/numbers.ts';
+import { beginWaiting, whileWaiting } from '../terminal/waiting.ts';
 import { withinRange } from './filter.ts';
 import { type Latest, lastOf, type Source, type Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';

@@ -1,6 +1,6 @@
 import { formatNaive, naiveAt, parseNaive, second } from '@call-attribution/core/time';
 import { partOver, readPeriod, type SaidPeriod } from '@call-attribution/questions';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 

@@ -1,6 +1,6 @@
 import { parseDuration } from '@call-attribution/core/time';
-import { UsageError } from '../errors.ts';
-import type { Args } from './command.ts';
+import type { Args } from './args.ts';
+import { UsageError } from './errors.ts';
 
 /** The value of an option that is a duration, in milliseconds: more than 0, or at least `min`. */
 export function interval(

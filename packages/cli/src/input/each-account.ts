@@ -1,5 +1,5 @@
 import type { Settings } from '@call-attribution/mcp-server/settings';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain, report } from '../failures/explain.ts';

@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts';
+import type { Io } from './io.ts';
 
 /** What was typed: values by the name of the option, words in order. `Name` is the names of the options that the command has. */
 export interface Args<Name extends string = string> {

@@ -1,12 +1,12 @@
 import { type Call, CallsError } from '@call-attribution/core';
 import { scanField } from '@call-attribution/core/page';
 import { type DeadRecord, StreamError } from '@call-attribution/node-stream';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { CliError, systemCode, unfitValue } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain } from '../failures/explain.ts';
 import { type Io, say } from '../io.ts';
-import { plural } from '../term/numbers.ts';
+import { plural } from '../terminal/numbers.ts';
 
 /** What happens to records that cannot be read or stored, in one run of a command: it stops at the first, or leaves them out. */
 export interface BadRecords {

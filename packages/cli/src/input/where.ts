@@ -5,7 +5,7 @@ import { planQuestion, selectCalls } from '@call-attribution/questions';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
-import { count } from '../term/numbers.ts';
+import { count } from '../terminal/numbers.ts';
 import { withExtensions } from './filter.ts';
 import { lastOf, type Source } from './source.ts';
 import { type Reading, verdictText } from './verdict.ts';

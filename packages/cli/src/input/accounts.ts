@@ -1,6 +1,6 @@
 import type { Filter } from '@call-attribution/query-dsl';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import type { Args } from '../args/command.ts';
+import type { Args } from '../args.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';

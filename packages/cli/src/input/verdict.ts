@@ -10,8 +10,8 @@ import {
 import type { CopyVerdict } from '@call-attribution/node-stream/copies';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
-import { count, plural } from '../term/numbers.ts';
-import { type ProgressLine, progressLine } from '../term/progress.ts';
+import { count, plural } from '../terminal/numbers.ts';
+import { type ProgressLine, progressLine } from '../terminal/progress.ts';
 
 /** A progress line, and the callback of a stream that updates it. */
 export function watch(
