@@ -45,7 +45,7 @@ async function firstFile(folder: string): Promise<void> {
   const isThere = () =>
     existsSync(join(folder, 'out')) &&
     readdirSync(join(folder, 'out'), { recursive: true, encoding: 'utf8' }).some((name) =>
-      name.endsWith('.gz'),
+      name.endsWith('.parquet'),
     );
   while (!isThere()) await setTimeout(20);
 }
@@ -61,7 +61,7 @@ test('a process that is killed, and one that gets a second signal, lose nothing'
       const before = said;
       said += chunk;
       if (said.includes('leaving: ') && !before.includes('leaving: ')) child.kill('SIGINT');
-      if (said.includes('Ctrl-C leaves') && !before.includes('Ctrl-C leaves')) child.kill('SIGINT');
+      if (said.includes('Ctrl-C stops') && !before.includes('Ctrl-C stops')) child.kill('SIGINT');
     });
   });
   expect(await work(folder)).toMatchObject({
