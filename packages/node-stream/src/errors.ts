@@ -80,11 +80,7 @@ export class FileLockedError extends CallsError<FileLockedErrorCode> {
 const itemErrors = codeTable({
   data: {
     unfit_value:
-      'A value is not of the type that the operator or column needs, or a time not in the form YYYY-MM-DD HH:MM:SS. Name another field or type, or map the value first.',
-    late_item: 'An item arrived after its window had closed. Raise `lateness`, or set `onLate`.',
-    repeated_key:
-      'Two rows of the table of a join have the same key. Pass a table in which each key appears once.',
-    too_many_groups: 'There are more groups than `maxGroups`. Group by something coarser, or raise it.',
+      'A value is not of the type that the operator or column needs, an item comes too late, a key is there twice, or there are too many groups. The message names the field and what to change.',
   },
 });
 

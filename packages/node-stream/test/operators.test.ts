@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
 import { FilterSyntaxError, where } from '@call-attribution/query-dsl';
 import { describe, expect, it, test } from 'vitest';
-import { toCsv, toNdjson, toParquet } from '../src/encoders/index.ts';
+import { toCsv, toParquet } from '../src/encoders/index.ts';
 import {
   type AnyOperator,
   aggregate,
@@ -27,7 +27,7 @@ import {
   tumbling,
 } from '../src/operators/index.ts';
 import type { Checkpoint } from '../src/page.ts';
-import { callOf, textOf } from './calls-of.ts';
+import { callOf } from './calls-of.ts';
 import { all, Paged, pagesOf } from './paged.ts';
 
 const numbers = [1, 2, 2, 3, 4, 5];
@@ -590,26 +590,6 @@ test('a chain is read once, and refuses what is no sink with what to write inste
   await expect(through(numbers).into('x.csv' as never)).rejects.toThrow(
     "into() takes a sink, not a string. For a file: into(fileSink('calls.csv')), with fileSink of @call-attribution/node-stream/sinks",
   );
-});
-
-test('operators in a row do the same in a pipeline, as iterables and as streams', async () => {
-  const calls = Array.from({ length: 20 }, (_, i) => callOf({ sid: `s${i}`, rank: String(i % 3) }));
-  const ranks = () => filterCalls<Call>(({ rank }) => rank === '1');
-  const chunks: Uint8Array[] = [];
-  await pipeline(
-    Readable.from(calls),
-    ranks(),
-    aggregate({ by: ['channel'], measures: { n: count() } }),
-    toNdjson(),
-    async (bytes: AsyncIterable<Uint8Array>) => {
-      for await (const chunk of bytes) chunks.push(chunk);
-    },
-  );
-  expect(Buffer.concat(chunks).toString()).toBe('{"channel":"Tracker","n":7}\n');
-  const csv = Readable.from(calls)
-    .pipe(Duplex.from(ranks()))
-    .pipe(Duplex.from(toCsv({ columns: ['sid'] })));
-  expect((await textOf(csv)).split('\r\n')).toHaveLength(9);
 });
 
 test('an operator of your own keeps its state between pages', async () => {

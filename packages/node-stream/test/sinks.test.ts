@@ -14,7 +14,6 @@ import { pipeline } from 'node:stream/promises';
 import { gunzipSync } from 'node:zlib';
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import { parquetReadObjects } from 'hyparquet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
 import { CheckpointError } from '../src/errors.ts';
@@ -231,20 +230,6 @@ describe('fileSink', () => {
   it('refuses to resume Parquet and says what to use instead', () => {
     expect(() => fileSink<Item>(file('a.parquet'), { encode: toParquet(), resume: true })).toThrow(
       /a Parquet file cannot be continued in its middle/,
-    );
-  });
-
-  it('writes Parquet as one file', async () => {
-    const path = file('a.parquet');
-    await run(fileSink<Item>(path, { encode: toParquet() }));
-    const bytes = new Uint8Array(readFileSync(path));
-    expect((await parquetReadObjects({ file: bytes.buffer })).map(({ sid }) => sid)).toEqual(allSids);
-    expect(readdirSync(folder)).toEqual(['a.parquet']);
-  });
-
-  it('says that the folder is missing', async () => {
-    await expect(run(fileSink<Item>(file('no/such/a.csv'), { encode: toCsv() }))).rejects.toThrow(
-      /ENOENT.*no\/such/,
     );
   });
 

@@ -5,16 +5,6 @@ import type { Operator } from '../operators/operator.ts';
 import { halfPair, jsonOf, rowTexts } from './row-text.ts';
 import { textEncoder } from './text.ts';
 
-/** How lines of CSV are written. */
-export interface CsvDialect {
-  /**
-   * Put an apostrophe before strings that a spreadsheet would run as a formula: those that begin with `=`, `+`, `-`, `@`,
-   * a tab or a carriage return and are not plain numbers. It changes the data, so it is off by default; use it for files
-   * that people open.
-   */
-  safe?: boolean | undefined;
-}
-
 // What a spreadsheet takes for a formula; some read the full-width characters as the plain ones.
 const formula = /^[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 const plainNumber = /^[+-]?\d+(?:\.\d+)?$/;
@@ -42,7 +32,7 @@ function quoted(text: string | null): string {
  * @example
  * csvLine(['sid', 'a "quoted" word', null, '']); // 'sid,"a ""quoted"" word",,""\r\n'
  */
-export function csvLine(cells: readonly unknown[], { safe = false }: CsvDialect = {}): string {
+export function csvLine(cells: readonly unknown[], { safe = false }: Pick<CsvOptions, 'safe'> = {}): string {
   return `${cells.map((value, at) => quoted(textOf(value, safe, null, String(at + 1)))).join(',')}\r\n`;
 }
 
@@ -77,12 +67,18 @@ function csvRow<T>(
 }
 
 /** Settings of `toCsv`. */
-export interface CsvOptions<T = Call> extends CsvDialect {
+export interface CsvOptions<T = Call> {
   /**
    * Columns of the rows by name, and columns of your own, in order. Default: all fields of calls, or the
    * columns of the first row where rows are no calls.
    */
   columns?: readonly ((keyof NoInfer<T> & string) | CsvColumn<T>)[] | undefined;
+  /**
+   * Put an apostrophe before strings that a spreadsheet would run as a formula: those that begin with `=`, `+`, `-`, `@`,
+   * a tab or a carriage return and are not plain numbers. It changes the data, so it is off by default; use it for files
+   * that people open.
+   */
+  safe?: boolean | undefined;
   /** Begin with a byte order mark, so that Excel reads UTF-8. Default false. */
   bom?: boolean | undefined;
 }

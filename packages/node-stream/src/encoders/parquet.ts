@@ -49,20 +49,24 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
         ),
     },
     begin() {
-      let group = newGroup(columns);
+      const empty = (): unknown[][] => columns.map(() => []);
+      let data = empty();
       let rows = 0;
-      let file: ParquetFile | undefined;
-      const write = async (out: Uint8Array[]) => {
+      let file: Awaited<ReturnType<typeof openFile>> | undefined;
+      /** Writes what was taken, as a row group. */
+      const write = async (out: Uint8Array[]): Promise<void> => {
         file ??= await openFile(columns);
-        out.push(file.write(group, rows));
-        group = newGroup(columns);
+        const columnData = columns.map(({ name }, at) => ({ name, data: data[at] ?? [] }));
+        void file.parquet.write({ columnData, rowGroupSize: rows });
+        out.push(file.take());
+        data = empty();
         rows = 0;
       };
       return {
         async page(items) {
           const out: Uint8Array[] = [];
           for (const item of items) {
-            for (const { column, data } of group) data.push(column.read(item));
+            for (const [at, { read }] of columns.entries()) data[at]?.push(read(item));
             rows += 1;
             if (rows >= rowGroupSize) await write(out);
           }
@@ -72,26 +76,15 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
           const out: Uint8Array[] = [];
           if (rows > 0) await write(out);
           file ??= await openFile(columns);
-          out.push(file.end());
-          return out;
+          void file.parquet.finish();
+          return [...out, file.take()];
         },
       };
     },
   });
 }
 
-/** The values of a row group, column by column. */
-type Group<T> = readonly { readonly column: ReadyColumn<T>; readonly data: unknown[] }[];
-
-const newGroup = <T>(columns: readonly ReadyColumn<T>[]): Group<T> =>
-  columns.map((column) => ({ column, data: [] }));
-
-interface ParquetFile {
-  write(group: Group<never>, rows: number): Uint8Array;
-  end(): Uint8Array;
-}
-
-async function openFile(columns: readonly ReadyColumn<never>[]): Promise<ParquetFile> {
+async function openFile(columns: readonly ReadyColumn<never>[]) {
   const { ByteWriter, ParquetWriter } = await peer();
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({
@@ -100,22 +93,13 @@ async function openFile(columns: readonly ReadyColumn<never>[]): Promise<Parquet
     codec: 'SNAPPY',
     createdBy: 'call-attribution',
   });
-  const taken = () => {
+  /** The bytes that were written since the last time. */
+  const take = (): Uint8Array => {
     const bytes = writer.getBytes().slice();
     writer.index = 0;
     return bytes;
   };
-  return {
-    write(group, rows) {
-      const columnData = group.map(({ column: { name }, data }) => ({ name, data }));
-      void parquet.write({ columnData, rowGroupSize: rows });
-      return taken();
-    },
-    end() {
-      void parquet.finish();
-      return taken();
-    },
-  };
+  return { parquet, take };
 }
 
 async function peer(): Promise<Peer> {

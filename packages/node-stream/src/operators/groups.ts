@@ -154,7 +154,7 @@ export class Groups<T, Row> {
       const { most, keys, measures } = this.#kind;
       if (this.#groups.size >= most)
         throw new ItemError(
-          'too_many_groups',
+          'unfit_value',
           `more than ${most} groups by ${keys.map(({ name }) => name).join(', ')}; group by something coarser or raise maxGroups`,
         );
       group = { key, parts: measures.map(([, make]) => make()) };

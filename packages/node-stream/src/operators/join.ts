@@ -114,6 +114,6 @@ function opener<T, R>(
 
 const repeatedKey = (): ItemError =>
   new ItemError(
-    'repeated_key',
+    'unfit_value',
     "join: two rows of the table have the same key; pass a table in which each key appears once, or set rows to 'many'",
   );

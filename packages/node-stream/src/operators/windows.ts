@@ -192,7 +192,7 @@ export class Clock<T> {
     const { onLate } = this.#timing;
     if (onLate === undefined)
       throw new ItemError(
-        'late_item',
+        'unfit_value',
         `an item${inCall(item)} arrived after its window had closed; raise lateness, or set onLate to a function`,
       );
     onLate(item);
