@@ -9,6 +9,7 @@ const longest = 2000;
 
 const email =
   /[\p{L}\p{N}._%+'-]{1,64}\s?(?:@|[[({]\s?at\s?[\])}])\s?[\p{L}\p{N}-]{1,63}(?:\s?(?:\.|[[({]\s?dot\s?[\])}])\s?[\p{L}\p{N}-]{1,63}){1,8}/giu;
+const mayHaveEmail = /@|[[({]\s?at\s?[\])}]/i;
 /** An IPv4 address; longer runs of numbers with dots are versions. */
 const ipv4 = /(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.]*\d)/g;
 const ipv6 = /(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi;
@@ -32,8 +33,8 @@ export function scrub(text: string, own = ''): string {
 }
 
 function replaced(text: string, own: string): string {
-  return text
-    .replace(email, '[email]')
+  // Most text has no place for an address, and the search for one takes long.
+  return (mayHaveEmail.test(text) ? text.replace(email, '[email]') : text)
     .replace(ipv4, '[ip]')
     .replace(ipv6, (found) => (isIpv6(found) ? '[ip]' : found))
     .replace(phone, (found) => {
