@@ -345,15 +345,12 @@ function ownTool(
   const { title, description, output, meta } = tool;
   const { to_file: toFile, ...shape } = (tool.input as z.ZodObject).shape;
   const names = lanes.map(({ name }) => name);
-  const account = z
-    .array(z.string())
-    .optional()
-    .describe(`Of ${names.join(', ')}; default all`);
+  const account = z.array(z.string()).describe(`Of ${names.join(', ')}; default all`);
   const all = contextOf(lanes);
   const input = z.object({
     ...shape,
     ...(all.exportFolder === null || toFile === undefined ? {} : { to_file: toFile }),
-    ...(lanes.length > 1 ? { account } : {}),
+    ...(lanes.length > 1 ? { account: account.optional() } : {}),
   });
   return {
     name: tool.name,
@@ -361,8 +358,7 @@ function ownTool(
       title,
       description,
       inputSchema: toJsonSchema(input, 'input'),
-      // Which parts are always there helps no model, and costs as many tokens as a tool.
-      outputSchema: { ...toJsonSchema(output, 'output'), required: undefined },
+      outputSchema: toJsonSchema(output, 'output'),
       annotations: { readOnlyHint: true, idempotentHint: true },
       ...(meta === undefined ? {} : { _meta: meta }),
     },

@@ -252,32 +252,39 @@ export class Source {
     throw new ToolError({ code: 'call_not_known', sid, error: first.error, others });
   }
 
-  /** Passes all calls, or while older ones are still loaded those of at least the time since `from`, and says which they are. */
+  /** Answers questions about all calls, or while older ones are still loaded about those of at least the time since `from`. */
   async newest(
     from: string,
-    names: readonly string[],
+    questions: readonly Question[],
     run: Waiting,
-    take: (call: Call, account: string) => void,
   ): Promise<
-    Origin & { readonly since: string | null; readonly calls: number; readonly last: string | null }
+    Origin & {
+      readonly answers: readonly Answer[];
+      /** Where the calls begin; null when it is all. */
+      readonly since: string | null;
+      readonly last: string | null;
+    }
   > {
     const partly = async (store: Ready['store'], since: string): Promise<boolean> =>
       since <= from && (await store.count(accountOfCopy, selectionIn({ from: since, to: null }))) > 0;
     const { ready, failed } = await this.#held([always], run, partly);
-    let calls = 0;
-    let last = '';
-    for (const held of ready)
-      await eachCall(held, [{ from: held.since, to: null }], ['date_added', ...names], run.signal, (call) => {
-        calls += 1;
-        if (call.date_added > last) last = call.date_added;
-        take(call, held.name);
-      });
-    const since =
-      ready
-        .flatMap((held) => held.since ?? [])
+    const running = createAnswers(questions, { now: this.#now() });
+    for (const { store, name, since } of ready) {
+      const selection = selectionIn({ from: since, to: null });
+      const batches = store.columns(accountOfCopy, selection, running.needs.fields, run.signal);
+      await running.addAll(batches, name);
+    }
+    const newestOf = (times: readonly (string | null)[]): string | null =>
+      times
+        .flatMap((time) => time ?? [])
         .sort()
         .at(-1) ?? null;
-    return { ...originOf(ready, failed), since, calls, last: last === '' ? null : last };
+    return {
+      ...originOf(ready, failed),
+      answers: running.answers(),
+      since: newestOf(ready.map(({ since }) => since)),
+      last: newestOf(ready.map(({ latest }) => latest)),
+    };
   }
 
   /** The last call before a period, and the first one after it, by the API; null where there is none. */

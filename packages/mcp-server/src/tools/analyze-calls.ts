@@ -21,7 +21,7 @@ import { type Chosen, choose, refusePersonal, selectionShape } from './arguments
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
 import { countThatFits, estimateTokens } from './table.ts';
 import { folderFor, rowsMissing, rowsOfFile, toFileShape, writeRows } from './to-file.ts';
-import { type ToolContext, tool } from './tool.ts';
+import { type ToolContext, tableOutput, tool } from './tool.ts';
 
 const usualLimit = 20;
 /** Groups of time are shown whole: a month of days, a day of hours. */
@@ -32,35 +32,34 @@ const timeGroups = ['hour', 'day', 'date', 'week', 'weekday', 'month'];
 const isTimeGroup = (group: string): boolean => timeGroups.includes(group.trim().toLowerCase());
 
 /** What can be asked. */
-const input = z.object({
-  ...selectionShape,
-  group_by: z
-    .array(z.string().max(60))
-    .optional()
-    .describe(
-      'Up to 4: any field or campaign, keyword, source, caller, day, week, month, weekday, hour, missed, caller_type (first, returning), caller_nth, hours_since_previous_call, lag_minutes (visit to call)',
-    ),
-  measures: z
-    .array(z.string().max(400))
-    .min(1)
-    .max(12)
-    .optional()
-    .describe(
-      `Default calls, share. All: ${measureForms.join(', ')}. Callers are reached by an answered call, and call again answered or not`,
-    ),
-  having: z.string().max(400).optional().describe('calls >= 30'),
-  order: z.string().max(200).optional().describe('missed_rate desc'),
-  limit: z.number().int().min(1).max(rowsOfFile).optional().describe(`Groups, default ${usualLimit}`),
-  top_per: z.number().int().min(1).max(500).optional().describe('Groups per value of the first'),
-  compare: z.string().max(60).optional().describe('previous, year or 2026-09-01..2026-09-30'),
-  explain: z.boolean().optional().describe('With compare: what changed most'),
-  spend: z
-    .array(z.string().max(300))
-    .max(500)
-    .optional()
-    .describe('Costs of groups, named as in rows: "Brand=1200.50"'),
-  ...toFileShape,
-});
+const input = z
+  .object({
+    ...selectionShape,
+    group_by: z
+      .array(z.string().max(60))
+      .describe(
+        'Up to 4: any field or campaign, keyword, source, caller, day, week, month, weekday, hour, missed, caller_type (first, returning), caller_nth, hours_since_previous_call, lag_minutes (visit to call)',
+      ),
+    measures: z
+      .array(z.string().max(400))
+      .min(1)
+      .max(12)
+      .describe(
+        `Default calls, share. All: ${measureForms.join(', ')}. Callers are reached by an answered call, and call again answered or not`,
+      ),
+    having: z.string().max(400).describe('calls >= 30'),
+    order: z.string().max(200).describe('missed_rate desc'),
+    limit: z.number().int().min(1).max(rowsOfFile).describe(`Groups, default ${usualLimit}`),
+    top_per: z.number().int().min(1).max(500).describe('Groups per value of the first'),
+    compare: z.string().max(60).describe('previous, year or 2026-09-01..2026-09-30'),
+    explain: z.boolean().describe('With compare: what changed most'),
+    spend: z
+      .array(z.string().max(300))
+      .max(500)
+      .describe('Costs of groups, named as in rows: "Brand=1200.50"'),
+    ...toFileShape,
+  })
+  .partial();
 
 const name = 'analyze_calls';
 
@@ -73,16 +72,14 @@ export const analyzeCalls = tool({
     "where: SQL-like on any field, e.g. talk_minutes >= 2 AND state IN ('TX','CA') AND ppc_gclid IS NOT NULL AND NOT missed. " +
     'missed: talk_minutes is 0; talk_mean and talk_median include missed calls. A null group has no value.',
   input,
-  output: z.object({
-    summary: z.string(),
-    columns: z.array(z.string()).optional(),
-    rows: z.array(z.array(z.any())).optional(),
-    totals: z.record(z.string(), z.any()).optional(),
-    calls: z.number().int().optional(),
-    groups: z.number().int().optional(),
-    complete: z.boolean(),
-    notes: z.array(z.string()),
-  }),
+  output: z
+    .object({
+      ...tableOutput,
+      totals: z.record(z.string(), z.any()),
+      calls: z.number().int(),
+      groups: z.number().int(),
+    })
+    .partial(),
   meta: appMeta,
   answers: 'Totals, shares, rankings, trends, comparisons (one call for a question)',
   async run(args, context) {

@@ -78,12 +78,12 @@ function lenient(type: unknown, value: unknown): unknown {
 
 /** Arguments that choose calls. */
 export const selectionShape = {
-  period: z.string().max(80).optional().describe('last month, last 28 days, 2026-Q3, 2026-10'),
-  from: z.string().max(40).optional().describe('Or YYYY-MM-DD[ HH:MM:SS], today, 28d (28 days ago)'),
-  to: z.string().max(40).optional().describe('Day included, time excluded'),
-  calls: z.enum(['website', 'extensions', 'all']).optional().describe('Default website: no call extensions'),
-  where: z.string().max(4000).optional().describe('SQL-like condition on any field'),
-  time_zone: z.string().max(60).optional().describe('IANA name, default the zone of the account'),
+  period: z.string().max(80).describe('last month, last 28 days, 2026-Q3, 2026-10'),
+  from: z.string().max(40).describe('Or YYYY-MM-DD[ HH:MM:SS], today, 28d (28 days ago)'),
+  to: z.string().max(40).describe('Day included, time excluded'),
+  calls: z.enum(['website', 'extensions', 'all']).describe('Default website: no call extensions'),
+  where: z.string().max(4000).describe('SQL-like condition on any field'),
+  time_zone: z.string().max(60).describe('IANA name, default the zone of the account'),
 };
 
 /** What a selection depends on besides its arguments. */
@@ -109,7 +109,7 @@ export interface Chosen {
 
 /** Makes the selection of a call. Throws an error that says what is wrong and the nearest right thing. */
 export function choose(
-  args: z.infer<z.ZodObject<typeof selectionShape>> & { readonly caller?: string | undefined },
+  args: Partial<Record<keyof typeof selectionShape | 'caller', string | undefined>>,
   context: SelectionContext,
 ): Chosen {
   const { calls, where, time_zone: inZone, caller } = args;
@@ -119,7 +119,7 @@ export function choose(
   const said = readPeriod({ period: args.period, from: args.from, to: args.to }, clock);
   const from = said.from === null ? null : formatNaive(said.from);
   const to = said.to === null ? null : formatNaive(said.to);
-  const kind = calls ?? (version === 'v2' ? 'all' : 'website');
+  const kind = (calls ?? (version === 'v2' ? 'all' : 'website')) as Scope['kind'];
   const conditions = [
     ...(where === undefined ? [] : [readWhere(where)]),
     ...(caller === undefined ? [] : [isCaller(caller)]),

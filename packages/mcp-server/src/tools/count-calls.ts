@@ -5,25 +5,15 @@ import { count } from '../text/notes.ts';
 import { scopeSentence, withoutSentence } from '../text/summaries.ts';
 import { type Chosen, choose, selectionShape } from './arguments.ts';
 import { explainZero } from './explain-zero.ts';
-import { tool } from './tool.ts';
+import { tableOutput, tool } from './tool.ts';
 
 /** Counts calls, and says why a count differs from another. */
 export const countCalls = tool({
   name: 'count_calls',
   title: 'Count calls',
   description: 'How many calls match. expected: another number; says why it differs.',
-  input: z.object({
-    ...selectionShape,
-    expected: z.number().optional().describe('The other number'),
-  }),
-  output: z.object({
-    summary: z.string(),
-    total: z.number().int().optional(),
-    columns: z.array(z.string()).optional(),
-    rows: z.array(z.array(z.any())).optional(),
-    complete: z.boolean().optional(),
-    notes: z.array(z.string()),
-  }),
+  input: z.object({ ...selectionShape, expected: z.number().describe('The other number') }).partial(),
+  output: z.object({ ...tableOutput, total: z.number().int() }).partial(),
   answers: 'How many',
   async run(args, context) {
     const { source } = context;

@@ -13,11 +13,7 @@ export const getCall = tool({
     sid: z.string().min(1).max(200).describe('From list_calls'),
     fields: z.array(z.string().max(60)).max(100).optional().describe('Default all'),
   }),
-  output: z.object({
-    summary: z.string(),
-    call: z.record(z.string(), z.any()),
-    notes: z.array(z.string()),
-  }),
+  output: z.object({ summary: z.string(), call: z.record(z.string(), z.any()), notes: z.array(z.string()) }),
   answers: '',
   async run({ sid, fields }, context) {
     const specs = selectFields(context.fields, context.version, fields ?? ['all']);

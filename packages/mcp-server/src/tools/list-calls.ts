@@ -6,7 +6,7 @@ import { choose, selectionShape } from './arguments.ts';
 import { explainZero } from './explain-zero.ts';
 import { estimateTokens, makeTable, readCursor, writeCursor } from './table.ts';
 import { folderFor, rowsMissing, rowsOfFile, toFileShape, writeRows } from './to-file.ts';
-import { tool } from './tool.ts';
+import { tableOutput, tool } from './tool.ts';
 
 const name = 'list_calls';
 const defaultRows = 25;
@@ -17,30 +17,29 @@ export const listCalls = tool({
   title: 'List calls',
   description:
     'Call records, newest first. The summary says how many match and how to get more. caller: the calls of one phone-…',
-  input: z.object({
-    ...selectionShape,
-    caller: z.string().max(60).optional(),
-    fields: z
-      .array(z.string().max(60))
-      .max(100)
-      .optional()
-      .describe(`Names or groups: ${fieldGroups.join(', ').replace('summary', 'summary (default)')}`),
-    order: z.string().max(200).optional().describe('talk_minutes desc'),
-    rows: z.number().int().min(1).max(500).optional().describe(`Default ${defaultRows}`),
-    cursor: z.string().max(80).optional().describe('Repeat the other arguments'),
-    ...toFileShape,
-  }),
-  output: z.object({
-    summary: z.string(),
-    columns: z.array(z.string()).optional(),
-    rows: z.array(z.array(z.any())).optional(),
-    first: z.number().int().optional(),
-    last: z.number().int().optional(),
-    total: z.number().int().optional(),
-    next_cursor: z.string().optional(),
-    complete: z.boolean().optional(),
-    notes: z.array(z.string()),
-  }),
+  input: z
+    .object({
+      ...selectionShape,
+      caller: z.string().max(60),
+      fields: z
+        .array(z.string().max(60))
+        .max(100)
+        .describe(`Names or groups: ${fieldGroups.join(', ').replace('summary', 'summary (default)')}`),
+      order: z.string().max(200).describe('talk_minutes desc'),
+      rows: z.number().int().min(1).max(500).describe(`Default ${defaultRows}`),
+      cursor: z.string().max(80).describe('Repeat the other arguments'),
+      ...toFileShape,
+    })
+    .partial(),
+  output: z
+    .object({
+      ...tableOutput,
+      first: z.number().int(),
+      last: z.number().int(),
+      total: z.number().int(),
+      next_cursor: z.string(),
+    })
+    .partial(),
   answers: 'Single calls',
   async run(args, context) {
     const { source, budget } = context;

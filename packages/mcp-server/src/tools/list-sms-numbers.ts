@@ -5,60 +5,44 @@ import { cleanText, cutText } from '../privacy/text.ts';
 import { failureText } from '../text/failures.ts';
 import { count, counted } from '../text/notes.ts';
 import { withoutSentence } from '../text/summaries.ts';
-import { countThatFits, readCursor, writeCursor } from './table.ts';
-import { tool } from './tool.ts';
-
-const name = 'list_sms_numbers';
-const ownColumns = ['number', 'sms_enabled', 'url'];
+import { countThatFits } from './table.ts';
+import { tableOutput, tool } from './tool.ts';
 
 /** Lists the account's SMS numbers. */
 export const listSmsNumbers = tool({
-  name,
+  name: 'list_sms_numbers',
   title: 'List SMS numbers',
   description: 'Numbers for text messages, which of them take any, and their listeners.',
-  input: z.object({ cursor: z.string().max(80).optional() }),
-  output: z.object({
-    summary: z.string(),
-    columns: z.array(z.string()),
-    rows: z.array(z.array(z.any())),
-    total: z.number().int(),
-    next_cursor: z.string().optional(),
-  }),
+  input: z.object({}),
+  output: z.object({ ...tableOutput, total: z.number().int() }).partial(),
   answers: '',
-  async run({ cursor }, context) {
-    const { offset: skip } = readCursor(name, cursor);
-    const { source, signal } = context;
+  async run(_, context) {
+    const { source, signal, budget } = context;
     const { found, failed } = await source.askEach(context, async ({ name: account, client }) =>
       (await (await client()).listSmsNumbers({ signal })).map((number) => ({ account, ...number })),
     );
-    const incomplete = withoutSentence(failed.map(({ account }) => account));
-    const why = failed.map(({ error }) => failureText(error.problem).replaceAll('\n', ' '));
     const numbers = found.flat();
-    const columns = source.accounts.length > 1 ? ['account', ...ownColumns] : ownColumns;
-    const rows = numbers
-      .slice(skip)
-      .map(({ account, number, smsEnabled, url }) => [
-        ...(source.accounts.length > 1 ? [account] : []),
-        cleanText(number),
-        smsEnabled,
-        listenerOf(url),
-      ]);
-    const shown = rows.slice(0, countThatFits(rows, columns, context.budget - 150));
+    const hasAccounts = source.accounts.length > 1;
+    const columns = [...(hasAccounts ? ['account'] : []), 'number', 'sms_enabled', 'url'];
+    const rows = numbers.map(({ account, number, smsEnabled, url }) => [
+      ...(hasAccounts ? [account] : []),
+      ...[cleanText(number), smsEnabled, listenerOf(url)],
+    ]);
+    const shown = rows.slice(0, countThatFits(rows, columns, budget - 150));
     const enabled = numbers.filter(({ smsEnabled }) => smsEnabled === true).length;
-    const end = skip + shown.length;
-    const next = end < numbers.length ? writeCursor(name, { offset: end, total: null }) : undefined;
+    let which = `${count(enabled)} of which ${enabled === 1 ? 'takes' : 'take'}`;
+    if (enabled === rows.length) which = rows.length === 1 ? 'which takes' : 'all of which take';
+    const summary = [
+      withoutSentence(failed.map(({ account }) => account)),
+      ...failed.map(({ error }) => failureText(error.problem).replaceAll('\n', ' ')),
+      `${counted(rows.length, 'number', 'numbers')}, ${which} text messages.`,
+      shown.length < rows.length ? `The first ${count(shown.length)} are shown; calls sms lists all.` : '',
+    ];
     return {
-      summary: [
-        incomplete,
-        ...why,
-        smsSummary({ shown: shown.length, first: skip + 1, total: numbers.length, enabled }, next),
-      ]
-        .filter((text) => text !== '')
-        .join(' '),
+      summary: summary.filter((text) => text !== '').join(' '),
       columns,
       rows: shown,
-      total: numbers.length,
-      ...(next === undefined ? {} : { next_cursor: next }),
+      total: rows.length,
     };
   },
 });
@@ -68,17 +52,4 @@ function listenerOf(address: string | null): string | null {
   if (address === null || address === '') return null;
   const text = cleanText(address);
   return URL.canParse(text) ? cutText(scrub(pageAddress(text)), 160) : 'not a URL';
-}
-
-/** Says how many SMS numbers there are, how many take text messages, and which of them a page has. */
-function smsSummary(
-  { shown, first, total, enabled }: { shown: number; first: number; total: number; enabled: number },
-  cursor: string | undefined,
-): string {
-  let which = `${count(enabled)} of which ${enabled === 1 ? 'takes' : 'take'}`;
-  if (enabled === total) which = total === 1 ? 'which takes' : 'all of which take';
-  const all = `${counted(total, 'number', 'numbers')}, ${which} text messages`;
-  if (shown === total) return `${all}.`;
-  const rows = `Rows ${count(first)}-${count(first + shown - 1)} of ${all}`;
-  return cursor === undefined ? rows : `${rows}; more with cursor=${cursor}`;
 }

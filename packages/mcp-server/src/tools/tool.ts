@@ -85,6 +85,15 @@ export interface Tool<Input extends ObjectSchema = ObjectSchema> extends ToolInf
   run(args: OutputOf<Input>, context: ToolContext): Promise<Record<string, unknown>>;
 }
 
+/** What most tools return; which parts are always there helps no model, and costs as many tokens as a tool. */
+export const tableOutput = {
+  summary: z.string(),
+  columns: z.array(z.string()),
+  rows: z.array(z.array(z.any())),
+  complete: z.boolean(),
+  notes: z.array(z.string()),
+};
+
 /** Ties the types of a tool's arguments to its input schema. */
 export function tool<Input extends ObjectSchema>(of: Tool<Input>): Tool {
   return of as unknown as Tool;

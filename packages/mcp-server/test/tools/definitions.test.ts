@@ -27,9 +27,20 @@ function keysOf(value: unknown): string[] {
   ]);
 }
 
+/** A schema as lines: one for each member, and one for the rest. */
+const linesOf = (what: string, { properties, ...rest }: Schema): string[] => [
+  `${what}: ${JSON.stringify(rest)}`,
+  ...Object.entries(properties as Schema).map(([key, value]) => `${what} ${key}: ${JSON.stringify(value)}`),
+];
+
 describe('tools/list', () => {
   it('returns the definitions of the snapshot, in a fixed order', async () => {
-    await expect(JSON.stringify(await list(), null, 2)).toMatchFileSnapshot('../golden/tools-list.json');
+    const lines = (await list()).tools.flatMap(({ name, inputSchema, outputSchema, ...rest }) => [
+      ...Object.entries(rest).map(([key, value]) => `${name} ${key}: ${JSON.stringify(value)}`),
+      ...linesOf(`${name} takes`, inputSchema),
+      ...linesOf(`${name} returns`, outputSchema),
+    ]);
+    await expect(lines.join('\n')).toMatchFileSnapshot('../golden/tools-list.txt');
   });
 
   it('takes at most 3,000 tokens', async () => {
