@@ -44,40 +44,6 @@ function shown(
   return reportOf(layout, main, answers, until);
 }
 
-test('groups are ranked, with exact sums and shares, and (none) for calls without a value', () => {
-  const { rows, total } = shown('campaign');
-  expect(rows.map(({ cells }) => cells)).toEqual([
-    ['Brand', '2', '50.0%', '1.6', '0.8'],
-    ['Generic <b>"x"</b>', '1', '25.0%', '0.2', '0.2'],
-    ['(none)', '1', '25.0%', '1.5', '1.5'],
-  ]);
-  expect(total.cells).toEqual(['All calls', '4', '100.0%', '3.3', '0.8']);
-});
-
-test('groups beyond the limit are counted in the total, and how many they are is said', () => {
-  const { rows, total, hidden } = shown('campaign', 1);
-  expect(rows).toHaveLength(1);
-  expect(total.cells.slice(0, 2)).toEqual(['All calls', '4']);
-  expect(hidden).toEqual(['2 groups more are not shown; a higher limit shows more.']);
-});
-
-test('time has no gaps: a day, week or month without calls is 0', () => {
-  const names = (by: string) => shown(by, 100).rows.map(({ name }) => name);
-  expect(shown('day', 100).rows.map(({ name, value }) => [name, value])).toEqual([
-    ['2026-10-30', 2],
-    ['2026-10-31', 0],
-    ['2026-11-01', 0],
-    ['2026-11-02', 1],
-    ['2026-11-03', 1],
-  ]);
-  expect(names('week')).toEqual(['2026-10-26', '2026-11-02']);
-  expect(names('month')).toEqual(['2026-10', '2026-11']);
-  expect(names('weekday')).toEqual(['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']);
-  expect(shown('hour', 100).rows[10]).toMatchObject({ name: '10', value: 4 });
-  const odd = shown('day', 100, [...calls, callWith({ date_added: null })]);
-  expect(odd.rows.at(-1)).toMatchObject({ name: '(none)', value: 1 });
-});
-
 test('of two groups time goes across, whichever came first, and none where there is an order', () => {
   for (const by of ['campaign,day', 'day,campaign']) {
     const report = shown(by);
@@ -120,31 +86,6 @@ test.each<[string, Partial<Question>, string | null, string[]]>([
   const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
   const marked = names.filter((name) => name.includes('(')).length;
   expect(page.includes(`Part of a ${by}`)).toBe(marked > 0);
-});
-
-test('what is not whole is said where time goes across', () => {
-  const { hidden } = shown('campaign,week', 10, calls, { from: '2026-10-29', to: '2026-11-03' });
-  expect(hidden).toEqual(['Not a whole week: 2026-10-26 (4 of 7 days), 2026-11-02 (2 of 7 days).']);
-});
-
-test('a comparison has signs, a rate is a percentage, and what has no value is empty', () => {
-  const { columns, rows } = shown('campaign', 10, calls, {
-    measures: ['calls', 'missed_rate'],
-    compare: { from: '2026-10-22', to: '2026-10-31' },
-    from: '2026-11-01',
-    to: '2026-11-10',
-  });
-  expect(columns.map(({ title }) => title)).toEqual([
-    'Campaign',
-    'Calls',
-    'Calls before',
-    'Calls change',
-    'Missed rate',
-    'Missed rate before',
-    'Missed rate change',
-  ]);
-  expect(rows.map(({ cells }) => cells)).toContainEqual(['Brand', '0', '2', '-2', '', '0.0%', '']);
-  expect(rows.map(({ cells }) => cells)).toContainEqual(['(none)', '1', '0', '+1', '0.0%', '', '']);
 });
 
 test('the total and the columns add up to all calls', () => {
@@ -201,27 +142,6 @@ test('a page of two groups without time has all inner rows of the outer ones tha
     ['inner', '/d', '1', '100.0%'],
   ]);
   expect(page).toContain('1 group more is not shown');
-});
-
-test('a difference agrees with the figures shown, and one of nothing is neither good nor bad', () => {
-  const talks = (date: string, minutes: readonly string[]) =>
-    minutes.map((talk) => call(date, 'Brand', talk));
-  const { rows } = shown(
-    'campaign',
-    10,
-    [
-      ...talks('2026-10-31', ['5.5', '5.6', '5.6', '5.6']),
-      ...talks('2026-11-01', ['9.2', '9.1', '9.2', '9.2']),
-    ],
-    {
-      measures: ['talk_mean', 'missed_rate'],
-      compare: { from: '2026-10-31', to: '2026-10-31' },
-      from: '2026-11-01',
-      to: '2026-11-01',
-    },
-  );
-  expect(rows[0]?.cells).toEqual(['Brand', '9.2', '5.6', '+3.6', '0.0%', '0.0%', '0.0 pts']);
-  expect(rows[0]?.values.at(-1)).toBe(0);
 });
 
 test('the page has no markup from the data, no script and no URL to load', () => {
@@ -408,14 +328,6 @@ test('a page says whether a change is good, and what is missing is not the stron
   );
   expect(page).toMatch(/\(none\)<\/text><rect class="bar none"/);
   expect(page).toContain('<div class="scroll" role="region"');
-});
-
-test('the report of a whole year has one line for each group', () => {
-  const year = Array.from({ length: 365 }, (_, at) =>
-    call(new Date(Date.UTC(2026, 0, 1 + at)).toISOString().slice(0, 10), 'Brand'),
-  );
-  const lines = reportLines(shown('campaign,day', 10, year), { width: 80, style });
-  expect(lines.filter((line) => line.startsWith('Brand'))).toHaveLength(1);
 });
 
 test('a narrow terminal shows whole figures, and says which of a comparison are left out', () => {

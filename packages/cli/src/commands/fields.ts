@@ -3,7 +3,7 @@ import { command } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { only, output } from '../options.ts';
-import { pad, wrap } from '../terminal/width.ts';
+import { wrap } from '../terminal/width.ts';
 
 /** `calls fields`: what each field means, of all fields or of those that match. */
 export const fields = command({
@@ -30,64 +30,35 @@ export const fields = command({
         hints: [...(await inReports(word)), ...(await near(word, all)), 'calls fields lists all of them'],
       });
     const target = output.targetOf(args, output.rowFormats);
-    const columns = [
-      { key: 'name', title: 'Field', min: 18 },
-      { key: 'group', title: 'Group', min: 6 },
-      { key: 'type', title: 'Type', min: 6 },
-      { key: 'versions', title: 'Versions', min: 5 },
-      { key: 'meaning', title: 'Meaning', min: 20 },
-    ];
-    if (target.format !== 'table') {
-      const keys = [
-        'name',
-        'v2',
-        'v3',
-        'type',
-        'nullable',
-        'deprecated',
-        'group',
-        'personal',
-        'values',
-        'meaning',
-      ];
-      const rows = found.map(({ name, v2, v3, type, nullable, deprecated, group, personal, ...rest }) => {
-        const { values = [], meaning } = rest;
-        const list = target.format === 'csv' ? values.join(';') : values;
-        return { name, v2, v3, type, nullable, deprecated, group, personal, values: list, meaning };
-      });
-      await output.writeRows(
-        rows,
-        keys.map((key) => ({ key, title: key })),
-        target,
-        io,
-      );
-      return exitCodes.ok;
-    }
+    const { width, style } = output.screenOf(target, io);
     const rows = found.map((field) => ({ ...field, ...inWords(field) }));
-    // So few are shown with everything that is known of them.
-    if (found.length > 3) await output.writeRows(rows, columns, target, io);
-    else
-      await output.showResult(
+    if (target.format !== 'table') {
+      const keys = 'name v2 v3 type nullable deprecated group personal values meaning'.split(' ');
+      await output.writeRows(
+        found.map((field) => ({ ...field })),
+        keys,
         target,
-        ({ width, style }) =>
-          rows.flatMap((row, at) => {
-            const values = row.values ?? [];
-            const facts = [
-              ...columns.slice(1).map(({ key, title }) => [title, row[key as keyof typeof row]]),
-              ...(values.length > 0 ? [['Values', values.join(', ')]] : []),
-            ];
-            return [
-              ...(at > 0 ? [''] : []),
-              style.bold(row.name),
-              ...facts.flatMap(([title, text]) =>
-                wrap(String(text), Math.max(30, (width ?? 100) - 11)).map(
-                  (line, at) => `  ${style.dim(pad(at === 0 ? String(title) : '', 8))} ${line}`,
-                ),
-              ),
-            ];
-          }),
         io,
       );
+    } else if (found.length > 3) {
+      const columns = [
+        { key: 'name', title: 'Field', min: 18 },
+        { key: 'group', title: 'Group', min: 6 },
+        { key: 'type', title: 'Type', min: 6 },
+        { key: 'versions', title: 'Versions', min: 5 },
+        { key: 'meaning', title: 'Meaning', min: 20 },
+      ];
+      await output.writeRows(rows, columns, target, io);
+    } else {
+      // So few are shown with everything that is known of them.
+      const lines = rows.flatMap(({ name, group, type, versions, meaning, values = [] }) => [
+        `${style.bold(name)}  ${style.dim(`${group}, ${type}, ${versions}`)}`,
+        ...wrap(values.length === 0 ? meaning : `${meaning}; ${values.join(', ')}`, (width ?? 100) - 2).map(
+          (line) => `  ${line}`,
+        ),
+      ]);
+      await output.showResult(target, lines, io);
+    }
     return exitCodes.ok;
   },
 });

@@ -49,7 +49,9 @@ export const report = command({
     ],
   ],
   async run(args, io) {
-    const { rowFormats, showResult, targetOf, writeRows } = await import('../output/index.ts');
+    const { rowFormats, saveResult, screenOf, showResult, targetOf, writeRows } = await import(
+      '../output/index.ts'
+    );
     const { format, ...target } = targetOf(args, [...rowFormats, 'html']);
     const isPage = format === 'html' || /\.html?$/i.test(target.output ?? '');
     if (isPage && target.output === null) throw new UsageError('a page needs a file: --output report.html');
@@ -95,7 +97,6 @@ export const report = command({
       say(io, sentence);
     if (isPage && report !== null) {
       const { headOf, reportPage } = await import('../report/page.ts');
-      const { saveResult } = await import('../output/index.ts');
       const { extensionsSentence } = await import('@call-attribution/questions');
       const compared = main.compared === null ? '' : ', and all of the period compared with';
       const page = reportPage(report, {
@@ -118,11 +119,11 @@ export const report = command({
       const { reportLines } = await import('../report/terminal.ts');
       // A reader of the file has not seen what was said when it was written.
       const head = figures.output === null || incomplete.length === 0 ? [] : [...incomplete, ''];
-      await showResult(figures, (screen) => [...head, ...reportLines(report, screen)], io);
+      await showResult(figures, [...head, ...reportLines(report, screenOf(figures, io))], io);
     } else
       await writeRows(
         last.rows,
-        last.columns.map(({ name }) => ({ key: name, title: name })),
+        last.columns.map(({ name }) => name),
         figures,
         io,
       );

@@ -64,30 +64,18 @@ async function offersFor(
   }
   if (command.commands.length > 0) {
     const next = command.commands.map((each): Offer => [each.name(), each.description()]);
-    const extra: Offer[] =
-      before.length > 0
-        ? []
-        : [
-            ['help', 'help of a command'],
-            ['--help', ''],
-            ['--version', ''],
-          ];
-    return words([...next, ...extra]);
+    const help: Offer[] = before.length > 0 ? [] : [['help', 'help of a command']];
+    return words([...next, ...help]);
   }
   if (isHelp) return words([]);
   const asked =
     head === '' ? open : command.options.find((each) => each.required && isTyped(each, head.slice(0, -1)));
-  if (asked !== undefined)
-    return valuesOf(asked.flags, choicesOf(asked.flags, specOf(command), asked.name()), value);
+  if (asked !== undefined && command.spec !== null)
+    return valuesOf(asked.flags, choicesOf(asked.flags, command.spec, asked.name()), value);
   if (word.startsWith('-') && word !== '-')
     return words(command.options.map((each): Offer => [`--${each.name()}`, each.description]));
   const argument = command.registeredArguments[place];
   return argument === undefined ? words([]) : valuesOf(`<${argument.name()}>`, argument.argChoices, '');
-}
-
-function specOf({ spec }: Calls) {
-  if (spec === null) throw new Error('a group has no options with values');
-  return spec;
 }
 
 /** What a value may be, by the word in its angle brackets. */
@@ -116,10 +104,7 @@ async function fieldOffers(): Promise<Offer[]> {
 const offersOf: Readonly<Record<string, () => Promise<Offer[]>>> = {
   field: fieldOffers,
   fields: fieldOffers,
-  comparison: async () => [
-    ['previous', ''],
-    ['year', ''],
-  ],
+  comparison: async () => ['previous', 'year'].map((word) => [word, '']),
   async groups() {
     const { questionFields } = await import('@call-attribution/questions');
     return [...questionFields()].map(([name, { meaning }]) => [name, meaning]);

@@ -34,15 +34,17 @@ export async function saveResult({ output }: Place, lines: Lines, io: Io): Promi
   if (output !== null) say(io, `wrote ${output}`);
 }
 
-/** Lines for people, for the width and the colors of where they go. */
-export async function showResult(
-  place: Place,
-  linesFor: (screen: { readonly width: number | null; readonly style: Style }) => readonly string[],
+/** The width and the colors of where lines for people go. */
+export function screenOf(
+  { output }: Place,
   io: Io,
-): Promise<void> {
-  const screen = place.output === null ? io.stdout : {};
-  const lines = linesFor({ width: widthOf(screen, io.env), style: styleFor(screen, io.env) });
-  if (lines.length === 0 && place.output === null) return;
-  if (place.output === null) await show(io, lines);
-  else await saveResult(place, [`${lines.join('\n')}\n`], io);
+): { readonly width: number | null; readonly style: Style } {
+  const screen = output === null ? io.stdout : {};
+  return { width: widthOf(screen, io.env), style: styleFor(screen, io.env) };
+}
+
+/** Lines for people: on the terminal, or in the file of --output. */
+export async function showResult(place: Place, lines: readonly string[], io: Io): Promise<void> {
+  if (place.output !== null) await saveResult(place, [`${lines.join('\n')}\n`], io);
+  else if (lines.length > 0) await show(io, lines);
 }

@@ -2,7 +2,7 @@ import { CallsError } from '@call-attribution/core/errors';
 import { UsageError, unfitValue } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { type Column, fitTable } from '../terminal/table.ts';
-import { saveResult, showResult } from './file.ts';
+import { saveResult, screenOf, showResult } from './file.ts';
 import type { FileFormat, Target } from './target.ts';
 
 /** A row: values by the keys of columns, and whatever else its JSON has. */
@@ -16,31 +16,27 @@ export interface RowColumn extends Column {
 
 type ColumnType = NonNullable<import('@call-attribution/node-stream/encoders').ParquetColumn['type']>;
 
-/** Writes rows to where a command was told: as a table for people, or in a format for programs. Says which columns did not fit. */
+/** Writes rows to where a command was told: as a table for people, or in a format for programs. A column may be its key alone. */
 export async function writeRows(
   rows: AsyncIterable<Row> | Iterable<Row>,
-  columns: readonly RowColumn[],
+  named: readonly (string | RowColumn)[],
   target: Target<FileFormat | 'table'>,
   io: Io,
   { above = () => [], more = '' }: { readonly above?: () => readonly string[]; readonly more?: string } = {},
 ): Promise<void> {
   const { format } = target;
+  const columns = named.map((column) =>
+    typeof column === 'string' ? { key: column, title: column } : column,
+  );
   if (format !== 'table') return saveResult(target, encodedRows(rows, columns, { ...target, format }), io);
   const cells: string[][] = [];
   for await (const row of rows) cells.push(columns.map(({ key }) => cellText(row[key])));
   const head = above();
-  let dropped: readonly string[] = [];
-  await showResult(
-    target,
-    (screen) => {
-      if (cells.length === 0) return head;
-      const table = fitTable(columns, cells, screen);
-      dropped = table.dropped;
-      return [...head, ...(head.length > 0 ? [''] : []), ...table.lines];
-    },
-    io,
-  );
-  if (dropped.length > 0) say(io, `not enough width for ${dropped.join(', ')}${more}`);
+  const table = cells.length === 0 ? null : fitTable(columns, cells, screenOf(target, io));
+  const between = table !== null && head.length > 0 ? [''] : [];
+  await showResult(target, [...head, ...between, ...(table?.lines ?? [])], io);
+  if (table !== null && table.dropped.length > 0)
+    say(io, `not enough width for ${table.dropped.join(', ')}${more}`);
 }
 
 /** A value as a person reads it. */
