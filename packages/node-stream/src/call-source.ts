@@ -72,23 +72,19 @@ export interface TimeSlice {
 /**
  * The filter of one part of a query, for readers that work side by side.
  *
- * @param bounds how the upper end is written; servers of both versions know `closed`.
  * @example
- * sliceFilter('inc_gce:1', { from: null, to: '2026-11-01 00:00:00' }, 'half-open', 'v3');
+ * sliceFilter('inc_gce:1', { from: null, to: '2026-11-01 00:00:00' }, 'v3');
  * // date_added:[* TO 2026-11-01 00:00:00},inc_gce:1
  */
 export function sliceFilter(
   filter: FilterInput | undefined,
   { from, to }: TimeSlice,
-  bounds: 'closed' | 'half-open',
   version: 'v2' | 'v3',
 ): string {
   const query = callQuery(filter, version);
-  const beforeEnd = bounds === 'closed' ? second : 0;
-  const last = to === null ? query.asked.to : timeOf(parseNaive(to) - beforeEnd);
-  const whole = query.within({ from: from ?? query.asked.from, to: last });
-  if (to === null || bounds === 'closed') return printFilter(whole);
+  const whole = query.within({ from: from ?? query.asked.from, to: to ?? query.asked.to });
   const [range, ...others] = whole.clauses;
+  if (to === null) return printFilter(whole);
   return printFilter({
     clauses: [{ ...(range as Clause), upper: { text: to, inclusive: false } } as Clause, ...others],
   });

@@ -208,28 +208,20 @@ function joined<P extends Position>(a: Stretch<P>, b: Stretch<P>): Stretch<P> {
   };
 }
 
-/** The same in at most `most` stretches, as far as neighbors are alike. None are joined across a border that is kept. */
+/** The same in some `most` stretches, as far as neighbors are alike. None are joined across a border that is kept. */
 export function bounded<P extends Position>(
   list: Stretches<P>,
   most: number,
   keeps: (border: P) => boolean,
 ): Stretches<P> {
   if (list.length <= most) return list;
-  const all = [...list];
-  while (all.length > most) {
-    let best = -1;
-    let least = Number.POSITIVE_INFINITY;
-    for (const [i, b] of all.entries()) {
-      const a = all[i - 1];
-      if (a === undefined || !isAlike(a, b)) continue;
-      if (b.from !== null && keeps(b.from)) continue;
-      if (a.calls + b.calls >= least) continue;
-      best = i - 1;
-      least = a.calls + b.calls;
-    }
-    const [a, b] = [all[best], all[best + 1]];
-    if (a === undefined || b === undefined) return all;
-    all.splice(best, 2, joined(a, b));
+  const share = list.reduce((sum, { calls }) => sum + calls, 0) / most;
+  const all: Stretch<P>[] = [];
+  for (const one of list) {
+    const last = all.at(-1);
+    const isJoined = last !== undefined && isAlike(last, one) && last.calls + one.calls <= 2 * share;
+    if (isJoined && one.from !== null && !keeps(one.from)) all.splice(-1, 1, joined(last, one));
+    else all.push(one);
   }
   return all;
 }

@@ -1,6 +1,6 @@
 import { type Call, HttpError, type ListQuery, type RawPage } from '@call-attribution/core';
 import { type Filter, matcher } from '@call-attribution/query-dsl';
-import type { SyncClient } from '../src/sync/options.ts';
+import type { PageClient } from '../src/call-source.ts';
 
 /** What the streams ask of a client, in full. */
 export interface PageQuery {
@@ -43,7 +43,7 @@ export interface FakePage {
 }
 
 /** A server without a network: pages of records in memory, cut and counted as the API says. */
-export class FakeServer implements SyncClient {
+export class FakeServer implements PageClient {
   readonly version: 'v2' | 'v3' = 'v3';
   readonly requests: PageQuery[] = [];
   /** Sids asked for one by one. */

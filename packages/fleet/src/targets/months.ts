@@ -8,7 +8,7 @@ const pagesOfTurn = 50;
 export async function turnIntoMonths(target: MonthTarget, work: TurnWork): Promise<TurnEnd> {
   const { job, account, client, since, signal, now, onCalls } = work;
   const { calls, isCut, files, verdict } = await exportMonths(client, target, {
-    filter: sliceFilter(job.filter, { from: job.from, to: job.until }, 'half-open', job.version),
+    filter: sliceFilter(job.filter, { from: job.from, to: job.until }, job.version),
     ...{ account: account.id, name: account.name, settle: job.settle, signal, clock: { now } },
     ...{ since, maxPages: pagesOfTurn, onError: job.skip ? 'skip' : 'fail' },
     onFile: ({ isKept, calls }) => {

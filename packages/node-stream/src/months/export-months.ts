@@ -156,7 +156,7 @@ export async function exportMonths(
       const period = periodOf(month, months, query.asked, receipt);
       // An end that was asked for is written as it was.
       const slice = { from: period.from, to: period.to === query.asked.to ? null : period.to };
-      const filter = sliceFilter(options.filter, slice, 'half-open', from.version);
+      const filter = sliceFilter(options.filter, slice, from.version);
       const writtenAt = receipt === null ? Number.NaN : Date.parse(receipt.writtenAt);
       const isSettled =
         from.removals === undefined &&

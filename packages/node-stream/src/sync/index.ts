@@ -1,4 +1,4 @@
-export type { MovingPeriod, SyncCallsOptions, SyncClient, SyncOptions } from './options.ts';
+export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './options.ts';
 export {
   type FirstCount,
   memoryState,
@@ -10,4 +10,4 @@ export {
   type SyncState,
   type UpsertSink,
 } from './state.ts';
-export { type SyncChange, type SyncSummary, type SyncTrace, syncCalls, syncInto } from './sync.ts';
+export { type SyncChange, type SyncSummary, syncCalls, syncInto } from './sync.ts';

@@ -2,12 +2,8 @@ import type { Clock } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkWhole } from '@call-attribution/core/options';
 import { type Duration, durationMillis, parseNaive } from '@call-attribution/core/time';
-import type { PageClient } from '../call-source.ts';
 import { type CallStreamOptions, streamSettings } from '../read.ts';
 import type { StateStore } from './state.ts';
-
-/** The part of core's client that a sync uses. */
-export type SyncClient = PageClient;
 
 /**
  * A period that moves with the clock, such as the last 60 days. It begins no later than where earlier runs ended, so that a pause

@@ -8,6 +8,7 @@ import {
   callQuery,
   callSteps,
   numberOf,
+  type PageClient,
   type RawRecord,
 } from '../call-source.ts';
 import { IdSet } from '../ids.ts';
@@ -15,7 +16,7 @@ import { add, common, knownIn, missing, recount, type Span, type Stretch, withLo
 import { parsedCalls } from '../read.ts';
 import { reportProgress } from '../reading.ts';
 import { type Slice, type SliceOptions, slices } from '../slices.ts';
-import type { SyncClient, SyncSettings } from './options.ts';
+import type { SyncSettings } from './options.ts';
 import { askedOf, bounding, dueOf, inOrder, isFaulty, lookbackOf, mayChange } from './plan.ts';
 import {
   checkState,
@@ -50,7 +51,7 @@ const emptyPart: SyncPart = {
 
 /** One run of a sync: reads what is due, counts it, and reads again once what the count did not find. */
 export class SyncRun {
-  readonly #client: SyncClient;
+  readonly #client: PageClient;
   readonly #options: SyncSettings;
   readonly #ages: { readonly lookback: number; readonly settle: number };
   readonly #startedAt: number;
@@ -65,7 +66,7 @@ export class SyncRun {
   #rereads = 0;
   #done = 0;
 
-  constructor(client: SyncClient, loaded: SyncState | null, options: SyncSettings) {
+  constructor(client: PageClient, loaded: SyncState | null, options: SyncSettings) {
     const { account, parts } = loaded === null ? nothingRead : checkState(loaded);
     this.#client = client;
     this.#options = options;

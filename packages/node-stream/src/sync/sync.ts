@@ -1,29 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Call } from '@call-attribution/core';
 import { isTooDeep } from '@call-attribution/core/record';
-import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
+import type { PageClient } from '../call-source.ts';
 import type { Span } from '../proof.ts';
-import {
-  type SyncCallsOptions,
-  type SyncClient,
-  type SyncOptions,
-  type SyncSettings,
-  syncSettings,
-} from './options.ts';
+import { type SyncCallsOptions, type SyncOptions, type SyncSettings, syncSettings } from './options.ts';
 import { earlier, lookbackOf, mayChange } from './plan.ts';
 import { nothingRead, SyncRun } from './run.ts';
-import { checkState, type SeenRecord, type StateStore, type SyncState, type UpsertSink } from './state.ts';
+import { checkState, type SeenRecord, type SyncState, type UpsertSink } from './state.ts';
 import { type CopyVerdict, verdictOfState } from './verdict.ts';
-
-/** The message of the tracing channels `tracing:call-attribution:sync:*`: one run of `syncInto` or `syncCalls`. */
-export interface SyncTrace extends TraceContext {
-  /** The client whose calls are synced. */
-  readonly client: SyncClient;
-  /** Which of them runs. */
-  readonly function: 'syncInto' | 'syncCalls';
-  /** What `syncInto` did, once it has ended without an error. */
-  summary?: SyncSummary;
-}
 
 /** What a sync did, and what it leaves: the verdict over all that the copy has been asked for, in this run or an earlier one. */
 export interface SyncSummary extends CopyVerdict {
@@ -49,8 +33,6 @@ export interface SyncChange {
   readonly call: Call;
 }
 
-const tracing = createTracing<SyncTrace>('sync');
-
 /**
  * Brings a store up to date. Calls are committed together with the state, page by page.
  *
@@ -58,25 +40,11 @@ const tracing = createTracing<SyncTrace>('sync');
  * const summary = await syncInto(client, mirrorSink(store, 'mine'), { lookback: '3d' });
  */
 export async function syncInto(
-  client: SyncClient,
+  client: PageClient,
   sink: UpsertSink,
   options: SyncOptions = {},
 ): Promise<SyncSummary> {
   const settings = syncSettings(options);
-  return tracing.run(
-    () => ({ client, function: 'syncInto' }),
-    () => bringUpToDate(client, sink, settings),
-    (context, outcome) => {
-      if ('value' in outcome) context.summary = outcome.value;
-    },
-  );
-}
-
-async function bringUpToDate(
-  client: SyncClient,
-  sink: UpsertSink,
-  settings: SyncSettings,
-): Promise<SyncSummary> {
   let [met, added, changed, skipped] = [0, 0, 0, 0];
   let state = nothingRead;
   const run = new SyncRun(client, await sink.load(), settings);
@@ -124,35 +92,11 @@ function pendingOf({ parts }: SyncState, { settle }: SyncSettings): number {
  * }
  */
 export async function* syncCalls(
-  client: SyncClient,
+  client: PageClient,
   options: SyncCallsOptions,
 ): AsyncGenerator<SyncChange, void, void> {
-  const { state } = options;
+  const { state: store } = options;
   const settings = syncSettings(options);
-  const changes = changesOf(client, settings, state);
-  if (!tracing.isActive()) {
-    yield* changes;
-    return;
-  }
-  const trace = tracing.begin({ client, function: 'syncCalls' });
-  try {
-    // A generator runs in the context of whoever asks for the next change, so each step is put into that of the trace.
-    const next = () => trace.run(() => changes.next());
-    for (let step = await next(); step.done !== true; step = await next()) yield step.value;
-  } catch (error) {
-    trace.end({ error });
-    throw error;
-  } finally {
-    await trace.run(() => changes.return());
-    trace.end();
-  }
-}
-
-async function* changesOf(
-  client: SyncClient,
-  settings: SyncSettings,
-  store: StateStore,
-): AsyncGenerator<SyncChange, void, void> {
   const loaded = await store.load();
   const ages = { lookback: lookbackOf(client.version, settings), settle: settings.settle };
   let seen = new Map((loaded === null ? [] : (checkState(loaded).seen ?? [])).map((one) => [one[0], one]));
