@@ -1,11 +1,10 @@
-import type { Call } from '@call-attribution/core';
+import { type Call, phoneKey } from '@call-attribution/core/record';
+import { durationMillis, parseTime } from '@call-attribution/core/time';
 import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
-import { createJudge } from './callers.ts';
 import { checkRules } from './check-rules.ts';
-import type { Conversion, ConversionRules } from './conversion.ts';
-import type { LeftOutReason, SheetFault } from './reasons.ts';
-import type { SheetRow, Tool } from './sheet-format.ts';
-import { keyOf, rowMaker } from './sheet-lines.ts';
+import { type Acceptance, type Conversion, type ConversionRules, conversionOf } from './conversion.ts';
+import type { LeftOutReason } from './reasons.ts';
+import { keyOf, rowMaker, type SheetFault, type SheetRow, type Tool } from './sheet-format.ts';
 
 /** A conversion, and the row of the sheet that it becomes. */
 export interface Converted {
@@ -59,21 +58,55 @@ export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call
 function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call) => Outcome | null {
   const judge = createJudge(tool.accepts, rules);
   const columns = tool.columns?.(rules) ?? [];
-  const rowOf = rowMaker(() => columns, rules);
+  const rowOf = rowMaker(columns, rules);
   const seen = new Set<string>();
   return (call) => {
     const found = judge(call);
     if (rules.from !== undefined && String(call.date_added) < rules.from) return null;
     if ('reason' in found) return { call, leftOut: found.reason };
-    const { cells, faults } = rowOf(found);
+    const row = rowOf(found);
     // A sheet must not fail because of what one visitor made of an address. What the rules say is the same in every row.
     const isOfRules = (fault: SheetFault): boolean =>
-      cells[columns.findIndex(({ title }) => title === fault.column)] === rules.conversionName;
-    if (!faults.every(isOfRules)) return { call, leftOut: 'wrong_form' };
+      row.cells[columns.findIndex(({ title }) => title === fault.column)] === rules.conversionName;
+    if (!row.faults.every(isOfRules)) return { call, leftOut: 'wrong_form' };
     // Where rows have no key, the tool would count a repeated call again.
-    const key = keyOf(columns, cells) ?? found.sid;
+    const key = keyOf(columns, row) ?? found.sid;
     if (seen.has(key)) return { call, leftOut: 'duplicate' };
     seen.add(key);
-    return { call, conversion: found, row: { cells, faults, columns: tool.columns, rules } };
+    return { call, conversion: found, row };
   };
+}
+
+/** Judges one call after the other, for rules that compare the calls of a caller. Calls come in order of their time. */
+function createJudge(
+  accepts: Acceptance,
+  rules: ConversionRules,
+): (call: Call) => Conversion | { readonly reason: LeftOutReason } {
+  const { firstCallOnly = false, oncePerCaller } = rules;
+  const once = oncePerCaller === undefined ? null : durationMillis(oncePerCaller, 'oncePerCaller');
+  /** By caller, when the last call that counted was. */
+  const callers = new Map<string, number | null>();
+  return (call) => {
+    const key = callerKey(call);
+    const isKnown = key !== null && callers.has(key);
+    const found = conversionOf(call, accepts, rules, { isFirstCall: key === null ? null : !isKnown });
+    if (key === null) return found;
+    const countedAt = callers.get(key) ?? null;
+    if (!isKnown) callers.set(key, null);
+    // A click that is too old by now was not when the call counted.
+    const counts = !('reason' in found) || found.reason === 'click_too_old';
+    if (!counts) return found;
+    if (firstCallOnly && isKnown) return 'reason' in found ? found : { reason: 'repeat_caller' };
+    const at = parseTime(String(call.date_added))?.millis ?? 0;
+    if (once !== null && countedAt !== null && Math.abs(at - countedAt) < once)
+      return 'reason' in found ? found : { reason: 'caller_counted' };
+    callers.set(key, at);
+    return found;
+  };
+}
+
+/** Whose call it is; null when the number is withheld. */
+function callerKey(call: Call): string | null {
+  const number = phoneKey(call.ani);
+  return /^\d{7,}$/.test(number) ? `${call.acct_id} ${number}` : null;
 }

@@ -12,20 +12,16 @@ export {
 } from './conversion.ts';
 export { type Converted, conversions, type Outcome, toConversions } from './conversions.ts';
 export { entryOf, type LedgerEntry } from './entry.ts';
-export { sheetFormats } from './formats/all.ts';
+export { type SheetFormatName, sheetFormats } from './formats/all.ts';
 export { type Changes, changesSince, type Unadjusted } from './ledger/changes.ts';
 export {
   adjustmentsPath,
   deliverSheets,
   finishDeliveries,
+  refuseExisting,
   type SheetPaths,
 } from './ledger/deliver.ts';
-export {
-  DeliveryError,
-  type DeliveryErrorCode,
-  LedgerDamagedError,
-  type LedgerDamagedErrorCode,
-} from './ledger/errors.ts';
+export { DeliveryError, LedgerDamagedError } from './ledger/errors.ts';
 export { type Journal, openToForget } from './ledger/journal.ts';
 export {
   type DeliveredFile,
@@ -34,19 +30,13 @@ export {
   type LedgerOptions,
   openLedger,
 } from './ledger/ledger.ts';
-export { readValueRules } from './read-value-rules.ts';
-export type {
-  Change,
-  LeftOutReason,
-  SheetFault,
-  SheetProblem,
-} from './reasons.ts';
+export { type Change, type LeftOutReason, reasonTexts } from './reasons.ts';
 export { SheetError, toAdjustments, toSheet } from './sheet.ts';
 export type {
   AdjustmentFormat,
   SheetColumn,
+  SheetFault,
   SheetFormat,
-  SheetFormatName,
   SheetLayout,
   SheetRow,
   Tool,
@@ -54,8 +44,8 @@ export type {
 export { createTally, type Summary, summaryLines, unadjustedLines } from './summary.ts';
 export {
   type CallerFacts,
+  readValueRules,
   type ValueRule,
   type ValueRules,
   valueByRules,
 } from './value-rules.ts';
-export { reasonTexts } from './words.ts';

@@ -1,35 +1,38 @@
+/** What each reason for which a call is not a conversion, or not a row of a sheet, means and what can be done about it, in one line. */
+export const reasonTexts = {
+  no_click_id: 'neither the record nor the URLs of the visit have a click ID of this tool',
+  no_caller_number: 'the caller number cannot be written as + and country code',
+  not_a_call_extension: 'not a call through a call extension; the tool can match no others by number',
+  desktop_call: 'the call began on a desktop; the tool does not take such calls',
+  unanswered: 'nobody answered the call',
+  too_short: 'the talk is shorter than the minimum talk time',
+  repeat_caller: 'the caller has called before; only first calls count',
+  caller_counted: 'another call of this caller counts already in this span of days',
+  status_not_final: 'attribution is not finished; export again later',
+  zone_missing: 'no time zone was given',
+  time_unreadable: 'the time of the call cannot be read',
+  time_not_in_zone: 'the time does not exist in the time zone: the clocks were set forward past it',
+  time_twice_in_zone: 'the time exists twice in the time zone: the clocks were set back',
+  in_the_future: 'the call is in the future; check the time zone',
+  click_too_old: 'the click is older than the tool accepts',
+  too_recent: 'too recent: the tool does not know the click yet; export again later',
+  no_value: 'no value rule applies',
+  wrong_form: 'the click ID or another value does not have the form that the tool accepts',
+  duplicate: 'the sheet already has a row with the same click or number, name and time',
+} as const;
+
 /** Why a call is not a conversion, or not a row of a sheet. `reasonTexts` has a sentence for each. */
-export type LeftOutReason =
-  | 'no_click_id'
-  | 'no_caller_number'
-  | 'not_a_call_extension'
-  | 'desktop_call'
-  | 'unanswered'
-  | 'too_short'
-  | 'repeat_caller'
-  | 'caller_counted'
-  | 'status_not_final'
-  | 'zone_missing'
-  | 'time_unreadable'
-  | 'time_not_in_zone'
-  | 'time_twice_in_zone'
-  | 'in_the_future'
-  | 'click_too_old'
-  | 'too_recent'
-  | 'no_value'
-  | 'wrong_form'
-  | 'duplicate';
+export type LeftOutReason = keyof typeof reasonTexts;
+
+/** What each change of an uploaded conversion means, in one line. */
+export const changeTexts = {
+  click_changed: 'the call now belongs to another click or has another time or name',
+  value_changed: 'the call now has another value',
+  length_changed: 'the talk was longer or shorter than the sheet said',
+  no_conversion: 'the call is not a conversion any longer',
+  counts_again:
+    'the call counts again after it was retracted, and tools ignore a conversion that was retracted',
+} as const;
 
 /** Why something that was uploaded is no longer right. */
-export type Change = 'click_changed' | 'value_changed' | 'length_changed' | 'no_conversion' | 'counts_again';
-
-/** What the tool would refuse in a row, as facts. */
-export type SheetFault =
-  | { readonly code: 'personal_data'; readonly column: string }
-  | { readonly code: 'wrong_form'; readonly column: string; readonly example: string };
-
-/** What the tool would refuse in a row, and its line. */
-export type SheetProblem = {
-  /** 1 is the first line of the file. */
-  readonly line: number;
-} & SheetFault;
+export type Change = keyof typeof changeTexts;

@@ -1,16 +1,6 @@
 import type { Acceptance, Conversion, ConversionRules } from './conversion.ts';
 import type { LedgerEntry } from './entry.ts';
-import type { SheetFault } from './reasons.ts';
-
-/** Names of the upload formats, as `calls sheet` takes them. */
-export type SheetFormatName =
-  | 'google-ads-calls'
-  | 'google-ads-clicks'
-  | 'microsoft-ads'
-  | 'microsoft-bulk'
-  | 'sa360'
-  | 'skai'
-  | 'marin';
+import { toE164 } from './phone.ts';
 
 /** One column of a sheet: how a cell is made, and what a cell may hold. */
 export interface SheetColumn<T = Conversion> {
@@ -52,7 +42,7 @@ export interface AdjustmentFormat extends SheetLayout<LedgerEntry> {
 /** An upload format, as data: which calls a tool takes, and the sheet it reads. */
 export interface SheetFormat extends SheetLayout {
   /** What `calls sheet` takes. */
-  readonly name: SheetFormatName;
+  readonly name: string;
   /** What the tool calls it. */
   readonly title: string;
   /** Which calls the tool takes. */
@@ -73,11 +63,56 @@ export interface SheetRow {
   readonly cells: readonly (string | null)[];
   /** What the tool would refuse in it because of the rules, such as a conversion name that is an address. */
   readonly faults: readonly SheetFault[];
-  /** The columns that made it. A sheet of other columns makes its own row. */
-  readonly columns: Tool['columns'];
-  /** The rules that it was made by. */
-  readonly rules: ConversionRules;
+}
+
+/** What the tool would refuse in a row. */
+export interface SheetFault {
+  /** The code of the `SheetError`. */
+  readonly code: 'personal_data' | 'wrong_form';
+  /** The heading of the column. */
+  readonly column: string;
+  /** What is wrong, as what follows the heading in a sentence. */
+  readonly text: string;
 }
 
 /** What `conversions` needs to know about a tool. Every format of a sheet is one. */
 export type Tool = Pick<SheetFormat, 'accepts'> & Partial<SheetFormat>;
+
+/** What the tool recognises a repeated row by; null when it does not. */
+export function keyOf(columns: readonly Pick<SheetColumn, 'isKey'>[], { cells }: SheetRow): string | null {
+  const key = cells.filter((_, at) => columns[at]?.isKey);
+  return key.length > 0 ? key.join('\u0000') : null;
+}
+
+/** Makes the rows of a sheet, and checks each. */
+export function rowMaker<T>(
+  columns: readonly SheetColumn<T>[],
+  rules: ConversionRules,
+): (item: T) => SheetRow {
+  return (item) => {
+    const cells = columns.map((column) => column.cell(item, rules));
+    const faults = columns.flatMap(
+      ({ title: column, pattern, example, isOptional, holdsPhone }, at): SheetFault[] => {
+        const cell = cells[at] ?? '';
+        // The cell itself is not in the fault: it may be what should not have been there.
+        if (!holdsPhone && looksPersonal(cell))
+          return [{ code: 'personal_data', column, text: 'holds personal data' }];
+        const isBad = cell === '' ? !isOptional : !pattern.test(cell);
+        return isBad ? [{ code: 'wrong_form', column, text: `must look like ${example}` }] : [];
+      },
+    );
+    return { cells, faults };
+  };
+}
+
+const email = /[\p{L}\p{N}._%+'-]@[\p{L}\p{N}-]+\.[\p{L}\p{N}]/u;
+
+/** An email address, also one that a form has encoded, or a phone number as tools take it. */
+function looksPersonal(cell: string): boolean {
+  // Wide letters and signs become plain ones; two layers of encoding are what redirects make.
+  const plain = cell
+    .normalize('NFKC')
+    .replace(/%(?:25)*40/g, '@')
+    .replace(/%(?:25)*2e/gi, '.');
+  return email.test(plain) || toE164(cell) === cell;
+}

@@ -1,11 +1,10 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
+import { csvLine } from '@call-attribution/node-stream/encoders';
 import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
-import type { Conversion, ConversionRules } from './conversion.ts';
+import type { ConversionRules } from './conversion.ts';
 import type { Converted, Outcome } from './conversions.ts';
 import type { LedgerEntry } from './entry.ts';
-import type { SheetFault, SheetProblem } from './reasons.ts';
-import type { AdjustmentFormat, SheetLayout, SheetRow } from './sheet-format.ts';
-import { headOf, rowMaker, sheetLine } from './sheet-lines.ts';
+import { type AdjustmentFormat, rowMaker, type SheetLayout, type SheetRow } from './sheet-format.ts';
 
 const sheetErrors = codeTable({
   data: {
@@ -17,27 +16,17 @@ const sheetErrors = codeTable({
 });
 
 /** A row that the tool would refuse. The message has the line and the column, never the content of a cell. */
-export class SheetError extends CallsError<SheetFault['code']> {
+export class SheetError extends CallsError<keyof typeof sheetErrors> {
   static override readonly codes: CodeTable = sheetErrors;
-  /** What is wrong, and where. */
-  readonly problem: SheetProblem;
-
   static {
     nameErrors(SheetError, 'SheetError');
-  }
-
-  constructor(problem: SheetProblem) {
-    const what =
-      problem.code === 'personal_data' ? 'holds personal data' : `must look like ${problem.example}`;
-    super(problem.code, `line ${problem.line}: ${problem.column} ${what}`);
-    this.problem = problem;
   }
 }
 
 /**
- * Encodes conversions as the sheet of a tool: an outcome or a `Converted` by the row that was made and checked when its call was
- * judged, a conversion alone by a row of its own. A row that the tool would refuse is not written; it is a `SheetError`. Calls
- * that are left out are skipped. The sheet is never in memory as a whole.
+ * Encodes conversions as the sheet of a tool, each by the row that was made and checked when its call was judged for that tool. A row
+ * that the tool would refuse is not written; it is a `SheetError`. Calls that are left out are skipped. The sheet is never in memory
+ * as a whole.
  *
  * @example
  * await pipeline(calls, toConversions(rules, format), toSheet(format, rules), createWriteStream('clicks.csv'));
@@ -45,15 +34,8 @@ export class SheetError extends CallsError<SheetFault['code']> {
 export function toSheet(
   format: SheetLayout,
   rules: ConversionRules,
-): Operator<Conversion | Converted | Outcome, Uint8Array> {
-  const make = rowMaker(format.columns, rules);
-  return encodeRows(format, rules, (item: Conversion | Converted | Outcome) => {
-    if ('leftOut' in item) return null;
-    if (!('conversion' in item)) return make(item);
-    const { conversion, row } = item;
-    // A row by other columns or other rules belongs to another sheet.
-    return row.columns === format.columns && row.rules === rules ? row : make(conversion);
-  });
+): Operator<Converted | Outcome, Uint8Array> {
+  return encodeRows(format, rules, (item) => ('leftOut' in item ? null : item.row));
 }
 
 /** Encodes adjustments of uploaded conversions as the sheet of a tool. Each row is checked as those of `toSheet`. */
@@ -61,24 +43,28 @@ export function toAdjustments(
   format: AdjustmentFormat,
   rules: ConversionRules,
 ): Operator<LedgerEntry, Uint8Array> {
-  return encodeRows(format, rules, rowMaker(format.columns, rules));
+  return encodeRows(format, rules, rowMaker(format.columns(rules), rules));
 }
 
 /** Writes the lines above the rows, then the row of each item that has one. */
 function encodeRows<L, I>(
-  layout: SheetLayout<L>,
+  { preamble, columns, delimiter }: SheetLayout<L>,
   rules: ConversionRules,
-  rowOf: (item: I) => Pick<SheetRow, 'cells' | 'faults'> | null,
+  rowOf: (item: I) => SheetRow | null,
 ): Operator<I, Uint8Array> {
   return defineOperator<I, Uint8Array>({
     name: 'sheet',
     unsaved: 'a sheet is written in one go',
     begin() {
-      const head = headOf(layout, rules).map((cells) => sheetLine(cells, layout.delimiter));
+      const titles = columns(rules).map(({ title }) => title);
+      const { before, after } = preamble?.(rules) ?? {};
+      const filled = (cells: readonly string[] | undefined) =>
+        cells ? [titles.map((_, at) => cells[at] || null)] : [];
+      const head = [...filled(before), titles, ...filled(after)];
       let line = head.length;
       let begun = false;
       const begin = (): Uint8Array[] => {
-        const out = begun ? [] : [Buffer.from(head.join(''))];
+        const out = begun ? [] : [Buffer.from(head.map((cells) => sheetLine(cells, delimiter)).join(''))];
         begun = true;
         return out;
       };
@@ -90,8 +76,8 @@ function encodeRows<L, I>(
             if (row === null) continue;
             line += 1;
             const [fault] = row.faults;
-            if (fault !== undefined) throw new SheetError({ line, ...fault });
-            out.push(Buffer.from(sheetLine(row.cells, layout.delimiter)));
+            if (fault) throw new SheetError(fault.code, `line ${line}: ${fault.column} ${fault.text}`);
+            out.push(Buffer.from(sheetLine(row.cells, delimiter)));
           }
           return out;
         },
@@ -99,6 +85,12 @@ function encodeRows<L, I>(
       };
     },
   });
+}
+
+/** One line of a sheet with its line end. In a sheet with tabs, which has no quotes, tabs and line breaks become spaces. */
+export function sheetLine(cells: SheetRow['cells'], delimiter: SheetLayout['delimiter']): string {
+  if (delimiter === ',') return csvLine(cells);
+  return `${cells.map((cell) => (cell ?? '').replace(/[\t\r\n]+/g, ' ')).join('\t')}\r\n`;
 }
 
 declare module '@call-attribution/core/errors' {

@@ -1,9 +1,8 @@
 import { type Duration, day, durationMillis, second } from '@call-attribution/core/time';
 import { type ConversionRules, talkSecondsOf } from './conversion.ts';
 import type { Outcome } from './conversions.ts';
-import type { Change, LeftOutReason } from './reasons.ts';
+import { type Change, changeTexts, type LeftOutReason, reasonTexts } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
-import { changeTexts, reasonTexts } from './words.ts';
 
 /** How many calls count, what they are worth, and why the others do not count. */
 export interface Summary {

@@ -1,5 +1,7 @@
 import type { Call } from '@call-attribution/core';
-import { type Duration, durationMillis, minute } from '@call-attribution/core/time';
+import { readJsonInput } from '@call-attribution/core/settings';
+import { type Duration, durationMillis, minute, parseDuration } from '@call-attribution/core/time';
+import type { RefinementCtx } from 'zod';
 
 /** What the earlier calls say about a caller. */
 export interface CallerFacts {
@@ -80,4 +82,55 @@ function matches(text: unknown, pattern: string): boolean {
     rest = rest.slice(at + part.length);
   }
   return rest.endsWith(end);
+}
+
+/**
+ * Reads a rule table from JSON. Throws an `InputError` that says which rule is wrong. zod is loaded with the first table.
+ *
+ * @param source what the error calls the table, such as the name of its file.
+ * @example
+ * const rules = await readValueRules('{ "rules": [{ "minTalk": "10m", "value": 80 }], "otherwise": 20 }', 'rules.json');
+ * valueByRules(call, rules);
+ */
+export async function readValueRules(text: string, source: string): Promise<ValueRules> {
+  return readJsonInput(await tableSchema(), text, source);
+}
+
+async function tableSchema() {
+  const { z } = await import('zod');
+  const amount = z.number('must be a number, 0 or greater').min(0, 'must be a number, 0 or greater');
+  const hour = amount.max(24, 'must be an hour, from 0 to 24');
+  const span = z.custom<Duration>(isDuration, 'must be a duration such as 90s or 10m');
+  const conditions = z
+    .strictObject({
+      name: z.string(),
+      minTalk: span,
+      maxTalk: span,
+      campaign: z.string(),
+      label: z.string(),
+      fromHour: hour,
+      toHour: hour,
+      caller: z.enum(['first', 'repeat']),
+    })
+    .partial();
+  const rules = z.array(conditions.extend({ value: amount })).superRefine(checkNames);
+  return z.strictObject({
+    rules,
+    otherwise: amount.nullish().transform((value) => value ?? undefined),
+  });
+}
+
+const isDuration = (value: unknown): boolean => typeof value === 'string' && parseDuration(value) >= 0;
+
+/** Names are for people, who could not tell two rules apart. */
+function checkNames(rules: readonly ValueRule[], context: RefinementCtx): void {
+  for (const [at, { name }] of rules.entries()) {
+    const first = name === undefined ? at : rules.findIndex((rule) => rule.name === name);
+    if (first < at)
+      context.addIssue({
+        code: 'custom',
+        path: [at],
+        message: `has the name ${JSON.stringify(name)}, as rules[${first}] has`,
+      });
+  }
 }

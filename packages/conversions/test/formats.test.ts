@@ -14,7 +14,7 @@ import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toE164 } from '../src/phone.ts';
-import { sheetLine } from '../src/sheet-lines.ts';
+import { sheetLine } from '../src/sheet.ts';
 import { readSheet, wrongCells } from './read-sheet.ts';
 
 const formats = Object.values(sheetFormats);
@@ -166,19 +166,6 @@ test('a call that comes twice is left out the second time, also where the tool w
     const { text, outcomes } = await written(format, [callWith(extension), callWith(extension)]);
     expect(outcomes, format.name).toMatchObject([{ conversion: {} }, { leftOut: 'duplicate' }]);
     expect(readSheet(text, format.delimiter)).toHaveLength(headLines(format) + 1);
-  }
-});
-
-test('a sheet by other columns or other rules has rows of its own', async () => {
-  const { outcomes } = await written(googleClicks, calls);
-  const yen = { ...rules, currency: 'JPY' };
-  for (const [format, set] of [
-    [sheetFormats.sa360, rules],
-    [googleClicks, yen],
-  ] as const) {
-    const lines = await collect(toSheet(format, set)(outcomes));
-    expect(wrongCells(Buffer.concat(lines).toString(), format, set)).toEqual([]);
-    expect(lines).toHaveLength(1 + calls.length);
   }
 });
 

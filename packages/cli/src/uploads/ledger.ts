@@ -11,6 +11,7 @@ import {
   LedgerDamagedError,
   type Outcome,
   openLedger,
+  refuseExisting,
   SheetError,
   unadjustedLines,
 } from '@call-attribution/conversions';
@@ -59,7 +60,7 @@ export async function openUploadLedger(
       for (const { files } of await finishDeliveries(ledger))
         say(io, `an interrupted run was finished: ${files.map((file) => file.path).join(', ')}`);
       for (const file of [sheet, ...(format.adjustments ? [adjustmentsPath(sheet)] : [])])
-        if (existsSync(file)) throw new DeliveryError('in_the_way', file);
+        refuseExisting(file);
     }
   } catch (error) {
     await ledger?.close();

@@ -10,39 +10,21 @@ export function clickIdColumn(title: string, name: ClickIdName, example: string)
   return { title, cell: ({ clickIds }) => clickIds[name] ?? null, pattern: clickIdForm, example };
 }
 
-/** The name of the conversion action, goal or type. */
-export function nameColumn<T extends { readonly name: string }>(title: string): SheetColumn<T> {
-  return {
-    title,
-    cell: ({ name }) => name,
-    pattern: /^\S.{0,99}$/u,
-    example: 'Phone lead',
-  };
-}
-
-/** The value, with two decimals. */
-export function valueColumn(title: string): SheetColumn {
-  return {
-    title,
-    cell: ({ value }) => value?.toFixed(2) ?? null,
-    pattern: /^\d+(\.\d{1,6})?$/,
-    example: '25.00',
-    isOptional: true,
-  };
-}
-
-/** The currency of the value. */
-export function currencyColumn(title: string): SheetColumn {
-  return { title, cell: ({ currency }) => currency, pattern: /^[A-Z]{3}$/, example: 'USD', isOptional: true };
-}
-
 /** The click of a conversion that was uploaded. */
 export function adjustedClickColumn(title: string, example: string): SheetColumn<LedgerEntry> {
   return { title, cell: ({ click }) => click?.id ?? null, pattern: clickIdForm, example };
 }
 
-/** The corrected value; empty for a conversion that is taken back. */
-export function adjustedValueColumn(title: string): SheetColumn<LedgerEntry> {
+/** The name of the conversion action, goal or type. */
+export function nameColumn<T extends { readonly name: string }>(title: string): SheetColumn<T> {
+  return { title, cell: ({ name }) => name, pattern: /^\S.{0,99}$/u, example: 'Phone lead' };
+}
+
+/** A conversion, or an adjustment of one. */
+type Valued = Pick<LedgerEntry, 'value' | 'currency'> & { readonly action?: LedgerEntry['action'] };
+
+/** The value, with two decimals; empty for a conversion that is taken back. */
+export function valueColumn<T extends Valued>(title: string): SheetColumn<T> {
   return {
     title,
     cell: ({ action, value }) => (action === 'retract' ? null : (value?.toFixed(2) ?? null)),
@@ -52,8 +34,8 @@ export function adjustedValueColumn(title: string): SheetColumn<LedgerEntry> {
   };
 }
 
-/** The currency of the corrected value. */
-export function adjustedCurrencyColumn(title: string): SheetColumn<LedgerEntry> {
+/** The currency of the value. */
+export function currencyColumn<T extends Valued>(title: string): SheetColumn<T> {
   return {
     title,
     cell: ({ action, currency }) => (action === 'retract' ? null : currency),

@@ -3,8 +3,6 @@ import type { LedgerEntry } from '../entry.ts';
 import type { AdjustmentFormat, SheetColumn, SheetFormat } from '../sheet-format.ts';
 import {
   adjustedClickColumn,
-  adjustedCurrencyColumn,
-  adjustedValueColumn,
   clickIdColumn,
   consentColumns,
   currencyColumn,
@@ -46,8 +44,8 @@ const adjustments: AdjustmentFormat = {
       pattern: /^(RESTATE|RETRACT)$/,
       example: 'RESTATE',
     },
-    adjustedValueColumn('Adjusted Value'),
-    adjustedCurrencyColumn('Adjusted Value Currency'),
+    valueColumn<LedgerEntry>('Adjusted Value'),
+    currencyColumn<LedgerEntry>('Adjusted Value Currency'),
   ],
 };
 

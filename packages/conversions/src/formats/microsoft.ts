@@ -2,8 +2,6 @@ import type { LedgerEntry } from '../entry.ts';
 import type { AdjustmentFormat, SheetColumn, SheetFormat } from '../sheet-format.ts';
 import {
   adjustedClickColumn,
-  adjustedCurrencyColumn,
-  adjustedValueColumn,
   clickIdColumn,
   constantColumn,
   currencyColumn,
@@ -56,7 +54,7 @@ const adjustments: AdjustmentFormat = {
     emptyColumn<LedgerEntry>('Parent Id'),
     { ...sidColumn<LedgerEntry>('Client Id'), isOptional: true },
     emptyColumn<LedgerEntry>('Name'),
-    adjustedCurrencyColumn('Adjustment Currency Code'),
+    currencyColumn<LedgerEntry>('Adjustment Currency Code'),
     { title: 'Adjustment Time', cell: (_, { now }) => americanUtc(now), ...timeForm },
     {
       title: 'Adjustment Type',
@@ -64,7 +62,7 @@ const adjustments: AdjustmentFormat = {
       pattern: /^(Restate|Retract)$/,
       example: 'Restate',
     },
-    adjustedValueColumn('Adjustment Value'),
+    valueColumn<LedgerEntry>('Adjustment Value'),
     { ...nameColumn<LedgerEntry>('Conversion Name'), isKey: true },
     { title: 'Conversion Time', cell: ({ at }) => americanUtc(at), ...timeForm, isKey: true },
     { ...adjustedClickColumn('Microsoft Click Id', clickExample), pattern: clickForm, isKey: true },

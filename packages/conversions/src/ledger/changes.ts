@@ -25,6 +25,27 @@ export interface Changes {
   readonly uncertain: readonly string[];
 }
 
+/** How a call stands with a tool: it was never sent, was sent as it is, may have been sent, is none of its business, or has changed. */
+type State = 'new' | 'sent' | 'uncertain' | 'none' | Change;
+
+type Action = LedgerEntry['action'];
+
+const same = { value_changed: ['restate'], no_conversion: ['retract'], length_changed: [] } as const;
+
+/**
+ * What corrects each change. Where a tool finds a conversion by its click, another click is another conversion, and one that was
+ * retracted stays so. Where it finds one by its ID, another click would stay with the first one, and a value brings it back.
+ */
+const corrections: Readonly<Record<'click' | 'id' | 'nothing', Readonly<Record<Change, readonly Action[]>>>> =
+  {
+    click: { ...same, click_changed: ['retract', 'add'], counts_again: [] },
+    id: { ...same, click_changed: [], counts_again: ['restate'] },
+    nothing: {
+      ...{ value_changed: [], no_conversion: [], length_changed: [] },
+      ...{ click_changed: [], counts_again: [] },
+    },
+  };
+
 // Reasons that say that the call is not a conversion. The others say that it cannot be known now, or not any longer.
 const final: ReadonlySet<LeftOutReason> = new Set<LeftOutReason>([
   'no_click_id',
@@ -39,6 +60,59 @@ const final: ReadonlySet<LeftOutReason> = new Set<LeftOutReason>([
   'wrong_form',
 ]);
 
+/** How a call stands with a tool, and what to send about it. */
+interface Standing {
+  readonly outcome: Outcome;
+  readonly sid: string;
+  readonly state: State;
+  /** The state where it is a change. */
+  readonly change: Change | null;
+  readonly send: readonly LedgerEntry[];
+}
+
+/** Compares each call with what was sent to a tool that finds conversions by their click, by their ID, or cannot correct them. */
+export async function* standings(
+  delivered: ReadonlyMap<string, LedgerEntry>,
+  outcomes: AsyncIterable<Outcome> | Iterable<Outcome>,
+  findsBy: keyof typeof corrections,
+  holdsTalk: boolean,
+): AsyncGenerator<Standing> {
+  for await (const outcome of outcomes) {
+    const now = 'leftOut' in outcome ? null : entryOf(outcome.conversion);
+    const sid = now?.sid ?? String(outcome.call.sid);
+    const old = delivered.get(now?.orderId ?? sid);
+    const state = stateOf(old, outcome, now, holdsTalk);
+    const change = state in corrections.nothing ? (state as Change) : null;
+    const actions = change === null ? [] : corrections[findsBy][change];
+    const send = actions.flatMap((action): LedgerEntry[] => {
+      if (action === 'retract') return old && old.action !== action ? [{ ...old, action }] : [];
+      return now === null || (action === 'restate' && now.value === null) ? [] : [{ ...now, action }];
+    });
+    yield { outcome, sid, state, change, send: state === 'new' && now !== null ? [now] : send };
+  }
+}
+
+function stateOf(
+  old: LedgerEntry | undefined,
+  outcome: Outcome,
+  now: LedgerEntry | null,
+  holdsTalk: boolean,
+): State {
+  if (old?.uncertain) return 'uncertain';
+  const isRetracted = old?.action === 'retract';
+  if ('leftOut' in outcome || now === null) {
+    const isOver = old && !isRetracted && 'leftOut' in outcome && final.has(outcome.leftOut);
+    return isOver ? 'no_conversion' : 'none';
+  }
+  if (!old) return 'new';
+  const isSameClick = old.click?.kind === now.click?.kind && old.click?.id === now.click?.id;
+  if (!isSameClick || old.at !== now.at || old.name !== now.name) return 'click_changed';
+  if (isRetracted) return 'counts_again';
+  if (now.value !== null && (now.value !== old.value || now.currency !== old.currency))
+    return 'value_changed';
+  return holdsTalk && now.talkSeconds !== old.talkSeconds ? 'length_changed' : 'sent';
+}
+
 /**
  * Compares calls with what was uploaded to a destination: which conversions are new, and which have changed since.
  *
@@ -49,48 +123,28 @@ const final: ReadonlySet<LeftOutReason> = new Set<LeftOutReason>([
 export async function changesSince(
   delivered: ReadonlyMap<string, LedgerEntry>,
   outcomes: AsyncIterable<Outcome> | Iterable<Outcome>,
-  format: Pick<SheetFormat, 'adjustments' | 'holdsTalk'>,
+  { adjustments, holdsTalk = false }: Pick<SheetFormat, 'adjustments' | 'holdsTalk'>,
 ): Promise<Changes> {
   const add: Converted[] = [];
   const adjust: LedgerEntry[] = [];
   const unadjusted: Unadjusted[] = [];
   const uncertain: string[] = [];
   let unchanged = 0;
-  const canAdjust = format.adjustments !== undefined;
-  const adjustOr = (change: Change, entry: LedgerEntry): boolean => {
-    if (canAdjust) adjust.push(entry);
-    else unadjusted.push({ sid: entry.sid, change });
-    return canAdjust;
-  };
-  for await (const outcome of outcomes) {
-    const old = delivered.get('leftOut' in outcome ? String(outcome.call.sid) : outcome.conversion.orderId);
-    if (old?.uncertain) {
-      uncertain.push(old.sid);
-      continue;
+  const findsBy = adjustments === undefined ? 'nothing' : 'click';
+  for await (const { outcome, sid, state, change, send } of standings(
+    delivered,
+    outcomes,
+    findsBy,
+    holdsTalk,
+  )) {
+    if (state === 'sent') unchanged += 1;
+    else if (state === 'uncertain') uncertain.push(sid);
+    else if (change !== null && send.length === 0) unadjusted.push({ sid, change });
+    for (const entry of send) {
+      // Without the call itself, which is much larger.
+      if (entry.action !== 'add') adjust.push(entry);
+      else if ('conversion' in outcome) add.push({ conversion: outcome.conversion, row: outcome.row });
     }
-    if ('leftOut' in outcome) {
-      if (old && old.action !== 'retract' && final.has(outcome.leftOut))
-        adjustOr('no_conversion', { ...old, action: 'retract' });
-      continue;
-    }
-    // Without the call itself, which is much larger.
-    const { conversion, row } = outcome;
-    const now = entryOf(conversion);
-    if (!old) add.push({ conversion, row });
-    else if (!isSameClick(old, now)) {
-      // The tool finds a conversion by its click, so another click is another conversion.
-      if (old.action === 'retract' || adjustOr('click_changed', { ...old, action: 'retract' }))
-        add.push({ conversion, row });
-    } else if (old.action === 'retract') unadjusted.push({ sid: old.sid, change: 'counts_again' });
-    else if (now.value !== null && (now.value !== old.value || now.currency !== old.currency))
-      adjustOr('value_changed', { ...now, action: 'restate' });
-    else if (format.holdsTalk && now.talkSeconds !== old.talkSeconds)
-      unadjusted.push({ sid: old.sid, change: 'length_changed' });
-    else unchanged += 1;
   }
   return { add, adjust, unchanged, unadjusted, uncertain };
-}
-
-function isSameClick(a: LedgerEntry, b: LedgerEntry): boolean {
-  return a.click?.kind === b.click?.kind && a.click?.id === b.click?.id && a.at === b.at && a.name === b.name;
 }

@@ -11,7 +11,7 @@ import { entryOf } from '../entry.ts';
 import { toAdjustments, toSheet } from '../sheet.ts';
 import type { SheetFormat } from '../sheet-format.ts';
 import type { Changes } from './changes.ts';
-import { DeliveryError, LedgerDamagedError } from './errors.ts';
+import { DeliveryError, strange } from './errors.ts';
 import type { DeliveredFile, Delivery, Ledger } from './ledger.ts';
 
 /** Where sheets go. */
@@ -45,7 +45,7 @@ export async function deliverSheets(
   const run = randomUUID().slice(0, 8);
   let mayBeNoted = false;
   const write = async (path: string, lines: AsyncIterable<Uint8Array>) => {
-    if (existsSync(path)) throw new DeliveryError('in_the_way', path);
+    refuseExisting(path);
     const file = { path, prepared: `${path}.${run}.prepared` };
     files.push(file);
     await writeWholeFile(file.prepared, path.endsWith('.gz') ? toGzip()(lines) : lines);
@@ -73,6 +73,15 @@ export async function deliverSheets(
   }
 }
 
+/** Refuses to replace a sheet that may not have been uploaded. */
+export function refuseExisting(file: string): void {
+  if (!existsSync(file)) return;
+  throw new DeliveryError(
+    'in_the_way',
+    `${file} exists already. If it was uploaded, remove or rename it; otherwise upload it first.`,
+  );
+}
+
 /** Removes what runs have left that were killed while they wrote, more than a day ago. */
 async function removeOld(sheet: string, ledger: Ledger): Promise<void> {
   const folder = dirname(sheet);
@@ -95,7 +104,11 @@ export async function finishDeliveries(ledger: Ledger, host: string = hostname()
   for (const destination of ledger.destinations()) {
     const delivery = ledger.pending(destination);
     if (!delivery || delivery.files.length === 0) continue;
-    if (delivery.host !== host) throw new DeliveryError('other_machine', delivery.host);
+    if (delivery.host !== host)
+      throw new DeliveryError(
+        'other_machine',
+        `The machine ${delivery.host} has an unfinished delivery. Finish it there, where its files are.`,
+      );
     await finish(ledger, delivery);
     finished.push(delivery);
   }
@@ -108,17 +121,12 @@ const isPrepared = (prepared: string, path: string): boolean =>
 
 async function finish(ledger: Ledger, delivery: Delivery): Promise<void> {
   // A ledger that somebody else has written could name any file of this user, to have it renamed.
-  const strange = delivery.files.find(
-    ({ path, prepared }) => resolve(path) !== path || !isPrepared(prepared, path),
-  );
-  if (strange !== undefined)
-    throw new LedgerDamagedError(
-      'ledger_strange',
-      `The ledger has a delivery that renames ${strange.prepared} to ${strange.path}, which no delivery does`,
-    );
+  for (const { path, prepared } of delivery.files)
+    if (resolve(path) !== path || !isPrepared(prepared, path))
+      throw strange(`The ledger has a delivery that renames ${prepared} to ${path}, which no delivery does`);
   for (const { path, prepared } of delivery.files) {
     if (!existsSync(prepared)) continue;
-    if (existsSync(path)) throw new DeliveryError('in_the_way', path);
+    refuseExisting(path);
     await rename(prepared, path);
     await syncFolder(path);
   }

@@ -1,7 +1,9 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 
 const deliveryErrors = codeTable({
-  busy: { ledger_in_use: 'Another process has the ledger. Run again when that process has ended.' },
+  busy: {
+    ledger_in_use: 'Another process has the ledger. Run again when that process has ended.',
+  },
   usage: {
     in_the_way:
       'There is a file under the name of the sheet already, which may not have been uploaded. Upload it, or rename it.',
@@ -10,29 +12,13 @@ const deliveryErrors = codeTable({
   },
 });
 
-/** Codes of `DeliveryError`. */
-export type DeliveryErrorCode = keyof typeof deliveryErrors;
-
 /** A sheet cannot be put in its place, or another process has the ledger. */
-export class DeliveryError extends CallsError<DeliveryErrorCode> {
+export class DeliveryError extends CallsError<keyof typeof deliveryErrors> {
   static override readonly codes: CodeTable = deliveryErrors;
   static {
     nameErrors(DeliveryError, 'DeliveryError');
   }
-
-  constructor(code: DeliveryErrorCode, what: string) {
-    super(code, deliveryTexts[code](what));
-  }
 }
-
-const deliveryTexts: Readonly<Record<DeliveryErrorCode, (what: string) => string>> = {
-  ledger_in_use: (why) => why,
-  in_the_way: (file) =>
-    `${file} exists already. If it was uploaded, remove or rename it; otherwise upload it first.`,
-  other_machine: (host) =>
-    `The machine ${host} has an unfinished delivery. Finish it there, where its files are.`,
-  unfinished: (destination) => `A delivery to ${destination} is not finished. Commit or abandon it first.`,
-};
 
 const ledgerDamagedErrors = codeTable({
   data: {
@@ -43,26 +29,27 @@ const ledgerDamagedErrors = codeTable({
   },
 });
 
-/** Codes of `LedgerDamagedError`. */
-export type LedgerDamagedErrorCode = keyof typeof ledgerDamagedErrors;
-
 /** A ledger that cannot be read: it was changed by something else, or the disk has damaged it. */
-export class LedgerDamagedError extends CallsError<LedgerDamagedErrorCode> {
+export class LedgerDamagedError extends CallsError<keyof typeof ledgerDamagedErrors> {
   static override readonly codes: CodeTable = ledgerDamagedErrors;
   static {
     nameErrors(LedgerDamagedError, 'LedgerDamagedError');
   }
-
-  constructor(code: LedgerDamagedErrorCode, what: string) {
-    super(code, ledgerTexts[code](what));
-  }
 }
 
-const ledgerTexts: Readonly<Record<LedgerDamagedErrorCode, (what: string) => string>> = {
-  ledger_damaged: (where) =>
+/** The error for a ledger that is damaged at a place, such as `line 3 of uploads.ledger`. */
+export const damagedAt = (where: string): LedgerDamagedError =>
+  new LedgerDamagedError(
+    'ledger_damaged',
     `The ledger is damaged at ${where}. Restore it from a copy: without it, conversions would be uploaded twice.`,
-  ledger_strange: (what) => `${what}. Nothing was read or written: name a ledger of your own.`,
-};
+  );
+
+/** The error for a ledger that somebody else may have put there. */
+export const strange = (what: string): LedgerDamagedError =>
+  new LedgerDamagedError(
+    'ledger_strange',
+    `${what}. Nothing was read or written: name a ledger of your own.`,
+  );
 
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {

@@ -9,7 +9,7 @@ import {
   syncFolder,
   writeWholeFile,
 } from '@call-attribution/node-stream/files';
-import { DeliveryError, LedgerDamagedError } from './errors.ts';
+import { DeliveryError, damagedAt, strange } from './errors.ts';
 
 /**
  * An append-only list of strings that one process uses at a time. A ledger is kept in one: a file, or a table of a store
@@ -44,11 +44,7 @@ export async function fileJournal(path: string): Promise<Journal> {
   const unlock = await lockFile(`${path}.lock`).catch(inUse);
   let file: FileHandle;
   try {
-    file = await openOwnList(
-      path,
-      undefined,
-      (what) => new LedgerDamagedError('ledger_strange', `${path} ${what}`),
-    );
+    file = await openOwnList(path, undefined, (what) => strange(`${path} ${what}`));
     await syncFolder(path);
   } catch (error) {
     await unlock();
@@ -65,8 +61,7 @@ export async function fileJournal(path: string): Promise<Journal> {
         if (!ended) return;
         const line = text.slice(17);
         const next = sumOf(sum, line);
-        if (text.slice(0, 16) !== next)
-          throw new LedgerDamagedError('ledger_damaged', `line ${count} of ${path}`);
+        if (text.slice(0, 16) !== next) throw damagedAt(`line ${count} of ${path}`);
         sum = next;
         size += bytes;
         yield line;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Clock, systemClock } from '@call-attribution/core/time';
 import type { LedgerEntry } from '../entry.ts';
-import { DeliveryError, LedgerDamagedError } from './errors.ts';
+import { DeliveryError, damagedAt } from './errors.ts';
 import { fileJournal, type Journal } from './journal.ts';
 
 /** A file of a delivery: written under another name, then renamed. */
@@ -129,7 +129,11 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
     pending,
     destinations: () => [...delivered.keys()],
     async prepare(destination, entries, files = []) {
-      if (pending(destination)) throw new DeliveryError('unfinished', destination);
+      if (pending(destination))
+        throw new DeliveryError(
+          'unfinished',
+          `A delivery to ${destination} is not finished. Commit or abandon it first.`,
+        );
       const delivery = { id: randomUUID(), destination, preparedAt: clock.now(), host, files, entries };
       await write({ type: 'prepared', ...delivery });
       return delivery;
@@ -165,6 +169,6 @@ function parsed(text: string, count: number): Line {
   try {
     return JSON.parse(text) as Line;
   } catch {
-    throw new LedgerDamagedError('ledger_damaged', `record ${count}`);
+    throw damagedAt(`record ${count}`);
   }
 }

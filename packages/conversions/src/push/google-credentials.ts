@@ -2,9 +2,17 @@ import { createPrivateKey, createSign } from 'node:crypto';
 import { join } from 'node:path';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import type { ZodType } from 'zod';
-import { refused, type Sending, safeUrl, sendJson } from './http.ts';
-import { PushError } from './problems.ts';
-import { type Grant, keepToken, readKeyFile } from './token.ts';
+import { PushError } from './error.ts';
+import {
+  askForToken,
+  type Grant,
+  granted,
+  keepToken,
+  readKeyFile,
+  type Sending,
+  safeUrl,
+  sendJson,
+} from './http.ts';
 
 /** A key of Google, as its file has it, or the metadata server. */
 export type GoogleKey = {
@@ -24,11 +32,6 @@ export type GoogleKey = {
       readonly client_secret: string;
       readonly refresh_token: string;
       readonly token_uri: string;
-    }
-  | {
-      readonly type: 'impersonated_service_account';
-      readonly source_credentials: GoogleKey;
-      readonly service_account_impersonation_url: string;
     }
   | { readonly type: 'metadata'; readonly host: string }
 );
@@ -58,14 +61,15 @@ export async function findGoogleCredentials(env: Environment): Promise<GoogleCre
   try {
     return await keyFrom(usual);
   } catch (error) {
-    if (!(error instanceof PushError && error.problem.code === 'key_file_unreadable')) throw error;
-    if (error.problem.reason !== 'ENOENT') throw error;
+    if (!(error instanceof PushError && error.reason === 'ENOENT')) throw error;
   }
   // Cloud Run, Cloud Functions, App Engine and GKE set one of these; elsewhere a request would only wait.
   const atGoogle = env.GCE_METADATA_HOST ?? env.K_SERVICE ?? env.GAE_SERVICE ?? env.KUBERNETES_SERVICE_HOST;
   if (!atGoogle) {
-    const looked = ['GOOGLE_APPLICATION_CREDENTIALS', usual];
-    throw new PushError({ code: 'no_credentials', looked });
+    throw new PushError('no_credentials', {
+      message: `no Google credentials were found (looked at GOOGLE_APPLICATION_CREDENTIALS, ${usual})`,
+      hint: 'set GOOGLE_APPLICATION_CREDENTIALS to a key file, or run gcloud auth application-default login',
+    });
   }
   const host = env.GCE_METADATA_HOST ? `http://${env.GCE_METADATA_HOST}` : metadataServer;
   return { from: 'the metadata server', key: () => ({ type: 'metadata', host }) };
@@ -100,13 +104,7 @@ async function keySchema(): Promise<ZodType<GoogleKey>> {
     refresh_token: text,
     ...shared,
   });
-  const impersonated = z.object({
-    type: z.literal('impersonated_service_account'),
-    source_credentials: z.discriminatedUnion('type', [serviceAccount, user]),
-    service_account_impersonation_url: server,
-    quota_project_id: z.string().optional(),
-  });
-  return z.discriminatedUnion('type', [serviceAccount, user, impersonated]);
+  return z.discriminatedUnion('type', [serviceAccount, user]);
 }
 
 /** A server that a key may be sent to: one of Google, or this machine. */
@@ -135,84 +133,35 @@ export function createTokenSource(
   return keepToken(sending.clock, () => exchange(credentials.key(), sending));
 }
 
-function exchange(key: GoogleKey, sending: Sending): Promise<Grant> {
-  switch (key.type) {
-    case 'service_account':
-      return grant(key.token_uri, sending, {
-        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-        assertion: assertionOf(key, sending.clock.now()),
-      });
-    case 'authorized_user':
-      return grant(key.token_uri, sending, {
-        grant_type: 'refresh_token',
-        client_id: key.client_id,
-        client_secret: key.client_secret,
-        refresh_token: key.refresh_token,
-      });
-    case 'impersonated_service_account':
-      return impersonate(key, sending);
-    case 'metadata':
-      return fromMetadata(key.host, sending);
+async function exchange(key: GoogleKey, sending: Sending): Promise<Grant> {
+  if (key.type === 'metadata') {
+    const url = new URL('/computeMetadata/v1/instance/service-accounts/default/token', key.host);
+    url.searchParams.set('scopes', scope);
+    const headers = { 'metadata-flavor': 'Google' };
+    const { token, expires_in: seconds } = granted(
+      url,
+      await sendJson(url, { method: 'GET', headers }, sending),
+    );
+    return { token, seconds: Number(seconds) };
   }
-}
-
-async function grant(server: string, sending: Sending, form: Record<string, string>): Promise<Grant> {
-  const url = new URL(server);
-  const response = await sendJson(
-    url,
-    {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams(form).toString(),
-    },
-    sending,
-  );
-  return granted(url, response.status, response.body, 'access_token', Number(response.body.expires_in));
-}
-
-type KeyOf<Type extends GoogleKey['type']> = Extract<GoogleKey, { type: Type }>;
-
-async function impersonate(key: KeyOf<'impersonated_service_account'>, sending: Sending): Promise<Grant> {
-  const { token } = await exchange(key.source_credentials, sending);
-  const url = new URL(key.service_account_impersonation_url);
-  const { status, body } = await sendJson(
-    url,
-    {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ scope: [scope], lifetime: '3600s' }),
-    },
-    sending,
-  );
-  return granted(url, status, body, 'accessToken', 3600);
-}
-
-async function fromMetadata(host: string, sending: Sending): Promise<Grant> {
-  const url = new URL('/computeMetadata/v1/instance/service-accounts/default/token', host);
-  url.searchParams.set('scopes', scope);
-  const { status, body } = await sendJson(
-    url,
-    { method: 'GET', headers: { 'metadata-flavor': 'Google' } },
-    sending,
-  );
-  return granted(url, status, body, 'access_token', Number(body.expires_in));
-}
-
-function granted(
-  url: URL,
-  status: number,
-  body: Readonly<Record<string, unknown>>,
-  name: string,
-  seconds: number,
-): Grant {
-  const token = body[name];
-  if (status === 200 && typeof token === 'string' && token !== '') return { token, seconds };
-  // The description may quote the account; the code says enough.
-  throw refused(url, { status }, typeof body.error === 'string' ? body.error : undefined);
+  const form: Record<string, string> =
+    key.type === 'service_account'
+      ? {
+          grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+          assertion: assertionOf(key, sending.clock.now()),
+        }
+      : {
+          grant_type: 'refresh_token',
+          client_id: key.client_id,
+          client_secret: key.client_secret,
+          refresh_token: key.refresh_token,
+        };
+  const { token, expires_in: seconds } = await askForToken(new URL(key.token_uri), form, sending);
+  return { token, seconds: Number(seconds) };
 }
 
 /** A signed statement of who asks for a token, as RFC 7523 describes it. */
-function assertionOf(key: KeyOf<'service_account'>, now: number): string {
+function assertionOf(key: Extract<GoogleKey, { type: 'service_account' }>, now: number): string {
   const issued = Math.floor(now / 1000);
   const { private_key_id: kid } = key;
   const head = { alg: 'RS256', typ: 'JWT', ...(kid === undefined ? {} : { kid }) };

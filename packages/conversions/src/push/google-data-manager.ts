@@ -2,6 +2,8 @@ import { redact } from '@call-attribution/core';
 import { createTokenSource, type GoogleCredentials } from './google-credentials.ts';
 import { dataManagerEvent } from './google-events.ts';
 import {
+  badDestination,
+  endpointOf,
   isJsonObject,
   type JsonObject,
   type JsonRequest,
@@ -9,11 +11,9 @@ import {
   refused,
   type SendingOptions,
   type SignedResponse,
-  safeUrl,
   sendingOf,
   sendSigned,
 } from './http.ts';
-import { PushError } from './problems.ts';
 import type { ChangeRefusal, PushTarget } from './target.ts';
 
 /** Where events go: a conversion action of a Google Ads account. */
@@ -62,13 +62,7 @@ export interface DataManagerOptions extends SendingOptions {
 export function createDataManager(options: DataManagerOptions): DataManager {
   const { credentials, endpoint = 'https://datamanager.googleapis.com', destination: given } = options;
   const sending = sendingOf(options);
-  const base = safeUrl(endpoint);
-  if (base === null)
-    throw new PushError({
-      code: 'bad_destination',
-      name: `the endpoint ${JSON.stringify(endpoint)}`,
-      expected: 'an https URL; plain http is for this machine only',
-    });
+  const base = endpointOf(endpoint);
   const destination = wireDestination(given);
   const token = createTokenSource(credentials, sending);
 
@@ -116,12 +110,7 @@ export function createDataManager(options: DataManagerOptions): DataManager {
 }
 
 function wireDestination({ account, loginAccount, conversionAction }: DataManagerDestination) {
-  if (!/^\d{1,20}$/.test(conversionAction))
-    throw new PushError({
-      code: 'bad_destination',
-      name: 'the conversion action',
-      expected: 'its ID, a number',
-    });
+  if (!/^\d{1,20}$/.test(conversionAction)) throw badDestination('the conversion action', 'its ID, a number');
   return {
     operatingAccount: wireAccount('the account', account),
     ...(loginAccount === undefined ? {} : { loginAccount: wireAccount('the login account', loginAccount) }),
@@ -131,8 +120,7 @@ function wireDestination({ account, loginAccount, conversionAction }: DataManage
 
 function wireAccount(name: string, text: string) {
   const accountId = text.replaceAll('-', '');
-  if (!/^\d{10}$/.test(accountId))
-    throw new PushError({ code: 'bad_destination', name, expected: '10 digits such as 123-456-7890' });
+  if (!/^\d{10}$/.test(accountId)) throw badDestination(name, '10 digits such as 123-456-7890');
   return { accountType: 'GOOGLE_ADS', accountId };
 }
 
@@ -158,7 +146,7 @@ function refusalsOf(body: JsonResponse['body'], events: number): ChangeRefusal[]
   return refusals.every(isAbout) ? refusals : [];
 }
 
-function refusalOf(url: URL, response: SignedResponse): PushError {
+function refusalOf(url: URL, response: SignedResponse) {
   const error = object(response.body.error);
   return refused(url, response, error?.status, error?.message);
 }

@@ -7,18 +7,8 @@ import {
   sleep,
   systemClock,
 } from '@call-attribution/core';
-import { isLoopback } from '@call-attribution/core/settings';
-import { PushError } from './problems.ts';
-
-/** The options of every target. */
-export interface SendingOptions {
-  /** Sends a request. Default: `fetch` of Node.js. */
-  readonly fetch?: typeof fetch | undefined;
-  /** Where the time comes from. Default: the machine's clock. */
-  readonly clock?: Clock | undefined;
-  /** Ends the requests when it is aborted. */
-  readonly signal?: AbortSignal | undefined;
-}
+import { isLoopback, readSmallFile, systemCode } from '@call-attribution/core/settings';
+import { PushError } from './error.ts';
 
 /** What every request needs. */
 export interface Sending {
@@ -26,15 +16,18 @@ export interface Sending {
   readonly fetch: typeof fetch;
   /** Where the time comes from. Default: the machine's clock. */
   readonly clock: Clock;
-  /** Ends the requests when it is aborted. */
-  readonly signal?: AbortSignal | undefined;
+  /** Ends the requests when it is aborted. Default: nothing does. */
+  readonly signal: AbortSignal | null;
 }
 
+/** The options of every target. */
+export type SendingOptions = { readonly [N in keyof Sending]?: Sending[N] | undefined };
+
 /** The same with the defaults. */
-export const sendingOf = ({ clock = systemClock, signal, fetch: send = fetch }: SendingOptions): Sending => ({
-  fetch: send,
-  clock,
-  signal,
+export const sendingOf = ({ clock, signal, fetch: send }: SendingOptions): Sending => ({
+  fetch: send ?? fetch,
+  clock: clock ?? systemClock,
+  signal: signal ?? null,
 });
 
 /** A response that was read whole. */
@@ -57,6 +50,7 @@ export interface JsonRequest {
   readonly body?: string | undefined;
 }
 
+const sentLater = 'what was not sent is sent by the next run';
 const attemptMs = 60_000;
 const mostBytes = 4 * 1024 * 1024;
 
@@ -73,20 +67,26 @@ export async function sendJson(url: URL, request: JsonRequest, sending: Sending)
       headers: { accept: 'application/json', ...request.headers },
       ...(request.body === undefined ? {} : { body: request.body }),
       redirect: 'manual',
-      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+      signal: signal === null ? deadline : AbortSignal.any([signal, deadline]),
     });
     status = response.status;
     headers = Object.fromEntries(response.headers);
     text = await textOf(response);
   } catch (error) {
     signal?.throwIfAborted();
-    throw new PushError({ code: 'unreachable', host: url.host, reason: reasonOf(error, deadline) });
+    const reason = reasonOf(error, deadline);
+    throw new PushError(
+      'unreachable',
+      { message: `${url.host} cannot be reached: ${reason}`, hint: sentLater },
+      { reason },
+    );
   }
   const body = status >= 300 && status < 400 ? null : objectOf(text);
   if (body === null) {
     // A proxy or a load balancer says in HTML that it is overloaded.
     if (isPassing(status)) throw refused(url, { status });
-    throw new PushError({ code: 'unreadable_response', host: url.host, status });
+    const message = `${url.host} sent a response with status ${status} that cannot be read`;
+    throw new PushError('unreadable_response', { message, hint: sentLater }, { status });
   }
   return { status, headers, body };
 }
@@ -138,10 +138,10 @@ export async function sendSigned(
       failure = error;
     }
     mayBeTaken ||= isSent && !isUntaken(failure);
+    failure.mayBeTaken = mayBeTaken;
     const wait = retryDelay(retries, number, requested, Math.random);
-    if (!failure.isRetryable || number >= retries.attempts || wait > longestWait)
-      throw mayBeTaken ? new PushError(failure.problem, { mayBeTaken }) : failure;
-    await sleep(clock, wait, signal);
+    if (!failure.isRetryable || number >= retries.attempts || wait > longestWait) throw failure;
+    await sleep(clock, wait, signal ?? undefined);
   }
 }
 
@@ -153,9 +153,8 @@ const neverConnected: ReadonlySet<string> = new Set([
 ]);
 
 /** Does the failure of a request say that the tool has not taken it? */
-function isUntaken({ problem }: PushError): boolean {
-  if (problem.code === 'unreachable') return neverConnected.has(problem.reason);
-  return 'status' in problem && problem.status >= 300 && problem.status < 500;
+function isUntaken({ code, reason, status = 0 }: PushError): boolean {
+  return code === 'unreachable' ? neverConnected.has(reason) : status >= 300 && status < 500;
 }
 
 /** May the same request succeed later? */
@@ -163,20 +162,48 @@ const isPassing = (status: number): boolean => status === 429 || status >= 500;
 
 /** What a response says that is not a success: the name of its error, and its sentence without personal data. */
 export function refused(
-  url: URL,
+  { host }: URL,
   { status, mayBeTaken = false }: { readonly status: number; readonly mayBeTaken?: boolean },
-  reason?: unknown,
+  given?: unknown,
   detail?: unknown,
 ): PushError {
-  const problem = {
-    code: 'refused',
-    host: url.host,
-    status,
-    reason: String(reason ?? `HTTP ${status}`),
-    detail: redact(String(detail ?? '')).slice(0, 300),
-    mayPass: isPassing(status),
-  } as const;
-  return new PushError(problem, { mayBeTaken });
+  const reason = String(given ?? `HTTP ${status}`);
+  const said = redact(String(detail ?? '')).slice(0, 300);
+  const hint = refusalHints.get(reason);
+  const error = new PushError(
+    'refused',
+    {
+      message: `${host} refused the request: ${reason} (status ${status})${said === '' ? '' : `: ${said}`}`,
+      ...(hint === undefined ? {} : { hint }),
+    },
+    { reason, status, isRetryable: isPassing(status) },
+  );
+  error.mayBeTaken = mayBeTaken;
+  return error;
+}
+
+const expired = 'the credentials have expired or were revoked; create new ones';
+const refusalHints: ReadonlyMap<string, string> = new Map([
+  [
+    'PERMISSION_DENIED',
+    'give the user of the credentials access to the account, and enable the API in its project',
+  ],
+  ['UNAUTHENTICATED', expired],
+  ['invalid_grant', expired],
+]);
+
+/** The error for something of the destination that has another form than expected. */
+export const badDestination = (name: string, expected: string): PushError =>
+  new PushError('bad_destination', `${name} must be ${expected}`);
+
+/** The URL of an API that credentials may be sent to. */
+export function endpointOf(text: string): URL {
+  const url = safeUrl(text);
+  if (url !== null) return url;
+  throw badDestination(
+    `the endpoint ${JSON.stringify(text)}`,
+    'an https URL; plain http is for this machine only',
+  );
 }
 
 /** A URL that credentials may be sent to: https, or plain http on this machine. */
@@ -220,4 +247,53 @@ function reasonOf(error: unknown, deadline: AbortSignal): string {
   const cause = error.cause ?? error;
   const code = isJsonObject(cause) ? cause.code : undefined;
   return typeof code === 'string' ? code : error.message;
+}
+
+/** The text of a file of credentials. */
+export function readKeyFile(file: string): string {
+  try {
+    return readSmallFile(file).text;
+  } catch (error) {
+    const reason = systemCode(error);
+    throw new PushError('key_file_unreadable', `the key file ${file} cannot be read: ${reason}`, { reason });
+  }
+}
+
+/** An access token, and for how many seconds it is valid; NaN when the server does not say. */
+export interface Grant {
+  readonly token: string;
+  readonly seconds: number;
+}
+
+const usualSeconds = 3600;
+
+/** Returns an access token; the same one until a minute before it expires. `renew` gets another one. */
+export function keepToken(clock: Clock, exchange: () => Promise<Grant>): (renew: boolean) => Promise<string> {
+  let known: { readonly token: string; readonly until: number } | null = null;
+  return async (renew) => {
+    if (renew || known === null || known.until <= clock.now()) {
+      const { token, seconds } = await exchange();
+      const valid = Number.isFinite(seconds) ? seconds : usualSeconds;
+      known = { token, until: clock.now() + (valid - 60) * 1000 };
+    }
+    return known.token;
+  };
+}
+
+/** Asks a server for a token with a form. */
+export async function askForToken(
+  url: URL,
+  form: Readonly<Record<string, string>>,
+  sending: Sending,
+): Promise<JsonObject & { readonly token: string }> {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const body = new URLSearchParams(form).toString();
+  return granted(url, await sendJson(url, { method: 'POST', headers, body }, sending));
+}
+
+/** The answer of a token server, with the token. The description of an error may quote the account; its code says enough. */
+export function granted(url: URL, { status, body }: JsonResponse): JsonObject & { readonly token: string } {
+  const { access_token: token, error } = body;
+  if (status === 200 && typeof token === 'string' && token !== '') return { ...body, token };
+  throw refused(url, { status }, typeof error === 'string' ? error : undefined);
 }

@@ -1,6 +1,7 @@
 // Conversions sent to Google's Data Manager API or to Microsoft Advertising: credentials, batches, and what became of them.
 // Start with createDataManager() or createMicrosoftAds(); changesToPush() finds what is new, pushConversions() sends it.
 export { changesToPush, type PushChanges } from './changes.ts';
+export { PushError } from './error.ts';
 export { findGoogleCredentials, type GoogleCredentials, type GoogleKey } from './google-credentials.ts';
 export {
   createDataManager,
@@ -18,11 +19,5 @@ export {
   type MicrosoftKey,
   readMicrosoftCredentials,
 } from './microsoft.ts';
-export { PushError, type PushProblem } from './problems.ts';
-export {
-  type PushOptions,
-  type PushSummary,
-  pushConversions,
-  type RefusedCall,
-} from './push.ts';
+export { type PushOptions, type PushSummary, pushConversions, type RefusedCall } from './push.ts';
 export type { ChangeRefusal, ConversionChange, PushTarget } from './target.ts';

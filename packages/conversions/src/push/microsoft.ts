@@ -3,20 +3,22 @@ import { readJsonInput } from '@call-attribution/core/settings';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
 import type { ZodType } from 'zod';
 import {
+  askForToken,
+  badDestination,
+  endpointOf,
+  type Grant,
   isJsonObject,
   type JsonRequest,
+  keepToken,
+  readKeyFile,
   refused,
   type Sending,
   type SendingOptions,
   type SignedResponse,
-  safeUrl,
   sendingOf,
-  sendJson,
   sendSigned,
 } from './http.ts';
-import { PushError } from './problems.ts';
 import type { ChangeRefusal, ConversionChange, PushTarget } from './target.ts';
-import { type Grant, keepToken, readKeyFile } from './token.ts';
 
 /** The fields of a file of credentials of Microsoft Advertising. */
 export interface MicrosoftKey {
@@ -100,8 +102,8 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
   const { credentials, endpoint = 'https://campaign.api.bingads.microsoft.com' } = options;
   const { tokenEndpoint = 'https://login.microsoftonline.com' } = options;
   const sending = sendingOf(options);
-  const base = urlOf(endpoint);
-  const tokens = urlOf(tokenEndpoint);
+  const base = endpointOf(endpoint);
+  const tokens = endpointOf(tokenEndpoint);
   const token = keepToken(sending.clock, () => exchange(tokens, credentials, sending));
   const post = async (list: string, items: readonly object[]): Promise<ChangeRefusal[]> => {
     if (items.length === 0) return [];
@@ -133,12 +135,7 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
     most: 1_000,
     oneKind: true,
     async send(changes, { validateOnly, now }) {
-      if (validateOnly)
-        throw new PushError({
-          code: 'bad_destination',
-          name: 'the check',
-          expected: 'left out: Microsoft Advertising has none',
-        });
+      if (validateOnly) throw badDestination('the check', 'left out: Microsoft Advertising has none');
       const indexed = changes.map((change, index) => ({ change, index }));
       const adjusted = indexed.filter(({ change }) => change.entry.action !== 'add');
       const added = indexed.filter(({ change }) => change.entry.action === 'add');
@@ -162,21 +159,6 @@ const placed = (
     const index = part[refusal.index]?.index;
     return index === undefined ? [] : [{ ...refusal, index }];
   });
-
-function urlOf(endpoint: string): URL {
-  return (
-    safeUrl(endpoint) ??
-    fail({
-      code: 'bad_destination',
-      name: `the endpoint ${JSON.stringify(endpoint)}`,
-      expected: 'an https URL; plain http is for this machine only',
-    })
-  );
-}
-
-function fail(problem: ConstructorParameters<typeof PushError>[0]): never {
-  throw new PushError(problem);
-}
 
 const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
@@ -208,18 +190,14 @@ function adjustmentOf({ entry }: ConversionChange, now: number): object {
 async function exchange(tokens: URL, credentials: MicrosoftCredentials, sending: Sending): Promise<Grant> {
   const url = new URL('/common/oauth2/v2.0/token', tokens);
   const { clientId, clientSecret = '', refreshToken } = credentials.key();
-  const form = new URLSearchParams({
+  const form = {
     grant_type: 'refresh_token',
     client_id: clientId,
     refresh_token: refreshToken,
     scope,
     ...(clientSecret === '' ? {} : { client_secret: clientSecret }),
-  });
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const { status, body } = await sendJson(url, { method: 'POST', headers, body: form.toString() }, sending);
-  const { access_token: token, refresh_token: refresh, expires_in: seconds, error } = body;
-  if (status !== 200 || typeof token !== 'string')
-    throw refused(url, { status }, typeof error === 'string' ? error : undefined);
+  };
+  const { token, refresh_token: refresh, expires_in: seconds } = await askForToken(url, form, sending);
   if (typeof refresh === 'string') await credentials.keep(refresh);
   return { token, seconds: Number(seconds) };
 }
@@ -243,7 +221,7 @@ function failuresOf({ body }: SignedResponse): readonly unknown[] {
   return [body.Errors, body.OperationErrors, body.BatchErrors].filter(Array.isArray).flat();
 }
 
-function refusalOf(url: URL, response: SignedResponse): PushError {
+function refusalOf(url: URL, response: SignedResponse) {
   const [first] = failuresOf(response);
   return isJsonObject(first)
     ? refused(url, response, first.ErrorCode, first.Message)

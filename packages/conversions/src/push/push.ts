@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '@call-attribution/core/time';
 import type { LedgerEntry } from '../entry.ts';
 import type { Delivery, Ledger } from '../ledger/ledger.ts';
-import { PushError } from './problems.ts';
+import { PushError } from './error.ts';
 import type { ConversionChange, PushTarget } from './target.ts';
 
 /** A call that the tool refused. */
@@ -149,7 +149,7 @@ function* batchesOf(
 /** Is it certain that the tool has not taken a batch? That a second attempt was turned away says nothing about the first. */
 function isUntaken(error: unknown, isResent: boolean): boolean {
   if (!(error instanceof PushError) || error.mayBeTaken) return false;
-  return !isResent || (error.problem.code === 'refused' && error.problem.status === 400);
+  return !isResent || (error.code === 'refused' && error.status === 400);
 }
 
 interface Sent {

@@ -132,11 +132,6 @@ export async function startGoogleStub(): Promise<GoogleStub> {
           request.headers['metadata-flavor'] === 'Google' && searchParams.get('scopes') !== null;
         return isRight ? { status: 200, body: issue('metadata') } : { status: 403, body: {} };
       }
-      if (pathname === '/v1/projects/-/serviceAccounts/calls:generateAccessToken')
-        return {
-          status: 200,
-          body: { accessToken: (issue('impersonated') as { access_token: string }).access_token },
-        };
       const planned = trouble.shift()?.(request);
       if (planned) return { body: '', ...planned };
       if (!valid.has((request.headers.authorization ?? '').replace('Bearer ', '')))

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isCurrency, sheetFormats } from '@call-attribution/conversions';
+import { isCurrency, type SheetFormatName, sheetFormats } from '@call-attribution/conversions';
 import {
   accountNameForm,
   type Environment,
@@ -80,7 +80,7 @@ const fields = rules
       /^(?:\/[\w.~-]+)+\.(?:csv|tsv)$/,
       'must be a path of letters, digits, dots and dashes that ends in .csv or .tsv, such as /feeds/clicks.csv',
     ),
-    format: z.enum(Object.values(sheetFormats).map(({ name }) => name)),
+    format: z.enum(Object.keys(sheetFormats) as SheetFormatName[]),
     account: shaped(accountNameForm, 'must be an account ID, such as "101"'),
     window: days('14d or 2w'),
     timeZone: checked(isTimeZone, 'must be a time zone such as America/New_York'),
