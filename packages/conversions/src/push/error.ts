@@ -2,6 +2,7 @@ import {
   CallsError,
   type CodeTable,
   codeTable,
+  type ErrorDetails,
   type ErrorWords,
   nameErrors,
 } from '@call-attribution/core/errors';
@@ -23,14 +24,6 @@ const pushErrors = codeTable({
   },
 });
 
-/** Facts of a `PushError`. */
-interface PushFacts {
-  /** Name of the error at the tool or the system, such as `PERMISSION_DENIED`. */
-  readonly reason?: string;
-  readonly status?: number;
-  readonly isRetryable?: boolean;
-}
-
 /** Conversions could not be sent. It holds no credential and nothing about a caller. */
 export class PushError extends CallsError<keyof typeof pushErrors> {
   static override readonly codes: CodeTable = pushErrors;
@@ -46,7 +39,7 @@ export class PushError extends CallsError<keyof typeof pushErrors> {
   constructor(
     code: keyof typeof pushErrors,
     words: string | ErrorWords,
-    { reason = '', ...facts }: PushFacts = {},
+    { reason = '', ...facts }: ErrorDetails & { readonly reason?: string } = {},
   ) {
     const isOfKeys = facts.status === 401 || facts.status === 403;
     super(code, words, { ...facts, ...(isOfKeys ? { kind: 'keys' } : {}) });

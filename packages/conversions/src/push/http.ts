@@ -10,25 +10,25 @@ import {
 import { isLoopback, readSmallFile, systemCode } from '@call-attribution/core/settings';
 import { PushError } from './error.ts';
 
-/** What every request needs. */
-export interface Sending {
+/** The options of every target. */
+export interface SendingOptions {
   /** Sends a request. Default: `fetch` of Node.js. */
-  readonly fetch: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
   /** Where the time comes from. Default: the machine's clock. */
-  readonly clock: Clock;
+  readonly clock?: Clock | undefined;
   /** Ends the requests when it is aborted. Default: nothing does. */
-  readonly signal: AbortSignal | null;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** The options of every target. */
-export type SendingOptions = { readonly [N in keyof Sending]?: Sending[N] | undefined };
-
 /** The same with the defaults. */
-export const sendingOf = ({ clock, signal, fetch: send }: SendingOptions): Sending => ({
+export const sendingOf = ({ clock, signal, fetch: send }: SendingOptions) => ({
   fetch: send ?? fetch,
   clock: clock ?? systemClock,
   signal: signal ?? null,
 });
+
+/** What every request needs. */
+export type Sending = ReturnType<typeof sendingOf>;
 
 /** A response that was read whole. */
 export interface JsonResponse {
