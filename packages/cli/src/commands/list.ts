@@ -93,12 +93,14 @@ export const list = command({
     };
     const versions = accounts.map(({ settings }) => settings.apiVersion.value);
     const usual = isTable
-      ? input.fieldsNamed(usualFields).filter((field) => versions.some((version) => field[version] !== null))
+      ? input
+          .fieldsNamed(Object.keys(usualFields))
+          .filter((field) => versions.some((version) => field[version] !== null))
       : [...new Set(versions.flatMap(input.fieldsOf))];
     const columns = [
       ...(several ? [{ key: 'account', title: 'account', min: 12, rank: -1 }] : []),
       ...(chosen ?? usual).map((field, at) =>
-        columnOf(field, chosen === null ? keptLongest.indexOf(field.name) : at),
+        columnOf(field, chosen === null ? (usualFields[field.name] ?? 9) : at),
       ),
     ];
     // A reader of the file has not seen what was said when it was written.
@@ -116,17 +118,11 @@ export const list = command({
 const unordered =
   'the server does not list calls in the order of time, so later ones may be missing; narrow the time with --from';
 
-// The fields that say most about a call.
-const usualFields = [
-  ...['date_added', 'sid', 'ani', 'talk_minutes', 'channel'],
-  ...['ppc_campaign', 'phone_label', 'referrer', 'ppc_status'],
-];
-
-// Which of them are kept longest on a narrow terminal.
-const keptLongest = [
-  ...['date_added', 'talk_minutes', 'ani', 'ppc_campaign', 'sid'],
-  ...['channel', 'phone_label', 'referrer', 'ppc_status'],
-];
+// The fields that say most about a call; on a narrow terminal those with the highest number go first.
+const usualFields: Readonly<Record<string, number>> = {
+  ...{ date_added: 0, sid: 4, ani: 2, talk_minutes: 1, channel: 5 },
+  ...{ ppc_campaign: 3, phone_label: 6, referrer: 7, ppc_status: 8 },
+};
 
 // A truncated time, number or id is useless, so such a column is dropped rather than narrowed.
 function columnOf({ name, type, isId, mask }: FieldSpec, rank: number): RowColumn {
@@ -148,6 +144,10 @@ async function follow(args: Args, io: Io): Promise<number> {
   const context = input.contextOf(settings, io);
   const typed = input.filterOf(args, context);
   const start = input.rangeOf(args, context).from;
+  if (start === null && context.timeZone === null)
+    throw new UsageError('--follow begins with the calls of the last hour, and needs a time zone for it', {
+      hints: ['add --time-zone America/New_York (the time zone of the account), or --from with a date'],
+    });
   const from = start ?? input.readRange({ period: 'last 1 hour' }, context).from;
   const filter = start === null ? input.withinRange(typed, { from, to: null }) : typed;
   const client = await input.openClient(settings, io);

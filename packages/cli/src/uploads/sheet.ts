@@ -60,7 +60,7 @@ export async function exportSheet(
         [csvLine(['sid', 'date_added', 'reason', 'what it means']), ...left],
         io,
       );
-    const written = { sheet: !changes || rows.length > 0, adjustments: (changes?.adjust.length ?? 0) > 0 };
+    const written = { sheet: rows.length > 0, adjustments: (changes?.adjust.length ?? 0) > 0 };
     sayNotes(request, written, io);
     return await verdict;
   } finally {

@@ -65,7 +65,7 @@ const cases: [string, string, () => string[], RegExp][] = [
   ['calls.json.gz', '40k', () => ['export', '-o', 'calls.json.gz', ...all], /calls\.json\.gz: no space left/],
   [
     'calls.parquet',
-    '200k',
+    '80k',
     () => ['export', '-o', 'calls.parquet', ...all],
     /calls\.parquet\S*: no space left/,
   ],
