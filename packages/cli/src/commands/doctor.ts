@@ -24,7 +24,6 @@ export const doctor = command({
     ['calls doctor --all-accounts --json', 'for monitoring, with each account of calls.config.json'],
   ],
   async run(args, io) {
-    if (args.flag('offline')) return (await import('../doctor/status.ts')).showStatus(args, io);
     return (await import('../doctor/doctor.ts')).doctor(args, io);
   },
 });

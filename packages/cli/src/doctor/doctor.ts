@@ -1,29 +1,71 @@
-import { dirname } from 'node:path';
-import type { Settings } from '@call-attribution/mcp-server/settings';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Client } from '@call-attribution/core';
+import { propertyOf } from '@call-attribution/core/errors';
+import { type Settings, userConfigFile } from '@call-attribution/mcp-server/settings';
+import { describeCopy } from '@call-attribution/node-stream/copies';
+import { nearest } from '@call-attribution/query-dsl/nearest';
+import { storeName } from '@call-attribution/store';
 import type { Args, Handler } from '../args.ts';
-import { readStoredSettings } from '../config/settings.ts';
+import { readFileSettings, readSettings, readStoredSettings } from '../config/settings.ts';
+import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { typedAccounts } from '../input/accounts.ts';
-import type { Io } from '../io.ts';
-import { connections } from './connection.ts';
-import { type Finding, ok, showFindings } from './findings.ts';
-import { disk, proxy, variables, versions, withClock } from './machine.ts';
-import { configuredStore, storeFound } from './stores.ts';
+import { explain } from '../failures/explain.ts';
+import { tryDoctor } from '../failures/request.ts';
+import { configuredAccounts, typedAccounts } from '../input/accounts.ts';
+import { openClient, refuseUnchosen } from '../input/connect.ts';
+import { type Io, show, write } from '../io.ts';
+import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
+import { bytes, count, duration, plural, span } from '../terminal/numbers.ts';
+import { styleFor, widthOf } from '../terminal/style.ts';
+import { wrap } from '../terminal/width.ts';
+import { version } from '../version.ts';
+
+/** The result of one item. */
+interface Finding {
+  /** The account of the configuration file; absent when there is only one. */
+  readonly account?: string;
+  readonly item: string;
+  readonly state: 'ok' | 'note' | 'wrong';
+  readonly text: string;
+  /** What to change. */
+  readonly fix?: string;
+}
+
+const finding =
+  (state: Finding['state']) =>
+  (item: string, text: string, fix = ''): Finding => ({ item, state, text, ...(fix ? { fix } : {}) });
+
+/** What is as it should be, what is worth knowing and stops nothing, and what has to change. */
+const [ok, note, wrong] = [finding('ok'), finding('note'), finding('wrong')];
+
+/** What was found of some items, and the exit status that they leave. */
+interface Found {
+  readonly findings: readonly Finding[];
+  readonly status: number;
+}
 
 /** `calls doctor`: the machine, the stores, the settings and the connection of each account, and what to change. */
 export const doctor: Handler = async (args, io) => {
-  const settings = settingsOrNull(args, io);
+  if (args.flag('offline')) return offline(args, io);
+  let settings: Settings | null = null;
+  try {
+    settings = readStoredSettings(null, args, io);
+  } catch {
+    // What is wrong with them is found when the connection is tried.
+  }
   const [connected, clock] = await withClock(io, () => connections(args, io));
   const findings: Finding[] = [versions(), ...variables(io)];
   const folders = new Set([io.cwd]);
   if (settings !== null) {
-    findings.push(proxy(settings, io), ...clock, ...accounts(settings, args));
-    const store = configuredStore(settings, args, io);
-    if (store !== null && 'path' in store && store.path !== null) folders.add(dirname(store.path));
-    if (store === null)
-      findings.push(ok('store', 'none: CALLS_STORE is not set, so questions go to the API'));
-    else if ('state' in store) findings.push(store);
-    else findings.push(...(await storeFound(store, settings, io)).findings);
+    findings.push(proxy(settings, io), ...clock);
+    const names = settings.accounts.map(({ name }) => name);
+    const each = typedAccounts(args) === null ? 'add --all-accounts to check each of them' : '';
+    if (names.length > 0) findings.push(ok('accounts', names.join(', '), each));
+    const store = await storeFound(settings, args, io);
+    if (store.path !== null) folders.add(dirname(store.path));
+    findings.push(...store.findings);
   }
   for (const folder of folders) findings.push(disk(folder, io));
   findings.push(...connected.findings);
@@ -32,17 +74,314 @@ export const doctor: Handler = async (args, io) => {
   return showFindings(findings, status === exitCodes.ok && isWrong ? exitCodes.failed : status, args, io);
 };
 
-/** The settings outside of accounts. What is wrong with them is found when the connection is tried. */
-function settingsOrNull(args: Args, io: Io): Settings | null {
+/** `calls doctor --offline`: what is configured, which copies there are, how fresh and how whole they are. Asks no server of the API. */
+async function offline(args: Args, io: Io): Promise<number> {
+  const settings = readFileSettings(args, io);
+  const { accounts, problems } = settings;
+  // Of several accounts each has its own settings.
+  const isUnchosen = settings.account === null && accounts.length > 0;
+  const store = await storeFound(settings, args, io);
+  const findings = [
+    ...settingsFound(settings, io).filter(({ state }) => !isUnchosen || state !== 'wrong'),
+    ...problems.map(({ message, hint }) => wrong('settings', message, hint)),
+    ...(accounts.length > 0 ? [ok('accounts', accounts.map(({ name }) => name).join(', '))] : []),
+    ...store.findings,
+  ];
+  return showFindings(findings, problems.length > 0 ? exitCodes.usage : store.status, args, io);
+}
+
+/** Shows what was found, with what to do about it. Returns the exit status. */
+async function showFindings(
+  findings: readonly Finding[],
+  exitCode: number,
+  args: Args,
+  io: Io,
+): Promise<number> {
+  if (args.flag('json')) {
+    await write(io.stdout, `${JSON.stringify({ ok: exitCode === exitCodes.ok, findings }, null, 2)}\n`);
+    return exitCode;
+  }
+  const style = styleFor(io.stdout, io.env);
+  const marks = { ok: style.green('ok   '), note: style.yellow('note '), wrong: style.red('wrong') };
+  const width = Math.max(...findings.map((finding) => finding.item.length));
+  const indent = ' '.repeat(width + 9);
+  const space = Math.max(20, (widthOf(io.stdout, io.env) ?? Number.POSITIVE_INFINITY) - indent.length - 2);
+  let shownOf: string | undefined;
+  for (const { account, item, state, text, fix } of findings) {
+    if (account !== shownOf) await show(io, [style.bold(account ?? '')]);
+    shownOf = account;
+    const [first = '', ...more] = wrap(text, space + 2);
+    await show(io, [
+      `${marks[state]}  ${item.padEnd(width)}  ${first}`,
+      ...more.map((line) => indent + line),
+    ]);
+    if (!fix) continue;
+    const [what = '', ...rest] = wrap(fix, space);
+    await show(io, [`${indent}${style.dim('→')} ${what}`, ...rest.map((line) => `${indent}  ${line}`)]);
+  }
+  return exitCode;
+}
+
+const oldestNode = [20, 19] as const;
+
+/** The versions of the programs. */
+function versions(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const isOld = major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]);
+  const text = `calls ${version}, Node.js ${process.versions.node} on ${process.platform} ${process.arch}`;
+  return isOld ? wrong('versions', text, 'install Node.js 20.19 or later') : ok('versions', text);
+}
+
+const known = [
+  ...['BASE_URL', 'LEGACY_BASE_URL', 'API_VERSION', 'TIME_ZONE', 'STORE', 'CONFIG'],
+  ...['ACCESS_KEY', 'SECRET_KEY', 'BEARER_TOKEN'].flatMap((name) => [name, `${name}_FILE`]),
+].map((name) => `CALLS_${name}`);
+
+/** Variables whose names are misspelled: they are silently ignored everywhere else. */
+function variables({ env }: Io): Finding[] {
+  return Object.keys(env).flatMap((name) => {
+    if (!name.startsWith('CALLS_') || known.includes(name)) return [];
+    const near = nearest(name, known);
+    // CALLS_BERLIN_ACCESS_KEY is a variable that an account names.
+    if (near === undefined || Math.abs(near.length - name.length) > 2) return [];
+    return [note('variables', `${name} is not read by calls`, `did you mean ${near}?`)];
+  });
+}
+
+/** The proxy that requests go through. */
+function proxy({ baseUrl }: Settings, { env }: Io): Finding {
+  const scheme = baseUrl?.value.startsWith('http:') ? 'HTTP_PROXY' : 'HTTPS_PROXY';
+  const address = (env[scheme.toLowerCase()] ?? env[scheme] ?? '').trim();
+  const except = (env.no_proxy ?? env.NO_PROXY ?? '').trim();
+  if (address === '') return ok('proxy', `none: ${scheme} is not set`);
+  if (!URL.canParse(address))
+    return wrong('proxy', `${scheme} is not a URL`, 'write it as http://proxy.example:3128');
+  return ok('proxy', `${new URL(address).origin} (${scheme})${except ? `, except for ${except}` : ''}`);
+}
+
+const clockTolerance = 60_000;
+
+/**
+ * Runs something that sends requests, and compares the clock of this machine with the Date header of what the server responds.
+ * There is no finding when nothing was responded.
+ */
+async function withClock<T>(io: Io, run: () => Promise<T>): Promise<[T, Finding[]]> {
+  let lag: number | null = null;
+  const listener = (message: unknown): void => {
+    const sent = Date.parse(dateIn(message) ?? '');
+    if (!Number.isNaN(sent)) lag = io.clock.now() - sent;
+  };
+  subscribe('undici:request:headers', listener);
   try {
-    return readStoredSettings(null, args, io);
-  } catch {
-    return null;
+    const result = await run();
+    return [result, lag === null ? [] : [clockFound(lag)]];
+  } finally {
+    unsubscribe('undici:request:headers', listener);
   }
 }
 
-function accounts({ accounts }: Settings, args: Args): Finding[] {
-  if (accounts.length === 0) return [];
-  const fix = typedAccounts(args) === null ? 'add --all-accounts to check each of them' : undefined;
-  return [ok('accounts', accounts.map(({ name }) => name).join(', '), fix)];
+/** The Date header in a message of undici, whose headers are names and values in turn. */
+function dateIn(message: unknown): string | undefined {
+  const headers = propertyOf(propertyOf(message, 'response'), 'headers');
+  const texts = Array.isArray(headers) ? headers.map(String) : [];
+  const at = texts.findIndex((name, at) => at % 2 === 0 && name.toLowerCase() === 'date');
+  return at < 0 ? undefined : texts[at + 1];
+}
+
+function clockFound(lag: number): Finding {
+  if (Math.abs(lag) <= clockTolerance) return ok('clock', 'agrees with that of the server');
+  const off = `${duration(Math.abs(lag))} ${lag > 0 ? 'fast' : 'slow'}`;
+  return note(
+    'clock',
+    `${off}, compared with that of the server: times such as 7d or now are off by that`,
+    'set the clock of this machine, for example with NTP',
+  );
+}
+
+const littleSpace = { wrong: 100e6, note: 1e9 };
+
+/** The free space of a folder. */
+function disk(folder: string, io: Io): Finding {
+  let free: number;
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    free = bavail * bsize;
+  } catch {
+    return note('disk', `${folder} does not exist`, 'create it before calls writes there');
+  }
+  const text = `${bytes(free)} free in ${folder === io.cwd ? 'the current folder' : folder}`;
+  if (free >= littleSpace.note) return ok('disk', text);
+  const found = free < littleSpace.wrong ? wrong : note;
+  return found('disk', text, 'make space: an export and a sync need as much as they write');
+}
+
+/**
+ * What is in the store that options and settings name: which accounts, how fresh and how whole each is. Nothing is created, and the API is
+ * not asked. The exit status is that of a copy that is not whole where one is not.
+ */
+async function storeFound(
+  settings: Settings,
+  args: Args,
+  io: Io,
+): Promise<Found & { readonly path: string | null }> {
+  const { ok: status, incomplete } = exitCodes;
+  let store: ChosenStore | null;
+  try {
+    store = chooseStore(args, settings, io);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const finding = wrong('store', error.message, error.hints.join('; '));
+    return { findings: [finding], status: incomplete, path: null };
+  }
+  if (store === null) {
+    const text = 'none: CALLS_STORE is not set, so questions go to the API';
+    const finding = note('store', text, 'calls sync --store sqlite:calls.db makes one');
+    return { findings: [finding], status, path: null };
+  }
+  const { path } = store;
+  const shown = storeName(store.typed);
+  const sync = `calls sync --store ${shown}`;
+  const file = path === null ? null : statSync(path, { throwIfNoEntry: false });
+  if (file === undefined)
+    return { findings: [note('store', `${shown} does not exist yet`, `${sync} creates it`)], status, path };
+  try {
+    const opened = await openChosen(store, settings, { readOnly: true });
+    try {
+      const { accounts } = await opened.sizes();
+      const each: Finding[] = [];
+      for (const { account, calls, newest, syncedAt } of accounts) {
+        const verdict = await opened.verdict(account);
+        const name = settings.accounts.find(({ id }) => id === account)?.name ?? account;
+        const age = syncedAt === null ? 'never synced' : `synced ${span(io.clock.now() - syncedAt)} ago`;
+        const facts = `${plural(calls, 'call')}${newest === null ? '' : ` up to ${newest}`}, ${age}`;
+        const lacks = verdict === null ? 'nothing was synced yet' : describeCopy(verdict);
+        each.push(
+          lacks === null ? ok(name, `${facts}, whole`) : note(name, `${facts}; ${lacks}`, `${sync} goes on`),
+        );
+      }
+      const sum = accounts.reduce((sum, { calls }) => sum + calls, 0);
+      const size = file === null ? '' : `, ${bytes(file.size)}`;
+      const text = `${shown}: ${plural(sum, 'call')} of ${plural(accounts.length, 'account')}${size}`;
+      const head = accounts.length > 0 ? ok('store', text) : note('store', text, `${sync} fills it`);
+      const isWhole = each.every(({ state }) => state === 'ok');
+      return { findings: [head, ...each], status: isWhole ? status : incomplete, path };
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    const { message, hints } = await explain(error);
+    const finding = wrong('store', `${shown}: ${message}`, hints.join('; '));
+    return { findings: [finding], status: incomplete, path };
+  }
+}
+
+/** The settings of each chosen account, and what the server responds to them. Returns the exit status with the findings. */
+async function connections(args: Args, io: Io): Promise<Found> {
+  const names = typedAccounts(args);
+  if (names === null) return connection(() => readSettings(args, io), io);
+  const accounts =
+    names === 'all' ? readStoredSettings(null, args, io).accounts.map(({ name }) => name) : names;
+  if (accounts.length === 0) configuredAccounts(names, args, io);
+  const findings: Finding[] = [];
+  let status: number = exitCodes.ok;
+  for (const account of accounts) {
+    const read = () => configuredAccounts([account], args, io)[0]?.settings ?? readSettings(args, io);
+    const found = await connection(read, io);
+    findings.push(...found.findings.map((finding) => ({ account, ...finding })));
+    if (status === exitCodes.ok) status = found.status;
+  }
+  return { findings, status };
+}
+
+/** Goes on until something is wrong: without settings there are no keys to try, and without keys no calls. */
+async function connection(read: () => Settings, io: Io): Promise<Found> {
+  const findings: Finding[] = [];
+  let item = 'settings';
+  let client: Client | null = null;
+  try {
+    const settings = read();
+    refuseUnchosen(settings);
+    findings.push(...settingsFound(settings, io));
+    if (settings.baseUrl === null) return { findings, status: exitCodes.usage };
+    item = 'keys';
+    client = await openClient(settings, io);
+    const { signal } = io;
+    item = 'list';
+    const { records } = await client.listCalls({ rows: 1, signal });
+    const found = records.length > 0 ? 'the server responds with a call' : 'the account has no calls yet';
+    findings.push(ok(item, found));
+    item = 'count';
+    const { total, source } = await client.countCalls({ signal });
+    const without = client.version === 'v3' ? ', not including call extensions' : '';
+    findings.push(ok(item, `${count(total)} calls${without} (${source})`));
+    item = 'sms';
+    if (settings.legacyBaseUrl === null) {
+      findings.push(note(item, 'skipped: CALLS_LEGACY_BASE_URL is not set', 'only calls sms needs it'));
+    } else {
+      const numbers = (await client.listSmsNumbers({ signal })).filter(({ smsEnabled }) => smsEnabled);
+      findings.push(ok(item, `${count(numbers.length)} SMS-enabled numbers`));
+    }
+    return { findings, status: exitCodes.ok };
+  } catch (error) {
+    if (io.signal.aborted) throw error;
+    const { message, hints, exitCode } = await explain(error);
+    // Not the hint to run calls doctor, which is what the user just did.
+    const fix = hints.filter((hint) => hint !== tryDoctor).join('; ');
+    findings.push(wrong(item, message, fix));
+    return { findings, status: exitCode };
+  } finally {
+    await client?.close();
+  }
+}
+
+/** The configuration file that was read. One in the current folder is read only where it is named, which is easily missed. */
+function fileFound({ file }: Settings, { cwd, env }: Io): Finding {
+  const here = 'calls.config.json';
+  const hint = existsSync(join(cwd, here)) && file?.path !== join(cwd, here);
+  const fix = hint ? `--config ${here} reads the one in this folder` : undefined;
+  if (file === null)
+    return note(
+      'file',
+      `there is no ${userConfigFile(env) ?? here}; only options and environment are used`,
+      fix,
+    );
+  if (file.isExposed)
+    return note(
+      'file',
+      `${file.path} has a key in it, and other users can read it`,
+      `chmod 600 ${file.path}`,
+    );
+  return fix === undefined ? ok('file', file.path) : note('file', file.path, fix);
+}
+
+/** What is configured, and where it comes from. */
+function settingsFound(settings: Settings, io: Io): Finding[] {
+  const { baseUrl, apiVersion, timeZone } = settings;
+  const secrets = [
+    ['accessKey', 'access key'],
+    ['secretKey', 'secret key'],
+    ['bearerToken', 'bearer token'],
+  ] as const;
+  return [
+    fileFound(settings, io),
+    baseUrl === null
+      ? wrong(
+          'URL',
+          'not set',
+          'calls init asks for it and keeps it; or set CALLS_BASE_URL, or use --base-url',
+        )
+      : ok('URL', `${baseUrl.value} (${baseUrl.from})`),
+    ok('version', `${apiVersion.value} (${apiVersion.from})`),
+    ...secrets.flatMap(([name, item]) => {
+      const secret = settings.secret(name);
+      return secret === null ? [] : [ok(item, `set (${secret.from})`)];
+    }),
+    timeZone === null
+      ? note(
+          'time zone',
+          'not set; times such as 7d and upload sheets need it',
+          'set CALLS_TIME_ZONE to the time zone of the account',
+        )
+      : ok('time zone', `${timeZone.value} (${timeZone.from})`),
+  ];
 }

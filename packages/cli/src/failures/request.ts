@@ -5,6 +5,9 @@ import { exitCodes, exitOf } from '../exit-codes.ts';
 /** Does the command that failed have this option? Only such options are advised. */
 export type HasOption = (name: string) => boolean;
 
+/** The hint of whatever may be a fault of the configuration. */
+export const tryDoctor = 'run calls doctor to try the configuration item by item';
+
 /** What `calls` says about a request that failed: what core says, with the options and commands of `calls`. */
 export function explainRequest(error: CallsError, has: HasOption): CliError {
   const { requestId } = error;
@@ -17,7 +20,7 @@ export function explainRequest(error: CallsError, has: HasOption): CliError {
     cause: error,
     hints: [
       ...hints,
-      ...(mayBeSetup ? ['run calls doctor to try the configuration item by item'] : []),
+      ...(mayBeSetup ? [tryDoctor] : []),
       ...(requestId === undefined || nowhere
         ? []
         : [`request ID, for the support of the server: ${requestId}`]),
