@@ -21,7 +21,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof ClosedPipe) return exitCodes.ok;
     // After Ctrl-C, any other error is a consequence of it.
     const shown = io.signal.aborted && !(error instanceof CliError) ? new Interrupted() : error;
-    const { report } = await import('./failures/explain.ts');
+    const { report } = await import('./failures.ts');
     return report(shown, io, { debug: argv.includes('--debug') || argv.includes('-v'), has });
   }
 }

@@ -8,7 +8,7 @@ import { takeEnvironment } from '@call-attribution/core/environment';
 import { connectionOf, readSettings } from '@call-attribution/mcp-server/settings';
 import { createCallStream, syncInto } from '@call-attribution/node-stream';
 import { openStore } from '@call-attribution/store';
-import { explain } from '../src/failures/explain.ts';
+import { explain } from '../src/failures.ts';
 import { storeUrl } from '../src/stores/open.ts';
 
 const env = takeEnvironment();

@@ -8,7 +8,7 @@ import {
 import type { Handler } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { report } from '../failures/explain.ts';
+import { report } from '../failures.ts';
 import { type Io, say, show } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';

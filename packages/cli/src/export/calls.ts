@@ -13,7 +13,7 @@ import { fileSink } from '@call-attribution/node-stream/sinks';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { Args } from '../args.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
-import { explain } from '../failures/explain.ts';
+import { explain } from '../failures.ts';
 import { withWayOut } from '../input/bad-records.ts';
 import { isCopy } from '../input/copy-source.ts';
 import { readFields } from '../input/fields.ts';

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { type Client, createClient, createLimiter } from '@call-attribution/core';
-import { CallsError } from '@call-attribution/core/errors';
 import {
   type CredentialSource,
   credentialsFrom,
@@ -16,7 +15,6 @@ import {
 import type { Args } from '../args.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { fleetFailure } from '../failures/fleet.ts';
 import { type Io, say } from '../io.ts';
 import { refusePassword, storeUrl } from '../stores/open.ts';
 import { untilOpen } from '../syncing/repeat.ts';
@@ -73,11 +71,7 @@ export async function openShared(
 export function targetAt(into: string, io: Io): Promise<Target> {
   const folder = /^folder:(.+)$/.exec(into)?.[1];
   return whileWaiting('waiting for the target', () =>
-    openTarget(folder === undefined ? storeUrl(into, io) : `folder:${resolve(io.cwd, folder)}`, io.env).catch(
-      (error: unknown) => {
-        throw CallsError.is(error) && error.name === 'StoreError' ? fleetFailure(error) : error;
-      },
-    ),
+    openTarget(folder === undefined ? storeUrl(into, io) : `folder:${resolve(io.cwd, folder)}`, io.env),
   );
 }
 

@@ -4,7 +4,7 @@ import { type DeadRecord, StreamError } from '@call-attribution/node-stream';
 import type { Args } from '../args.ts';
 import { CliError, systemCode, unfitValue } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { explain } from '../failures/explain.ts';
+import { explain } from '../failures.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
 

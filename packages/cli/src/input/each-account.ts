@@ -2,7 +2,7 @@ import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { Args } from '../args.ts';
 import { CliError, ClosedPipe, Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { explain, report } from '../failures/explain.ts';
+import { explain, report } from '../failures.ts';
 import { type Io, say } from '../io.ts';
 
 /** An account that a command works on. */

@@ -1,7 +1,7 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { type CliError, Interrupted } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { explain } from '../failures/explain.ts';
+import { explain } from '../failures.ts';
 import { type Io, say } from '../io.ts';
 import { duration } from '../terminal/numbers.ts';
 import { pause } from '../terminal/waiting.ts';

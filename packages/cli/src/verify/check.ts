@@ -4,7 +4,7 @@ import type { TimeSlice } from '@call-attribution/node-stream';
 import type { Receipt } from '@call-attribution/node-stream/receipts';
 import type { Args } from '../args.ts';
 import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
-import { explain } from '../failures/explain.ts';
+import { explain } from '../failures.ts';
 import type { Io } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
 

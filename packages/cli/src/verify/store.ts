@@ -8,7 +8,7 @@ import { type Filter, parse } from '@call-attribution/query-dsl';
 import { markUnread, type Store, selectionOf } from '@call-attribution/store';
 import { readFileSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
-import { explain } from '../failures/explain.ts';
+import { explain } from '../failures.ts';
 import { leavesExtensions, withExtensions, withinRange } from '../input/filter.ts';
 import { openChosen, refusePassword, storeUrl } from '../stores/open.ts';
 import { count, plural } from '../terminal/numbers.ts';
