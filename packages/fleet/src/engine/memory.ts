@@ -3,7 +3,6 @@ import {
   type Engine,
   type JobCard,
   joining,
-  type NotedTrouble,
   type SeenTicket,
   type Turn,
   troubleAfter,
@@ -17,7 +16,7 @@ type Held = SeenTicket & { readonly turn: string | null };
 
 /**
  * An engine in the memory of one process, which needs no server. Accounts have their turns one after the other; one with trouble is tried
- * twice more once all others are read, then set aside, or, in a job with `every`, read with all others again.
+ * twice more once all others are read, then set aside: for good, or, in a job with `every`, until all are read again.
  *
  * @example
  * const worker = createWorker({ job, engine: memoryEngine(), target, credentials, name: 'w1' });
@@ -47,16 +46,20 @@ export function memoryEngine(clock: Pick<Clock, 'now'> = systemClock): Engine {
       workers.set(worker.name, worker);
     },
     async take(most) {
-      const due = [...held.values()].filter(({ state, dueAt }) => state === 'open' && dueAt <= clock.now());
-      const isQuiet = ({ trouble }: Held): boolean => trouble === null;
-      const isFirstRead =
-        due.some(isQuiet) || [...held.values()].some((one) => one.state === 'active' && isQuiet(one));
-      return (isFirstRead ? due.filter(isQuiet) : due).slice(0, most).map((ticket) => {
-        turns += 1;
-        const id = String(turns);
-        held.set(ticket.account, { ...ticket, state: 'active', turn: id });
-        return { account: ticket.account, note: ticket.note, trouble: ticket.trouble, id, attempt: 0 };
-      });
+      const isDue = ({ state, dueAt }: Held): boolean => state === 'open' && dueAt <= clock.now();
+      const isWell = ({ trouble }: Held): boolean => trouble === null;
+      const next = [...held.values()].filter((one) => isDue(one) || one.state === 'active');
+      // Those with trouble come once nobody else is left.
+      const chosen = next.some(isWell) ? next.filter(isWell) : next;
+      return chosen
+        .filter(isDue)
+        .slice(0, most)
+        .map((ticket) => {
+          turns += 1;
+          const id = String(turns);
+          held.set(ticket.account, { ...ticket, state: 'active', turn: id });
+          return { account: ticket.account, note: ticket.note, trouble: ticket.trouble, id, attempt: 0 };
+        });
     },
     async keep(kept, worker) {
       workers.set(worker.name, worker);
@@ -70,13 +73,12 @@ export function memoryEngine(clock: Pick<Clock, 'now'> = systemClock): Engine {
     },
     async fail(turn, given) {
       if (!hasTurn(turn)) return 'lost';
-      const trouble: NotedTrouble = troubleAfter(turn, given, clock.now());
+      const trouble = troubleAfter(turn, given, clock.now());
       const isLast = trouble.kind === 'credential' || trouble.tries >= mostTries;
-      const isAside = isLast && every === null;
+      const state = isLast && every === null ? 'aside' : 'open';
       const wait = isLast ? (every ?? 0) : trouble.tries * 1_000;
-      const { account, note } = turn;
-      putLast({ account, note, trouble, state: isAside ? 'aside' : 'open', dueAt: clock.now() + wait });
-      return isAside ? 'aside' : 'later';
+      putLast({ account: turn.account, note: turn.note, trouble, state, dueAt: clock.now() + wait });
+      return isLast ? 'aside' : 'later';
     },
     async again(accounts) {
       for (const account of accounts) {

@@ -243,7 +243,7 @@ class FleetWorker implements Worker {
   #begin(turn: Turn): void {
     const open: OpenTurn = { turn, stop: new AbortController(), done: Promise.resolve() };
     this.#open.set(turn.id, open);
-    open.done = this.#run(open).finally(() => {
+    open.done = this.#work(open).finally(() => {
       this.#open.delete(turn.id);
       this.#isChanged = true;
       this.#wake();
@@ -251,7 +251,7 @@ class FleetWorker implements Worker {
   }
 
   /** A turn from its begin to its end, which says what becomes of the ticket. */
-  async #run({ turn, stop }: OpenTurn): Promise<void> {
+  async #work({ turn, stop }: OpenTurn): Promise<void> {
     const { engine, job, name } = this.#options;
     const startedAt = this.#now();
     const done = { calls: 0, requests: 0 };
