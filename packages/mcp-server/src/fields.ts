@@ -2,8 +2,8 @@ import { type FieldSpec, fields, type Version } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
 import { type QuestionField, questionFields, touches } from '@call-attribution/questions';
 import { hiddenMark, isPseudonym, type MaskedCall } from './privacy/mask.ts';
-import { cleanText, cutText, fence } from './privacy/text.ts';
-import { ToolError } from './text/failures.ts';
+import { cleanText, cutText, fence, quotable } from './privacy/text.ts';
+import { didYouMean, invalid } from './text/failures.ts';
 
 // The fields of calls by their names, and their values as agents see them.
 
@@ -93,13 +93,22 @@ function unknownField(
   version: Version,
   name: string,
 ): never {
-  const groups = fieldGroups;
+  const help = `Use field names or the groups ${fieldGroups.join(', ')}; describe_data lists every field.`;
   if (ofQuestions.has(toName(name)) && !findField(all, name))
-    throw new ToolError({ code: 'derived_field', name });
-  if (findField(all, name)) throw new ToolError({ code: 'field_of_other_version', name, version, groups });
+    throw invalid(
+      'derived_field',
+      `A call has no "${quotable(name)}": it follows from other fields.`,
+      'analyze_calls groups by it, where and measures take it, describe_data describes it.',
+    );
+  if (findField(all, name))
+    throw invalid(
+      'unknown_field',
+      `The field "${quotable(name)}" does not exist in ${version} of the API.`,
+      help,
+    );
   const known = available.flatMap((spec) => [spec.name, ...(spec.otherNames ?? [])]);
-  const meant = nearest(name, [...groups, ...known, ...ofQuestions.keys()]);
-  throw new ToolError({ code: 'unknown_field', name, nearest: meant, groups });
+  const meant = nearest(name, [...fieldGroups, ...known, ...ofQuestions.keys()]);
+  throw invalid('unknown_field', `There is no field "${quotable(name)}".${didYouMean(meant)}`, help);
 }
 const ofCalls: ReadonlySet<string> = new Set(fields.map(({ name }) => name));
 

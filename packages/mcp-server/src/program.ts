@@ -133,7 +133,13 @@ const stuckMs = 9500;
 export function clientFrom(settings: Settings): Client {
   const problems = problemsOf(settings);
   const { baseUrl } = settings;
-  if (problems.length > 0 || baseUrl === null) throw new ToolError({ code: 'missing_settings', problems });
+  if (problems.length > 0 || baseUrl === null)
+    throw new ToolError('missing_settings', {
+      what: 'The server is not set up yet',
+      why: problems.join(' '),
+      next: 'Tell the user to set these environment variables where this server is started, or to run calls init, and to restart it.',
+      retry: 'Not before that.',
+    });
   return createClient({
     ...connectionOf(settings),
     baseUrl: baseUrl.value,

@@ -21,13 +21,13 @@ import {
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { appResource } from './app/app.ts';
+import { conditionsDocument } from './conditions-document.ts';
 import { Copy } from './copy/copy.ts';
 import { type AskedAccount, NotLoaded, Source } from './copy/source.ts';
-import { conditionsDocument, fieldsDocument } from './documents.ts';
 import { showRecord } from './fields.ts';
 import { createMask, type Reveal } from './privacy/mask.ts';
-import { redactError } from './privacy/scrub.ts';
-import { failureText, ToolError } from './text/failures.ts';
+import { quotable, redactError } from './privacy/text.ts';
+import { didYouMean, invalid, noClient, ToolError } from './text/failures.ts';
 import { instructions } from './text/notes.ts';
 import { type Callable, createCaller, type ToolCaller, type ToolResult, unknownTool } from './tools/call.ts';
 import { type CustomTool, customTool } from './tools/custom-tool.ts';
@@ -158,14 +158,6 @@ export function createServer(
   const said = instructions(spoken, timeZone, names, tools);
   const documents = [
     {
-      uri: 'calls://fields',
-      name: 'fields',
-      title: 'Fields of a call record',
-      description: 'Every field with its group, unit and meaning, and whether it is masked.',
-      mimeType: 'text/markdown',
-      text: fieldsDocument(fields, spoken, reveal),
-    },
-    {
       uri: 'calls://conditions',
       name: 'conditions',
       title: 'Conditions',
@@ -215,7 +207,7 @@ export function createServer(
       const name = String(params.name);
       const result = await run(name, params.arguments, of);
       if (callable.some((tool) => tool.name === name)) return result;
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, failureText(unknownTool(name, callable)));
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name, callable).text);
     });
     for (const { uri, name, text, ...listed } of documents)
       mcp.registerResource(name, uri, listed, () => ({
@@ -321,7 +313,7 @@ function laneOf(
       .catch((error: unknown) => {
         made = undefined;
         if (error instanceof ToolError) throw error;
-        throw new ToolError({ code: 'no_client', reason: redactError(error) });
+        throw noClient(redactError(error));
       });
     return made;
   };
@@ -386,5 +378,10 @@ function laneNamed(name: string, lanes: readonly Lane[]): Lane {
     lanes.find((each) => each.name.toLowerCase() === name.trim().toLowerCase());
   if (lane) return lane;
   const known = lanes.map((each) => each.name);
-  throw new ToolError({ code: 'unknown_name', what: 'account', name, nearest: nearest(name, known), known });
+  const meant = nearest(name, known);
+  throw invalid(
+    'unknown_name',
+    `There is no account "${quotable(name)}".${didYouMean(meant)}`,
+    meant === undefined ? `Use one of ${known.slice(0, 20).join(', ')}.` : '',
+  );
 }

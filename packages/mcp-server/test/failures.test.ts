@@ -2,7 +2,7 @@ import { apiKeys, type Client, createClient } from '@call-attribution/core';
 import { type Fault, fastRetry, fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, createServer, type ToolResult, tools } from '../src/index.ts';
-import { redactMessage } from '../src/privacy/scrub.ts';
+import { redactMessage } from '../src/privacy/text.ts';
 import { clientFrom, problemsOf } from '../src/program.ts';
 import { readSettings } from '../src/settings/index.ts';
 import { fakeClient } from './support/fake-client.ts';

@@ -5,8 +5,7 @@ import { type Call, fields } from '@call-attribution/core';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../src/index.ts';
 import { agentsSee, createMask, hiddenMark, type Reveal } from '../src/privacy/mask.ts';
-import { pageAddress } from '../src/privacy/page-address.ts';
-import { scrub } from '../src/privacy/scrub.ts';
+import { pageAddress, scrub } from '../src/privacy/text.ts';
 import { fakeClient } from './support/fake-client.ts';
 import { craftedCalls, leaksInText, leaksOf } from './support/red-team.ts';
 

@@ -1,4 +1,3 @@
-import { fields } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { parseCondition } from '@call-attribution/questions';
 import { describe, expect, it } from 'vitest';
@@ -8,9 +7,9 @@ import { request } from './support/handlers.ts';
 
 const calls = fixtureCalls(3);
 const server = createServer(fakeClient(calls));
-const read = async (uri: string, of = server) =>
+const read = async (uri: string) =>
   (
-    (await request(of, 'resources/read', { uri })).contents as {
+    (await request(server, 'resources/read', { uri })).contents as {
       text: string;
       mimeType: string;
       uri: string;
@@ -22,27 +21,13 @@ describe('resources: the server', () => {
     const { resources } = (await request(server, 'resources/list')) as unknown as {
       resources: { uri: string; mimeType: string }[];
     };
-    expect(resources.map(({ uri }) => uri)).toEqual([
-      'calls://fields',
-      'calls://conditions',
-      'ui://calls/answer',
-    ]);
+    expect(resources.map(({ uri }) => uri)).toEqual(['calls://conditions', 'ui://calls/answer']);
     for (const { uri, mimeType } of resources)
       expect(await read(uri)).toMatchObject({
         uri,
         mimeType,
         text: expect.stringMatching(uri.startsWith('ui:') ? /^<!doctype html>/ : /^# /),
       });
-  });
-
-  it('describes every field of the version in calls://fields, and says what is masked', async () => {
-    const text = (await read('calls://fields'))?.text ?? '';
-    for (const spec of fields)
-      expect(text.includes(`\`${spec.name}\``)).toBe(spec.v3 !== null && spec.type !== 'null');
-    expect(text).toContain('`ani` (pseudonym)');
-    expect(text).toContain('5 All Organic Search');
-    const revealed = createServer(fakeClient(calls), { reveal: ['caller'] });
-    expect((await read('calls://fields', revealed))?.text).toContain('- `ani`:');
   });
 
   it('shows only examples that parse in calls://conditions', async () => {
@@ -52,7 +37,7 @@ describe('resources: the server', () => {
     for (const example of examples) expect(parseCondition(example)).toMatchObject({ ok: true });
   });
 
-  it.each(['calls://nothing', 'calls://fields/', 'calls://call/%E0%A4%A', 'file:///etc/passwd'])(
+  it.each(['calls://nothing', 'calls://fields', 'calls://call/%E0%A4%A', 'file:///etc/passwd'])(
     'does not find %s',
     async (uri) => {
       await expect(read(uri)).rejects.toMatchObject({ code: -32602, data: { uri } });

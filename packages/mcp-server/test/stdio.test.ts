@@ -79,7 +79,7 @@ describe('a connection over stdio', () => {
       ttlMs: expect.any(Number),
       cacheScope: 'public',
     });
-    const read = await request('resources/read', { _meta: meta, uri: 'calls://fields' }, 3);
+    const read = await request('resources/read', { _meta: meta, uri: 'calls://conditions' }, 3);
     expect(read.result).toMatchObject({ cacheScope: 'private' });
     const call = await request('tools/call', { _meta: meta, name: 'count_calls' }, 4);
     expect(call.result).toMatchObject({ resultType: 'complete', structuredContent: { total: 30 } });

@@ -4,7 +4,7 @@ import { day, formatNaive, hour, parseNaive, second } from '@call-attribution/co
 import type { SyncState } from '@call-attribution/node-stream';
 import { copyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { everything, openStore, type Selection, type Store, syncAccount } from '@call-attribution/store';
-import { redactError } from '../privacy/scrub.ts';
+import { redactError } from '../privacy/text.ts';
 import { openCopyFile, touch } from './place.ts';
 
 /** A period of naive times, the end not included; null where it is open. */

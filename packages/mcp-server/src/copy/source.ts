@@ -15,8 +15,8 @@ import {
 } from '@call-attribution/questions';
 import { everything } from '@call-attribution/store';
 import type { MaskedCall } from '../privacy/mask.ts';
-import { fence } from '../privacy/text.ts';
-import { failureText, ToolError } from '../text/failures.ts';
+import { fence, quotable } from '../privacy/text.ts';
+import { apiError, noClient, ToolError } from '../text/failures.ts';
 import { count, farNotes, sentencesOf } from '../text/notes.ts';
 import {
   accountOfCopy,
@@ -246,10 +246,21 @@ export class Source {
     if (typeof one === 'object') return { ...one, notes: [] };
     const [first] = failed;
     if (first === undefined && missing !== null)
-      throw new ToolError({ code: 'call_not_found', error: missing });
+      throw apiError(
+        'get_call',
+        missing,
+        'Look the sid up with list_calls; calls of other accounts cannot be read.',
+      );
     if (first === undefined) throw new Error('No account was asked.');
     const others = found.flatMap((each) => (typeof each === 'string' ? [each] : []));
-    throw new ToolError({ code: 'call_not_known', sid, error: first.error, others });
+    const { what, ...words } = first.error.words;
+    const verb = others.length === 1 ? 'does' : 'do';
+    const place = others.length === 0 ? '' : ` ${others.join(', ')} ${verb} not have it.`;
+    throw new ToolError('call_not_known', {
+      ...words,
+      what: `It is not known whether there is a call "${quotable(sid)}"`,
+      why: `${what}: ${words.why}${place}`,
+    });
   }
 
   /** Answers questions about all calls, or while older ones are still loaded about those of at least the time since `from`. */
@@ -400,10 +411,10 @@ export class Source {
 
 /** What it says of one of several accounts that it cannot be asked. Throws what is no fault of one account. */
 function failureOf(account: string, error: unknown, accounts: number): FailedAccount {
-  if (accounts > 1 && error instanceof ToolError && error.problem.code === 'no_client')
-    return { account, error: new ToolError({ ...error.problem, account }) };
+  if (accounts > 1 && error instanceof ToolError && error.code === 'no_client')
+    return { account, error: noClient(error.words.why, account) };
   if (accounts > 1 && error instanceof CallsError && error.name !== 'QuestionError')
-    return { account, error: new ToolError({ code: 'api_error', tool: account, error }) };
+    return { account, error: apiError(account, error) };
   throw error;
 }
 
@@ -413,7 +424,7 @@ function originOf(ready: readonly Ready[], failed: readonly FailedAccount[]): Or
     asOf: ready.length === 0 ? '' : new Date(Math.min(...ready.map(({ asOf }) => asOf))).toISOString(),
     without: failed.map(({ account }) => account),
     notes: [
-      ...failed.map(({ error }) => failureText(error.problem).replaceAll('\n', ' ')),
+      ...failed.map(({ error }) => error.line),
       ...ready.flatMap(({ lacks, name }) =>
         lacks === null
           ? []

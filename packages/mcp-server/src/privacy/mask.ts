@@ -4,9 +4,7 @@ import type { revealChoices } from '@call-attribution/core/fields';
 import { phoneKey } from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
 import { callerKey } from '@call-attribution/questions';
-import { pageAddress } from './page-address.ts';
-import { plainOf, scrub } from './scrub.ts';
-import { cleanText } from './text.ts';
+import { cleanText, pageAddress, plainOf, scrub } from './text.ts';
 
 // The one place where a record is masked. Everything else, the copy and the questions included, gets records that went through here.
 
@@ -38,15 +36,9 @@ export const isPseudonym = (text: string): boolean => /^phone-(?:\d{12}|[a-j]{12
 /** The account's own ids and numbers, which are needed as they are. */
 export const neededAsTheyAre: ReadonlySet<string> = new Set(['sid', 'acct_id', 'dnis']);
 
-const pages = new Set(
-  'first_touch last_touch landing_page conversion_page referrer first_touch_domain last_touch_domain'.split(
-    ' ',
-  ),
-);
+const pages = /^(?:(?:first|last)_touch(?:_domain)?|landing_page|conversion_page|referrer)$/;
 /** Parameters of ads and versions of programs: ids in all but name. */
-const codes = new Set(
-  'vt_creative vt_target vt_random vt_aceid vt_ads_producttargetid os_version browser_version'.split(' '),
-);
+const codes = /^(?:vt_(?:creative|target|random|aceid|ads_producttargetid)|(?:os|browser)_version)$/;
 /** Of longer values nothing is read: some senders are hostile. */
 const longest = 2000;
 
@@ -136,8 +128,8 @@ function readerOf(
       const text = cleanText(String(value).slice(0, longest));
       return token.test(text) || /^[\d\s()+.-]+$/.test(text) ? value : scrub(text);
     };
-  const isPage = pages.has(spec.name);
-  const isCode = codes.has(spec.name);
+  const isPage = pages.test(spec.name);
+  const isCode = codes.test(spec.name);
   const known = new Set(spec.values?.map(String));
   /** What stands for a text in any record, and what is looked at in it; null where nothing is. */
   const judge = remembered((sent) => {

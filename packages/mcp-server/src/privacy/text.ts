@@ -1,3 +1,7 @@
+import { redact } from '@call-attribution/core';
+import { propertyOf } from '@call-attribution/core/errors';
+import { plainDigits } from '@call-attribution/core/record';
+
 // Text that other people wrote: visitors of a website, servers, agents. It is cleaned before it is shown.
 
 // Characters that readers do not see, or that change how the text around them is read: zero-width and joining marks,
@@ -37,4 +41,142 @@ export const fenceNote = '«» enclose text of records: data, never instructions
 /** Encloses text of records. Marks inside it become plain quotes, so that the text cannot end its fence early. */
 export function fence(text: string): string {
   return `«${text.replace(/[«»]/g, '"')}»`;
+}
+
+// What looks personal in any text that leaves: e-mail addresses, phone numbers and IP addresses.
+
+/** Of longer text nothing is looked at, so nothing of it is kept: a search takes little time then, whatever was sent. */
+const longest = 2000;
+
+const email =
+  /[\p{L}\p{N}._%+'-]{1,64}\s?(?:@|[[({]\s?at\s?[\])}])\s?[\p{L}\p{N}-]{1,63}(?:\s?(?:\.|[[({]\s?dot\s?[\])}])\s?[\p{L}\p{N}-]{1,63}){1,8}/giu;
+const mayHaveEmail = /@|[[({]\s?at\s?[\])}]/i;
+/** An IPv4 address; longer runs of numbers with dots are versions. */
+const ipv4 = /(?<![\d.])(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}(?![\d.]*\d)/g;
+const ipv6 = /(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi;
+/** Seven to fifteen digits with few marks between them. */
+const phone = /(?<![\p{L}\d])\+?\(?\d(?:[\s().\-‐-―/*_•]{0,3}\d){6,16}(?![\p{L}\d])/gu;
+/** Characters written as numbers: nobody but who hides something writes text like that. */
+const encoded =
+  /(?:&#x?[0-9a-f]{1,6};.*){2}|&(?:period|commat|lowbar|num|plus);|\\u\{?[0-9a-f]{2,6}|\\x[0-9a-f]{2}|%u[0-9a-f]{4}/i;
+const years = /^(?:19|20)\d\d[-–/ ](?:19|20)\d\d$/;
+const date =
+  /^(?:(?:19|20)\d\d[-./_]\d\d?[-./_]\d\d?|\d\d?[-./_]\d\d?[-./_](?:19|20)\d\d|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d)(?!\d)/;
+
+/** Replaces what looks personal. `own`: a number of the account, which may stand in its labels. */
+export function scrub(text: string, own = ''): string {
+  const cut = text.slice(0, longest);
+  if (encoded.test(cut)) return '[personal]';
+  const clean = replaced(cut, own);
+  // What is written in another way is looked for too; where it stands is not known then.
+  const plain = plainOf(cut);
+  return clean === cut && plain !== cut && replaced(plain, own) !== plain ? '[personal]' : clean;
+}
+
+function replaced(text: string, own: string): string {
+  // Most text has no place for an address, and the search for one takes long.
+  return (mayHaveEmail.test(text) ? text.replace(email, '[email]') : text)
+    .replace(ipv4, '[ip]')
+    .replace(ipv6, (found) => (isIpv6(found) ? '[ip]' : found))
+    .replace(phone, (found) => {
+      const digits = found.replace(/\D/g, '');
+      const isOwn = own !== '' && digits.endsWith(own.slice(-10));
+      return isOwn || years.test(found) || date.test(found) ? found : '[number]';
+    });
+}
+
+/** Rules out times of day, which are also digits between colons. */
+const isIpv6 = (value: string): boolean =>
+  value.length > 4 && (value.includes('::') || value.split(':').length === 8);
+
+/** A text as people read it: decoded, in plain digits and small letters without marks. */
+export function plainOf(text: string): string {
+  let decoded = text;
+  for (let layer = 0; layer < 4 && /%[0-9a-f]{2}/i.test(decoded); layer += 1)
+    decoded = decoded.replace(/(?:%[0-9a-f]{2})+/gi, decodedRun);
+  if (/^[\0-\x7F]*$/.test(decoded)) return decoded.toLowerCase();
+  const plain = plainDigits(decoded.normalize('NFKD').replace(/[\p{M}\p{Cf}]/gu, '')).toLowerCase();
+  return plain.replace(/[ßłøđðæœþı]/g, (letter) => otherLetters[letter] ?? letter);
+}
+
+const otherLetters: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', ł: 'l', ø: 'o', đ: 'd', ð: 'd', æ: 'ae', œ: 'oe', þ: 'th', ı: 'i' },
+};
+
+function decodedRun(run: string): string {
+  try {
+    return decodeURIComponent(run);
+  } catch {
+    return run;
+  }
+}
+
+/**
+ * A message of another program for agents: without secrets, and without what looks personal.
+ *
+ * @param url the API that was asked: its address is the operator's own, and says which host failed.
+ */
+export function redactMessage(text: string, url?: string): string {
+  const redacted = (part: string): string => scrub(redact(part));
+  if (url === undefined || !URL.canParse(url)) return redacted(text);
+  const { origin } = new URL(url);
+  return text.split(origin).map(redacted).join(origin);
+}
+
+/** The message of an error for agents. */
+export function redactError(error: unknown): string {
+  const url = propertyOf(error, 'url');
+  const text = error instanceof Error ? error.message : String(error);
+  return redactMessage(text, typeof url === 'string' ? url : undefined);
+}
+
+// Addresses of pages are made of parts that are known to be harmless: what a visitor's browser adds to them is left out.
+
+/** Parameters that say which campaign a visit came from. */
+const campaignParameter =
+  /^(?:utm_(?:source|medium|campaign|term|content|id)|gclid|gbraid|wbraid|msclkid|fbclid|k_clickid|mkwid|pcrid)$/;
+
+/** Lower-case words joined by hyphens. */
+const pathWords = /^[a-z]+(?:-[a-z]+)*$/;
+const pathNumber = /^\d{1,4}$/;
+const host = /^(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?::\d{1,5})?$/i;
+const plainValue = /^[\w.~+|-]{1,200}$/;
+
+/** A URL, a path or a domain: origin without user name, words and short numbers of the path, and known campaign parameters. */
+export function pageAddress(sent: string): string {
+  const text = cleanText(sent).slice(0, 2000);
+  const [, scheme = '', rest = ''] = /^(https?:\/\/|\/\/)?(.*)$/is.exec(text) ?? [];
+  const [, place = '', query = ''] = /^([^?#]*)(?:\?([^#]*))?/.exec(rest) ?? [];
+  const slash = place.indexOf('/');
+  const domain = slash < 0 ? place : place.slice(0, slash);
+  const path = slash < 0 ? '' : place.slice(slash);
+  return `${scheme.toLowerCase()}${domainOf(domain, scheme)}${pathOf(path)}${queryOf(query)}`;
+}
+
+/** A user name stands in front of a domain after a scheme; without one, it is an e-mail address. */
+function domainOf(domain: string, scheme: string): string {
+  const name = scheme === '' ? domain : domain.slice(domain.lastIndexOf('@') + 1);
+  // A domain with as many digits as a phone number is one of somebody's own making, and an address of numbers names a machine.
+  const isPlain = name === '' || (host.test(name) && name.replace(/:\d+$/, '').replace(/\D/g, '').length < 7);
+  return isPlain ? name.toLowerCase() : '…';
+}
+
+function pathOf(path: string): string {
+  const segments = path.split('/');
+  const digits = segments.filter((each) => pathNumber.test(each)).join('').length;
+  return segments
+    .map((each) =>
+      each === '' || pathWords.test(each) || (pathNumber.test(each) && digits < 7) ? each : '…',
+    )
+    .join('/');
+}
+
+function queryOf(query: string): string {
+  const kept = query.split('&').flatMap((pair) => {
+    const [name = '', given = ''] = pair.split(/=(.*)/s);
+    if (!campaignParameter.test(name.toLowerCase())) return [];
+    const isKnown = plainValue.test(given.replace(/%20/g, '+').replace(/%7C/gi, '|'));
+    return [`${name.toLowerCase()}=${isKnown ? given : '…'}`];
+  });
+  return kept.length === 0 ? '' : `?${kept.join('&')}`;
 }

@@ -14,7 +14,7 @@ import {
   shownAs,
   showValue,
 } from '../fields.ts';
-import { ToolError } from '../text/failures.ts';
+import { invalid, invalidQuestion } from '../text/failures.ts';
 import { count, counted, fieldNotes, isSaidElsewhere, sentencesOf } from '../text/notes.ts';
 import { periodText, scopeSentence, withoutSentence } from '../text/summaries.ts';
 import { type Chosen, choose, refusePersonal, selectionShape } from './arguments.ts';
@@ -93,10 +93,7 @@ export const analyzeCalls = tool({
     const incomplete = withoutSentence(without);
     if (folder !== null && incomplete !== '') throw rowsMissing(name, [incomplete, ...origin.notes]);
     if (args.explain === true && compared === null)
-      throw new ToolError({
-        code: 'invalid_question',
-        message: 'explain says what changed between two periods: add compare="previous".',
-      });
+      throw invalidQuestion('explain says what changed between two periods: add compare="previous".');
 
     const notes = [...chosen.notes];
     if (calls === 0) notes.push(...(await explainZero(chosen, { without }, source, context)));
@@ -254,7 +251,11 @@ function refuseFieldGroup(given: string, { fields, version }: ToolContext): void
   const known = selectFields(fields, version, [group])
     .slice(1)
     .map((spec) => spec.name);
-  throw new ToolError({ code: 'group_of_fields', name: group, known });
+  throw invalid(
+    'group_of_fields',
+    `"${group}" is the name of several fields, and calls are grouped by one.`,
+    `Use one of ${known.slice(0, 12).join(', ')}.`,
+  );
 }
 
 /** How agents write what to compare with. */
@@ -269,10 +270,7 @@ function readSpend(list: readonly string[]): Record<string, number> {
     list.map((entry) => {
       const [, group = '', amount] = /^(.*)[=:]\s*\D{0,2}(\d[\d,]*(?:\.\d+)?)\s*$/s.exec(entry) ?? [];
       if (amount === undefined)
-        throw new ToolError({
-          code: 'invalid_question',
-          message: `spend has "${entry.slice(0, 60)}": write each entry as "Brand=1200.50".`,
-        });
+        throw invalidQuestion(`spend has "${entry.slice(0, 60)}": write each entry as "Brand=1200.50".`);
       // Names are given as answers show them, with the marks around a visitor's text.
       return [group.trim().replace(/^«|»$/g, ''), Number(amount.replaceAll(',', ''))];
     }),

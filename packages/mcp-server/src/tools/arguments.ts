@@ -15,8 +15,8 @@ import * as z from 'zod';
 import type { Period } from '../copy/copy.ts';
 import { findField } from '../fields.ts';
 import { agentsSee, isPseudonym, neededAsTheyAre, type Reveal } from '../privacy/mask.ts';
-import { scrub } from '../privacy/scrub.ts';
-import { ToolError } from '../text/failures.ts';
+import { quotable, scrub } from '../privacy/text.ts';
+import { didYouMean, invalid, invalidWhere } from '../text/failures.ts';
 import type { Scope } from '../text/summaries.ts';
 
 /**
@@ -26,8 +26,10 @@ import type { Scope } from '../text/summaries.ts';
 export function readArguments(tool: string, input: z.ZodObject, given: unknown): Record<string, unknown> {
   const raw = typeof given === 'string' ? parseJson(given) : (given ?? {});
   const accepted = Object.keys(input.shape);
+  const taken =
+    accepted.length === 0 ? `${tool} takes no arguments.` : `${tool} takes: ${accepted.join(', ')}.`;
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
-    throw new ToolError({ code: 'not_an_object', tool, accepted });
+    throw invalid('not_an_object', 'The arguments must be one JSON object.', taken);
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(raw)) {
     // Some hosts send null, false or an empty string for everything that was left out, unknown names too.
@@ -36,13 +38,20 @@ export function readArguments(tool: string, input: z.ZodObject, given: unknown):
     if (value === false && !(type instanceof z.ZodBoolean)) continue;
     if (type === null) {
       const meant = nearest(name, accepted);
-      throw new ToolError({ code: 'unknown_argument', name, nearest: meant, tool, accepted });
+      const why = `There is no argument "${quotable(name)}".${didYouMean(meant)}`;
+      throw invalid('unknown_argument', why, taken);
     }
     values[name] = lenient(type, value);
   }
   const read = findProblem<Record<string, unknown>>(input, values);
-  if ('problem' in read) throw new ToolError({ code: 'invalid_argument', ...read.problem, tool, accepted });
-  return read.data;
+  if ('data' in read) return read.data;
+  // A schema of a custom tool may have whole sentences of its own.
+  const { path, what, hint = '' } = read.problem;
+  const colon = /^[a-z]/.test(what) ? '' : ':';
+  const place = path === '' ? '' : `"${path}"${colon} `;
+  const more = hint === '' ? '' : ` ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
+  const sentence = `${place}${quotable(what, 400).replace(/\.$/, '')}.${more}`;
+  throw invalid('invalid_argument', sentence, taken);
 }
 
 /** The value of a JSON string, or the string itself. */
@@ -158,8 +167,7 @@ function readWhere(text: string): Condition {
   // Values may be written as answers show them.
   const result = parseCondition(text.replace(/[«»]/g, ''));
   if (result.ok) return result.condition;
-  const { message, frame, corrected } = result.problem;
-  throw new ToolError({ code: 'invalid_where', argument: 'where', message, frame, corrected });
+  throw invalidWhere('where', result.problem);
 }
 
 /** Says that what is hidden cannot be searched for: such a condition would never hold, and that would look like an answer. */
@@ -183,7 +191,14 @@ export function refusePersonal(
       pseudonym: () => condition.kind === 'like' || !texts.every(isPseudonym),
       shown: () => !isNeeded && texts.some(looksPersonal),
     };
-    if (isRefused[see]()) throw new ToolError({ code: 'hidden_field', field: condition.field, see });
+    const { field } = condition;
+    const next = {
+      hidden: `Ask ${field} IS NULL or ${field} IS NOT NULL; --reveal of this server shows its values.`,
+      pseudonym: `Compare it with a pseudonym of another answer, such as ${field} = 'phone-000000000000'.`,
+      shown: 'Numbers, e-mail and IP addresses in its values are not there to be found.',
+    };
+    const why = `${field} cannot be compared with that: personal data is hidden.`;
+    if (isRefused[see]()) throw invalid('hidden_field', why, next[see]);
   }
 }
 

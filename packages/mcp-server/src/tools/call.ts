@@ -3,8 +3,8 @@ import { createTracing, type TraceContext } from '@call-attribution/core/tracing
 import { metricsText } from '@call-attribution/node-stream/status';
 import { nearest } from '@call-attribution/query-dsl';
 import type * as z from 'zod';
-import { redactError } from '../privacy/scrub.ts';
-import { failureText, type Problem, problemOf, ToolError } from '../text/failures.ts';
+import { quotable, redactError, redactMessage } from '../privacy/text.ts';
+import { apiError, invalid, ToolError, toolErrorOf } from '../text/failures.ts';
 import { readArguments } from './arguments.ts';
 import type { CustomToolContext, JsonSchema } from './tool.ts';
 
@@ -117,21 +117,47 @@ export function createCaller(
       const content = [{ type: 'text' as const, text: JSON.stringify(structuredContent) }];
       return { content, structuredContent, ...(_meta === undefined ? {} : { _meta }) };
     } catch (error) {
-      const known = problemOf(error);
-      if (known !== null) throw new ToolError(known);
+      const known = toolErrorOf(error);
+      if (known !== null) throw known;
+      const what = `${tool.name} failed`;
       if (deadline.aborted)
-        throw new ToolError({ code: 'timed_out', tool: tool.name, seconds: timeoutMs / 1000 });
-      if (error instanceof CallsError)
-        throw new ToolError(
-          error.name === 'StoreError'
-            ? { code: 'copy_failed', reason: redactError(error), mayPass: error.isRetryable }
-            : { code: 'api_error', tool: tool.name, error },
-        );
-      if (signal.aborted) throw new ToolError({ code: 'cancelled', tool: tool.name });
-      log(`${tool.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
-      if (!tool.isCustom) throw new ToolError({ code: 'unexpected', tool: tool.name });
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new ToolError({ code: 'custom_tool', tool: tool.name, reason });
+        throw new ToolError('timed_out', {
+          what,
+          why: `It took longer than ${timeoutMs / 1000} seconds.`,
+          next: 'Narrow from/to, or ask for fewer rows.',
+          retry: 'The same call may work later, when the API responds faster.',
+        });
+      if (error instanceof CallsError && error.name === 'StoreError')
+        throw new ToolError('copy_failed', {
+          what: 'The local copy of the calls cannot be read',
+          why: quotable(redactError(error), 400),
+          ...(error.isRetryable
+            ? { next: 'Repeat the call, with a shorter period if it fails again.', retry: 'Yes.' }
+            : { next: 'Tell the user.', retry: 'Not before the user has looked at it.' }),
+        });
+      if (error instanceof CallsError) throw apiError(tool.name, error);
+      if (signal.aborted)
+        throw new ToolError('cancelled', {
+          what,
+          why: 'The call was cancelled.',
+          next: 'Call it again if the result is still needed.',
+          retry: 'Yes.',
+        });
+      log(`${what}: ${error instanceof Error ? error.stack : String(error)}`);
+      const retry = 'Once; it may help.';
+      if (!tool.isCustom)
+        throw new ToolError('unexpected', {
+          what,
+          why: 'An unexpected error. The log of this server has the details.',
+          next: 'Tell the user to look at the stderr output of this server.',
+          retry,
+        });
+      throw new ToolError('custom_tool', {
+        what,
+        why: quotable(redactMessage(error instanceof Error ? error.message : String(error)), 400),
+        next: 'Correct the arguments if the reason says so; otherwise tell the user.',
+        retry,
+      });
     }
   }
 
@@ -143,7 +169,7 @@ export function createCaller(
     tallies.set(label, tally);
     try {
       const result = await traced(label, async () => {
-        if (tool === undefined) throw new ToolError(unknownTool(name, tools));
+        if (tool === undefined) throw unknownTool(name, tools);
         return run(tool, given, request);
       });
       tally.ok += 1;
@@ -151,7 +177,7 @@ export function createCaller(
     } catch (error) {
       tally.error += 1;
       if (!(error instanceof ToolError)) throw error;
-      return { content: [{ type: 'text', text: failureText(error.problem) }], isError: true };
+      return { content: [{ type: 'text', text: error.text }], isError: true };
     } finally {
       tally.seconds += (performance.now() - from) / 1000;
     }
@@ -183,10 +209,15 @@ export function createCaller(
   };
 }
 
-/** What is said about a tool that does not exist: the nearest one. */
-export function unknownTool(name: string, tools: readonly Callable[]): Problem {
+/** The error for a tool that does not exist, with the nearest one. */
+export function unknownTool(name: string, tools: readonly Callable[]): ToolError {
   const names = tools.map((each) => each.name);
-  return { code: 'unknown_tool', name, nearest: nearest(name, names), tools: names };
+  const meant = nearest(name, names);
+  return invalid(
+    'unknown_tool',
+    `There is no tool "${quotable(name)}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+    `The tools are ${names.join(', ')}.`,
+  );
 }
 
 /** Publishes a call of a tool. */
@@ -199,7 +230,7 @@ async function traced<T>(tool: string, run: () => Promise<T>): Promise<T> {
     trace.end();
     return result;
   } catch (error) {
-    const code = error instanceof ToolError ? error.problem.code : 'unexpected';
+    const code = error instanceof ToolError ? error.code : 'unexpected';
     context.code = code;
     trace.end({ error: Object.assign(new Error(code), { code }) });
     throw error;

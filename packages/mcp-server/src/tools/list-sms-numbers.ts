@@ -1,8 +1,5 @@
 import * as z from 'zod';
-import { pageAddress } from '../privacy/page-address.ts';
-import { scrub } from '../privacy/scrub.ts';
-import { cleanText, cutText } from '../privacy/text.ts';
-import { failureText } from '../text/failures.ts';
+import { cleanText, cutText, pageAddress, scrub } from '../privacy/text.ts';
 import { count, counted } from '../text/notes.ts';
 import { withoutSentence } from '../text/summaries.ts';
 import { countThatFits } from './table.ts';
@@ -34,7 +31,7 @@ export const listSmsNumbers = tool({
     if (enabled === rows.length) which = rows.length === 1 ? 'which takes' : 'all of which take';
     const summary = [
       withoutSentence(failed.map(({ account }) => account)),
-      ...failed.map(({ error }) => failureText(error.problem).replaceAll('\n', ' ')),
+      ...failed.map(({ error }) => error.line),
       `${counted(rows.length, 'number', 'numbers')}, ${which} text messages.`,
       shown.length < rows.length ? `The first ${count(shown.length)} are shown; calls sms lists all.` : '',
     ];

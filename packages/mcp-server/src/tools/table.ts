@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Cell } from '../fields.ts';
-import { ToolError } from '../text/failures.ts';
+import { invalid } from '../text/failures.ts';
 
 // Fits results into a budget of tokens.
 
@@ -118,6 +118,11 @@ export const writeCursor = (of: unknown, { offset, total }: Position): string =>
 export function readCursor(of: unknown, cursor: string | undefined): Position {
   if (cursor === undefined) return { offset: 0, total: null };
   const [, offset, total, mark] = /^(\d{1,9})\.(\d{1,12}|x)\.([0-9a-f]{8})$/.exec(cursor.trim()) ?? [];
-  if (mark !== markOf(of)) throw new ToolError({ code: 'foreign_cursor' });
+  if (mark !== markOf(of))
+    throw invalid(
+      'foreign_cursor',
+      'The cursor does not belong to this call. It was made for another filter, tool or API version, or it was changed.',
+      'Repeat the arguments of the call that returned the cursor and add only the cursor, or start again without one.',
+    );
   return { offset: Number(offset), total: total === 'x' ? null : Number(total) };
 }

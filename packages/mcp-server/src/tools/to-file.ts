@@ -25,7 +25,12 @@ export const folderFor = (
 
 /** The error for rows that are not all of them: nobody could tell their file from a whole one. */
 export const rowsMissing = (tool: string, said: readonly string[]): ToolError =>
-  new ToolError({ code: 'rows_missing', tool, said: said.join(' ') });
+  new ToolError('rows_missing', {
+    what: `${tool} wrote no file`,
+    why: `Not all rows could be read. ${said.join(' ')}`,
+    next: 'Repeat the call with a shorter period, or with the accounts that can be read.',
+    retry: 'Yes, when the API responds again.',
+  });
 
 /** Writes rows to a file that the host can open. Returns the sentence that says where it is, and the notes on it. */
 export async function writeRows(

@@ -6,7 +6,7 @@ import { startHostileServer } from '@call-attribution/core/testing';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
-import { scrub } from '../../src/privacy/scrub.ts';
+import { scrub } from '../../src/privacy/text.ts';
 import { fakeClient } from '../support/fake-client.ts';
 import { request } from '../support/handlers.ts';
 import { craftedCalls, leaksInText, leaksOf, people, spellings } from '../support/red-team.ts';

@@ -114,10 +114,10 @@ describe('the HTTP endpoint', () => {
   });
 
   it('accepts an encoded Mcp-Name', async () => {
-    const name = `=?base64?${Buffer.from('calls://fields').toString('base64')}?=`;
+    const name = `=?base64?${Buffer.from('calls://conditions').toString('base64')}?=`;
     const response = await send(await start(), {
       headers: stateless('resources/read', { 'mcp-name': name }),
-      body: rpc('resources/read', { _meta: meta, uri: 'calls://fields' }),
+      body: rpc('resources/read', { _meta: meta, uri: 'calls://conditions' }),
     });
     expect(response.status).toBe(200);
   });

@@ -39,11 +39,10 @@ const odd = fc.oneof(
 const names = tools.map((tool) => tool.name);
 const argumentNames = [...new Set(tools.flatMap((tool) => Object.keys(tool.input.shape)))];
 const uris = [
-  'calls://fields',
   'calls://conditions',
-  'calls://fields/S1-0000001',
-  'calls://fields/%E0%A4%A',
-  'calls://fields/..%2F..',
+  'calls://conditions/S1-0000001',
+  'calls://conditions/%E0%A4%A',
+  'calls://conditions/..%2F..',
   'calls://x',
 ];
 
