@@ -1,13 +1,5 @@
 import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core/record';
-import {
-  type Duration,
-  durationMillis,
-  formatNaive,
-  instantsOf,
-  naiveAt,
-  parseTime,
-  second,
-} from '@call-attribution/core/time';
+import { type Duration, durationMillis, instantsOf, parseTime, second } from '@call-attribution/core/time';
 import { type ClickIdName, type ClickIds, clickIdsOf } from '@call-attribution/questions';
 import { toE164 } from './phone.ts';
 import type { LeftOutReason } from './reasons.ts';
@@ -74,6 +66,16 @@ export interface Acceptance {
   readonly clickWindow: Duration | null;
 }
 
+/** What most tools take. */
+export const usualAcceptance = {
+  onlyExtensions: false,
+  needsFinalStatus: true,
+  takesValue: true,
+  minTalk: '60s',
+  minAge: '6h',
+  clickWindow: '90d',
+} as const;
+
 /** A call that counts as a conversion, independent of the tool. Instants are in milliseconds since 1970. */
 export interface Conversion {
   /** Session id of the call. */
@@ -86,8 +88,6 @@ export interface Conversion {
   readonly click: { readonly kind: ClickIdName; readonly id: string } | null;
   /** All ids of the click and of what was clicked. */
   readonly clickIds: ClickIds;
-  /** When the call began: the instant, what the clocks of the zone showed then, and the zone. */
-  readonly time: { readonly instant: number; readonly naive: string; readonly zone: string };
   /** When the call began. */
   readonly startedAt: number;
   /** When the conversion happened: the end of the talk, or a second after the start of a call without talk. */
@@ -163,7 +163,6 @@ export function conversionOf(
     orderId: sid,
     click,
     clickIds,
-    time: { instant: startedAt, naive: formatNaive(naiveAt(startedAt, timeZone)), zone: timeZone },
     startedAt,
     endedAt: 'at' in ended && ended.at > startedAt ? ended.at : startedAt + second,
     clickedAt,

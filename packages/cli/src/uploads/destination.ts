@@ -52,7 +52,7 @@ function toMicrosoft(args: Args, io: Io): Destination {
       return createMicrosoftAds({
         credentials,
         signal: io.signal,
-        ...(endpoint === null ? {} : { endpoint, tokenEndpoint: endpoint }),
+        ...(endpoint === null ? {} : { endpoint }),
       });
     },
   };

@@ -1,4 +1,4 @@
-import type { Conversion } from '../conversion.ts';
+import { type Conversion, usualAcceptance } from '../conversion.ts';
 import type { LedgerEntry } from '../entry.ts';
 import type { AdjustmentFormat, SheetColumn, SheetFormat } from '../sheet-format.ts';
 import {
@@ -55,13 +55,8 @@ export const googleAdsClicks: SheetFormat = {
   title: 'Google Ads, conversions from clicks',
   delimiter: ',',
   accepts: {
+    ...usualAcceptance,
     matchBy: ['gclid'],
-    onlyExtensions: false,
-    needsFinalStatus: true,
-    takesValue: true,
-    minTalk: '60s',
-    minAge: '6h',
-    clickWindow: '90d',
   },
   needsName: true,
   notes: [
@@ -86,13 +81,10 @@ export const googleAdsCalls: SheetFormat = {
   title: 'Google Ads, conversions from calls',
   delimiter: ',',
   accepts: {
+    ...usualAcceptance,
     matchBy: ['caller number'],
     onlyExtensions: true,
-    needsFinalStatus: true,
-    takesValue: true,
-    minTalk: '60s',
     minAge: '12h',
-    clickWindow: '90d',
   },
   needsName: true,
   notes: [

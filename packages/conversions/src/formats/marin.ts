@@ -1,3 +1,4 @@
+import { usualAcceptance } from '../conversion.ts';
 import type { SheetFormat } from '../sheet-format.ts';
 import { clickIdColumn, constantColumn, valueColumn } from './columns.ts';
 import { americanDate } from './time-forms.ts';
@@ -11,10 +12,8 @@ export const marin: SheetFormat = {
   title: 'Marin, revenue upload (add)',
   delimiter: '\t',
   accepts: {
+    ...usualAcceptance,
     matchBy: ['mkwid'],
-    onlyExtensions: false,
-    needsFinalStatus: true,
-    takesValue: true,
     minTalk: '30s',
     minAge: '0h',
     clickWindow: null,

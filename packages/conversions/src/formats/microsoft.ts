@@ -1,3 +1,4 @@
+import { usualAcceptance } from '../conversion.ts';
 import type { LedgerEntry } from '../entry.ts';
 import type { AdjustmentFormat, SheetColumn, SheetFormat } from '../sheet-format.ts';
 import {
@@ -13,13 +14,10 @@ import {
 import { americanUtc } from './time-forms.ts';
 
 const accepts: SheetFormat['accepts'] = {
+  ...usualAcceptance,
   matchBy: ['msclkid'],
-  onlyExtensions: false,
-  needsFinalStatus: true,
-  takesValue: true,
   minTalk: '30s',
   minAge: '2h',
-  clickWindow: '90d',
 };
 
 const clickExample = 'f894f652ea334e739002f7167ab8f8e3';

@@ -1,3 +1,4 @@
+import { usualAcceptance } from '../conversion.ts';
 import type { SheetFormat } from '../sheet-format.ts';
 import { clickIdColumn, constantColumn, nameColumn, sidColumn, valueColumn } from './columns.ts';
 import { isoUtc } from './time-forms.ts';
@@ -8,13 +9,8 @@ export const sa360: SheetFormat = {
   title: 'Search Ads 360, conversions bulksheet',
   delimiter: ',',
   accepts: {
+    ...usualAcceptance,
     matchBy: ['gclid'],
-    onlyExtensions: false,
-    needsFinalStatus: true,
-    takesValue: true,
-    minTalk: '60s',
-    minAge: '6h',
-    clickWindow: '90d',
   },
   needsName: true,
   notes: [

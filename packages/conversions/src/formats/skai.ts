@@ -1,4 +1,4 @@
-import type { Conversion } from '../conversion.ts';
+import { type Conversion, usualAcceptance } from '../conversion.ts';
 import type { SheetColumn, SheetFormat } from '../sheet-format.ts';
 import { clickIdColumn, emptyColumn, sidColumn } from './columns.ts';
 import { localTime } from './time-forms.ts';
@@ -20,8 +20,8 @@ export const skai: SheetFormat = {
   title: 'Skai (Kenshoo), call file',
   delimiter: ',',
   accepts: {
+    ...usualAcceptance,
     matchBy: ['k_clickid'],
-    onlyExtensions: false,
     needsFinalStatus: false,
     takesValue: false,
     // The file has the start and the end of the talk: Skai decides which calls are long enough.

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { day } from '@call-attribution/core/time';
+import { resolve } from 'node:path';
 import { toGzip } from '@call-attribution/node-stream/encoders';
 import { lockFile, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import type { ConversionRules } from '../conversion.ts';
@@ -54,7 +53,6 @@ export async function deliverSheets(
   // A ledger in a database does not keep another run from writing to the same files.
   const unlock = await lockFile(`${sheet}.lock`);
   try {
-    await removeOld(sheet, ledger);
     if (add.length > 0) await write(sheet, toSheet(format, rules)(add));
     if (format.adjustments && adjust.length > 0)
       await write(adjustments, toAdjustments(format.adjustments, rules)(adjust));
@@ -80,19 +78,6 @@ export function refuseExisting(file: string): void {
     'in_the_way',
     `${file} exists already. If it was uploaded, remove or rename it; otherwise upload it first.`,
   );
-}
-
-/** Removes what runs have left that were killed while they wrote, more than a day ago. */
-async function removeOld(sheet: string, ledger: Ledger): Promise<void> {
-  const folder = dirname(sheet);
-  const open = ledger.destinations().flatMap((name) => ledger.pending(name)?.files ?? []);
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
-    if (!isPrepared(path, sheet)) continue;
-    if (open.some(({ prepared }) => prepared === path)) continue;
-    const found = await stat(path).catch(() => null);
-    if (found && Date.now() - found.mtimeMs > day) await rm(path, { force: true });
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createPrivateKey, createSign } from 'node:crypto';
 import { join } from 'node:path';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
-import type { ZodType } from 'zod';
+import type { z } from 'zod';
 import { PushError } from './error.ts';
 import {
   askForToken,
@@ -14,35 +14,19 @@ import {
   sendJson,
 } from './http.ts';
 
-/** A key of Google, as its file has it, or the metadata server. */
-export type GoogleKey = {
-  /** The project that requests count for. */
-  readonly quota_project_id?: string | undefined;
-} & (
-  | {
-      readonly type: 'service_account';
-      readonly client_email: string;
-      readonly private_key: string;
-      readonly private_key_id?: string | undefined;
-      readonly token_uri: string;
-    }
-  | {
-      readonly type: 'authorized_user';
-      readonly client_id: string;
-      readonly client_secret: string;
-      readonly refresh_token: string;
-      readonly token_uri: string;
-    }
-  | { readonly type: 'metadata'; readonly host: string }
-);
-
-/** Credentials of Google: where they come from, and the key. Nothing prints the key by accident. */
+/** Credentials of Google. Nothing prints the key by accident. */
 export interface GoogleCredentials {
   /** The file, or `the metadata server`. */
   readonly from: string;
+  /** The project that requests count for; null where the key names none. */
+  readonly project: string | null;
   /** The key. */
-  key(): GoogleKey;
+  key(): object;
 }
+
+type GoogleKey =
+  | z.infer<Awaited<ReturnType<typeof keySchema>>>
+  | { readonly type: 'metadata'; readonly host: string };
 
 const scope = 'https://www.googleapis.com/auth/datamanager';
 const metadataServer = 'http://metadata.google.internal';
@@ -72,17 +56,17 @@ export async function findGoogleCredentials(env: Environment): Promise<GoogleCre
     });
   }
   const host = env.GCE_METADATA_HOST ? `http://${env.GCE_METADATA_HOST}` : metadataServer;
-  return { from: 'the metadata server', key: () => ({ type: 'metadata', host }) };
+  return { from: 'the metadata server', project: null, key: () => ({ type: 'metadata', host }) };
 }
 
 async function keyFrom(file: string): Promise<GoogleCredentials> {
   const key = readJsonInput(await keySchema(), readKeyFile(file), `the key file ${file}`);
-  return { from: file, key: () => key };
+  return { from: file, project: key.quota_project_id ?? null, key: () => key };
 }
 
 const tokenServer = 'https://oauth2.googleapis.com/token';
 
-async function keySchema(): Promise<ZodType<GoogleKey>> {
+async function keySchema() {
   const { z } = await import('zod');
   const text = z.string().min(1);
   const server = z.string().refine(isTrusted, {
@@ -130,7 +114,7 @@ export function createTokenSource(
   credentials: GoogleCredentials,
   sending: Sending,
 ): (renew: boolean) => Promise<string> {
-  return keepToken(sending.clock, () => exchange(credentials.key(), sending));
+  return keepToken(sending.clock, () => exchange(credentials.key() as GoogleKey, sending));
 }
 
 async function exchange(key: GoogleKey, sending: Sending): Promise<Grant> {

@@ -14,7 +14,7 @@ import {
   sendingOf,
   sendSigned,
 } from './http.ts';
-import type { ChangeRefusal, PushTarget } from './target.ts';
+import type { ChangeRefusal, PushTarget } from './push.ts';
 
 /** Where events go: a conversion action of a Google Ads account. */
 export interface DataManagerDestination {
@@ -69,10 +69,10 @@ export function createDataManager(options: DataManagerOptions): DataManager {
   const call = (url: URL, request: JsonRequest): Promise<SignedResponse> =>
     sendSigned(url, request, sending, {
       async headers(renew) {
-        const { quota_project_id: project } = credentials.key();
+        const { project } = credentials;
         return {
           authorization: `Bearer ${await token(renew)}`,
-          ...(project === undefined ? {} : { 'x-goog-user-project': project }),
+          ...(project === null ? {} : { 'x-goog-user-project': project }),
         };
       },
       refusalOf,

@@ -1,31 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Acceptance, Consent } from '../conversion.ts';
-import type { ConversionChange } from './target.ts';
-
-/** One event as the Data Manager API takes it. The names are those of its schema. */
-export interface DataManagerEvent {
-  /** The session id of the call. Sending it again changes the conversion instead of adding one. */
-  readonly transactionId: string;
-  /** When the call began, in UTC. */
-  readonly eventTimestamp: string;
-  /** When a restated value was found. */
-  readonly lastUpdatedTimestamp?: string;
-  /** Always a phone call. */
-  readonly eventSource: 'PHONE';
-  /** The click; one ID at most. */
-  readonly adIdentifiers?: Readonly<Partial<Record<'gclid' | 'gbraid' | 'wbraid', string>>>;
-  /** SHA-256 of the caller's number in the E.164 form. */
-  readonly userData?: { readonly userIdentifiers: readonly { readonly phoneNumber: string }[] };
-  /** What the caller agreed to. */
-  readonly consent?: { readonly adUserData: ConsentStatus; readonly adPersonalization: ConsentStatus };
-  /** What the conversion is worth; 0 for a call that no longer counts. */
-  readonly conversionValue?: number;
-  /** Currency of the value. */
-  readonly currency?: string;
-}
-
-/** What a caller agreed to, as the API spells it. */
-export type ConsentStatus = 'CONSENT_GRANTED' | 'CONSENT_DENIED';
+import { type Acceptance, type Consent, usualAcceptance } from '../conversion.ts';
+import type { ConversionChange } from './push.ts';
 
 /**
  * Which calls the Data Manager API takes. With `phone`, calls without a click ID too: they are matched by the hashed number
@@ -33,12 +8,8 @@ export type ConsentStatus = 'CONSENT_GRANTED' | 'CONSENT_DENIED';
  */
 export function dataManagerAccepts({ phone }: { readonly phone: boolean }): Acceptance {
   return {
+    ...usualAcceptance,
     matchBy: ['gclid', 'gbraid', 'wbraid', ...(phone ? (['caller number'] as const) : [])],
-    onlyExtensions: false,
-    needsFinalStatus: true,
-    takesValue: true,
-    minTalk: '60s',
-    minAge: '6h',
     clickWindow: phone ? '63d' : '90d',
   };
 }
@@ -47,7 +18,7 @@ export function dataManagerAccepts({ phone }: { readonly phone: boolean }): Acce
  * The event of a change. The number of the caller is in it only when the caller agreed to that, and not next to a `gbraid`
  * or `wbraid`, which stand for many clicks.
  */
-export function dataManagerEvent(change: ConversionChange, now: number): DataManagerEvent {
+export function dataManagerEvent(change: ConversionChange, now: number): object {
   const { entry, consent } = change;
   const { action, click, currency } = entry;
   const value = action === 'retract' ? 0 : entry.value;
@@ -81,7 +52,7 @@ const consentOf = ({ adUserData, adPersonalization }: Consent) => ({
   adPersonalization: statusOf(adPersonalization),
 });
 
-const statusOf = (agreed: 'granted' | 'denied'): ConsentStatus =>
+const statusOf = (agreed: 'granted' | 'denied'): string =>
   agreed === 'granted' ? 'CONSENT_GRANTED' : 'CONSENT_DENIED';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

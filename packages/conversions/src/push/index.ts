@@ -2,7 +2,7 @@
 // Start with createDataManager() or createMicrosoftAds(); changesToPush() finds what is new, pushConversions() sends it.
 export { changesToPush, type PushChanges } from './changes.ts';
 export { PushError } from './error.ts';
-export { findGoogleCredentials, type GoogleCredentials, type GoogleKey } from './google-credentials.ts';
+export { findGoogleCredentials, type GoogleCredentials } from './google-credentials.ts';
 export {
   createDataManager,
   type DataManager,
@@ -16,8 +16,14 @@ export {
   createMicrosoftAds,
   type MicrosoftAdsOptions,
   type MicrosoftCredentials,
-  type MicrosoftKey,
   readMicrosoftCredentials,
 } from './microsoft.ts';
-export { type PushOptions, type PushSummary, pushConversions, type RefusedCall } from './push.ts';
-export type { ChangeRefusal, ConversionChange, PushTarget } from './target.ts';
+export {
+  type ChangeRefusal,
+  type ConversionChange,
+  type PushOptions,
+  type PushSummary,
+  type PushTarget,
+  pushConversions,
+  type RefusedCall,
+} from './push.ts';

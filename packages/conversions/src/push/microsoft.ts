@@ -1,7 +1,7 @@
 import { redact } from '@call-attribution/core';
 import { readJsonInput } from '@call-attribution/core/settings';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
-import type { ZodType } from 'zod';
+import type { z } from 'zod';
 import {
   askForToken,
   badDestination,
@@ -18,30 +18,14 @@ import {
   sendingOf,
   sendSigned,
 } from './http.ts';
-import type { ChangeRefusal, ConversionChange, PushTarget } from './target.ts';
-
-/** The fields of a file of credentials of Microsoft Advertising. */
-export interface MicrosoftKey {
-  /** The token of the developer. */
-  readonly developerToken: string;
-  /** The ID of the application. */
-  readonly clientId: string;
-  /** The secret of a web application. */
-  readonly clientSecret?: string | undefined;
-  /** What access tokens are made with. */
-  readonly refreshToken: string;
-  /** The ID of the customer. */
-  readonly customerId: string;
-  /** The ID of the account. */
-  readonly accountId: string;
-}
+import type { ChangeRefusal, ConversionChange, PushTarget } from './push.ts';
 
 /** Credentials of Microsoft Advertising. Nothing prints them by accident. */
 export interface MicrosoftCredentials {
   /** The file. */
   readonly from: string;
   /** The fields of the file. */
-  key(): MicrosoftKey;
+  key(): object;
   /** Keeps a refresh token that has replaced the one of the file. */
   keep(refreshToken: string): Promise<void>;
 }
@@ -63,8 +47,10 @@ export async function readMicrosoftCredentials(file: string): Promise<MicrosoftC
   };
 }
 
+type MicrosoftKey = z.infer<Awaited<ReturnType<typeof keySchema>>>;
+
 /** Other fields of the file stay in it. */
-async function keySchema(): Promise<ZodType<MicrosoftKey>> {
+async function keySchema() {
   const { z } = await import('zod');
   const text = z.string().min(1);
   return z.looseObject({
@@ -81,10 +67,8 @@ async function keySchema(): Promise<ZodType<MicrosoftKey>> {
 export interface MicrosoftAdsOptions extends SendingOptions {
   /** Whose requests they are, and for which account. */
   readonly credentials: MicrosoftCredentials;
-  /** Another server with the same API, for tests. Default `https://campaign.api.bingads.microsoft.com`. */
+  /** Another server with the same API and its own tokens, for tests. Default: that of Microsoft. */
   readonly endpoint?: string | undefined;
-  /** Another token server, for tests. Default `https://login.microsoftonline.com`. */
-  readonly tokenEndpoint?: string | undefined;
 }
 
 const scope = 'https://ads.microsoft.com/msads.manage offline_access';
@@ -99,11 +83,10 @@ const service = '/CampaignManagement/v13';
  * await pushConversions(target, changes, { ledger, destination: 'microsoft' });
  */
 export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
-  const { credentials, endpoint = 'https://campaign.api.bingads.microsoft.com' } = options;
-  const { tokenEndpoint = 'https://login.microsoftonline.com' } = options;
+  const { credentials, endpoint } = options;
   const sending = sendingOf(options);
-  const base = endpointOf(endpoint);
-  const tokens = endpointOf(tokenEndpoint);
+  const base = endpointOf(endpoint ?? 'https://campaign.api.bingads.microsoft.com');
+  const tokens = endpointOf(endpoint ?? 'https://login.microsoftonline.com');
   const token = keepToken(sending.clock, () => exchange(tokens, credentials, sending));
   const post = async (list: string, items: readonly object[]): Promise<ChangeRefusal[]> => {
     if (items.length === 0) return [];
@@ -113,7 +96,7 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
     const response = await sendSigned(url, request, sending, {
       async headers(renew) {
         const authorization = `Bearer ${await token(renew)}`;
-        const { developerToken, customerId, accountId } = credentials.key();
+        const { developerToken, customerId, accountId } = credentials.key() as MicrosoftKey;
         return {
           authorization,
           developertoken: developerToken,
@@ -189,7 +172,7 @@ function adjustmentOf({ entry }: ConversionChange, now: number): object {
 
 async function exchange(tokens: URL, credentials: MicrosoftCredentials, sending: Sending): Promise<Grant> {
   const url = new URL('/common/oauth2/v2.0/token', tokens);
-  const { clientId, clientSecret = '', refreshToken } = credentials.key();
+  const { clientId, clientSecret = '', refreshToken } = credentials.key() as MicrosoftKey;
   const form = {
     grant_type: 'refresh_token',
     client_id: clientId,

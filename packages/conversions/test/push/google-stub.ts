@@ -1,8 +1,23 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { DataManagerEvent } from '../../src/push/google-events.ts';
 import { violations } from './schema.ts';
+
+/** One event as the Data Manager API takes it. The names are those of its schema. */
+export interface DataManagerEvent {
+  readonly transactionId: string;
+  readonly eventTimestamp: string;
+  readonly lastUpdatedTimestamp?: string;
+  readonly eventSource: 'PHONE';
+  readonly adIdentifiers?: Readonly<Partial<Record<'gclid' | 'gbraid' | 'wbraid', string>>>;
+  readonly userData?: { readonly userIdentifiers: readonly { readonly phoneNumber: string }[] };
+  readonly consent?: { readonly adUserData: ConsentStatus; readonly adPersonalization: ConsentStatus };
+  readonly conversionValue?: number;
+  readonly currency?: string;
+}
+
+/** What a caller agreed to, as the API spells it. */
+export type ConsentStatus = 'CONSENT_GRANTED' | 'CONSENT_DENIED';
 
 export const keys = generateKeyPairSync('rsa', {
   modulusLength: 2048,

@@ -128,7 +128,7 @@ const rules: ConversionRules = {
 
 async function run(...calls: Call[]) {
   const credentials = await readMicrosoftCredentials(file);
-  const target = createMicrosoftAds({ credentials, endpoint: url, tokenEndpoint: url });
+  const target = createMicrosoftAds({ credentials, endpoint: url });
   const ledger = await openLedger(join(folder, 'ledger'));
   try {
     const outcomes = conversions(calls, rules, format);

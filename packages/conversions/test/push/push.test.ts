@@ -12,7 +12,7 @@ import {
   type LedgerEntry,
   openLedger,
 } from '../../src/index.ts';
-import { dataManagerEvent } from '../../src/push/google-events.ts';
+import { dataManagerEvent as eventOf } from '../../src/push/google-events.ts';
 import {
   type ConversionChange,
   changesToPush,
@@ -22,7 +22,7 @@ import {
   PushError,
   pushConversions,
 } from '../../src/push/index.ts';
-import { type GoogleStub, keys, startGoogleStub } from './google-stub.ts';
+import { type DataManagerEvent, type GoogleStub, keys, startGoogleStub } from './google-stub.ts';
 import { violations } from './schema.ts';
 
 let stub: GoogleStub;
@@ -86,6 +86,8 @@ function change(number: number, { callerNumber, consent, ...more }: Facts = {}):
   };
   return { entry, callerNumber: callerNumber ?? null, consent: consent ?? null };
 }
+
+const dataManagerEvent = (...of: Parameters<typeof eventOf>) => eventOf(...of) as DataManagerEvent;
 
 describe('events', () => {
   test('it writes the ID, time, click, value and currency of a conversion in the form of the schema', () => {
