@@ -29,6 +29,7 @@ export {
   type Ledger,
   type LedgerOptions,
   openLedger,
+  type Taken,
 } from './ledger/ledger.ts';
 export { type Change, type LeftOutReason, reasonTexts } from './reasons.ts';
 export { SheetError, toAdjustments, toSheet } from './sheet.ts';

@@ -208,11 +208,6 @@ test('a conversion is independent of the tool', () => {
     account: '101',
     orderId: '1000000001',
     click: { kind: 'gclid', id: 'Cj0KCQ_click-1' },
-    time: {
-      instant: Date.parse('2026-11-18T19:03:00Z'),
-      naive: '2026-11-18 14:03:00',
-      zone: 'America/New_York',
-    },
     talkSeconds: 360,
     name: 'Phone lead',
     consent: null,

@@ -80,6 +80,7 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
   // Google: it keeps one conversion for each transaction ID.
   const sentOn = new Map<string, number[]>();
   const google: PushTarget = {
+    oneKind: false,
     most: 2_000,
     async send(changes) {
       for (const { entry } of changes) sentOn.set(entry.orderId, [...(sentOn.get(entry.orderId) ?? []), now]);

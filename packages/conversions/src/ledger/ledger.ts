@@ -52,33 +52,30 @@ export interface Ledger {
   /**
    * Writes down that a delivery has left, except for the order ids that the destination refused. What is uncertain stays so.
    */
-  commit(
-    delivery: Delivery,
-    outcome?: { readonly except?: readonly string[]; readonly uncertain?: readonly LedgerEntry[] },
-  ): Promise<void>;
+  commit(delivery: Delivery, taken?: Taken): Promise<void>;
   /** Writes down that a delivery did not leave. */
   abandon(delivery: Delivery): Promise<void>;
   /** Lets go of it, so that another process may use it. */
   close(): Promise<void>;
 }
 
+/** What the destination did not take of a delivery. */
+export interface Taken {
+  /** The order ids that it refused. */
+  readonly except?: readonly string[];
+  /** What it may have taken. */
+  readonly uncertain?: readonly LedgerEntry[];
+}
+
 /** Settings of `openLedger`. */
 export interface LedgerOptions {
   /** The clock. Default: that of the machine. */
   readonly clock?: Pick<Clock, 'now'> | undefined;
-  /** Name of this machine, for deliveries with files. Default: the host name. */
-  readonly host?: string | undefined;
 }
 
 type Line =
   | ({ readonly type: 'prepared' } & Delivery)
-  | {
-      readonly type: 'committed';
-      readonly id: string;
-      readonly at: number;
-      readonly except?: readonly string[];
-      readonly uncertain?: readonly LedgerEntry[];
-    }
+  | ({ readonly type: 'committed'; readonly id: string; readonly at: number } & Taken)
   | { readonly type: 'abandoned'; readonly id: string; readonly at: number };
 
 /**
@@ -92,7 +89,8 @@ type Line =
  * await ledger.close();
  */
 export async function openLedger(where: string | Journal, options: LedgerOptions = {}): Promise<Ledger> {
-  const { clock = systemClock, host = hostname() } = options;
+  const { clock = systemClock } = options;
+  const host = hostname();
   const journal = typeof where === 'string' ? await fileJournal(where) : where;
   const delivered = new Map<string, Map<string, LedgerEntry>>();
   const open = new Map<string, Delivery>();
@@ -140,9 +138,7 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
     },
     commit: ({ id }, { except = [], uncertain = [] } = {}) =>
       write({
-        type: 'committed',
-        id,
-        at: clock.now(),
+        ...{ type: 'committed', id, at: clock.now() },
         ...(except.length > 0 ? { except } : {}),
         ...(uncertain.length > 0 ? { uncertain } : {}),
       }),

@@ -80,6 +80,7 @@ export function createDataManager(options: DataManagerOptions): DataManager {
 
   return {
     most: 2_000,
+    oneKind: false,
     async send(changes, { validateOnly, now }) {
       const url = new URL('/v1/events:ingest', base);
       const events = changes.map((change) => dataManagerEvent(change, now));

@@ -28,10 +28,8 @@ export interface ChangeRefusal {
 export interface PushTarget {
   /** The most changes of one request. */
   readonly most: number;
-  /**
-   * A request has additions only, or corrections only, so that what became of each kind is known by itself. Default false.
-   */
-  readonly oneKind?: boolean;
+  /** A request has additions only, or corrections only, so that what became of each kind is known by itself. */
+  readonly oneKind: boolean;
   /**
    * Sends changes in one request, repeated while the API is busy or cannot be reached. `isTaken`: those that were not refused
    * were taken; otherwise nothing was.
@@ -67,8 +65,6 @@ export interface PushOptions {
   readonly numbers?: ReadonlyMap<string, string> | undefined;
   /** Only check: the tool stores nothing, and the ledger stays as it is. Default false. */
   readonly validateOnly?: boolean | undefined;
-  /** Changes in one request. Default, and at most: what the tool takes. */
-  readonly batch?: number | undefined;
   /** The clock. Default: that of the machine. */
   readonly clock?: Pick<Clock, 'now'> | undefined;
 }
@@ -102,15 +98,8 @@ export async function pushConversions(
   changes: readonly ConversionChange[],
   options: PushOptions = {},
 ): Promise<PushSummary> {
-  const {
-    validateOnly = false,
-    clock = systemClock,
-    destination = 'push',
-    batch = target.most,
-    numbers,
-  } = options;
+  const { validateOnly = false, clock = systemClock, destination = 'push', numbers } = options;
   const ledger = validateOnly ? undefined : options.ledger;
-  const size = Math.min(batch, target.most);
   const sent = { add: 0, restate: 0, retract: 0 };
   const refused: RefusedCall[] = [];
   const uncertain: LedgerEntry[] = [];
@@ -154,7 +143,7 @@ export async function pushConversions(
     for (const { orderId } of uncertain) held.add(orderId);
     resent = await deliver(again, noted);
   }
-  for (const batch of batchesOf(changes, size, target.oneKind ?? false)) {
+  for (const batch of batchesOf(changes, target)) {
     // Nothing follows a change that the tool refused: a new click would count besides one that was not taken back.
     const open = batch.filter(({ entry }) => !held.has(entry.orderId));
     if (open.length > 0) await deliver(open);
@@ -174,13 +163,12 @@ function asSent({ entry, callerNumber, consent }: ConversionChange): LedgerEntry
 
 function* batchesOf(
   changes: readonly ConversionChange[],
-  size: number,
-  isOneKind: boolean,
+  { most, oneKind }: PushTarget,
 ): Generator<readonly ConversionChange[]> {
   let batch: ConversionChange[] = [];
   for (const change of changes) {
-    const isOther = isOneKind && (batch[0]?.entry.action === 'add') !== (change.entry.action === 'add');
-    if (batch.length > 0 && (isOther || batch.length >= size)) {
+    const isOther = oneKind && (batch[0]?.entry.action === 'add') !== (change.entry.action === 'add');
+    if (batch.length > 0 && (isOther || batch.length >= most)) {
       yield batch;
       batch = [];
     }

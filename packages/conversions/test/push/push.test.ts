@@ -144,7 +144,9 @@ describe('events', () => {
 describe('batches', () => {
   test('it sends all changes in batches, each checked against the schema', async () => {
     const changes = Array.from({ length: 5 }, (_, at) => change(at));
-    const summary = await pushConversions(await open(), changes, { batch: 2, clock: { now: () => now } });
+    const summary = await pushConversions({ ...(await open()), most: 2 }, changes, {
+      clock: { now: () => now },
+    });
     expect(stub.taken.map(({ events }) => events.length)).toEqual([2, 2, 1]);
     expect(summary).toMatchObject({ sent: { add: 5, restate: 0, retract: 0 }, refused: [] });
     expect(summary.requests).toEqual(['request-1', 'request-2', 'request-3']);
@@ -160,7 +162,7 @@ describe('batches', () => {
 
   test('it never puts more than 2,000 events into a request', async () => {
     const changes = Array.from({ length: 2_001 }, (_, at) => change(at));
-    await pushConversions(await open(), changes, { batch: 10_000, clock: { now: () => now } });
+    await pushConversions(await open(), changes, { clock: { now: () => now } });
     expect(stub.taken.map(({ events }) => events.length)).toEqual([2_000, 1]);
   });
 
