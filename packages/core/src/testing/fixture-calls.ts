@@ -54,7 +54,7 @@ export function fixtureCalls(n: number, seed = 1): Call[] {
 
 /** What a field has that the lines below do not fill. */
 const withoutValues = Object.fromEntries(
-  fields.flatMap(({ name, deprecated }) => (deprecated ? [] : [[name, null]])),
+  fields.filter(({ deprecated }) => !deprecated).map(({ name }) => [name, null]),
 );
 
 interface Dice {
