@@ -68,11 +68,11 @@ const tables: Readonly<Record<string, Table>> = {
 };
 
 /**
- * The index of times has what pages and counts are found by, and whose call it is, so that neither reads the rows. That of odd rows has
- * no entries as long as servers send what the field table says.
+ * The index of times has what pages and counts are found by, and what questions ask of every call, so that none of them reads the rows
+ * for it. That of odd rows has no entries as long as servers send what the field table says.
  */
 const indexes: Readonly<Record<string, string>> = {
-  records_time: 'records (account, date_added, sid, talk_minutes, extension, ani)',
+  records_time: 'records (account, date_added, sid, talk_minutes, extension, channel, ani)',
   records_odd: 'records (account) WHERE odd IS NOT NULL',
 };
 
