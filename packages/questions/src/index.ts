@@ -25,8 +25,8 @@ export { type OptionSentence, QuestionError, type QuestionErrorCode } from './er
 export type { ColumnBatch } from './fields/batch.ts';
 export { callerKey } from './fields/caller-key.ts';
 export { type ClickIdName, type ClickIds, clickIdsOf } from './fields/click-ids.ts';
-export { derivedFields, type Touch, touches } from './fields/derived.ts';
-export { parseCondition, type QuestionField, questionFields } from './fields/vocabulary.ts';
+export { type QuestionField, type Touch, touches } from './fields/derived.ts';
+export { derivedFields, parseCondition, questionFields } from './fields/vocabulary.ts';
 export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut, Note } from './question/answer.ts';
 export {
   type ClosedPeriod,

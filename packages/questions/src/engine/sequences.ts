@@ -1,42 +1,24 @@
 import { compareText } from '../conditions/fold.ts';
 import { Batch, nobody, type Sequence } from '../fields/batch.ts';
-import { touches } from '../fields/derived.ts';
-import { type Needs, namedFields } from '../question/plan.ts';
+import { type Needs, namedFields, needsSequence } from '../question/plan.ts';
 import type { Memory } from './memory.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there: what it needs of each is kept.
 
-const clickFields = ['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'];
-const callerFields = ['caller_type', 'caller_nth', 'hours_since_previous_call', 'hours_until_next_call'];
-const timeFields = ['day', 'week', 'month', 'weekday', 'hour'];
-/** The fields of a record that others follow from. */
-const neededFor: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(
-    ['account', 'is_extension', ...timeFields, ...callerFields].map((name) => [name, []]),
-  ),
-  ...{ missed: ['talk_minutes'], answered: ['talk_minutes'] },
-  lag_minutes: ['displayed_timestamp'],
-  ...{ click_id: clickFields, click_kind: clickFields },
-  activity_type: ['activity_type_id'],
-  ...Object.fromEntries([...touches].map(([name, { field }]) => [name, [field]])),
-};
 const callerParts = [
   ...['callers', 'repeat_callers', 'with_caller', 'first_time', 'followed', 'called_again', 'reached'],
 ];
 
 const namedInRecord = (plan: Needs): readonly string[] => [
-  ...new Set(namedFields(plan).flatMap((name) => neededFor[name] ?? [name])),
+  ...new Set(namedFields(plan).flatMap((name) => plan.fields.get(name)?.needs ?? [])),
 ];
-
-/** Does a question look at callers? */
-const needsCallers = (plan: Needs): boolean =>
-  plan.parts.some(({ kind }) => callerParts.includes(kind)) ||
-  namedFields(plan).some((name) => callerFields.includes(name) || touches.has(name));
 
 /** The fields of a record that a question needs. */
-export const neededFields = (plan: Needs): readonly string[] => [
-  ...new Set(['date_added', 'channel', ...(needsCallers(plan) ? ['ani'] : []), ...namedInRecord(plan)]),
-];
+export function neededFields(plan: Needs): readonly string[] {
+  const hasCallers = needsSequence(plan) || plan.parts.some(({ kind }) => callerParts.includes(kind));
+  const always = ['date_added', 'channel', ...(hasCallers ? ['ani'] : [])];
+  return [...new Set([...always, ...namedInRecord(plan)])];
+}
 
 const [bytesOfCall, bytesOfId] = [48, 24];
 

@@ -28,3 +28,6 @@ export const weekdayOf = (millis: number): number => dayNumber(millis) % 7;
 /** The hour of the day of a time. */
 export const hourOf = (millis: number): number =>
   Math.floor((millis - Math.floor(millis / day) * day) / hour);
+
+/** Days of the week in the order of ISO 8601. */
+export const weekdays: readonly string[] = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];

@@ -9,8 +9,10 @@ export const clickKinds = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
 /** The ids that a call carries. */
 export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
 
-/** URLs of a visit that may carry an id, the likeliest first. */
-const clickPlaces = ['first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'] as const;
+/** The field of an id, and the addresses of a visit that may carry one, the likeliest first. */
+export const clickPlaces = [
+  ...(['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'] as const),
+];
 
 const names = ['gclid', 'gbraid', 'wbraid', 'msclkid', 'k_clickid', 'mkwid', 'pcrid'] as const;
 const parameter = new RegExp(`(?:^|[?&#;])(${names.join('|')})=([^&#;\\s]+)`, 'gi');
@@ -27,7 +29,7 @@ export function clickIdsOf(call: Call): ClickIds {
 }
 
 /** The click id of a call, and which kind it is. */
-export function clickOf(read: ReadField): { readonly kind: string; readonly id: string } | null {
+export function clickOf(read: ReadPlace): { readonly kind: string; readonly id: string } | null {
   const ids = idsIn(read, () => true);
   const kind = clickKinds.find((each) => ids[each] !== undefined);
   const id = kind === undefined ? undefined : ids[kind];
@@ -35,13 +37,13 @@ export function clickOf(read: ReadField): { readonly kind: string; readonly id: 
 }
 
 /** Reads where a call may carry ids. */
-type ReadField = (name: (typeof clickPlaces)[number] | 'ppc_gclid') => unknown;
+type ReadPlace = (name: (typeof clickPlaces)[number]) => unknown;
 
-function idsIn(read: ReadField, accepts: (id: string) => boolean): ClickIds {
+function idsIn(read: ReadPlace, accepts: (id: string) => boolean): ClickIds {
   const ids: Partial<Record<ClickIdName, string>> = {};
   const own = read('ppc_gclid');
   if (isId(own) && accepts(own)) ids.gclid = own;
-  for (const place of clickPlaces) {
+  for (const place of clickPlaces.slice(1)) {
     const url = read(place);
     if (typeof url !== 'string') continue;
     for (const [, name = '', encoded = ''] of url.matchAll(parameter)) {

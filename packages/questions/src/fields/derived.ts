@@ -1,26 +1,39 @@
 import { fields } from '@call-attribution/core/record';
-import type { Term } from '../conditions/condition.ts';
-import { clickKinds } from './click-ids.ts';
+import { hour, minute, startOfWeek } from '@call-attribution/core/time';
+import type { Term, Value } from '../conditions/condition.ts';
+import type { Batch } from './batch.ts';
+import {
+  dayNumber,
+  type FieldSettings,
+  hourOf,
+  monthStartOf,
+  startOfDay,
+  weekdayOf,
+  weekdays,
+} from './calendar.ts';
+import { clickKinds, clickOf, clickPlaces } from './click-ids.ts';
+import { integerOf, textOf } from './wire-values.ts';
 
-// Fields that follow from others: what they are called and hold. `vocabulary.ts` reads them, a database has an expression for each.
-
-/** Days of the week in the order of ISO 8601. */
-export const weekdays: readonly string[] = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
-
-/** The field of the kind of activity. */
-export const activity = fields.find(({ name }) => name === 'activity_type_id');
-
-/** The meanings of `activity_type_id`, in the order of its values. */
-export const activityTypes: readonly string[] = activity?.valueMeanings ?? [];
-
-/** Something that follows from the fields of a call. */
-export interface DerivedField extends Pick<Term, 'name' | 'type' | 'number' | 'values'> {
+/** A field that a question can name. */
+export interface QuestionField extends Term {
   /** What it holds, in one sentence. */
   readonly meaning: string;
+  /** Tells who the caller is or how to reach them. */
+  readonly personal: boolean;
+  /** A bucket of time: its groups are in order and have no gaps. */
+  readonly isTime: boolean;
   /** Follows from the other calls of the caller. */
-  readonly needsSequence?: true;
-  /** It is this field of the first or last call of the caller. */
-  readonly touch?: Touch;
+  readonly needsSequence: boolean;
+}
+
+/** A field with the way to read it. */
+export interface ReadField extends QuestionField {
+  /** Other names that people use for it. */
+  readonly otherNames: readonly string[];
+  /** The fields of a record that it is read of. */
+  readonly needs: readonly string[];
+  /** Its value for a call. */
+  readonly read: (call: Batch) => Value;
 }
 
 /** A field of the first or the last call of a caller. */
@@ -31,93 +44,139 @@ export interface Touch {
   readonly field: string;
 }
 
-const touch = <const Name extends string>(name: Name, end: Touch['end'], field: string, what: string) =>
-  ({
-    name,
-    type: 'text',
-    meaning: `${what} of the ${end} call of the caller to the account, of all calls that are known. Null without a caller number.`,
-    needsSequence: true,
-    touch: { end, field },
-  }) as const satisfies DerivedField;
+const touched = [
+  ['campaign', 'ppc_campaign', 'Campaign'],
+  ['keyword', 'ppc_keywords', 'Keyword'],
+  ['source', 'referrer', 'Source (referrer)'],
+] as const;
 
-/** All derived fields. A database has an expression for each. */
-export const derivedFields = [
+/** The fields that are a field of the first or the last call of the caller. */
+export const touches: ReadonlyMap<string, Touch> = new Map(
+  touched.flatMap(([name, field]) =>
+    (['first', 'last'] as const).map((end) => [`caller_${end}_${name}`, { end, field }] as const),
+  ),
+);
+
+const activity = fields.find(({ name }) => name === 'activity_type_id');
+const activityTypes: readonly string[] = activity?.valueMeanings ?? [];
+
+/** What fields that follow from others have in common. */
+const plain = { personal: false, isTime: false, needsSequence: false, otherNames: [], needs: [] } as const;
+const bucket = { ...plain, isTime: true } as const;
+const ofTalk = { ...plain, type: 'boolean', needs: ['talk_minutes'] } as const;
+const ofCaller = { ...plain, needsSequence: true } as const;
+const hours = { ...ofCaller, type: 'number', number: 'float' } as const;
+
+type Read = ReadField['read'];
+const atTime =
+  (read: (time: number) => Value): Read =>
+  ({ time }) =>
+    time === null ? null : read(time);
+const inHours = (millis: number | null | undefined): number | null =>
+  millis === null || millis === undefined ? null : millis / hour;
+
+/** The fields that follow from others, or from other calls. */
+export const derivedFieldsOf = ({ weekStart }: FieldSettings): readonly ReadField[] => [
   {
-    name: 'missed',
-    type: 'boolean',
+    ...{ ...plain, name: 'account', type: 'text' },
+    meaning: 'Account that the call was counted for.',
+    read: ({ account }) => account,
+  },
+  {
+    ...{ ...plain, name: 'is_extension', type: 'boolean', otherNames: ['call_extension', 'extension'] },
+    meaning: 'The call came through a call extension of an ad.',
+    read: ({ isExtension }) => isExtension,
+  },
+  {
+    ...{ ...ofTalk, name: 'missed', otherNames: ['unanswered', 'is_missed', 'missed_call'] },
     meaning: 'Nobody answered: the caller was never connected (talk_minutes is 0).',
+    read: ({ talk }) => (talk === null ? null : talk === 0),
   },
   {
-    name: 'answered',
-    type: 'boolean',
+    ...{ ...ofTalk, name: 'answered', otherNames: ['is_answered', 'answered_call'] },
     meaning: 'Somebody answered: the caller was connected (talk_minutes is above 0).',
+    read: ({ talk }) => (talk === null ? null : talk > 0),
   },
   {
-    name: 'caller_type',
-    type: 'text',
-    values: ['first', 'returning'],
+    ...{ ...ofCaller, name: 'caller_type', type: 'text', values: ['first', 'returning'] },
+    otherNames: ['new_or_returning', 'type_of_caller'],
     meaning:
       'first: no earlier call of the caller is in the account; returning: there is one. Null without a caller number.',
-    needsSequence: true,
+    read({ sequence }) {
+      if (sequence === null) return null;
+      return sequence.nth === 1 ? 'first' : 'returning';
+    },
   },
   {
-    name: 'lag_minutes',
-    type: 'number',
-    number: 'float',
+    ...{ ...plain, name: 'lag_minutes', type: 'number', number: 'float', otherNames: ['lag'] },
     meaning: 'Minutes from the first visit (displayed_timestamp) to the call. Null for call extensions.',
+    needs: ['displayed_timestamp'],
+    read: ({ lag }) => (lag === null ? null : lag / minute),
   },
   {
-    name: 'click_id',
-    type: 'text',
+    ...{ ...plain, name: 'click_id', type: 'text', needs: clickPlaces },
     meaning: 'Click id of the ad: ppc_gclid, or the first one in the addresses of the visit.',
+    read: (call) => clickOf((name) => call.value(name))?.id ?? null,
   },
-  { name: 'click_kind', type: 'text', values: clickKinds, meaning: 'Which kind of click id click_id is.' },
-  { name: 'activity_type', type: 'text', values: activityTypes, meaning: 'What activity_type_id means.' },
-  { name: 'day', type: 'day', meaning: 'Day of date_added.' },
   {
-    name: 'week',
-    type: 'week',
+    ...{ ...plain, name: 'click_kind', type: 'text', values: clickKinds, needs: clickPlaces },
+    meaning: 'Which kind of click id click_id is.',
+    read: (call) => clickOf((name) => call.value(name))?.kind ?? null,
+  },
+  {
+    ...{ ...plain, name: 'activity_type', type: 'text', values: activityTypes },
+    meaning: 'What activity_type_id means.',
+    needs: ['activity_type_id'],
+    read(call) {
+      const value = integerOf(call.value('activity_type_id'), true);
+      return activityTypes[activity?.values?.findIndex((each) => Number(each) === value) ?? -1] ?? null;
+    },
+  },
+  {
+    ...{ ...bucket, name: 'day', type: 'day', otherNames: ['date'], meaning: 'Day of date_added.' },
+    read: atTime((time) => startOfDay(dayNumber(time))),
+  },
+  {
+    ...{ ...bucket, name: 'week', type: 'week', ...(weekStart === 'sunday' ? { weekStart } : {}) },
     meaning: 'First day of the week of date_added, a Monday unless weeks begin on Sundays.',
+    read: atTime((time) => startOfWeek(time, weekStart)),
   },
-  { name: 'month', type: 'month', meaning: 'First day of the month of date_added.' },
-  { name: 'weekday', type: 'text', values: weekdays, meaning: 'Day of the week of date_added, Mon to Sun.' },
-  { name: 'hour', type: 'number', number: 'whole', meaning: 'Hour of the day of date_added, 0 to 23.' },
   {
-    name: 'caller_nth',
-    type: 'number',
-    number: 'whole',
+    ...{ ...bucket, name: 'month', type: 'month', meaning: 'First day of the month of date_added.' },
+    read: atTime(monthStartOf),
+  },
+  {
+    ...{ ...bucket, name: 'weekday', type: 'text', otherNames: ['day_of_week'], isOrdered: true },
+    values: weekStart === 'sunday' ? [...weekdays.slice(-1), ...weekdays.slice(0, -1)] : weekdays,
+    meaning: 'Day of the week of date_added, Mon to Sun.',
+    read: atTime((time) => weekdays[weekdayOf(time)] ?? null),
+  },
+  {
+    ...{ ...bucket, name: 'hour', type: 'number', number: 'whole', otherNames: ['hour_of_day'] },
+    meaning: 'Hour of the day of date_added, 0 to 23.',
+    read: atTime(hourOf),
+  },
+  {
+    ...{ ...ofCaller, name: 'caller_nth', type: 'number', number: 'whole' },
     meaning: 'Which call of the caller to the account it is, from 1. Null without a caller number.',
-    needsSequence: true,
+    read: ({ sequence }) => sequence?.nth ?? null,
   },
   {
-    name: 'hours_since_previous_call',
-    type: 'number',
-    number: 'float',
+    ...{ ...hours, name: 'hours_since_previous_call' },
     meaning: 'Hours since the call of the caller before it. Null for a first call.',
-    needsSequence: true,
+    read: ({ sequence }) => inHours(sequence?.sincePrevious),
   },
   {
-    name: 'hours_until_next_call',
-    type: 'number',
-    number: 'float',
+    ...{ ...hours, name: 'hours_until_next_call' },
     meaning: 'Hours until the next call of the caller. Null for a last call.',
-    needsSequence: true,
+    read: ({ sequence }) => inHours(sequence?.untilNext),
   },
-  touch('caller_first_campaign', 'first', 'ppc_campaign', 'Campaign'),
-  touch('caller_last_campaign', 'last', 'ppc_campaign', 'Campaign'),
-  touch('caller_first_keyword', 'first', 'ppc_keywords', 'Keyword'),
-  touch('caller_last_keyword', 'last', 'ppc_keywords', 'Keyword'),
-  touch('caller_first_source', 'first', 'referrer', 'Source (referrer)'),
-  touch('caller_last_source', 'last', 'referrer', 'Source (referrer)'),
-] as const satisfies readonly DerivedField[];
-
-/** The name of a derived field. */
-export type DerivedName = (typeof derivedFields)[number]['name'];
-
-/** A derived field that is a field of another call. */
-export type TouchName = Extract<(typeof derivedFields)[number], { readonly touch: Touch }>['name'];
-
-/** Which field of which call each of them is. */
-export const touches: ReadonlyMap<string, Touch> = new Map(
-  derivedFields.flatMap((field) => ('touch' in field ? [[field.name, field.touch] as const] : [])),
-);
+  ...Array.from(
+    touches,
+    ([name, { end, field }]): ReadField => ({
+      ...{ ...ofCaller, name, type: 'text', needs: [field] },
+      meaning: `${touched.find((each) => each[1] === field)?.[2]} of the ${end} call of the caller to the account, of all calls that are known. Null without a caller number.`,
+      read: ({ sequence }) => textOf(sequence?.fieldOf(end, field)),
+    }),
+  ),
+];

@@ -8,9 +8,9 @@ import {
   monthStartOf,
   startOfDay,
   weekdayOf,
+  weekdays,
 } from '../fields/calendar.ts';
-import { weekdays } from '../fields/derived.ts';
-import type { ReadField } from '../fields/vocabulary.ts';
+import type { ReadField } from '../fields/derived.ts';
 import type { AnswerValue } from './answer.ts';
 import { shownMoment } from './measures.ts';
 import type { ClosedPeriod, Period } from './period.ts';

@@ -1,6 +1,6 @@
 import type { Term, Vocabulary } from '../conditions/condition.ts';
 import { QuestionError } from '../errors.ts';
-import type { ReadField } from '../fields/vocabulary.ts';
+import type { ReadField } from '../fields/derived.ts';
 import type { AnswerColumn } from './answer.ts';
 import { type Measure, spendColumns } from './measures.ts';
 

@@ -5,7 +5,7 @@ import { type Condition, type Literal, printCondition, type Vocabulary } from '.
 import { ambiguousNames, nameOf, wordList } from '../conditions/names.ts';
 import { type ConditionProblem, readCondition } from '../conditions/parse.ts';
 import { option, QuestionError, sentence } from '../errors.ts';
-import type { ReadField } from '../fields/vocabulary.ts';
+import type { ReadField } from '../fields/derived.ts';
 import {
   type Argument,
   measures as allMeasures,

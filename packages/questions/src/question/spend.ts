@@ -1,5 +1,5 @@
 import { option, QuestionError, sentence } from '../errors.ts';
-import type { ReadField } from '../fields/vocabulary.ts';
+import type { ReadField } from '../fields/derived.ts';
 import type { Question } from './question.ts';
 
 /** What was spent, by the names that people wrote. */
