@@ -315,7 +315,7 @@ describe('calls report', () => {
 test('a page says whether a change is good, and what is missing is not the strongest color', () => {
   const report = shown('campaign', 10, calls, {
     measures: ['calls', 'missed'],
-    compare: { from: '2026-10-22', to: '2026-10-31' },
+    compare: '2026-10-22 to 2026-10-31',
     from: '2026-11-01',
     to: '2026-11-10',
   });

@@ -51,8 +51,6 @@ export {
 } from './question/plan.ts';
 export type {
   CallSelection,
-  ComparedPeriod,
   Question,
-  QuestionLimits,
 } from './question/question.ts';
 export { InvalidCondition, splitList } from './question/resolve.ts';

@@ -458,7 +458,7 @@ describe('rows', () => {
   test('of periods of different length, what adds up changes per day; callers and rates change as they are', async () => {
     const measures = ['calls', 'callers', 'missed_rate', 'talk_sum'];
     const { total, columns } = await answerQuestion(
-      { measures, from: '2026-10-01', to: '2026-10-01', compare: { from: '2026-10-02', to: '2026-10-03' } },
+      { measures, from: '2026-10-01', to: '2026-10-01', compare: '2026-10-02 to 2026-10-03' },
       calls,
     );
     expect(total).toEqual({

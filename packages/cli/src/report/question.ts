@@ -39,7 +39,7 @@ export async function questionOf(args: Args, accounts: readonly AskedAccount[], 
   if (!/^\s*(?:previous|year)\s*$/i.test(compare)) readRange({ period: compare }, present);
   const compared = { from: formatNaive(plan.compared.from), to: formatNaive(plan.compared.to) };
   say(io, `compared with ${periodText(compared, present)}`);
-  return { ...question, compare: compared };
+  return { ...question, compare: `${compared.from} to ${compared.to}` };
 }
 
 async function selectionOf(

@@ -61,12 +61,14 @@ interface Now extends FieldSettings {
   readonly hoursAgo: (count: number) => number;
 }
 
-/** One way to say a period. */
+/** One way to say a period: everything that decides is in the groups of the form. */
 interface PeriodWords {
   readonly example: string;
   readonly meaning: string;
-  /** Reads words in lower case; null for what is said in another way. */
-  readonly read: (words: string, now: Now) => Period | null;
+  /** What words in lower case look like. */
+  readonly form: RegExp;
+  /** Null for what is no period all the same. */
+  readonly read: (found: readonly string[], now: Now) => Period | null;
 }
 
 const months = 'january february march april may june july august september october november december';
@@ -94,14 +96,6 @@ function monthsFrom(month: string, count: number): Period | null {
   return time && { from: time.millis, to: addMonths(time.millis, count) };
 }
 
-/** A form in which everything that decides is in the groups of a pattern. */
-const by =
-  (form: RegExp, read: (found: readonly string[], now: Now) => Period | null): PeriodWords['read'] =>
-  (words, now) => {
-    const found = form.exec(words);
-    return found && read(found.slice(1), now);
-  };
-
 const wholeSecond = (millis: number): number => Math.floor(millis / second) * second;
 
 const two = (number: number): string => String(number).padStart(2, '0');
@@ -109,121 +103,109 @@ const two = (number: number): string => String(number).padStart(2, '0');
 /** Everything that has a beginning and an end of its own, and is no list of two ends. */
 const stretches: readonly PeriodWords[] = [
   {
-    example: 'yesterday',
-    meaning: 'the day before today, in the time zone of the account; today is the day of now',
-    read: by(/^(today|yesterday)$/, ([word], now) => unitAt('day', now, word === 'today' ? 0 : -1)),
+    ...{ example: 'yesterday', form: /^(today|yesterday)$/ },
+    meaning: 'the whole day in the zone of the account; today is the day of now',
+    read: ([word], now) => unitAt('day', now, word === 'today' ? 0 : -1),
   },
   {
-    example: 'last 28 days',
+    ...{
+      example: 'last 28 days',
+      form: /^(?:last|past|previous) (\d{1,4}) (day|week|month|quarter|year)s?$/,
+    },
     meaning: 'the 28 whole days before today; weeks, months, quarters and years are whole too',
-    read: by(
-      /^(?:last|past|previous) (\d{1,4}) (day|week|month|quarter|year)s?$/,
-      ([count, unit = ''], now) =>
-        Number(count) === 0 ? null : unitAt(unit, now, -Number(count), Number(count)),
-    ),
+    read: ([count, unit = ''], now) =>
+      Number(count) === 0 ? null : unitAt(unit, now, -Number(count), Number(count)),
   },
   {
-    example: 'last 12 hours',
+    ...{ example: 'last 12 hours', form: /^(?:last|past|previous) (\d{1,5}) hours?$/ },
     meaning: 'the 12 hours up to now',
-    read: by(/^(?:last|past|previous) (\d{1,5}) hours?$/, ([count], now) => {
+    read([count], now) {
       const to = wholeSecond(now.naive());
       return Number(count) === 0 ? null : { from: Math.min(now.hoursAgo(Number(count)), to - second), to };
-    }),
+    },
   },
   {
-    example: 'last month',
+    ...{ example: 'last month', form: /^(?:last|past|previous) (day|week|month|quarter|year)$/ },
     meaning: 'the whole month before this one; also week, quarter, year',
-    read: by(/^(?:last|past|previous) (day|week|month|quarter|year)$/, ([unit = ''], now) =>
-      unitAt(unit, now, -1),
-    ),
+    read: ([unit = ''], now) => unitAt(unit, now, -1),
   },
   {
-    example: 'this week',
+    ...{ example: 'this week', form: /^(?:this|current) (day|week|month|quarter|year)$/ },
     meaning: 'the whole week, whether it is over or not; also month, quarter, year',
-    read: by(/^(?:this|current) (day|week|month|quarter|year)$/, ([unit = ''], now) => unitAt(unit, now, 0)),
+    read: ([unit = ''], now) => unitAt(unit, now, 0),
   },
   {
-    example: 'month to date',
+    ...{ example: 'month to date', form: /^(week|month|quarter|year) to date$/ },
     meaning: 'from the first day of the month to today; also week, quarter, year',
-    read: by(/^(week|month|quarter|year) to date$/, ([unit = ''], now) => ({
-      from: unitAt(unit, now, 0).from,
-      to: unitAt('day', now, 0).to,
-    })),
+    read: ([unit = ''], now) => ({ from: unitAt(unit, now, 0).from, to: unitAt('day', now, 0).to }),
   },
   {
-    example: '2026-10',
-    meaning: 'a month; 2026 is a year',
-    read: by(/^(\d{4})(?:-(\d\d))?$/, ([year, month]) =>
-      monthsFrom(`${year}-${month ?? '01'}`, month === undefined ? 12 : 1),
-    ),
+    ...{ example: '2026-10', meaning: 'a month; 2026 is a year', form: /^(\d{4})(?:-(\d\d))?$/ },
+    read: ([year, month]) => monthsFrom(`${year}-${month ?? '01'}`, month === undefined ? 12 : 1),
   },
   {
-    example: '2026-Q3',
-    meaning: 'a quarter',
-    read: by(/^(\d{4})[- ]?q([1-4])$|^q([1-4])[- ]?(\d{4})$/, ([year, quarter, first, last]) =>
+    ...{ example: '2026-Q3', meaning: 'a quarter', form: /^(\d{4})[- ]?q([1-4])$|^q([1-4])[- ]?(\d{4})$/ },
+    read: ([year, quarter, first, last]) =>
       monthsFrom(`${year ?? last}-${two(Number(quarter ?? first) * 3 - 2)}`, 3),
-    ),
   },
   {
-    example: 'october',
+    ...{ example: 'october', form: /^([a-z]+)(?: (\d{4}))?$/ },
     meaning: 'the latest October that has begun; october 2026 is the one of that year',
-    read: by(/^([a-z]+)(?: (\d{4}))?$/, ([name, year], now) => {
+    read([name, year], now) {
       const month = monthNamed(name);
       if (month < 0) return null;
       if (year !== undefined) return monthsFrom(`${year}-${two(month + 1)}`, 1);
       const current = monthStartOf(now.naive());
       const from = addMonths(current, -((new Date(current).getUTCMonth() - month + 12) % 12));
       return { from, to: addMonths(from, 1) };
-    }),
+    },
   },
   {
-    example: '2026-10-15',
+    ...{ example: '2026-10-15', form: /^(.+)$/ },
     meaning: "a day; '2026-10-15 14:30:00' is a moment, which can be an end",
-    read: (words) => {
+    read([words = '']) {
       const time = parseTime(words.toUpperCase());
       return time && { from: time.millis, to: time.isWholeDay ? time.millis + day : time.millis };
     },
   },
 ];
 
-const stretchOf = (words: string, now: Now): Period | null => {
-  for (const { read } of stretches) {
-    const found = read(words, now);
-    if (found !== null) return found;
+function readAs(ways: readonly PeriodWords[], words: string, now: Now): Period | null {
+  for (const { form, read } of ways) {
+    const found = form.exec(words);
+    const period = found && read(found.slice(1), now);
+    if (period !== null) return period;
   }
   return null;
-};
+}
 
 const allWords: readonly PeriodWords[] = [
   ...stretches,
   {
-    example: '2026-10-01 to 2026-10-15',
+    ...{ example: '2026-10-01 to 2026-10-15', form: /^(.+?)(?: ?\.\. ?| to | until | - | – )(.+)$/ },
     meaning: 'from the first to the last day, both included; each end may be any of the above',
-    read: by(/^(.+?)(?: ?\.\. ?| to | until | - | – )(.+)$/, ([first = '', last = ''], now) => {
-      const [start, end] = [stretchOf(first, now), stretchOf(last, now)];
+    read([first = '', last = ''], now) {
+      const [start, end] = [readAs(stretches, first, now), readAs(stretches, last, now)];
       return start && end && { from: start.from, to: end.to };
-    }),
+    },
   },
   {
-    example: 'since 2026-10-01',
-    meaning: 'from then on',
-    read: by(/^since (.+)$/, ([first = ''], now) => {
-      const start = stretchOf(first, now);
+    ...{ example: 'since 2026-10-01', meaning: 'from then on', form: /^since (.+)$/ },
+    read([first = ''], now) {
+      const start = readAs(stretches, first, now);
       return start && { from: start.from, to: null };
-    }),
+    },
   },
   {
-    example: 'until 2026-10-31',
-    meaning: 'everything up to the end of that day',
-    read: by(/^until (.+)$/, ([last = ''], now) => {
-      const end = stretchOf(last, now);
+    ...{ example: 'until 2026-10-31', meaning: 'everything up to the end of that day', form: /^until (.+)$/ },
+    read([last = ''], now) {
+      const end = readAs(stretches, last, now);
       return end && { from: null, to: end.to };
-    }),
+    },
   },
   {
-    example: 'all time',
-    meaning: 'all calls',
-    read: by(/^all time$/, () => ({ from: null, to: null })),
+    ...{ example: 'all time', meaning: 'all calls', form: /^all time$/ },
+    read: () => ({ from: null, to: null }),
   },
 ];
 
@@ -240,11 +222,8 @@ const isPossible = (end: number | null): boolean =>
 /** Reads words at a time; null for what is no period. */
 function wordsAt(text: unknown, now: Now): Period | null {
   const words = typeof text === 'string' ? text.trim().toLowerCase().replace(/\s+/g, ' ') : '';
-  for (const { read } of allWords) {
-    const found = read(words, now);
-    if (found !== null) return isPossible(found.from) && isPossible(found.to) ? found : null;
-  }
-  return null;
+  const found = readAs(allWords, words, now);
+  return found !== null && isPossible(found.from) && isPossible(found.to) ? found : null;
 }
 
 /** The clock of a period, and whether it was looked at. */
@@ -299,15 +278,15 @@ function readWords(name: 'period' | 'compare', words: string, now: Now): Period 
 }
 
 /** Reads `from` and `to`. */
-function readEnds(from: string | undefined, to: string | undefined, now: Now, prefix = ''): Period {
+function readEnds(from: string | undefined, to: string | undefined, now: Now): Period {
   const [, days] = /^\s*(\d{1,5})d\s*$/i.exec(from ?? '') ?? [];
   let start: number | null = null;
   if (days !== undefined) start = unitAt('day', now, -Number(days)).from;
-  else if (from !== undefined) start = readEnd(`${prefix}from`, from, now).from;
-  const last = to === undefined ? null : readEnd(`${prefix}to`, to, now);
+  else if (from !== undefined) start = readEnd('from', from, now).from;
+  const last = to === undefined ? null : readEnd('to', to, now);
   if (days !== undefined && last === null) return { from: start, to: wholeSecond(now.naive()) + second };
   if (start === null || last === null || start < last.to) return { from: start, to: last?.to ?? null };
-  const [one, other] = [option(`${prefix}from`), option(`${prefix}to`)];
+  const [one, other] = [option('from'), option('to')];
   const fix =
     last.from < start
       ? sentence`Did you mean ${one} ${String(to)} and ${other} ${String(from)}?`
@@ -318,13 +297,14 @@ function readEnds(from: string | undefined, to: string | undefined, now: Now, pr
   ]);
 }
 
-function readEnd(name: string, text: string, now: Now): ClosedPeriod {
+function readEnd(name: 'from' | 'to', text: string, now: Now): ClosedPeriod {
   const { from = null, to = null } = wordsAt(text, now) ?? {};
   if (from !== null && to !== null) return { from, to };
   const forms = "Write one such as 2026-11-20, '2026-11-20 14:30:00' or yesterday";
-  const fix = name.endsWith('from')
-    ? sentence`${forms}, or 28d for 28 days ago; ${option('period')} takes 'last 12 hours'.`
-    : `${forms}.`;
+  const fix =
+    name === 'from'
+      ? sentence`${forms}, or 28d for 28 days ago; ${option('period')} takes 'last 12 hours'.`
+      : `${forms}.`;
   throw unreadable(name, text, 'a time that exists', fix);
 }
 
@@ -435,10 +415,7 @@ export function comparedPeriod(
   if (compare === 'previous') return { from: startOfPeriodBefore(from, to), to: from };
   if (compare === 'year') return yearBefore({ from, to }, byWeek ? at : null);
   const { now } = clockOf(at);
-  const given =
-    typeof compare === 'object'
-      ? readEnds(compare.from, compare.to, now, 'compare.')
-      : readWords('compare', compare, now);
+  const given = readWords('compare', compare, now);
   if (given.from === null || given.to === null)
     throw new QuestionError('invalid_question', 'A period to compare with needs both ends.');
   if (given.from === from && given.to === to)

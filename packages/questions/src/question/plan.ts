@@ -156,19 +156,24 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
   const groups = readGroups(question.groupBy ?? [], fields);
   const read = readMeasures(question.measures ?? ['calls'], fields);
   refusePersonal(groups, question);
-  const parts = new PartList();
-  parts.add({ kind: 'calls' });
-  parts.add({ kind: 'extensions' });
+  const parts: Part[] = [{ kind: 'calls' }, { kind: 'extensions' }];
+  const places = new Map(parts.map((part, i) => [JSON.stringify(part), i]));
+  const placeOf = (part: Part): number => {
+    const id = JSON.stringify(part);
+    const at = places.get(id) ?? parts.push(part) - 1;
+    places.set(id, at);
+    return at;
+  };
   const isOpen = period.from === null || period.to === null;
   const needsEnds =
     isOpen && (groups.some(({ isTime }) => isTime) || read.some(({ measure }) => measure.name === 'per_day'));
-  if (needsEnds) for (const kind of ['first', 'last'] as const) parts.add({ kind });
+  if (needsEnds) for (const kind of ['first', 'last'] as const) placeOf({ kind });
   const measures = read.map(
     ({ column, measure, argument }): PlannedMeasure => ({
       ...{ ...measure, column, scale: argument.scale, unit: unitOf(measure, argument.field) },
       meaning: measure.meaning.replaceAll('{}', () => argument.text),
-      parts: measure.parts(argument).map((part) => parts.add(part)),
-      counted: measure.leaves === undefined ? null : parts.add(measure.leaves.counted),
+      parts: measure.parts(argument).map(placeOf),
+      counted: measure.leaves === undefined ? null : placeOf(measure.leaves.counted),
     }),
   );
   const compared =
@@ -199,7 +204,7 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
     ...selection,
     groups,
     measures,
-    parts: parts.list,
+    parts,
     compared,
     changesPerDay,
     spend,
@@ -212,7 +217,7 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
     limit: readCount('limit', question.limit, 1, 1_000_000) ?? 1000,
     topPer: readCount('topPer', question.topPer, 1, 1_000_000),
     personal: question.personal,
-    needsSequence: needsSequence({ ...selection, groups, parts: parts.list }),
+    needsSequence: needsSequence({ ...selection, groups, parts }),
   };
 }
 
@@ -245,23 +250,6 @@ const ofTalk: readonly string[] = [
   ...['missed', 'answered', 'judged'],
   ...['followed', 'called_again', 'reached'],
 ];
-
-/** Parts without repetitions. */
-class PartList {
-  readonly list: Part[] = [];
-  readonly #known = new Map<string, number>();
-
-  /** The place of a part. */
-  add(part: Part): number {
-    const id = JSON.stringify(part);
-    let at = this.#known.get(id);
-    if (at === undefined) {
-      at = this.list.push(part) - 1;
-      this.#known.set(id, at);
-    }
-    return at;
-  }
-}
 
 /** Does it depend on the other calls of a caller? */
 export function needsSequence(needs: Needs): boolean {

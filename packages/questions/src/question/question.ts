@@ -31,22 +31,10 @@ export interface CallSelection {
   readonly q?: string | undefined;
 }
 
-/** What ends a question early. */
-export interface QuestionLimits {
-  /** Ends the question. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** A period to compare with. */
-export interface ComparedPeriod {
-  /** The first day or moment of the other period. */
-  readonly from: string;
-  /** Its end, as in `CallSelection`. */
-  readonly to: string;
-}
-
 /** A question: which calls, grouped by what, what of each group, and which groups to show. */
-export interface Question extends CallSelection, QuestionLimits {
+export interface Question extends CallSelection {
+  /** Ends the question early. */
+  readonly signal?: AbortSignal | undefined;
   /** Up to four fields or derived ones, such as `ppc_campaign`, `day` or `caller_type`. Default: one group of all calls. */
   readonly groupBy?: readonly string[] | undefined;
   /**
@@ -68,7 +56,7 @@ export interface Question extends CallSelection, QuestionLimits {
    * Another period to compare with: the one before it, the same a year earlier, or one of your own, such as `last month`. Each
    * measure then has `..._before` and `..._change` next to it.
    */
-  readonly compare?: 'previous' | 'year' | (string & {}) | ComparedPeriod | undefined;
+  readonly compare?: 'previous' | 'year' | (string & {}) | undefined;
   /**
    * What was spent on each value of the only group, by the text that answers show for it (`2026-05`, `Mon`, `8`, `true`), in any
    * case: adds `spend` and `cost_per_call`. Personal values are named as they are, whatever mask shows them.
@@ -81,27 +69,22 @@ export interface Question extends CallSelection, QuestionLimits {
   readonly personal?: 'show' | ((field: string, value: string) => string) | undefined;
 }
 
-const selectionNames = {
-  ...{
-    from: 1,
-    to: 1,
-    period: 1,
-    timeZone: 1,
-    inZone: 1,
-    accounts: 1,
-    calls: 1,
-    where: 1,
-    weekStart: 1,
-    q: 1,
-  },
-  ...{ signal: 1 },
-} satisfies Record<keyof (CallSelection & QuestionLimits), 1>;
-const questionNames = {
-  ...selectionNames,
-  ...{ groupBy: 1, measures: 1, having: 1, order: 1, limit: 1, topPer: 1, compare: 1, spend: 1, personal: 1 },
-} satisfies Record<keyof Question, 1>;
+const questionNames: readonly (keyof Question)[] = [
+  ...([
+    'from',
+    'to',
+    'period',
+    'timeZone',
+    'inZone',
+    'accounts',
+    'calls',
+    'where',
+    'weekStart',
+    'q',
+  ] as const),
+  ...(['groupBy', 'measures', 'having', 'order', 'limit', 'topPer', 'compare', 'spend'] as const),
+  ...(['personal', 'signal'] as const),
+];
 
 /** Refuses names that a question does not have: it would be answered as another question. */
-export function checkQuestion(question: Question): void {
-  checkNames(question, Object.keys(questionNames));
-}
+export const checkQuestion = (question: Question): void => checkNames(question, questionNames);

@@ -22,7 +22,9 @@ function questionOf(asked: Asked): Question {
     ...(conditions.length === 0 ? {} : { where: conditions.join(' AND ') }),
     ...(from === null ? {} : { from }),
     ...(to === null ? {} : { to }),
-    ...(compare === null ? {} : { compare }),
+    ...(compare === null
+      ? {}
+      : { compare: typeof compare === 'string' ? compare : `${compare.from} to ${compare.to}` }),
     ...(accounts === null ? {} : { accounts }),
     ...(topPer === null ? {} : { topPer }),
     ...(limit === null ? {} : { limit }),
