@@ -266,7 +266,9 @@ describe('measures', () => {
         storedAt: null,
         syncedAt,
       };
-      return Object.values((await answerQuestion(question, list as Call[], { accounts: [status] })).total);
+      const running = createAnswers([question]);
+      await running.addAll(list as Call[]);
+      return Object.values(running.answers([status])[0]?.total ?? {});
     };
     expect(await ask([missed, again, later], null)).toEqual([1, 0]);
     expect(await ask([missed], null)).toEqual([null, null]);

@@ -160,11 +160,10 @@ export class CopySource implements Source {
 
   /** Answers questions about the accounts that were chosen, in one pass over the columns that they need. */
   async ask(questions: readonly Question[]): Promise<readonly Answer[]> {
-    const accounts = await this.accounts();
+    const [accounts, statuses] = [await this.accounts(), await this.#status()];
     const answers = createAnswers(
       // A store without accounts has no calls, which is an answer, too.
       questions.map((question) => (accounts.length === 0 ? question : { ...question, accounts })),
-      { accounts: await this.#status() },
     );
     const { fields, period } = answers.needs;
     const [from, to] = [period.from, period.to].map((end) => (end === null ? null : formatNaive(end)));
@@ -176,7 +175,7 @@ export class CopySource implements Source {
     for (const account of accounts)
       for (const selection of selections)
         await answers.addAll(this.store.columns(account, selection, fields, this.#io.signal), account);
-    return answers.answers();
+    return answers.answers(statuses);
   }
 
   /** Says that the copy answers, how fresh it is, and what it lacks of a period. */

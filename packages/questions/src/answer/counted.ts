@@ -2,7 +2,7 @@ import type { Value } from '../conditions/condition.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import type { PartValue } from '../question/measures.ts';
 
-/** What an engine counted of the calls of one group: the values of the parts of the plan, null for a period without a call. */
+/** What was counted of the calls of one group: the values of the parts of the plan, null for a period without a call. */
 export interface CountedGroup {
   /** The keys of its groups; of time these are numbers (see `buckets.ts`). */
   readonly key: readonly Value[];
@@ -12,14 +12,12 @@ export interface CountedGroup {
   readonly past: readonly PartValue[] | null;
 }
 
-/** What an engine counted. An answer is made of it, the same way for every engine. */
+/** What was counted. An answer is made of it. */
 export interface Counted {
   /** The parts over all calls of the period, and of the one it is compared with. */
   readonly total: { readonly now: readonly PartValue[]; readonly past: readonly PartValue[] | null };
   /** Every group that has a call, in any order. */
   readonly groups: readonly CountedGroup[];
-  /** How many groups there are, when `groups` are only the first of them in the order of the question. */
-  readonly groupCount?: number | undefined;
   /** Calls of the period that are not counted because of their channel. */
   readonly otherChannel: number;
   /** Calls without a time, when there is a period. */
@@ -29,5 +27,5 @@ export interface Counted {
   /** The accounts that the question is about and that are known. */
   readonly accounts: readonly AccountStatus[];
   /** Names of others of which there are calls. */
-  readonly otherAccounts?: readonly string[] | undefined;
+  readonly otherAccounts: readonly string[];
 }

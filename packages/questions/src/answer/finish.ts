@@ -38,8 +38,7 @@ export function finishAnswer(plan: ReadQuestion, counted: Counted): Answer {
   const sorted = sortRows(plan, met);
   const top = topOfEach(plan, sorted);
   const rows = top.slice(0, plan.limit);
-  const groupCount = Math.max(counted.groupCount ?? 0, all.length);
-  const hidden = top.length - rows.length + (groupCount - all.length);
+  const hidden = top.length - rows.length;
   const calls = total.now[0] ?? 0;
   const { period, zones, compared } = plan;
   const answer = {
@@ -47,7 +46,7 @@ export function finishAnswer(plan: ReadQuestion, counted: Counted): Answer {
     rows: rows.map((row) => shownRow(plan, row)),
     total: totals,
     calls,
-    groups: groupCount,
+    groups: all.length,
     extensions: {
       counted: total.now[1] ?? 0,
       leftOut: plan.calls === 'website' ? counted.otherChannel : 0,

@@ -22,8 +22,8 @@ const onlyOfV3: ReadonlySet<string> = new Set(fields.flatMap(({ name, v2 }) => (
 
 /** Groups by fields that no call has, where nothing but the calls themselves can be the reason: not a condition, not a limit. */
 function missingFields({ groups, conditions, calls, limit }: ReadQuestion, counted: Counted): string[] {
-  const { total, groups: found, groupCount = found.length } = counted;
-  if (total.now[0] === 0 || conditions.length > 0 || calls !== 'all' || groupCount > limit) return [];
+  const { total, groups: found } = counted;
+  if (total.now[0] === 0 || conditions.length > 0 || calls !== 'all' || found.length > limit) return [];
   return groups.flatMap(({ name }, at) =>
     onlyOfV3.has(name) && found.every(({ key }) => (key[at] ?? null) === null)
       ? [`No call has ${name}: only v3 has this field, and calls that were read with v2 lack it.`]
@@ -129,7 +129,7 @@ export function notesOf(
     say('last_call', `The last call is from ${last}: nothing is known of the period after it.`);
   for (const account of plan.accounts ?? []) {
     if (counted.accounts.some((each) => each.account === account)) continue;
-    const { otherAccounts: others = [] } = counted;
+    const { otherAccounts: others } = counted;
     const more = others.length === 0 ? '' : `; there are calls of ${others.slice(0, 10).join(', ')}`;
     say('unknown_account', `No call that was read is of the account ${JSON.stringify(account)}${more}.`);
   }

@@ -25,8 +25,6 @@ export interface ChartOptions {
   readonly height?: number;
   /** The column that is drawn. Default: the first measure that is a number. */
   readonly measure?: string;
-  /** Groups that are bars at most, where the groups are no time. Default 20. */
-  readonly bars?: number;
   /** The answer by time alone, where the one that is drawn has not all groups: what it lacks is drawn as all others. */
   readonly totals?: Charted;
   /** What happens when a bar is pressed, for people who do not see it, such as `Show only these`. Makes each bar a button. */
@@ -63,6 +61,9 @@ export interface Picture {
   readonly bucket: string;
 }
 
+/** Groups that are bars at most, where the groups are no time. */
+const mostBars = 20;
+
 /** How many series have a color of their own. */
 const colors = 6;
 
@@ -86,7 +87,7 @@ export function pictureOf(charted: Charted, options: ChartOptions = {}): Picture
   const title = `${columnTitle(column.name)} by ${names.join(' and ')}`;
   const both = { column, title, bucket: time?.name ?? '' };
   return time === undefined
-    ? { ...both, kind: 'bars', ...barsOf(charted, groups, column, options.bars ?? 20) }
+    ? { ...both, kind: 'bars', ...barsOf(charted, groups, column) }
     : {
         ...both,
         ...overTime(
@@ -103,9 +104,8 @@ function barsOf(
   { columns, rows }: Charted,
   groups: readonly ShownColumn[],
   column: ShownColumn,
-  most: number,
 ): Pick<Picture, 'places' | 'series'> {
-  const drawn = rows.slice(0, most);
+  const drawn = rows.slice(0, mostBars);
   const places = drawn.map((row) => {
     const title = groups.map(({ name }) => shownValue(row[name])).join(', ');
     return { label: title, title, part: null, isNone: groups.every(({ name }) => isNone(row[name])) };

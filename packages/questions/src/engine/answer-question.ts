@@ -15,12 +15,6 @@ import { zoneShift } from './zone-shift.ts';
 
 /** What a question is answered with. */
 export interface AnswerOptions {
-  /** The account of the calls. Default `main`. */
-  readonly account?: string | undefined;
-  /**
-   * What is known of the accounts, for what the answer says of how fresh they are. Default: how many calls came, from when to when.
-   */
-  readonly accounts?: readonly AccountStatus[] | undefined;
   /** About how many bytes the exact state may take: different callers, groups, sequences of callers. Default 512,000,000. */
   readonly memory?: number | undefined;
   /** The instant that words such as `yesterday` are about, in milliseconds. Default: now. */
@@ -74,15 +68,11 @@ export class RunningAnswers {
   readonly #zones: readonly { readonly batch: Batch; readonly counts: readonly QuestionCount[] }[];
   readonly #callers = new Numbering();
   readonly #records: Records;
-  readonly #account: string;
-  readonly #known: readonly AccountStatus[] | undefined;
   readonly #signal: AbortSignal | undefined;
 
   /** See `createAnswers`. */
   constructor(questions: readonly Question[], options: AnswerOptions) {
-    const { account = 'main', memory = usualMemory, now, accounts } = options;
-    this.#account = account;
-    this.#known = accounts;
+    const { memory = usualMemory, now } = options;
     this.#signal = questions.find((question) => question.signal !== undefined)?.signal;
     this.#all = questions.map((question) => {
       checkQuestion(question);
@@ -110,13 +100,13 @@ export class RunningAnswers {
     }
   }
 
-  /** Counts a call. `account` is that of the options unless given. */
-  add(call: Call, account: string = this.#account): void {
+  /** Counts a call of an account. */
+  add(call: Call, account = 'main'): void {
     this.#records.add(call, account);
   }
 
-  /** Counts calls. */
-  async addAll(calls: Calls, account: string = this.#account): Promise<void> {
+  /** Counts calls of an account. */
+  async addAll(calls: Calls, account = 'main'): Promise<void> {
     this.#signal?.throwIfAborted();
     const take = (item: Call | ColumnBatch): void => {
       if (isColumns(item)) this.#count(item, account, []);
@@ -148,8 +138,11 @@ export class RunningAnswers {
     }
   }
 
-  /** The answers over all calls so far. More can come after them. */
-  answers(accounts: readonly AccountStatus[] | undefined = this.#known): Answer[] {
+  /**
+   * The answers over all calls so far. More can come after them. `accounts` is what is known of them, for what the answers say of how fresh
+   * they are: otherwise how many calls came, from when to when.
+   */
+  answers(accounts?: readonly AccountStatus[]): Answer[] {
     this.#records.flush();
     return this.#all.map(({ plan, count }) => finishAnswer(plan, count.counted(accounts, shiftOf(plan))));
   }

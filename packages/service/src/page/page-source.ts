@@ -76,15 +76,16 @@ export class PageSource {
     const bucket = pageBucket(question, by, { earliest, latest });
     const { selection, from, to } = question;
 
-    const ofPeriod = createAnswers(pageQuestions(question, bucket), { account });
+    const ofPeriod = createAnswers(pageQuestions(question, bucket));
     const extended = { ...selection, extensions: true };
-    await ofPeriod.addAll(store.columns(account, extended, ofPeriod.needs.fields, signal));
+    await ofPeriod.addAll(store.columns(account, extended, ofPeriod.needs.fields, signal), account);
 
     const past = periodBefore(question);
     const totals = [pageTotals(question), ...(past === null ? [] : [pageTotals({ ...question, ...past })])];
-    const ofCallers = createAnswers(totals, { account });
+    const ofCallers = createAnswers(totals);
     const isNever = from !== null && to !== null && from >= to;
-    if (!isNever) await ofCallers.addAll(store.columns(account, everything, ofCallers.needs.fields, signal));
+    if (!isNever)
+      await ofCallers.addAll(store.columns(account, everything, ofCallers.needs.fields, signal), account);
 
     const [now, before = null] = ofCallers.answers();
     const [chart, ...groups] = ofPeriod.answers();
