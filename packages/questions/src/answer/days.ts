@@ -1,7 +1,7 @@
 import { day } from '@call-attribution/core/time';
 import type { Value } from '../conditions/condition.ts';
-import { dayNumber, startOfDay, weekdayOf } from '../fields/calendar.ts';
-import { type Alignment, bucketStart, isBucket, unmoved } from '../question/buckets.ts';
+import { dayNumber, isBucket, startOfDay, weekdayOf } from '../fields/calendar.ts';
+import { type Alignment, bucketStart, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
 import type { ClosedPeriod, Period } from '../question/period.ts';
 import type { ReadQuestion } from '../question/plan.ts';

@@ -2,8 +2,8 @@ import { day, hour } from '@call-attribution/core/time';
 import type { Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import { Batch } from '../fields/batch.ts';
-import { dayNumber, startOfDay } from '../fields/calendar.ts';
-import { bucketStart, isBucket, timeKey } from '../question/buckets.ts';
+import { dayNumber, isBucket, startOfDay } from '../fields/calendar.ts';
+import { bucketStart, timeKey } from '../question/buckets.ts';
 import type { ReadQuestion } from '../question/plan.ts';
 import type { Counted, CountedGroup } from './counted.ts';
 

@@ -1,4 +1,4 @@
-import { isBucket } from '../question/buckets.ts';
+import { isBucket } from '../fields/calendar.ts';
 
 const day = 86_400_000;
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');

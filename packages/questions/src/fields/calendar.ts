@@ -31,3 +31,7 @@ export const hourOf = (millis: number): number =>
 
 /** Days of the week in the order of ISO 8601. */
 export const weekdays: readonly string[] = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+/** Is a group one of stretches of time that follow each other? */
+export const isBucket = (name: string): name is 'day' | 'week' | 'month' =>
+  name === 'day' || name === 'week' || name === 'month';

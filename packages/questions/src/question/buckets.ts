@@ -5,6 +5,7 @@ import {
   dayNumber,
   type FieldSettings,
   hourOf,
+  isBucket,
   monthStartOf,
   startOfDay,
   weekdayOf,
@@ -17,10 +18,6 @@ import type { ClosedPeriod, Period } from './period.ts';
 
 // The key of a group by time is a whole number: of the day, week or month, the day of the week from 1 to 7, or the hour. So two
 // periods can be laid side by side, and empty buckets filled in.
-
-/** Is a group one of stretches of time that follow each other? */
-export const isBucket = (name: string): name is 'day' | 'week' | 'month' =>
-  name === 'day' || name === 'week' || name === 'month';
 
 /** The number of the day, week or month that holds a naive time. */
 function bucketOf(name: 'day' | 'week' | 'month', millis: number, settings: FieldSettings): number {
