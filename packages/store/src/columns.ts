@@ -100,7 +100,11 @@ const kindOfType: Readonly<Record<FieldType, keyof typeof kinds>> = {
   datetime: 'time',
   'datetime-tenths': 'timeTenths',
 };
-const ownKind: Readonly<Record<string, keyof typeof kinds>> = { sid: 'key', ani: 'indexed', channel: 'indexed' };
+const ownKind: Readonly<Record<string, keyof typeof kinds>> = {
+  sid: 'key',
+  ani: 'indexed',
+  channel: 'indexed',
+};
 
 /** The column of a field. */
 export interface FieldColumn {
