@@ -1,4 +1,5 @@
 import { type Call, fromCall, toCall } from '@call-attribution/core';
+import { isCallExtension } from '@call-attribution/core/record';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { parseNaive } from '@call-attribution/core/time';
 import { describe, expect, test } from 'vitest';
@@ -258,14 +259,8 @@ describe('measures', () => {
     );
     const question = { measures, period: '2026-10-01', timeZone: 'UTC' } as const;
     const ask = async (list: readonly unknown[], syncedAt: string | null) => {
-      const status = {
-        account: 'main',
-        calls: list.length,
-        first: null,
-        last: null,
-        storedAt: null,
-        syncedAt,
-      };
+      const none = { first: null, last: null, storedAt: null };
+      const status = { account: 'main', calls: list.length, ...none, syncedAt };
       const running = createAnswers([question]);
       await running.addAll(list as Call[]);
       return Object.values(running.answers([status])[0]?.total ?? {});
@@ -515,7 +510,7 @@ test('columns give the answer of the records, and a question says which it needs
   ];
   const { fields, period } = createAnswers(questions).needs;
   expect([...fields].sort()).toEqual([
-    ...['ani', 'channel', 'conversion_page', 'date_added', 'first_touch', 'landing_page', 'last_touch'],
+    ...['ani', 'conversion_page', 'date_added', 'first_touch', 'is_extension', 'landing_page', 'last_touch'],
     ...['ppc_campaign', 'ppc_gclid', 'rank', 'talk_minutes', 'url_tag'],
   ]);
   expect(period).toEqual({ from: null, to: null });
@@ -524,7 +519,7 @@ test('columns give the answer of the records, and a question says which it needs
   const columns = Object.fromEntries(
     fields.map((name) => [
       name,
-      calls.map((each) => (each as unknown as Record<string, unknown>)[name] ?? null),
+      calls.map((each) => ({ ...each, is_extension: isCallExtension(each) })[name as keyof Call] ?? null),
     ]),
   );
   const batch: ColumnBatch = { length: calls.length, columns };

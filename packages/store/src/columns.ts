@@ -100,11 +100,7 @@ const kindOfType: Readonly<Record<FieldType, keyof typeof kinds>> = {
   datetime: 'time',
   'datetime-tenths': 'timeTenths',
 };
-const ownKind: Readonly<Record<string, keyof typeof kinds>> = {
-  sid: 'key',
-  ani: 'indexed',
-  channel: 'indexed',
-};
+const ownKind: Readonly<Record<string, keyof typeof kinds>> = { sid: 'key', ani: 'indexed' };
 
 /** The column of a field. */
 export interface FieldColumn {
@@ -222,7 +218,8 @@ export interface Rows {
   readonly odd: ReadonlyMap<number, Fields>;
 }
 
-/** Some fields of some calls, a column each: `columns.ppc_campaign[3]` is that of the fourth call, as `get` gives it. */
+/** Some fields of some calls, a column each: `columns.ppc_campaign[3]` is that of the fourth call, as `get` gives it. `is_extension`
+ * says whether a call came through a call extension: the index of times has it, and not the channel. */
 export interface ColumnBatch {
   /** The number of calls. */
   readonly length: number;
@@ -239,7 +236,8 @@ export function batchOf(rows: Rows, names: readonly string[]): ColumnBatch {
   for (const name of names) {
     const kind = columnOf.get(name)?.kind;
     let values: readonly unknown[];
-    if (kind === undefined) values = Array.from({ length: rows.length }, () => null);
+    if (name === 'is_extension') values = rows.cells('extension').map((cell) => cell === 1);
+    else if (kind === undefined) values = Array.from({ length: rows.length }, () => null);
     else if (kind.print === asIs) values = rows.cells(name);
     else values = rows.cells(name).map((cell) => (cell === null ? null : kind.print(cell)));
     for (const [at, odd] of rows.odd)

@@ -72,7 +72,7 @@ const tables: Readonly<Record<string, Table>> = {
  * for it. That of odd rows has no entries as long as servers send what the field table says.
  */
 const indexes: Readonly<Record<string, string>> = {
-  records_time: 'records (account, date_added, sid, talk_minutes, extension, channel, ani)',
+  records_time: 'records (account, date_added, sid, talk_minutes, extension, ani)',
   records_odd: 'records (account) WHERE odd IS NOT NULL',
 };
 

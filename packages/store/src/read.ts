@@ -224,6 +224,7 @@ export function readColumns(
       [account],
     );
     const names = fields.filter((name) => columnOf.has(name));
+    if (fields.includes('is_extension')) names.push('extension');
     // Without it, an index may have all that is asked for.
     if (odd !== undefined) names.push('odd');
     for (const stretch of stretchesOf(selection)) {

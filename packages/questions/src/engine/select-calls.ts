@@ -78,7 +78,7 @@ export function selectCalls(
   return {
     period: plan.period,
     needsSequence: isSequence,
-    fields: ['sid', ...fields],
+    fields: ['sid', 'channel', ...fields.filter((name) => name !== 'is_extension')],
     learn(record, account) {
       if (!isSequence) return;
       learned.add(record, account);

@@ -16,7 +16,7 @@ const namedInRecord = (plan: Needs): readonly string[] => [
 /** The fields of a record that a question needs. */
 export function neededFields(plan: Needs): readonly string[] {
   const hasCallers = needsSequence(plan) || plan.parts.some(({ kind }) => callerParts.includes(kind));
-  const always = ['date_added', 'channel', ...(hasCallers ? ['ani'] : [])];
+  const always = ['date_added', 'is_extension', ...(hasCallers ? ['ani'] : [])];
   return [...new Set([...always, ...namedInRecord(plan)])];
 }
 

@@ -1,7 +1,6 @@
-import { isCallExtension } from '@call-attribution/core/record';
 import { callerKey } from './caller-key.ts';
 import type { Numbering } from './numbering.ts';
-import { remembered, tenthsOf, timeOf } from './wire-values.ts';
+import { tenthsOf, timeOf } from './wire-values.ts';
 
 /** Some fields of some calls, a column each, as `store.columns` gives them: in the order of their times and ids. */
 export interface ColumnBatch {
@@ -26,8 +25,6 @@ export interface Sequence {
   /** A field of the first or the last call of the caller. */
   fieldOf(end: 'first' | 'last', field: string): unknown;
 }
-
-const isExtensionChannel = remembered((channel) => isCallExtension({ channel }));
 
 /** A call without a caller number. */
 export const nobody = -1;
@@ -76,13 +73,15 @@ export class Batch {
       this.extensions = new Uint8Array(length);
       this.callers = new Int32Array(length);
     }
-    const { date_added: dates = [], talk_minutes: talks = [], channel: channels = [], ani = [] } = columns;
+    const {
+      date_added: dates = [],
+      talk_minutes: talks = [],
+      is_extension: extensions = [],
+      ani = [],
+    } = columns;
     for (let i = 0; i < length; i += 1) this.sentTimes[i] = timeOf(dates[i]) ?? Number.NaN;
     for (let i = 0; i < length; i += 1) this.talks[i] = tenthsOf(talks[i]) ?? Number.NaN;
-    for (let i = 0; i < length; i += 1) {
-      const channel = channels[i];
-      this.extensions[i] = typeof channel === 'string' && isExtensionChannel(channel) ? 1 : 0;
-    }
+    for (let i = 0; i < length; i += 1) this.extensions[i] = Number(extensions[i] === true);
     const numbers = this.#numbers;
     for (let i = 0; i < length && numbers !== null; i += 1) {
       const key = callerKey(ani[i]);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Call } from '@call-attribution/core';
+import { isCallExtension } from '@call-attribution/core/record';
 import fc from 'fast-check';
 import { type Answer, createAnswers, type Question } from '../../src/index.ts';
 import { measureForms } from '../../src/question/measures.ts';
@@ -11,6 +12,7 @@ import { answerOf, type Mistakes, type Told } from './oracle.ts';
 /** A question as a program asks it. */
 function questionOf(asked: Asked): Question {
   const { where, time, from, to, compare, accounts, topPer, limit, having } = asked;
+  const compared = compare === null || compare === 'previous' ? compare : `${compare.from} to ${compare.to}`;
   const conditions = [where, time].flatMap((said) => (said === null ? [] : [`(${said.text})`]));
   return {
     groupBy: asked.groupBy,
@@ -22,9 +24,7 @@ function questionOf(asked: Asked): Question {
     ...(conditions.length === 0 ? {} : { where: conditions.join(' AND ') }),
     ...(from === null ? {} : { from }),
     ...(to === null ? {} : { to }),
-    ...(compare === null
-      ? {}
-      : { compare: typeof compare === 'string' ? compare : `${compare.from} to ${compare.to}` }),
+    ...(compared === null ? {} : { compare: compared }),
     ...(accounts === null ? {} : { accounts }),
     ...(topPer === null ? {} : { topPer }),
     ...(limit === null ? {} : { limit }),
@@ -57,9 +57,10 @@ async function answersOf(
     const { fields } = columns.needs;
     for (const { account } of statuses) {
       const own = calls.filter((call) => call.account === account).sort(byTime);
-      const columnsOf = Object.fromEntries(
-        fields.map((name) => [name, own.map((call) => call.fields[name] ?? null)]),
+      const has = own.map(
+        ({ fields }) => ({ ...fields, is_extension: isCallExtension(fields) }) as Sent['fields'],
       );
+      const columnsOf = Object.fromEntries(fields.map((name) => [name, has.map((of) => of[name] ?? null)]));
       await columns.addAll([{ length: own.length, columns: columnsOf }], account);
     }
     found.push([whole, left, columns].map((each) => each.answers(statuses)[0] as Answer));
