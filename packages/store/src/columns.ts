@@ -218,8 +218,7 @@ export interface Rows {
   readonly odd: ReadonlyMap<number, Fields>;
 }
 
-/** Some fields of some calls, a column each: `columns.ppc_campaign[3]` is that of the fourth call, as `get` gives it. `is_extension`
- * says whether a call came through a call extension: the index of times has it, and not the channel. */
+/** Some fields of some calls, a column each: `columns.ppc_campaign[3]` is that of the fourth call, as `get` gives it. */
 export interface ColumnBatch {
   /** The number of calls. */
   readonly length: number;

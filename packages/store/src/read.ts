@@ -9,6 +9,7 @@ import {
   fieldColumns,
   keyOf,
   type Rows,
+  recordColumns,
   recordsOf,
 } from './columns.ts';
 import type { Driver, Session, Value } from './database/driver.ts';
@@ -223,8 +224,8 @@ export function readColumns(
       'SELECT 1 AS found FROM records WHERE account = $1 AND odd IS NOT NULL LIMIT 1',
       [account],
     );
-    const names = fields.filter((name) => columnOf.has(name));
-    if (fields.includes('is_extension')) names.push('extension');
+    const own = (name: string) => (name === 'is_extension' ? 'extension' : name);
+    const names = fields.map(own).filter((name) => recordColumns.has(name));
     // Without it, an index may have all that is asked for.
     if (odd !== undefined) names.push('odd');
     for (const stretch of stretchesOf(selection)) {
