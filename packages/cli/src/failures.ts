@@ -44,24 +44,19 @@ export async function explain(error: unknown, has: HasOption = () => false): Pro
   if (!CallsError.is(error)) return unexpected(error);
   // Classes are told apart by name, so that no package is loaded for an error that it did not throw.
   if (error.name === 'FilterSyntaxError') return filterMistake((error as FilterSyntaxError).problem);
-  const { code, requestId, status, url = '' } = error;
+  const { code, requestId, url } = error;
   const nowhere = wrongAddress(error);
-  const isOfCall = code === 'not_found' && isAboutCall(error);
   let message = error.name === 'QuestionError' ? wordsOf(error as QuestionError) : error.summary;
   let exitCode = exitOf(error);
   if (nowhere !== null) [message, exitCode] = [nowhere.message, exitCodes.usage];
-  else if (isOfCall) {
-    const sid = decodeURIComponent(/\/user\/bid-management\/([^/?]*)/.exec(url)?.[1] ?? '');
-    message = `the account has no call with the session ID ${sid} (status ${status})`;
-    exitCode = exitCodes.notFound;
-  } else if (code === 'time_limit') {
+  else if (code === 'time_limit') {
     message = 'the question took longer than its time limit and was stopped';
     exitCode = exitCodes.failed;
   }
   const own = advice[code];
   const hint = typeof own === 'function' ? own(error, has) : (own ?? error.hint);
   const isOfServer = exitCode === exitCodes.refused || exitCode === exitCodes.unreachable;
-  const mayBeSetup = nowhere !== null || (isOfServer && url !== '');
+  const mayBeSetup = nowhere !== null || (isOfServer && url !== undefined);
   return new CliError(message, {
     exitCode,
     cause: error,
@@ -100,15 +95,11 @@ const renamed = new Map([
 const wordsOf = ({ said }: QuestionError): string =>
   said.map((part) => (typeof part === 'string' ? part : (renamed.get(part.option) ?? part.option))).join('');
 
-/** Was the request for one call, so that status 404 may mean that there is no such call? */
-const isAboutCall = ({ url }: CallsError): boolean =>
-  /\/user\/bid-management\/(?!count\b)[^/?]/.test(url ?? '');
-
 /** What to say when there is something else at the URL than the API; null when that is not sure. */
 function wrongAddress(error: CallsError): { message: string; hints: string[] } | null {
   const { code, url, status } = error;
   const isOther = code === 'wrong_content_type';
-  if (url === undefined || !(isOther || (code === 'not_found' && !isAboutCall(error)))) return null;
+  if (url === undefined || !(isOther || code === 'not_found')) return null;
   const found = isOther ? 'got something else' : `got status ${status}`;
   const address = url.replace(/\?.*$/, '');
   if (address.endsWith('/ibp_api.php')) {
@@ -131,7 +122,6 @@ const advice: Readonly<Record<string, string | ((error: CallsError, has: HasOpti
   {
     unauthorized: checkKeys,
     bad_request: optionAtFault,
-    not_found: 'check the session ID, and that the keys are those of its account',
     rate_limited: ({ retryAfterMs }) =>
       retryAfterMs === undefined ? 'try again later' : `try again in ${Math.ceil(retryAfterMs / 1000)} s`,
     server_error: ({ retryAfterMs }) =>

@@ -171,7 +171,7 @@ describe('calls demo', () => {
     expect(stderr).toMatch(/\(finished in /);
     expect(code).toBe(0);
     expect(stdout).toMatch(/complete: 1,300 calls/);
-    expect(stdout).toMatch(/ ┼─+\n +2026-\d\d-\d\d +2026-\d\d-\d\d\n/);
+    expect(stdout).toMatch(/\nChannel +Calls .*2026-\d\d-\d\d\.\.2026-\d\d-\d\d\n/);
     expect(stdout).toMatch(/Tracker +\d,\d{3} /);
     expect(stdout).toMatch(/→ analyze_calls \{.*\}\n/);
     expect(stdout).not.toMatch(/failed/);
