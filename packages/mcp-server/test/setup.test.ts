@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, it, vi } from 'vitest';
@@ -107,34 +105,6 @@ describe('--check', () => {
 });
 
 describe('the settings', () => {
-  it('can name a file for a credential', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'mcp-settings-'));
-    writeFileSync(join(folder, 'secret'), 'a-secret-key\n');
-    const env = {
-      CALLS_BASE_URL: 'http://127.0.0.1:1',
-      CALLS_ACCESS_KEY: 'an-access-key',
-      CALLS_SECRET_KEY_FILE: join(folder, 'secret'),
-    };
-    const settings = readSettings({ env });
-    const problems = problemsOf(settings);
-    rmSync(folder, { recursive: true });
-    expect(problems).toEqual([]);
-    expect(settings.secret('secretKey')?.value).toBe('a-secret-key');
-  });
-
-  it('never come from a file in the current folder, which the host chooses', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'mcp-settings-'));
-    writeFileSync(join(folder, 'calls.config.json'), '{"baseUrl":"https://evil.example"}');
-    const before = process.cwd();
-    process.chdir(folder);
-    try {
-      expect(readSettings({ env: { HOME: folder } }).baseUrl).toBeNull();
-    } finally {
-      process.chdir(before);
-      rmSync(folder, { recursive: true });
-    }
-  });
-
   it('are missing only once when the URL of the API is wrong', () => {
     const env = { CALLS_BASE_URL: 'ftp://x', CALLS_BEARER_TOKEN: 'a-token', HOME: '/nowhere' };
     expect(problemsOf(readSettings({ env }))).toEqual([

@@ -145,7 +145,7 @@ export class Source {
       version === 'v2' ? calls === 'all' : calls !== 'extensions',
     );
     if (selection.where === undefined && !isMoved && isPlain) {
-      const { found, failed } = await this.#askAll(run, async ({ client: open, version }) => {
+      const { found, failed } = await this.askEach(run, async ({ client: open, version }) => {
         const client = await open();
         const filter = filterOf(named(period), version === 'v3' && calls === 'all');
         return (await client.countCalls({ signal: run.signal, filter })).total;
@@ -233,7 +233,7 @@ export class Source {
   /** Asks the API for one call. */
   async get(sid: string, run: Waiting): Promise<Listed & Pick<Origin, 'notes'>> {
     let missing: CallsError | null = null;
-    const { found, failed } = await this.#askAll(run, async ({ name, client, mask }) => {
+    const { found, failed } = await this.askEach(run, async ({ name, client, mask }) => {
       try {
         return { account: name, call: mask(await (await client()).getCall(sid, { signal: run.signal })) };
       } catch (error) {
@@ -303,7 +303,7 @@ export class Source {
     { from, to }: Period,
     run: Waiting,
   ): Promise<{ readonly before: string | null; readonly after: string | null }> {
-    const { found } = await this.#askAll(run, async ({ client: open }) => {
+    const { found } = await this.askEach(run, async ({ client: open }) => {
       const client = await open();
       const at = async (edge: Period, isLast: boolean): Promise<string | null> => {
         const query = { rows: 1, signal: run.signal, filter: filterOf(edge, client.version === 'v3') };
@@ -320,11 +320,6 @@ export class Source {
     });
     const times = (side: 'before' | 'after') => found.flatMap((each) => each[side] ?? []).sort();
     return { before: times('before').at(-1) ?? null, after: times('after')[0] ?? null };
-  }
-
-  /** Asks each account something of its API. Throws when none answers. */
-  askEach<T>(run: Waiting, ask: (account: AskedAccount) => Promise<T>) {
-    return this.#askAll(run, ask);
   }
 
   /** What is known of an account: where its calls end, and where they begin if a period begins before that. */
@@ -371,7 +366,7 @@ export class Source {
     run: Waiting,
     partly?: (store: Ready['store'], since: string) => Promise<boolean>,
   ): Promise<{ readonly ready: readonly Ready[]; readonly failed: readonly FailedAccount[] }> {
-    const { found, failed } = await this.#askAll(run, async ({ name, copy }) => ({
+    const { found, failed } = await this.askEach(run, async ({ name, copy }) => ({
       name,
       ...(await copy.have(periods, run, partly)),
     }));
@@ -387,7 +382,8 @@ export class Source {
     });
   }
 
-  async #askAll<T>(
+  /** Asks each account something. Throws when none answers. */
+  async askEach<T>(
     { signal }: Waiting,
     ask: (account: AskedAccount) => Promise<T>,
   ): Promise<{ readonly found: readonly T[]; readonly failed: readonly FailedAccount[] }> {
