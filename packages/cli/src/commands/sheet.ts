@@ -36,6 +36,6 @@ export const sheet = command({
     ],
   ],
   async run(args, io) {
-    return (await import('../uploads/run-sheet.ts')).sheet(args, io);
+    return (await import('../uploads/sheet.ts')).sheet(args, io);
   },
 });

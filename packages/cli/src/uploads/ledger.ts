@@ -19,7 +19,7 @@ import { CliError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { fileError, type Io, say } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
-import type { SheetRequest } from './sheet-options.ts';
+import type { SheetRequest } from './rules.ts';
 
 /** What was written for upload before, and what is written now. */
 export interface UploadLedger {

@@ -1,36 +1,111 @@
+import { resolve } from 'node:path';
 import {
   type ConversionRules,
   conversions,
   createTally,
   type Ledger,
   type Outcome,
+  sheetFormats,
   summaryLines,
+  type Tool,
   unadjustedLines,
 } from '@call-attribution/conversions';
 import {
   changesToPush,
+  createDataManager,
+  createMicrosoftAds,
   type DataManager,
+  type DataManagerDestination,
+  dataManagerAccepts,
+  findGoogleCredentials,
   type PushChanges,
-  type PushSummary,
+  PushError,
   type PushTarget,
   pushConversions,
+  readMicrosoftCredentials,
 } from '@call-attribution/conversions/push';
 import { day, durationMillis, formatNaive, naiveAt, parseNaive } from '@call-attribution/core/time';
 import { allOf, type Filter, where } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args.ts';
-import { Interrupted, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CliError, Interrupted, UsageError } from '../errors.ts';
+import { exitCodes, exitOf } from '../exit-codes.ts';
 import { chooseAccount, type ReadAccount } from '../input/accounts.ts';
 import { badRecords, withWayOut } from '../input/bad-records.ts';
 import { contextOf } from '../input/connect.ts';
-import { type FilterContext, filterOf, withExtensions } from '../input/filter.ts';
+import { filterOf, withExtensions } from '../input/filter.ts';
 import { rangeOf, sayPeriod } from '../input/period.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
-import { type Destination, destinationOf, explained, openDataManager } from './destination.ts';
 import { openNamedLedger } from './ledger.ts';
-import { readRules } from './sheet-options.ts';
+import { readRules } from './rules.ts';
+
+/** An API that takes conversions, as this command needs to know it. */
+interface Destination {
+  readonly tool: Tool & { readonly title: string };
+  readonly kind: 'google' | 'microsoft';
+  /** What the ledger calls it. */
+  readonly name: string;
+  /** Conversion name in the rules. */
+  readonly conversionName: string;
+  /** Opens the API; nothing is sent yet. */
+  open(): Promise<PushTarget>;
+}
+
+/** Another server with the same API, for tests. */
+const otherServer = ({ env }: Io): { readonly endpoint?: string } =>
+  env.CALLS_PUSH_ENDPOINT ? { endpoint: env.CALLS_PUSH_ENDPOINT } : {};
+
+function toMicrosoft(args: Args, io: Io): Destination {
+  const file = args.text('credentials');
+  const name = args.text('conversion-name') ?? '';
+  return {
+    tool: sheetFormats['microsoft-ads'],
+    kind: 'microsoft',
+    name: `microsoft-ads api ${name}`,
+    conversionName: name,
+    async open() {
+      if (file === null)
+        throw new UsageError('calls push microsoft needs --credentials FILE', {
+          hints: [
+            'a JSON file with developerToken, clientId, clientSecret, refreshToken, customerId and accountId',
+          ],
+        });
+      const credentials = await readMicrosoftCredentials(resolve(io.cwd, file));
+      return createMicrosoftAds({ credentials, signal: io.signal, ...otherServer(io) });
+    },
+  };
+}
+
+function toGoogle(args: Args, io: Io): Destination {
+  const [account, action] = [args.need('customer'), args.need('conversion-action')];
+  const login = args.text('login-customer');
+  const loginAccount = login === null ? {} : { loginAccount: login };
+  return {
+    tool: { accepts: dataManagerAccepts({ phone: args.flag('phone') }), title: 'the Data Manager API' },
+    kind: 'google',
+    name: `google-data-manager ${account.replaceAll('-', '')} ${action}`,
+    // The ledger notices a change of the action as it does one of the name.
+    conversionName: action,
+    open: () => openDataManager({ account, conversionAction: action, ...loginAccount }, io),
+  };
+}
+
+/** The Data Manager API, with the credentials that gcloud would use. */
+async function openDataManager(destination: DataManagerDestination, io: Io): Promise<DataManager> {
+  const credentials = await findGoogleCredentials(io.env);
+  return createDataManager({ credentials, destination, signal: io.signal, ...otherServer(io) });
+}
+
+/** An error of the tool with what to do, and its exit status. */
+async function explained<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!(error instanceof PushError)) throw error;
+    const { hint, summary } = error;
+    const hints = hint === undefined ? [] : [hint];
+    throw new CliError(summary, { exitCode: exitOf(error), hints, cause: error });
+  });
+}
 
 /** A push as the options describe it. */
 interface Push {
@@ -38,35 +113,50 @@ interface Push {
   readonly io: Io;
   readonly destination: Destination;
   readonly rules: ConversionRules;
+  /** It is only checked by the tool, which Microsoft Advertising cannot do. */
+  readonly isCheck: boolean;
   /** What notes what was sent; null when nothing is. */
   readonly ledger: Ledger | null;
   /** The tool; null in a dry run. */
-  readonly target: Diagnosing | null;
+  readonly target: PushTarget | null;
 }
 
 /** `calls push`: sends conversions to the API of a bid tool, each once. */
 export const push: Handler = async (args, io) => {
-  const destination = destinationOf(args, io);
+  const destination = args.command === 'push microsoft' ? toMicrosoft(args, io) : toGoogle(args, io);
+  const { tool, conversionName } = destination;
   const account = await chooseAccount('calls push', args, io);
   const context = contextOf(account.settings, io);
-  const { tool, conversionName } = destination;
   const { rules: typed, history } = await readRules(args, context, tool, conversionName, io);
-  const rules = within(typed, destination);
-  refusePhone(args, rules);
-  const filter = filterFor(args, context, rules, history);
+  const window = typed.clickWindow ?? tool.accepts.clickWindow;
+  let rules = typed;
+  // The days in which the tool knows a click, unless the options name others.
+  if (typed.from === undefined && window !== null) {
+    const begin = typed.now - durationMillis(window, 'clickWindow');
+    rules = { ...typed, from: formatNaive(naiveAt(begin, typed.timeZone ?? 'UTC')) };
+  }
+  const { consent } = rules;
+  const isAgreed = typeof consent === 'object' && consent.adUserData === 'granted';
+  if (args.has('phone') && args.flag('phone') && !isAgreed)
+    throw new UsageError('--phone needs consent: Google takes numbers only of callers who agreed', {
+      hints: ['"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules'],
+    });
+  let filter = filterOf(args, context, { history });
+  if (rangeOf(args, context).from === null && rules.from !== undefined)
+    filter = allOf(filter, where('date_added').from(formatNaive(parseNaive(rules.from) - history * day)));
   const ledgerFile = args.text('ledger');
   const isDryRun = args.flag('dry-run');
-  if (ledgerFile === null && !isCheckOf(args) && !isDryRun) {
+  const isCheck = args.has('validate-only') && args.flag('validate-only');
+  if (ledgerFile === null && !isCheck && !isDryRun)
     throw new UsageError('calls push needs --ledger FILE, where it notes what was sent', {
       hints: ['without it the next run would send everything again; --dry-run and --validate-only need none'],
     });
-  }
   const target = isDryRun ? null : await explained(destination.open());
   sayPeriod({ ...rangeOf(args, context), from: rules.from ?? null }, context, io);
   const ledger =
     ledgerFile === null ? null : await openNamedLedger(ledgerFile, { now: rules.now, isDryRun }, io);
   try {
-    return await pushCalls({ args, io, destination, rules, ledger, target }, account, filter);
+    return await pushCalls({ args, io, destination, rules, isCheck, ledger, target }, account, filter);
   } finally {
     await ledger?.close();
   }
@@ -74,44 +164,46 @@ export const push: Handler = async (args, io) => {
 
 /** `calls push status`: what became of a request to Google. */
 export const pushStatus: Handler = async (args, io) => {
+  const request = args.words[0] ?? '';
   // A request is known by its ID alone.
-  const nowhere = { account: '0000000000', conversionAction: '0' };
-  const target = await explained(openDataManager(nowhere, io));
-  return sayDiagnostics(args.words[0] ?? '', target, io);
+  const target = await explained(openDataManager({ account: '0000000000', conversionAction: '0' }, io));
+  const { status, errors, warnings } = await explained(target.diagnose(request));
+  say(io, `request ${request}: ${status}`);
+  for (const { reason, count } of errors) say(io, `  ${plural(count, 'event')} failed: ${reason}`);
+  for (const { reason, count } of warnings) say(io, `  ${plural(count, 'event')} with a warning: ${reason}`);
+  return status === 'FAILED' || status === 'PARTIAL_SUCCESS' ? exitCodes.failed : exitCodes.ok;
 };
-
-function refusePhone(args: Args, { consent }: ConversionRules): void {
-  if (
-    !args.has('phone') ||
-    !args.flag('phone') ||
-    (typeof consent === 'object' && consent.adUserData === 'granted')
-  )
-    return;
-  throw new UsageError('--phone needs consent: Google takes numbers only of callers who agreed', {
-    hints: ['"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules'],
-  });
-}
-
-/** Is it only checked by the tool? Microsoft Advertising cannot do that. */
-const isCheckOf = (args: Args): boolean => args.has('validate-only') && args.flag('validate-only');
 
 /** Reads the calls, says what is found, and sends what the tool does not know yet. */
 async function pushCalls(push: Push, { settings, open }: ReadAccount, filter: Filter): Promise<number> {
-  const { args, io } = push;
-  const version = settings.apiVersion.value;
+  const { args, io, destination, rules, ledger } = push;
+  const { tool, kind, name } = destination;
   const bad = badRecords(args, io);
   const source = await open();
   const { line, onProgress } = watch(io, 'calls');
   try {
-    const matching = version === 'v3' ? withExtensions(filter) : filter;
+    const matching = settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
     const options = { filter: matching, onProgress, onError: bad.onError, signal: io.signal };
     const { stream, verdict } = await source.read(options);
-    const { outcomes, said } = counted(conversions(stream, push.rules, push.destination.tool), push);
-    const delivered = push.ledger?.delivered(push.destination.name) ?? new Map();
-    const found = await changesToPush(push.destination.kind, delivered, outcomes).finally(() => line.close());
+    const tally = createTally();
+    const passing = async function* (): AsyncGenerator<Outcome> {
+      for await (const outcome of conversions(stream, rules, tool)) {
+        tally.add(outcome);
+        yield outcome;
+      }
+    };
+    const delivered = ledger?.delivered(name) ?? new Map();
+    const found = await changesToPush(kind, delivered, passing()).finally(() => line.close());
     const ending = await verdict;
-    said();
-    sayUnsent(found, push);
+    const summary = tally.summary();
+    say(io, `${plural(summary.rows, 'conversion')} for ${tool.title}`);
+    for (const text of summaryLines(summary, tool, rules)) say(io, text);
+    const { withoutConsent, unadjusted } = found;
+    if (withoutConsent > 0)
+      say(io, `not sent: ${plural(withoutConsent, 'call')} without a click ID, whose number may not be used`);
+    if (unadjusted.length > 0)
+      say(io, `cannot be corrected in ${tool.title}: ${plural(unadjusted.length, 'call')}`);
+    for (const text of unadjustedLines(unadjusted)) say(io, text);
     // A call that is missing would look like one that was never there, but what was read is right.
     if (ending.proof !== 'whole') say(io, verdictText(ending));
     if ((await send(found, push)) > 0) return exitCodes.failed;
@@ -130,13 +222,12 @@ async function pushCalls(push: Push, { settings, open }: ReadAccount, filter: Fi
 /** Sends the changes, unless it is a dry run, and says what became of them. Returns how many the tool refused. */
 async function send(
   { changes, unchanged, uncertain, numbers }: PushChanges,
-  { args, io, destination, rules, ledger, target }: Push,
+  { io, destination, rules, isCheck, ledger, target }: Push,
 ): Promise<number> {
   if (target === null) {
     say(io, `dry run: ${plural(changes.length, 'change')} to send, ${unchanged} sent before`);
     return 0;
   }
-  const isCheck = isCheckOf(args);
   const summary = await explained(
     pushConversions(target, changes, {
       ...(ledger === null ? {} : { ledger }),
@@ -146,66 +237,12 @@ async function send(
       clock: { now: () => rules.now },
     }),
   );
+  const { sent, resent, refused, requests } = summary;
   for (const sid of [...uncertain, ...summary.uncertain])
     say(
       io,
       `uncertain: call ${sid}: its answer was lost and it cannot be sent again as it was; look for it in ${destination.tool.title}`,
     );
-  saySummary(summary, { unchanged, isCheck, kind: destination.kind }, io);
-  return summary.refused.length;
-}
-
-/** Says what is not sent although it counts. */
-function sayUnsent({ withoutConsent, unadjusted }: PushChanges, { destination, io }: Push): void {
-  if (withoutConsent > 0)
-    say(io, `not sent: ${plural(withoutConsent, 'call')} without a click ID, whose number may not be used`);
-  if (unadjusted.length === 0) return;
-  say(io, `cannot be corrected in ${destination.tool.title}: ${plural(unadjusted.length, 'call')}`);
-  for (const text of unadjustedLines(unadjusted)) say(io, text);
-}
-
-/** The rules for the days in which the tool knows a click, unless the options name others. */
-function within(rules: ConversionRules, { tool }: Destination): ConversionRules {
-  const window = rules.clickWindow ?? tool.accepts.clickWindow;
-  if (rules.from !== undefined || window === null) return rules;
-  const begin = rules.now - durationMillis(window, 'clickWindow');
-  return { ...rules, from: formatNaive(naiveAt(begin, rules.timeZone ?? 'UTC')) };
-}
-
-function filterFor(args: Args, context: FilterContext, rules: ConversionRules, history: number): Filter {
-  if (rangeOf(args, context).from !== null || rules.from === undefined)
-    return filterOf(args, context, { history });
-  const typed = filterOf(args, context, { history });
-  return allOf(typed, where('date_added').from(formatNaive(parseNaive(rules.from) - history * day)));
-}
-
-/** Counts what passes, for the summary that is said before anything is sent. */
-function counted(
-  outcomes: AsyncIterable<Outcome>,
-  { destination: { tool }, rules, io }: Push,
-): { readonly outcomes: AsyncIterable<Outcome>; readonly said: () => void } {
-  const tally = createTally();
-  const passing = async function* (): AsyncGenerator<Outcome> {
-    for await (const outcome of outcomes) {
-      tally.add(outcome);
-      yield outcome;
-    }
-  };
-  return {
-    outcomes: passing(),
-    said() {
-      const summary = tally.summary();
-      say(io, `${plural(summary.rows, 'conversion')} for ${tool.title}`);
-      for (const line of summaryLines(summary, tool, rules)) say(io, line);
-    },
-  };
-}
-
-function saySummary(
-  { sent, resent, refused, requests }: PushSummary,
-  { unchanged, isCheck, kind }: { unchanged: number; isCheck: boolean; kind: Destination['kind'] },
-  io: Io,
-): void {
   if (resent > 0)
     say(
       io,
@@ -215,18 +252,8 @@ function saySummary(
   say(io, isCheck ? `checked, nothing is stored: ${figures}` : `sent: ${figures}; ${unchanged} sent before`);
   for (const { sid, field, reason } of refused)
     say(io, `refused: call ${sid}: ${reason}${field === '' ? '' : ` (${field})`}`);
-  if (isCheck || kind !== 'google') return;
-  for (const request of requests)
-    say(io, `request ${request}: calls push status ${request} shows what became of it`);
-}
-
-type Diagnosing = PushTarget & Partial<Pick<DataManager, 'diagnose'>>;
-
-async function sayDiagnostics(request: string, target: Diagnosing, io: Io): Promise<number> {
-  if (target.diagnose === undefined) return exitCodes.ok;
-  const { status, errors, warnings } = await explained(target.diagnose(request));
-  say(io, `request ${request}: ${status}`);
-  for (const { reason, count } of errors) say(io, `  ${plural(count, 'event')} failed: ${reason}`);
-  for (const { reason, count } of warnings) say(io, `  ${plural(count, 'event')} with a warning: ${reason}`);
-  return status === 'FAILED' || status === 'PARTIAL_SUCCESS' ? exitCodes.failed : exitCodes.ok;
+  if (!isCheck && destination.kind === 'google')
+    for (const request of requests)
+      say(io, `request ${request}: calls push status ${request} shows what became of it`);
+  return refused.length;
 }

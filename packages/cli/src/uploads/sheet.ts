@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   type Changes,
   type Converted,
@@ -7,23 +8,78 @@ import {
   type Outcome,
   reasonTexts,
   SheetError,
+  type SheetFormat,
   type Summary,
+  sheetFormats,
   summaryLines,
   toSheet,
 } from '@call-attribution/conversions';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import { csvLine, toGzip } from '@call-attribution/node-stream/encoders';
-import { CliError, Interrupted } from '../errors.ts';
+import type { Args, Handler } from '../args.ts';
+import { CliError, Interrupted, UsageError } from '../errors.ts';
+import { exportEach, type Writer } from '../export/each.ts';
+import { type FilterContext, sayExtensions, withExtensions } from '../input/filter.ts';
 import type { Source } from '../input/source.ts';
 import type { Ending } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { saveLines } from '../output/file.ts';
+import { outputOf } from '../output/target.ts';
 import { plural } from '../terminal/numbers.ts';
 import { openUploadLedger, sayChanges, type UploadLedger } from './ledger.ts';
-import type { SheetRequest } from './sheet-options.ts';
+import { readRules, type SheetRequest } from './rules.ts';
+
+/** `calls sheet`: the upload sheet of a bid tool; for several accounts, each with its own. */
+export const sheet: Handler = (args, io) => {
+  const format = Object.values(sheetFormats).find(({ name }) => name === args.words[0]);
+  if (format === undefined) throw new Error(`the table has a sheet that there is not: ${args.words[0]}`);
+  const plan = async (args: Args, _: unknown, context: FilterContext, io: Io) => {
+    const request = await readSheetRequest(format, args, context, io);
+    return { write: sheetWriter(request), sheet: request };
+  };
+  return exportEach(plan, args, io);
+};
+
+const sheetWriter =
+  (request: SheetRequest): Writer =>
+  ({ args, calls, settings, filter, stream, io }) => {
+    const version = settings.apiVersion.value;
+    // Conversions are matched by caller number only for calls through extensions, which v3 leaves out by default.
+    const needsExtensions = request.format.accepts.onlyExtensions;
+    if (!needsExtensions) sayExtensions(filter, version, io);
+    const matching = needsExtensions && version === 'v3' ? withExtensions(filter) : filter;
+    return exportSheet(calls, outputOf(args), request, { ...stream, filter: matching }, io);
+  };
+
+/** Reads the options of an upload sheet. What is missing or wrong is reported before any request. */
+async function readSheetRequest(
+  format: SheetFormat,
+  args: Args,
+  context: FilterContext,
+  io: Io,
+): Promise<SheetRequest> {
+  const output = args.text('output') ?? '-';
+  const extension = /\.(\w+)$/.exec(output.replace(/\.gz$/, ''))?.[1]?.toLowerCase();
+  if (extension !== undefined && !['csv', 'tsv', 'txt'].includes(extension))
+    throw new UsageError(`--output ${output}: a sheet is a text file, and the name says another kind`, {
+      hints: ['end the name in .csv, .tsv or .txt; with .gz after it the file is compressed'],
+    });
+  const conversionName = args.text('conversion-name')?.trim() ?? '';
+  if (format.needsName && !/^\S.{0,99}$/u.test(conversionName))
+    throw new UsageError(
+      `--conversion-name ${conversionName === '' ? 'is missing' : 'is no name'}: it is the name of the conversion in ${format.title.replace(/,.*/, '')}, spelled as there, at most 100 characters`,
+    );
+  const { rules, history } = await readRules(args, context, format, conversionName, io);
+  const [leftOut, ledger, isDryRun] = [args.text('left-out'), args.text('ledger'), args.flag('dry-run')];
+  if (leftOut !== null && resolve(io.cwd, leftOut) === resolve(io.cwd, output))
+    throw new UsageError('--output and --left-out name the same file; use two files');
+  if (ledger !== null && args.text('output') === '-' && !isDryRun)
+    throw new UsageError('--ledger needs a file in --output: it cannot know what became of stdout');
+  return { format, rules, leftOut, ledger, isDryRun, history };
+}
 
 /** Reads the calls, says what is in the sheet and what not, checks it, and only then writes it. */
-export async function exportSheet(
+async function exportSheet(
   source: Pick<Source, 'read'>,
   shown: string,
   request: SheetRequest,

@@ -30,31 +30,6 @@ export interface SheetRequest {
   readonly history: number;
 }
 
-/** Reads the options of an upload sheet. What is missing or wrong is reported before any request. */
-export async function readSheetRequest(
-  format: SheetFormat,
-  args: Args,
-  context: FilterContext,
-  io: Io,
-): Promise<SheetRequest> {
-  checkEnding(args);
-  const conversionName = args.text('conversion-name')?.trim() ?? '';
-  if (format.needsName && !/^\S.{0,99}$/u.test(conversionName)) {
-    throw new UsageError(
-      `--conversion-name ${conversionName === '' ? 'is missing' : 'is no name'}: it is the name of the conversion in ${format.title.replace(/,.*/, '')}, spelled as there, at most 100 characters`,
-    );
-  }
-  const { rules, history } = await readRules(args, context, format, conversionName, io);
-  return {
-    format,
-    rules,
-    leftOut: readLeftOut(args, io),
-    ledger: readLedger(args),
-    isDryRun: args.flag('dry-run'),
-    history,
-  };
-}
-
 /** Which calls count for a tool and at what value, and how many days before the range have to be read to know it. */
 export async function readRules(
   args: Args,
@@ -62,7 +37,7 @@ export async function readRules(
   tool: Tool & { readonly title: string },
   conversionName: string,
   io: Io,
-): Promise<Pick<SheetRequest, 'rules' | 'history'>> {
+): Promise<{ readonly rules: ConversionRules; readonly history: number }> {
   const { timeZone } = context;
   if (timeZone === null) {
     throw new UsageError(
@@ -135,28 +110,4 @@ function readValue(args: Args, { rules }: RulesFile): Pick<ConversionRules, 'val
     throw new UsageError(`--value and ${args.text('rules')} both give a value; keep one of the two`);
   const value = Number(amount);
   return { value: () => value, ...(currency === undefined ? {} : { currency }) };
-}
-
-function checkEnding(args: Args): void {
-  const output = args.text('output') ?? '-';
-  const extension = /\.(\w+)$/.exec(output.replace(/\.gz$/, ''))?.[1]?.toLowerCase();
-  if (extension === undefined || ['csv', 'tsv', 'txt'].includes(extension)) return;
-  throw new UsageError(`--output ${output}: a sheet is a text file, and the name says another kind`, {
-    hints: ['end the name in .csv, .tsv or .txt; with .gz after it the file is compressed'],
-  });
-}
-
-function readLeftOut(args: Args, io: Io): string | null {
-  const leftOut = args.text('left-out');
-  const output = args.text('output');
-  if (leftOut !== null && output !== null && resolve(io.cwd, leftOut) === resolve(io.cwd, output))
-    throw new UsageError('--output and --left-out name the same file; use two files');
-  return leftOut;
-}
-
-function readLedger(args: Args): string | null {
-  const ledger = args.text('ledger');
-  if (ledger !== null && args.text('output') === '-' && !args.flag('dry-run'))
-    throw new UsageError('--ledger needs a file in --output: it cannot know what became of stdout');
-  return ledger;
 }
