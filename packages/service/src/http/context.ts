@@ -82,29 +82,20 @@ export function streamReply(
   headers: Record<string, string>,
 ): Response {
   const { exchange, outgoing } = c.env;
-  const iterator = pieces[Symbol.asyncIterator]();
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          await nextTurn();
-          const { done, value } = await iterator.next();
-          if (done) controller.close();
-          else controller.enqueue(value);
-        } catch (error) {
-          exchange.fault = error;
-          // The head has been sent: closing the connection is the only way left to report the failure.
-          if (outgoing === undefined) controller.error(error);
-          else outgoing.destroy();
-        }
-      },
-      async cancel() {
-        await iterator.return?.();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  return c.body(stream, 200, headers);
+  async function* paced(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of pieces) {
+        await nextTurn();
+        yield piece;
+      }
+    } catch (error) {
+      exchange.fault = error;
+      // The head has been sent: closing the connection is the only way left to report the failure.
+      if (outgoing === undefined) throw error;
+      outgoing.destroy();
+    }
+  }
+  return c.body(ReadableStream.from(paced()), 200, headers);
 }
 
 /** The query as it was sent, without `?`. */

@@ -31,23 +31,18 @@ export function followed(options: FollowOptions): Follow {
   return async (request, { incoming, outgoing } = {}, changes = {}) => {
     const startedAt = performance.now();
     metrics.started();
-    const exchange: Exchange = {
-      requestId: requestIdOf(request),
-      changes,
-      route: 'unknown',
-      audit: {},
-      ends: [],
-    };
+    const requestId = requestIdOf(request);
+    const exchange: Exchange = { requestId, changes, route: 'unknown', audit: {}, ends: [] };
     const node = incoming === undefined || outgoing === undefined ? {} : { incoming, outgoing };
     const response = await respondTo(app, request, { ...node, exchange });
     const { headers } = response;
-    headers.set('x-request-id', exchange.requestId);
+    headers.set('x-request-id', requestId);
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
     headers.set('x-content-type-options', 'nosniff');
     const end = (isWhole: boolean, hasBegun: boolean): void => {
       for (const each of exchange.ends.splice(0)) each();
       const seconds = (performance.now() - startedAt) / 1000;
-      report(options, { request, exchange, isWhole, seconds, status: hasBegun ? response.status : 499 });
+      report(options, request, exchange, { isWhole, seconds, status: hasBegun ? response.status : 499 });
     };
     if (outgoing === undefined) {
       const ended = options.progress.begin(() => cut());
@@ -92,20 +87,14 @@ function requestIdOf({ headers }: Request): string {
   return given !== null && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
 }
 
-interface Ended {
-  readonly request: Request;
-  readonly exchange: Exchange;
-  readonly isWhole: boolean;
-  readonly status: number;
-  readonly seconds: number;
-}
-
-function report({ metrics, log, clock }: FollowOptions, ended: Ended): void {
-  const { request, exchange, isWhole, seconds, status } = ended;
-  const { route, fault } = exchange;
-  const { method } = request;
-  const outcome = isWhole ? 'completed' : 'abandoned';
+function report(
+  { metrics, log, clock }: FollowOptions,
+  { method }: Request,
+  { route, fault, requestId, audit }: Exchange,
+  { isWhole, status, seconds }: { isWhole: boolean; status: number; seconds: number },
+): void {
   metrics.finished({ route, method, status, seconds });
+  const outcome = isWhole ? 'completed' : 'abandoned';
   const how =
     fault === undefined
       ? ({ level: 'info', message: outcome } as const)
@@ -113,12 +102,9 @@ function report({ metrics, log, clock }: FollowOptions, ended: Ended): void {
   log?.({
     time: new Date(clock.now()).toISOString(),
     ...how,
-    requestId: exchange.requestId,
-    method: method.slice(0, 10),
-    route,
-    status,
+    ...{ requestId, method: method.slice(0, 10), route, status },
     milliseconds: Math.round(seconds * 10_000) / 10,
-    ...exchange.audit,
+    ...audit,
   });
 }
 

@@ -10,19 +10,16 @@ import { type AppRoute, wholeReply } from './context.ts';
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-/** One completed request, as metrics see it. */
-interface Observation {
-  /** Path pattern, never the path that was sent. */
-  readonly route: string;
-  readonly method: string;
-  readonly status: number;
-  readonly seconds: number;
-}
-
 /** Counters of this process. */
 export interface Metrics {
   started(): void;
-  finished(observation: Observation): void;
+  /** `route` is the path pattern, never the path that was sent. */
+  finished(request: {
+    readonly route: string;
+    readonly method: string;
+    readonly status: number;
+    readonly seconds: number;
+  }): void;
   /** Counts a connection that came beyond the limit of connections. */
   dropped(): void;
   /** All of them in the text format of Prometheus. */

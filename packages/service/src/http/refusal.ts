@@ -121,23 +121,20 @@ export class Refusal extends CallsError<RefusalCode> {
 /** The refusal as it is sent. */
 export function problemOf(refusal: Refusal, requestId?: string): Response {
   const { parameter, filter, headers } = refusal.details;
+  const { code, start, end, expected, suggestions, fix } = filter ?? {};
   const body = {
     title: STATUS_CODES[refusal.status] ?? 'Error',
     status: refusal.status,
     code: refusal.code,
     detail: refusal.message,
-    ...(parameter === undefined ? {} : { parameter }),
-    ...(filter === undefined ? {} : { pointer: pointerTo(filter) }),
-    ...(requestId === undefined ? {} : { requestId }),
+    parameter,
+    pointer: filter && { code, start, end, expected, suggestions, fix },
+    requestId,
   };
   return new Response(JSON.stringify(body), {
     status: refusal.status,
     headers: { ...headers, 'content-type': 'application/problem+json' },
   });
-}
-
-function pointerTo({ code, start, end, expected, suggestions, fix }: Problem) {
-  return { code, start, end, expected, suggestions, ...(fix === undefined ? {} : { fix }) };
 }
 
 declare module '@call-attribution/core/errors' {

@@ -57,9 +57,7 @@ export class PageSource {
   }
 
   /** One call as a record of v3, or null. */
-  call(account: string, sid: string): Promise<Buffer | null> {
-    return this.#store.document(account, sid, 'v3');
-  }
+  readonly call = (account: string, sid: string) => this.#store.document(account, sid, 'v3');
 
   /** Counts the calls of the period; then, among all calls, whose first calls are in it and in the period before. */
   async #count(
