@@ -39,14 +39,12 @@ export {
   type Why,
 } from './proof.ts';
 export {
-  type CallByteStream,
   type CallByteStreamOptions,
   type CallStream,
   type CallStreamOptions,
   createCallByteStream,
   createCallStream,
   type DeadRecord,
-  type ReadStream,
 } from './read.ts';
 export type { Progress } from './reading.ts';
 // Sync: a copy that is kept up to date.

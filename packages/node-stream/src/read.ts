@@ -81,8 +81,8 @@ export function streamSettings<O extends CallStreamOptions>(options: O) {
   return { ...options, rows, prefetch, onError };
 }
 
-/** What both kinds of streams have. Read one once: by items, by pages, or through a pipeline. */
-export interface ReadStream<T> extends Readable, Source<T>, Through<T> {
+/** Every call of a query once, as an object-mode Readable or as bytes. Read one once: by items, by pages, or through a pipeline. */
+export interface CallStream<T = Call> extends Readable, Source<T>, Through<T> {
   /** The items, one by one. */
   [Symbol.asyncIterator](): NodeJS.AsyncIterator<T>;
   /** Whole pages, each with the checkpoint after it: the cheapest way to read. */
@@ -100,12 +100,6 @@ export interface ReadStream<T> extends Readable, Source<T>, Through<T> {
   /** As in its checkpoints. */
   readonly of: string;
 }
-
-/** Every call of a query once, as an object-mode Readable. */
-export interface CallStream<T = Call> extends ReadStream<T> {}
-
-/** Every call of a query once, as lines of JSON exactly as the server sent them. */
-export interface CallByteStream<T = Buffer> extends ReadStream<T> {}
 
 // No time zone is further from UTC: what is older is older everywhere.
 const settled = 14 * hour;
@@ -320,10 +314,10 @@ export function createCallStream(client: PageClient, options: CallStreamOptions 
 export function createCallByteStream(
   client: PageClient,
   options: CallByteStreamOptions = {},
-): CallByteStream {
+): CallStream<Buffer> {
   const take = (records: readonly RawRecord[]) => ({
     ...{ left: 0, failure: null },
     items: records.length === 0 ? [] : [linesOf(records)],
   });
-  return streamOf<Buffer>(client, options, take, false) as unknown as CallByteStream;
+  return streamOf<Buffer>(client, options, take, false) as unknown as CallStream<Buffer>;
 }

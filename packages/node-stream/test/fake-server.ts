@@ -1,4 +1,4 @@
-import { type Call, HttpError, type ListQuery, type RawPage } from '@call-attribution/core';
+import type { Call, ListQuery, RawPage } from '@call-attribution/core';
 import { type Filter, matcher } from '@call-attribution/query-dsl';
 import type { PageClient } from '../src/call-source.ts';
 
@@ -26,8 +26,8 @@ export interface FakeBehaviour {
   clamp?: (asked: number) => number;
   /** Called before each answer, to move records about. */
   before?: (request: PageQuery, server: FakeServer) => void;
-  /** Refuses `}`, or takes it for `]`. */
-  exclusive?: 'refused' | 'inclusive';
+  /** Takes `}` for `]`. */
+  isClosed?: boolean;
   /** Gives no totals. */
   hasNoTotal?: boolean;
   /** Changes the page before it goes out. */
@@ -46,8 +46,6 @@ export interface FakePage {
 export class FakeServer implements PageClient {
   readonly version: 'v2' | 'v3' = 'v3';
   readonly requests: PageQuery[] = [];
-  /** Sids asked for one by one. */
-  readonly single: string[] = [];
   readonly behaviour: FakeBehaviour;
   records: FakeRecord[];
 
@@ -65,10 +63,7 @@ export class FakeServer implements PageClient {
     const { behaviour } = this;
     await behaviour.delay?.(request);
     behaviour.before?.(request, this);
-    if (behaviour.exclusive === 'refused' && hasExclusive(request.filter)) {
-      throw Object.assign(new Error('400: unexpected }'), { status: 400, code: 'bad_request' });
-    }
-    const matches = matcher(behaviour.exclusive === 'inclusive' ? closed(request.filter) : request.filter);
+    const matches = matcher(behaviour.isClosed ? closed(request.filter) : request.filter);
     const all = this.records.filter((record) => matches({ ...record })).sort(behaviour.order ?? byTime);
     const rows = behaviour.clamp?.(request.rows) ?? request.rows;
     const from = request.page * rows;
@@ -78,13 +73,6 @@ export class FakeServer implements PageClient {
       total: behaviour.hasNoTotal ? null : all.length,
     };
     return rawPage(behaviour.after?.(page, request) ?? page);
-  }
-
-  async getCall(sid: string): Promise<Call> {
-    this.single.push(sid);
-    const record = this.records.find((one) => one.sid === sid);
-    if (record === undefined) throw new HttpError('not_found', 'No such call.', { status: 404 });
-    return { ...record } as unknown as Call;
   }
 }
 
@@ -126,13 +114,6 @@ export function fakeRecords(
 
 export function byTime(a: FakeRecord, b: FakeRecord): number {
   return a.date_added.localeCompare(b.date_added) || a.sid.localeCompare(b.sid);
-}
-
-function hasExclusive({ clauses }: Filter): boolean {
-  return clauses.some(
-    (clause) =>
-      clause.kind === 'range' && (clause.lower?.inclusive === false || clause.upper?.inclusive === false),
-  );
 }
 
 function closed({ clauses }: Filter): Filter {

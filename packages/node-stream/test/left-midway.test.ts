@@ -98,28 +98,6 @@ describe('a reader that leaves while a request is in flight', () => {
 });
 
 describe('a checkpoint', () => {
-  test.each(['refused', 'inclusive'] as const)(
-    'it resumes between pages although the server has } %s',
-    async (exclusive) => {
-      const server = new FakeServer(
-        fakeRecords(200, (i) => (i % 3 === 0 ? 0 : 1)),
-        { exclusive },
-      );
-      for (const take of [10, 56, 79, 125, 190]) {
-        const stream = createCallStream(server, options);
-        const sids: string[] = [];
-        for await (const call of stream) if (sids.push(call.sid) === take) break;
-        const checkpoint = stream.checkpoint();
-        const rest = await createCallStream(server, { ...options, checkpoint }).toArray();
-        const again = take + rest.length - 200;
-        expect(again).toBeGreaterThanOrEqual(0);
-        expect(again).toBeLessThanOrEqual(options.rows);
-        const whole = [...sids.slice(0, take - again), ...rest.map(({ sid }) => sid)];
-        expect(whole).toEqual(server.records.map(({ sid }) => sid));
-      }
-    },
-  );
-
   test('it is void for a slice that holds fewer records than were taken from it', async () => {
     const server = new FakeServer(fakeRecords(30));
     const stream = createCallStream(server, options);

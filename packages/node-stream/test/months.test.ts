@@ -68,7 +68,7 @@ describe('exportMonths', () => {
     ['in no order', { order: noOrder }, 'whole'],
     ['with fewer rows than asked for, newest first', { order: newestFirst, clamp: () => 50 }, 'whole'],
     ['without totals, newest first', { order: newestFirst, hasNoTotal: true }, 'unproven'],
-    ['with ranges that include both ends', { exclusive: 'inclusive' }, 'whole'],
+    ['with ranges that include both ends', { isClosed: true }, 'whole'],
   ])('writes every month of a server that lists calls %s', async (_, behaviour, proof) => {
     const server = new FakeServer(records, behaviour);
     const { verdict, calls, files } = await exportMonths(server, monthFolder(folder), { account, clock });

@@ -414,24 +414,6 @@ test('a sid that comes twice in a page is delivered once, in its last form, and 
   });
 });
 
-test('an error comes after the calls before it, and the read goes on from the checkpoint', async () => {
-  const server = new FakeServer(records, {
-    before: (_, { requests }) => {
-      if (requests.length === 9) throw new Error('503: down');
-    },
-  });
-  const stream = createCallStream(server, options);
-  const sids: string[] = [];
-  const failure = await (async () => {
-    for await (const { sid } of stream) sids.push(sid);
-  })().catch((error: unknown) => error);
-  expect(failure).toMatchObject({ message: '503: down' });
-  expect(sids.length).toBeGreaterThan(40);
-  await expect(stream.verdict).rejects.toBe(failure);
-  const rest = await read(server, { checkpoint: stream.checkpoint() });
-  expect([...sids, ...rest.sids]).toEqual(expected);
-});
-
 test('progress tells what is done, and is not in the way', async () => {
   const seen: Progress[] = [];
   const onProgress = (progress: Progress) => {
@@ -446,42 +428,6 @@ test('a stream is read in one way, once', async () => {
   const stream = createCallStream(new FakeServer(records), options);
   await stream.pages().next();
   expect(() => stream[Symbol.asyncIterator]()).toThrow('already being read as pages');
-});
-
-describe('leaving', () => {
-  const silent = (seen: string[]) =>
-    new FakeServer(records, {
-      delay: ({ signal }) =>
-        new Promise<void>((_, reject) => {
-          signal.addEventListener('abort', () => {
-            seen.push('aborted');
-            reject(signal.reason);
-          });
-        }),
-    });
-
-  test('return of the pages ends the request in flight', async () => {
-    const seen: string[] = [];
-    const pages = createCallStream(silent(seen), options).pages();
-    const next = pages.next();
-    const left = pages.return();
-    await expect(next).rejects.toMatchObject({ name: 'AbortError' });
-    await left;
-    expect(seen).toEqual(['aborted']);
-  });
-
-  test.each(['destroy', 'signal'])('%s ends the request in flight', async (how) => {
-    const seen: string[] = [];
-    const abort = new AbortController();
-    const stream = createCallStream(silent(seen), { ...options, signal: abort.signal });
-    stream.on('error', () => {});
-    stream.resume();
-    await delay(1);
-    if (how === 'destroy') stream.destroy();
-    else abort.abort();
-    await delay(1);
-    expect(seen).toEqual(['aborted']);
-  });
 });
 
 const ends: (() => void)[] = [];
