@@ -8,7 +8,7 @@ import type { Done, Sink } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
 import type { Checkpoint, Page, Source } from './page.ts';
 import type { Span, Verdict } from './proof.ts';
-import { type Progress, Reading } from './reading.ts';
+import { allOf, type Progress, Reading, takingOf } from './reading.ts';
 
 export { StreamError, type StreamErrorCode } from './errors.ts';
 export type { Checkpoint, Page } from './page.ts';
@@ -125,7 +125,7 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     hasPositions: list.position !== undefined,
     read: (at) => at,
     spanOf: (span: Span<number>) => ({ from: span.from, to: span.to }),
-    take: (items) => ({ items, left: 0, failure: null }),
+    take: takingOf,
     count: async (range, stop) => {
       const { total = null } = await fetch({ ...range, page: 0, size: 1, after: null, signal: stop });
       // A total that is all that the list tells says nothing of a range that holds more.
@@ -133,16 +133,15 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     },
     ...{ checkpoint, signal, onProgress },
   });
-  const pages = (begin: Checkpoint | null = null, byItem = false): AsyncGenerator<Page<T>, void, void> =>
-    leavable(reading.pages(begin, byItem), () => reading.stop());
+  const pages = (begin: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> =>
+    leavable(reading.pages(begin), () => reading.stop());
   const reader: ListReader<T> = {
     ...{ of: reading.options.of, calls: null, hasTime: false, startsAt: checkpoint, facts: null, signal },
-    verdict: reading.verdict,
-    pages: (begin) => pages(begin),
+    ...{ verdict: reading.verdict, pages },
     into: (sink) => through<T>(reader).into(sink),
     checkpoint: () => reading.place.checkpoint,
     async *[Symbol.asyncIterator]() {
-      for await (const { items } of pages(null, true)) yield* items;
+      for await (const portion of reading.portions()) yield* allOf(portion);
     },
   };
   return reader;

@@ -23,7 +23,7 @@ import type { Chain, Done, Operator, Sink, Through } from './operators/operator.
 import { leavable } from './operators/sources.ts';
 import type { Checkpoint, Page, Range, ReadFacts, Source } from './page.ts';
 import type { Verdict } from './proof.ts';
-import { type Place, type Progress, Reading, type ReadPage, type Taken } from './reading.ts';
+import { type Place, type Progress, Reading, type Taking, takingOf } from './reading.ts';
 
 /** A record that could not be parsed. */
 export interface DeadRecord {
@@ -114,7 +114,9 @@ class Stream<T> extends Readable {
   readonly verdict: Promise<Verdict>;
   readonly #reading: Reading<RawRecord, T, string>;
   #readAs: 'items' | 'pages' | null = null;
-  #pages: AsyncGenerator<ReadPage<T>, void, void> | null = null;
+  #portions: AsyncGenerator<Taking<T>, void, void> | null = null;
+  #portion: Taking<T> | null = null;
+  #isFilling = false;
   #place: Place;
 
   constructor(
@@ -123,7 +125,7 @@ class Stream<T> extends Readable {
     reading: Reading<RawRecord, T, string>,
     isObjects: boolean,
   ) {
-    // A page is pushed when all items before it were taken.
+    // An item is made when the one before it was taken.
     super({ objectMode: isObjects, highWaterMark: 1 });
     this.#reading = reading;
     this.#place = reading.place;
@@ -143,29 +145,33 @@ class Stream<T> extends Readable {
   }
 
   pages(from: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> {
-    return this.#ended(this.#begin('pages', from));
+    this.#claim('pages', from);
+    return this.#ended(this.#reading.pages(from));
   }
 
   override [Symbol.asyncIterator](): NodeJS.AsyncIterator<T> {
-    const pages = this.#ended(this.#begin('items', null));
-    let items: readonly T[] = [];
-    let at = 0;
+    this.#claim('items', null);
+    const portions = this.#ended(this.#reading.portions());
+    let portion: Taking<T> | null = null;
     // Not a generator: what is at hand costs a fraction of what it would pay for each item.
     const next = (): Promise<IteratorResult<T, undefined>> => {
-      if (at >= items.length) return more();
-      at += 1;
-      return Promise.resolve({ done: false, value: items[at - 1] as T });
+      try {
+        const value = portion?.next();
+        return value === undefined ? more() : Promise.resolve({ done: false, value });
+      } catch (error) {
+        portion = null;
+        return portions.throw(error) as Promise<never>;
+      }
     };
     const more = async (): Promise<IteratorResult<T, undefined>> => {
-      const { done, value } = await pages.next();
+      const { done, value } = await portions.next();
       if (done === true) return { done: true, value: undefined };
-      items = value.items;
-      at = 0;
+      portion = value;
       return next();
     };
     const leave = async (): Promise<IteratorResult<T, undefined>> => {
-      items = [];
-      await pages.return();
+      portion = null;
+      await portions.return();
       return { done: true, value: undefined };
     };
     return { next, return: leave, [Symbol.asyncIterator]: () => ({ next, return: leave }) as never } as never;
@@ -184,15 +190,20 @@ class Stream<T> extends Readable {
   }
 
   override _read(): void {
-    this.#pages ??= this.#begin('items', null);
-    this.#pushPage(this.#pages).catch((error: unknown) =>
+    if (this.#isFilling) return;
+    if (this.#portions === null) {
+      this.#claim('items', null);
+      this.#portions = this.#reading.portions();
+    }
+    this.#isFilling = true;
+    this.#fill(this.#portions).catch((error: unknown) =>
       this.destroy(error instanceof Error ? error : new Error(String(error))),
     );
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#reading.stop();
-    void this.#pages?.return().catch(() => {});
+    void this.#portions?.return().catch(() => {});
     done(error);
   }
 
@@ -203,15 +214,24 @@ class Stream<T> extends Readable {
     if (!this.closed) await once(this, 'close');
   }
 
-  async #pushPage(pages: AsyncGenerator<ReadPage<T>, void, void>): Promise<void> {
-    for (let isEmpty = true; isEmpty; ) {
-      const { done, value } = await pages.next();
-      if (this.destroyed) return;
+  /** Pushes items until the reader has enough. */
+  async #fill(portions: AsyncGenerator<Taking<T>, void, void>): Promise<void> {
+    while (!this.destroyed) {
+      const item = this.#portion?.next();
+      if (item !== undefined) {
+        if (this.push(item)) continue;
+        break;
+      }
+      const { done, value } = await portions.next();
       // All that was pushed has been taken, unless a number of bytes is read at a time.
       if (this.readableLength === 0) this.#place = this.#reading.place;
-      for (const item of done === true ? [null] : value.items) this.push(item);
-      isEmpty = done !== true && value.items.length === 0;
+      if (done === true) {
+        this.push(null);
+        break;
+      }
+      this.#portion = value;
     }
+    this.#isFilling = false;
   }
 
   /** A walk after which the stream ends as one that was read by events does. */
@@ -236,7 +256,7 @@ class Stream<T> extends Readable {
     return leavable(ended.call(this), () => this.#reading.stop());
   }
 
-  #begin(as: 'items' | 'pages', from: Checkpoint | null): AsyncGenerator<ReadPage<T>, void, void> {
+  #claim(as: 'items' | 'pages', from: Checkpoint | null): void {
     if (this.#readAs !== null)
       throw new ConfigurationError(
         'invalid_option',
@@ -248,32 +268,42 @@ class Stream<T> extends Readable {
         'The checkpoint belongs to a chain of operators, which keep a part of what was read. Read through the same operators: createCallStream(client, { checkpoint }).through(...).',
       );
     this.#readAs = as;
-    return this.#reading.pages(from, as === 'items');
   }
 }
 
-/** Records, parsed. Those that cannot be are left out, or end the read. */
-export function parsedCalls(
-  records: readonly RawRecord[],
-  onError: 'fail' | 'skip' | ((dead: DeadRecord) => void),
-): Taken<Call> {
-  const items: Call[] = [];
-  for (const record of records) {
-    try {
-      items.push(parsed(record));
-    } catch (error) {
-      if (onError === 'fail') return { items, left: 0, failure: { error } };
-      const { page, index, slice } = record;
-      if (onError !== 'skip') onError({ bytes: bytesOf(record), error, slice, page: page.meta.page, index });
-    }
+/** Records, parsed one by one. Those that cannot be are left out, or end the read. */
+export class Parsing implements Taking<Call> {
+  left = 0;
+  #at = 0;
+  readonly #records: readonly RawRecord[];
+  readonly #onError: 'fail' | 'skip' | ((dead: DeadRecord) => void);
+
+  constructor(records: readonly RawRecord[], onError: 'fail' | 'skip' | ((dead: DeadRecord) => void)) {
+    this.#records = records;
+    this.#onError = onError;
   }
-  return { items, left: records.length - items.length, failure: null };
+
+  next(): Call | undefined {
+    for (let record = this.#records[this.#at]; record !== undefined; record = this.#records[this.#at]) {
+      this.#at += 1;
+      try {
+        return parsed(record);
+      } catch (error) {
+        if (this.#onError === 'fail') throw error;
+        this.left += 1;
+        const { page, index, slice } = record;
+        const dead = { bytes: bytesOf(record), error, slice, page: page.meta.page, index };
+        if (this.#onError !== 'skip') this.#onError(dead);
+      }
+    }
+    return undefined;
+  }
 }
 
 function streamOf<T>(
   client: PageClient,
   options: CallStreamOptions,
-  take: (records: readonly RawRecord[], settings: ReturnType<typeof streamSettings>) => Taken<T>,
+  take: (records: readonly RawRecord[], settings: ReturnType<typeof streamSettings>) => Taking<T>,
   isObjects: boolean,
 ): Stream<T> {
   checkNames(options, optionNames);
@@ -301,7 +331,7 @@ function streamOf<T>(
  */
 export function createCallStream(client: PageClient, options: CallStreamOptions = {}): CallStream {
   const take = (records: readonly RawRecord[], { onError }: ReturnType<typeof streamSettings>) =>
-    parsedCalls(records, onError);
+    new Parsing(records, onError);
   return streamOf<Call>(client, options, take, true) as unknown as CallStream;
 }
 
@@ -315,9 +345,6 @@ export function createCallByteStream(
   client: PageClient,
   options: CallByteStreamOptions = {},
 ): CallStream<Buffer> {
-  const take = (records: readonly RawRecord[]) => ({
-    ...{ left: 0, failure: null },
-    items: records.length === 0 ? [] : [linesOf(records)],
-  });
+  const take = (records: readonly RawRecord[]) => takingOf(records.length === 0 ? [] : [linesOf(records)]);
   return streamOf<Buffer>(client, options, take, false) as unknown as CallStream<Buffer>;
 }

@@ -35,13 +35,25 @@ export interface Progress {
   readonly rereads: number;
 }
 
-/** What is delivered of the items of a slice. */
-export interface Taken<T> {
-  readonly items: readonly T[];
-  /** So many cannot be read, and are left out. */
+/** The items of a slice as they are delivered, each made when it is taken: what is held as bytes is collected cheaply. */
+export interface Taking<T> {
+  /** The next one; undefined at the end. */
+  next(): T | undefined;
+  /** So many could not be read, and were left out. */
   readonly left: number;
-  /** What ends the read after these items. */
-  readonly failure: { readonly error: unknown } | null;
+}
+
+/** Items that are there already. */
+export function takingOf<T>(items: readonly T[]): Taking<T> {
+  const walk = items.values();
+  return { left: 0, next: () => walk.next().value };
+}
+
+/** All that is left of them. */
+export function allOf<T>(taking: Taking<T>): T[] {
+  const items: T[] = [];
+  for (let item = taking.next(); item !== undefined; item = taking.next()) items.push(item);
+  return items;
 }
 
 /** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
@@ -56,7 +68,7 @@ export interface ReadingOptions<R, T, P extends Position>
   spanOf(span: Span<number>): Span<P>;
   /** Calls after this still appear: they are not counted at the end. Null: none do. */
   readonly until: P | null;
-  take(items: readonly R[]): Taken<T>;
+  take(items: readonly R[]): Taking<T>;
   /** How many items a range has; null when the server does not say. */
   count(range: Span<P>, signal: AbortSignal): Promise<number | null>;
   readonly checkpoint: Checkpoint | null;
@@ -126,34 +138,63 @@ export class Reading<R, T, P extends Position> {
     return this.#place;
   }
 
-  /**
-   * Page by page. A page counts as delivered when it is handed over. `byItem`: when the next one is asked for, since its items are taken one
-   * by one; what comes before one that ends the read is then delivered, too.
-   */
-  async *pages(from: Checkpoint | null = null, byItem = false): AsyncGenerator<ReadPage<T>, void, void> {
-    const { checkpoint, of, signal, spanOf, take } = this.options;
+  /** Whole pages. One counts as delivered when it is handed over. */
+  async *pages(from: Checkpoint | null = null): AsyncGenerator<ReadPage<T>, void, void> {
+    const { of, spanOf, take } = this.options;
+    for await (const slice of this.#slices(from)) {
+      const taking = take(slice.items);
+      const items = this.#orFail(() => allOf(taking));
+      const page = new ReadPage(items, spanOf(slice), of, this.#commit(slice, taking.left));
+      yield page;
+      this.#place = page;
+    }
+  }
+
+  /** The same for items that are taken one by one: those of a slice count as delivered when the next slice is asked for. */
+  async *portions(): AsyncGenerator<Taking<T>, void, void> {
+    for await (const slice of this.#slices(null)) {
+      const taking = this.options.take(slice.items);
+      yield { next: () => this.#orFail(() => taking.next()), left: 0 };
+      this.#place = new Place(this.options.of, this.#commit(slice, taking.left));
+    }
+  }
+
+  /** An item that cannot be read ends the read. */
+  #orFail<V>(take: () => V): V {
+    try {
+      return take();
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#isOver = true;
+    this.#outcome?.reject(error);
+    this.#stop.abort();
+  }
+
+  async *#slices(from: Checkpoint | null): AsyncGenerator<Slice<R>, void, void> {
+    const { asked, checkpoint, read, signal, source, until } = this.options;
     this.#isBegun = true;
     try {
       signal?.throwIfAborted();
-      const isNew = this.#resume(from ?? checkpoint);
-      for await (const slice of this.#slices(isNew)) {
-        const range = spanOf(slice);
-        const { items, left, failure } = take(slice.items);
-        if (failure !== null) {
-          if (byItem) yield new ReadPage(items, range, of, this.#state);
-          throw failure.error;
-        }
-        const next = this.#after(slice, left, isNew);
-        const page = new ReadPage(items, range, of, next);
-        if (!byItem) this.#commit(next);
-        yield page;
-        if (byItem) this.#commit(next);
-        this.#place = page;
-      }
+      this.#resume(from ?? checkpoint);
+      const spans = missing(this.#state.stretches, asked).map(({ from, to }) => ({
+        from: from === null ? null : read(from),
+        to: to === null ? null : read(to),
+      }));
+      const { border, pages } = this.#state;
+      yield* slices(source, spans, {
+        ...this.options,
+        until: until === null ? null : read(until),
+        stop: this.#stop,
+        from: this.#isResumed ? { border, pages } : null,
+      });
       this.#end(await this.#conclude());
     } catch (error) {
-      this.#isOver = true;
-      this.#outcome?.reject(error);
+      this.#fail(error);
       throw error;
     } finally {
       this.stop();
@@ -174,42 +215,26 @@ export class Reading<R, T, P extends Position> {
     this.#outcome?.resolve(verdict);
   }
 
-  #resume(checkpoint: Checkpoint | null): boolean {
+  #resume(checkpoint: Checkpoint | null): void {
     const { of, source } = this.options;
     this.#began = Date.now();
-    if (checkpoint === null) return true;
+    if (checkpoint === null) return;
     this.#state = checkCheckpoint(checkpoint, of).read as ReadState<P>;
     this.#place = new Place(of, this.#state, checkpoint);
     if (this.#state.account !== null) source.account = this.#state.account;
     this.#isResumed = true;
     this.#before = deliveredOf(this.#verdict([]));
-    return false;
   }
 
-  #slices(isNew: boolean): AsyncGenerator<Slice<R>, void, void> {
-    const { asked, until, read, source } = this.options;
-    const spans = missing(this.#state.stretches, asked).map(({ from, to }) => ({
-      from: from === null ? null : read(from),
-      to: to === null ? null : read(to),
-    }));
-    const { border, pages } = this.#state;
-    return slices(source, spans, {
-      ...this.options,
-      until: until === null ? null : read(until),
-      stop: this.#stop,
-      from: isNew ? null : { border, pages },
-    });
-  }
-
-  /** What is known once a slice was delivered. */
-  #after(slice: Slice<R>, left: number, isNew: boolean): ReadState<P> {
+  /** A slice was delivered: what is known now. */
+  #commit(slice: Slice<R>, left: number): ReadState<P> {
     const { spanOf, source, until } = this.options;
     const before = this.#state;
     const all = left + (before.pages?.left ?? 0);
     const stretches = withLost(slice.stretches ?? [], all).map(
       (stretch): Stretch<P> => ({ ...stretch, ...spanOf(stretch) }),
     );
-    return {
+    this.#state = {
       stretches: bounded(
         stretches.reduce<readonly Stretch<P>[]>(add, before.stretches),
         mostStretches,
@@ -217,16 +242,13 @@ export class Reading<R, T, P extends Position> {
       ),
       border: slice.border,
       pages: slice.pages === null ? null : { ...slice.pages, left: all },
-      first: isNew ? slice.first : before.first,
+      first: this.#isResumed ? before.first : slice.first,
       account: source.account ?? null,
       rereads: before.rereads + (slice.isReread ? 1 : 0),
     };
-  }
-
-  #commit(state: ReadState<P>): void {
-    this.#state = state;
     this.#slicesRead += 1;
     this.#report();
+    return this.#state;
   }
 
   /** Counts what was read once more, where that says anything new, and tells what is proved. */

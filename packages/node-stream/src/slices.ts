@@ -402,8 +402,9 @@ class Slicer<T> {
       // Where the clock was changed, items show nothing of where they lie in the range: it is halved.
       const from = piece.from ?? Math.min(begin, last - 2 * stray);
       end = (from + (piece.to ?? from + 2 * stray)) / 2;
-    } else if (begin === last && (known.length > 1 || this.#delivered === 0)) {
-      // All that shows lies at one position: what comes before it, the position itself, and the rest. Pages of one item never show more.
+    } else if (begin === last && this.#requests <= 4 * (1 + this.#delivered)) {
+      // All that shows lies at one position: what comes before it, the position itself, and the rest. Pages of one item never show
+      // more, and would take the range apart position by position.
       end = [last - step, last].find((at) => at > lowest) ?? last + step;
     } else {
       // The page shows a sample, or the other end; of an open range, the last page shows where the rest lies.

@@ -13,8 +13,8 @@ import {
 } from '../call-source.ts';
 import { IdSet } from '../ids.ts';
 import { add, common, knownIn, missing, recount, type Span, type Stretch, withLost } from '../proof.ts';
-import { parsedCalls } from '../read.ts';
-import { reportProgress } from '../reading.ts';
+import { Parsing } from '../read.ts';
+import { allOf, reportProgress } from '../reading.ts';
 import { type Slice, type SliceOptions, slices } from '../slices.ts';
 import type { SyncSettings } from './options.ts';
 import { askedOf, bounding, dueOf, inOrder, isFaulty, lookbackOf, mayChange } from './plan.ts';
@@ -210,8 +210,9 @@ export class SyncRun {
   /** Takes the calls of a slice, and what was read with it. */
   #take(source: CallSource, slice: Slice<RawRecord>, range: Span): ReadBatch {
     const { onError, clock } = this.#options;
-    const { items: calls, left: skipped, failure } = parsedCalls(slice.items, onError);
-    if (failure !== null) throw failure.error;
+    const parsing = new Parsing(slice.items, onError);
+    const calls = allOf(parsing);
+    const skipped = parsing.left;
     const ceiling = formatNaive(clock.now() + zones);
     const times = calls
       .map(({ date_added }) => date_added)

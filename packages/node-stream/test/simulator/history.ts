@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../../src/page.ts';
 import type { Span, Verdict } from '../../src/proof.ts';
-import type { ReadingOptions } from '../../src/reading.ts';
+import { type ReadingOptions, takingOf } from '../../src/reading.ts';
 import { type Dice, diceOf } from './dice.ts';
 import * as sound from './reader.ts';
 import { Endless, ModelNetwork, type ModelRecord, ModelServer, type Traits } from './server.ts';
@@ -157,7 +157,7 @@ function optionsOf(
     read: (at) => at,
     spanOf: ({ from, to }) => ({ from, to }),
     until: server.traits.clockChange === null ? until : null,
-    take: (items) => ({ items, left: 0, failure: null }),
+    take: takingOf,
     count: (range) => source.count(range),
     // A later run may ask for other numbers of rows than the one it resumes.
     rows: dice.chance(0.2) ? rows + 3 : rows,
