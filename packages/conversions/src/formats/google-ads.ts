@@ -8,8 +8,8 @@ import {
   currencyColumn,
   nameColumn,
   valueColumn,
+  withOffset,
 } from './columns.ts';
-import { withOffset } from './time-forms.ts';
 
 const zoneLine: SheetFormat['preamble'] = ({ timeZone }) => ({
   before: [`Parameters:TimeZone=${timeZone ?? ''}`],

@@ -3,6 +3,7 @@ import type { LedgerEntry } from '../entry.ts';
 import type { AdjustmentFormat, SheetColumn, SheetFormat } from '../sheet-format.ts';
 import {
   adjustedClickColumn,
+  americanUtc,
   clickIdColumn,
   constantColumn,
   currencyColumn,
@@ -11,7 +12,6 @@ import {
   sidColumn,
   valueColumn,
 } from './columns.ts';
-import { americanUtc } from './time-forms.ts';
 
 const accepts: SheetFormat['accepts'] = {
   ...usualAcceptance,

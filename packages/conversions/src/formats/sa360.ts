@@ -1,7 +1,6 @@
 import { usualAcceptance } from '../conversion.ts';
 import type { SheetFormat } from '../sheet-format.ts';
-import { clickIdColumn, constantColumn, nameColumn, sidColumn, valueColumn } from './columns.ts';
-import { isoUtc } from './time-forms.ts';
+import { clickIdColumn, constantColumn, isoUtc, nameColumn, sidColumn, valueColumn } from './columns.ts';
 
 /** Search Ads 360, conversions bulksheet: attributed by click id, identified by the session id of the call. */
 export const sa360: SheetFormat = {

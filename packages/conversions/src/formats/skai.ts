@@ -1,7 +1,6 @@
 import { type Conversion, usualAcceptance } from '../conversion.ts';
 import type { SheetColumn, SheetFormat } from '../sheet-format.ts';
-import { clickIdColumn, emptyColumn, sidColumn } from './columns.ts';
-import { localTime } from './time-forms.ts';
+import { clickIdColumn, emptyColumn, localTime, sidColumn } from './columns.ts';
 
 function timeColumn(title: string, timeOf: (conversion: Conversion) => number): SheetColumn {
   return {

@@ -36,15 +36,10 @@ const same = { value_changed: ['restate'], no_conversion: ['retract'], length_ch
  * What corrects each change. Where a tool finds a conversion by its click, another click is another conversion, and one that was
  * retracted stays so. Where it finds one by its ID, another click would stay with the first one, and a value brings it back.
  */
-const corrections: Readonly<Record<'click' | 'id' | 'nothing', Readonly<Record<Change, readonly Action[]>>>> =
-  {
-    click: { ...same, click_changed: ['retract', 'add'], counts_again: [] },
-    id: { ...same, click_changed: [], counts_again: ['restate'] },
-    nothing: {
-      ...{ value_changed: [], no_conversion: [], length_changed: [] },
-      ...{ click_changed: [], counts_again: [] },
-    },
-  };
+const corrections: Readonly<Record<'click' | 'id', Readonly<Record<Change, readonly Action[]>>>> = {
+  click: { ...same, click_changed: ['retract', 'add'], counts_again: [] },
+  id: { ...same, click_changed: [], counts_again: ['restate'] },
+};
 
 // Reasons that say that the call is not a conversion. The others say that it cannot be known now, or not any longer.
 const final: ReadonlySet<LeftOutReason> = new Set<LeftOutReason>([
@@ -74,7 +69,7 @@ interface Standing {
 export async function* standings(
   delivered: ReadonlyMap<string, LedgerEntry>,
   outcomes: AsyncIterable<Outcome> | Iterable<Outcome>,
-  findsBy: keyof typeof corrections,
+  findsBy: keyof typeof corrections | null,
   holdsTalk: boolean,
 ): AsyncGenerator<Standing> {
   for await (const outcome of outcomes) {
@@ -82,8 +77,8 @@ export async function* standings(
     const sid = now?.sid ?? String(outcome.call.sid);
     const old = delivered.get(now?.orderId ?? sid);
     const state = stateOf(old, outcome, now, holdsTalk);
-    const change = state in corrections.nothing ? (state as Change) : null;
-    const actions = change === null ? [] : corrections[findsBy][change];
+    const change = state in corrections.id ? (state as Change) : null;
+    const actions = change === null || findsBy === null ? [] : corrections[findsBy][change];
     const send = actions.flatMap((action): LedgerEntry[] => {
       if (action === 'retract') return old && old.action !== action ? [{ ...old, action }] : [];
       return now === null || (action === 'restate' && now.value === null) ? [] : [{ ...now, action }];
@@ -130,7 +125,7 @@ export async function changesSince(
   const unadjusted: Unadjusted[] = [];
   const uncertain: string[] = [];
   let unchanged = 0;
-  const findsBy = adjustments === undefined ? 'nothing' : 'click';
+  const findsBy = adjustments === undefined ? null : 'click';
   for await (const { outcome, sid, state, change, send } of standings(
     delivered,
     outcomes,

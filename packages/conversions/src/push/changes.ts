@@ -1,7 +1,7 @@
 import type { Outcome } from '../conversions.ts';
 import type { LedgerEntry } from '../entry.ts';
 import { standings, type Unadjusted } from '../ledger/changes.ts';
-import { isMatchable, phoneOf } from './google-events.ts';
+import { isMatchable, phoneOf } from './google-data-manager.ts';
 import type { ConversionChange } from './push.ts';
 
 /** What a tool does not know yet. */

@@ -8,9 +8,9 @@ export {
   type DataManager,
   type DataManagerDestination,
   type DataManagerOptions,
+  dataManagerAccepts,
   type RequestDiagnostics,
 } from './google-data-manager.ts';
-export { dataManagerAccepts } from './google-events.ts';
 export type { SendingOptions } from './http.ts';
 export {
   createMicrosoftAds,

@@ -12,7 +12,7 @@ import {
   type LedgerEntry,
   openLedger,
 } from '../../src/index.ts';
-import { dataManagerEvent as eventOf } from '../../src/push/google-events.ts';
+import { dataManagerEvent as eventOf } from '../../src/push/google-data-manager.ts';
 import {
   type ConversionChange,
   changesToPush,
