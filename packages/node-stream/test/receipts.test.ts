@@ -15,7 +15,6 @@ import { through } from '../src/operators/index.ts';
 import {
   type FileForm,
   type Receipt,
-  RowDigest,
   readFileContents,
   readReceipt,
   receiptEnding,
@@ -251,28 +250,6 @@ describe('the receipt of a file', () => {
     await expect(begun).rejects.toThrow('cut');
     const resumed = fileSink<Item>(file('a'), { encode: toNdjson(), resume: true, receipt: true });
     await expect(through(cut()).into(resumed)).rejects.toThrow(/the settings of rows are not those/);
-  });
-});
-
-describe('the sum of rows', () => {
-  const sumOf = (...texts: string[]) => {
-    const digest = new RowDigest();
-    for (const text of texts) digest.add(text);
-    return digest.result();
-  };
-
-  it('does not depend on the order, but on how often each is there', () => {
-    expect(sumOf('a', 'b', 'c')).toEqual(sumOf('c', 'a', 'b'));
-    expect(sumOf('a', 'b', 'b').digest).not.toBe(sumOf('a', 'b').digest);
-    expect(sumOf('a', 'a').digest).not.toBe(sumOf('b', 'b').digest);
-    expect(sumOf()).toEqual({ count: 0, digest: '0'.repeat(64) });
-  });
-
-  it('adds up, and can be continued', () => {
-    const parts = new RowDigest(sumOf('a', 'b'));
-    parts.merge(sumOf('c'));
-    parts.add('d');
-    expect(parts.result()).toEqual(sumOf('a', 'b', 'c', 'd'));
   });
 });
 

@@ -16,7 +16,6 @@ export {
   type ReceiptFacts,
   type ReceiptRows,
   type RowCount,
-  RowDigest,
   readReceipt,
   verdictOfCopies,
 } from './receipt.ts';

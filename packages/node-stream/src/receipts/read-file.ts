@@ -4,7 +4,6 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { recordTexts, rowTexts } from '../encoders/row-text.ts';
-import { createLineReader } from '../files/lines.ts';
 import { hasCode } from '../files/own-file.ts';
 import { type Receipt, type ReceiptRows, type RowCount, RowDigest } from './receipt.ts';
 
@@ -129,7 +128,7 @@ async function* jsonRows(chunks: Chunks, isArray: boolean): AsyncGenerator<FileR
   const textOf = recordTexts();
   let place: 'before' | 'inside' | 'after' = isArray ? 'before' : 'inside';
   let count = 0;
-  for await (const line of linesOf(chunks)) {
+  for await (const line of linesOf(chunks, false)) {
     if (place === 'before' && (line === '[' || line === '[]')) place = line === '[' ? 'inside' : 'after';
     else if (place === 'inside' && isArray && line === ']') place = 'after';
     else {
@@ -152,23 +151,11 @@ function recordIn(json: string): FileRow['record'] | null {
   }
 }
 
-async function* linesOf(chunks: Chunks): AsyncGenerator<string> {
-  let lines: string[] = [];
-  const reader = createLineReader((line) => lines.push(line.toString()));
-  for await (const chunk of chunks) {
-    reader.push(chunk);
-    yield* lines;
-    lines = [];
-  }
-  reader.end();
-  yield* lines;
-}
-
 async function* csvRows(chunks: Chunks, onFields: OnFields): AsyncGenerator<FileRow> {
   const texts = rowTexts();
   let names: string[] | null = null;
   let count = 0;
-  for await (const line of csvLines(chunks)) {
+  for await (const line of linesOf(chunks, true)) {
     if (names === null) {
       const hasMark = line.startsWith('\uFEFF');
       names = cellsOf(hasMark ? line.slice(1) : line)?.map((cell) => cell ?? '') ?? [];
@@ -185,30 +172,29 @@ async function* csvRows(chunks: Chunks, onFields: OnFields): AsyncGenerator<File
   }
 }
 
-/** The lines of CSV without their ends. A line break within quotes, of which there are an odd number before it, is part of a cell. */
-async function* csvLines(chunks: Chunks): AsyncGenerator<string> {
+/** The lines without their ends. In CSV a line break with an odd number of quotes before it is part of a cell. */
+async function* linesOf(chunks: Chunks, isCsv: boolean): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let line = '';
-  let quotes = 0;
+  let isQuoted = false;
   let count = 0;
   for await (const chunk of chunks) {
     const parts = decoder.decode(chunk, { stream: true }).split('\n');
     for (const [at, part] of parts.entries()) {
       line += part;
-      quotes += part.split('"').length - 1;
+      if (isCsv && part.split('"').length % 2 === 0) isQuoted = !isQuoted;
       if (at === parts.length - 1) break;
-      if (quotes % 2 === 1) line += '\n';
+      if (isQuoted) line += '\n';
       else {
-        yield line.replace(/\r$/, '');
+        yield line.endsWith('\r') ? line.slice(0, -1) : line;
         line = '';
-        quotes = 0;
         count += 1;
       }
     }
   }
   line += decoder.decode();
   // The first line has the names.
-  if (quotes % 2 === 1) throw new UnreadableRow(count);
+  if (isQuoted) throw new UnreadableRow(count);
   if (line !== '') yield line;
 }
 

@@ -132,13 +132,7 @@ export interface RowCount {
 const mask = (1n << 256n) - 1n;
 
 /**
- * Adds up rows: the sum, modulo 2^256, of the SHA-256 of the text of each. The order does not matter, a row that is there twice
- * does, and the sums of two parts add up to that of the whole.
- *
- * @example
- * const rows = new RowDigest();
- * for (const text of texts) rows.add(text);
- * console.log(rows.result()); // { count: 3, digest: 'a0b1…' }
+ * Adds up rows: the sum, modulo 2^256, of the SHA-256 of the text of each. The order does not matter, and a row that is there twice does.
  */
 export class RowDigest {
   #count: number;
@@ -154,12 +148,6 @@ export class RowDigest {
   add(text: string): void {
     this.#count += 1;
     this.#sum = (this.#sum + BigInt(`0x${hash('sha256', text, 'hex')}`)) & mask;
-  }
-
-  /** Adds the rows of another part. */
-  merge({ count, digest }: RowCount): void {
-    this.#count += count;
-    this.#sum = (this.#sum + BigInt(`0x${digest}`)) & mask;
   }
 
   /** The rows so far. */

@@ -37,9 +37,10 @@ export function storeSink<T>(store: ChainStore<T>): Sink<T, { readonly written: 
     let held: T[] = [];
     let written = 0;
     let last: Page<T> | null = null;
-    const commit = (checkpoint: Checkpoint) =>
+    // The checkpoint is made within what is measured: operators may keep much.
+    const commit = (page: Page<T>) =>
       pace.save(async () => {
-        await store.commit({ items: held, checkpoint });
+        await store.commit({ items: held, checkpoint: page.checkpoint });
         written += held.length;
         held = [];
         last = null;
@@ -47,9 +48,9 @@ export function storeSink<T>(store: ChainStore<T>): Sink<T, { readonly written: 
     for await (const page of chain.pages(await store.load())) {
       for (const item of page.items) held.push(item);
       last = page;
-      if (pace.isDue || held.length >= mostHeld) await commit(page.checkpoint);
+      if (pace.isDue || held.length >= mostHeld) await commit(page);
     }
-    if (last !== null) await commit(last.checkpoint);
+    if (last !== null) await commit(last);
     return { written };
   };
 }
