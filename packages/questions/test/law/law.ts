@@ -69,7 +69,7 @@ async function answersOf(
 }
 
 const byTime = (a: Sent, b: Sent): number =>
-  `${a.fields.date_added ?? '~'} ${a.sid}` < `${b.fields.date_added ?? '~'} ${b.sid}` ? -1 : 1;
+  `${a.fields.date_added || '~'} ${a.sid}` < `${b.fields.date_added || '~'} ${b.sid}` ? -1 : 1;
 
 /** Numbers that differ only in their last digits are the same. */
 function assertSame(found: Answer, told: Told): void {
