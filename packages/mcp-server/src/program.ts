@@ -21,7 +21,7 @@ import {
 } from './settings/index.ts';
 import { serveStdio } from './stdio.ts';
 import { ToolError } from './text/failures.ts';
-import { counted } from './text/notes.ts';
+import { counted } from './text/words.ts';
 
 /** An account with the settings that a program read for it. */
 export interface ServedAccount {

@@ -28,7 +28,7 @@ import { showRecord } from './fields.ts';
 import { createMask, type Reveal } from './privacy/mask.ts';
 import { quotable, redactError } from './privacy/text.ts';
 import { didYouMean, invalid, noClient, ToolError } from './text/failures.ts';
-import { instructions } from './text/notes.ts';
+import { instructions } from './text/words.ts';
 import { type Callable, createCaller, type ToolCaller, type ToolResult, unknownTool } from './tools/call.ts';
 import { type CustomTool, customTool } from './tools/custom-tool.ts';
 import { tools } from './tools/list.ts';

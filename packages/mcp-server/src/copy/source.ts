@@ -17,7 +17,7 @@ import { everything } from '@call-attribution/store';
 import type { MaskedCall } from '../privacy/mask.ts';
 import { fence, quotable } from '../privacy/text.ts';
 import { apiError, noClient, ToolError } from '../text/failures.ts';
-import { count, farNotes, sentencesOf } from '../text/notes.ts';
+import { count, farNotes, sentencesOf } from '../text/words.ts';
 import {
   accountOfCopy,
   always,

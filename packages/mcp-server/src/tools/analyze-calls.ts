@@ -15,8 +15,16 @@ import {
   showValue,
 } from '../fields.ts';
 import { invalid, invalidQuestion } from '../text/failures.ts';
-import { count, counted, fieldNotes, isSaidElsewhere, sentencesOf } from '../text/notes.ts';
-import { periodText, scopeSentence, withoutSentence } from '../text/summaries.ts';
+import {
+  count,
+  counted,
+  fieldNotes,
+  isSaidElsewhere,
+  periodText,
+  scopeSentence,
+  sentencesOf,
+  withoutSentence,
+} from '../text/words.ts';
 import { type Chosen, choose, refusePersonal, selectionShape } from './arguments.ts';
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
 import { countThatFits, estimateTokens } from './table.ts';

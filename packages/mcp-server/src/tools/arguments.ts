@@ -17,7 +17,7 @@ import { findField } from '../fields.ts';
 import { agentsSee, isPseudonym, neededAsTheyAre, type Reveal } from '../privacy/mask.ts';
 import { quotable, scrub } from '../privacy/text.ts';
 import { didYouMean, invalid, invalidWhere } from '../text/failures.ts';
-import type { Scope } from '../text/summaries.ts';
+import type { Scope } from '../text/words.ts';
 
 /**
  * Reads the arguments of a call against the input schema of its tool. Hosts differ in how they send values, so lists

@@ -1,8 +1,7 @@
 import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { CallSelection, Condition } from '@call-attribution/questions';
 import * as z from 'zod';
-import { count } from '../text/notes.ts';
-import { scopeSentence, withoutSentence } from '../text/summaries.ts';
+import { count, scopeSentence, withoutSentence } from '../text/words.ts';
 import { type Chosen, choose, selectionShape } from './arguments.ts';
 import { explainZero } from './explain-zero.ts';
 import { tableOutput, tool } from './tool.ts';

@@ -15,8 +15,7 @@ import {
   toName,
 } from '../fields.ts';
 import { agentsSee } from '../privacy/mask.ts';
-import { count, fieldNotes } from '../text/notes.ts';
-import { minuteOf, withoutSentence } from '../text/summaries.ts';
+import { count, fieldNotes, minuteOf, withoutSentence } from '../text/words.ts';
 import { countThatFits } from './table.ts';
 import { type ToolContext, tableOutput, tool } from './tool.ts';
 

@@ -6,8 +6,7 @@ import type { Origin, Source } from '../copy/source.ts';
 import { findField, showValue } from '../fields.ts';
 import { agentsSee } from '../privacy/mask.ts';
 import { ToolError } from '../text/failures.ts';
-import { count } from '../text/notes.ts';
-import { periodText } from '../text/summaries.ts';
+import { count, periodText } from '../text/words.ts';
 import type { Chosen } from './arguments.ts';
 import type { ToolContext } from './tool.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { selectFields, showRecord } from '../fields.ts';
-import { fieldNotes, tableNotes } from '../text/notes.ts';
+import { fieldNotes, tableNotes } from '../text/words.ts';
 import { estimateTokens, makeTable } from './table.ts';
 import { tool } from './tool.ts';
 

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { fieldGroups, selectFields, showRecord } from '../fields.ts';
-import { count, counted, fieldNotes, tableNotes } from '../text/notes.ts';
-import { scopeSentence, withoutSentence } from '../text/summaries.ts';
+import { count, counted, fieldNotes, scopeSentence, tableNotes, withoutSentence } from '../text/words.ts';
 import { choose, selectionShape } from './arguments.ts';
 import { explainZero } from './explain-zero.ts';
 import { estimateTokens, makeTable, readCursor, writeCursor } from './table.ts';

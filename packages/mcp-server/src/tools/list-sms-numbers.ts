@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { cleanText, cutText, pageAddress, scrub } from '../privacy/text.ts';
-import { count, counted } from '../text/notes.ts';
-import { withoutSentence } from '../text/summaries.ts';
+import { count, counted, withoutSentence } from '../text/words.ts';
 import { countThatFits } from './table.ts';
 import { tableOutput, tool } from './tool.ts';
 
