@@ -10,19 +10,25 @@ export {
   readFeeds,
   readRulesFile,
 } from './feeds/read-feeds.ts';
-export type { RateLimit } from './http/admission.ts';
-export type { NodeHandler } from './http/node.ts';
 export type {
   Fetch,
   Intercept,
   LogEntry,
   LoggedRequest,
   NodeExchange,
+  NodeHandler,
+  RateLimit,
   ReplyChanges,
   Route,
 } from './http/public-types.ts';
 export { Refusal, type RefusalCode, type RefusalDetails } from './http/refusal.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
-export type { Certificate, ListenOptions, ServiceOptions } from './options.ts';
-export type { AccountWithKeys, PageAccount, PageOptions } from './page/page-routes.ts';
+export type {
+  AccountWithKeys,
+  Certificate,
+  ListenOptions,
+  PageAccount,
+  PageOptions,
+  ServiceOptions,
+} from './options.ts';
 export { createService, type Listening, type Service } from './service.ts';

@@ -5,14 +5,14 @@ import { refuseOpenFeeds } from './feeds/feed.ts';
 import { feedRoutes } from './feeds/routes.ts';
 import { createAdmission } from './http/admission.ts';
 import { apiRoutes, createApp, ownRoute } from './http/app.ts';
-import type { AppRoute } from './http/context.ts';
+import { type AppRoute, jsonReply } from './http/context.ts';
 import { followed } from './http/exchange.ts';
 import { createMetrics, statusRoutes } from './http/metrics.ts';
-import { type NodeHandler, nodeHandler } from './http/node.ts';
+import { nodeHandler } from './http/node.ts';
 import { createTries } from './http/passwords.ts';
-import type { Fetch } from './http/public-types.ts';
+import type { Fetch, NodeHandler } from './http/public-types.ts';
 import { Refusal } from './http/refusal.ts';
-import { openApiRoute } from './openapi/document.ts';
+import { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
 import { type ListenOptions, type ServiceOptions, type ServiceSettings, serviceSettings } from './options.ts';
 import { pageRoutes } from './page/page-routes.ts';
 
@@ -165,5 +165,17 @@ function addingAccounts({ store, accounts }: ServiceSettings): () => Promise<voi
       throw error;
     });
     return added;
+  };
+}
+
+/** Serves the document at `/openapi.json`. */
+function openApiRoute(options: OpenApiOptions): AppRoute {
+  let body: string | undefined;
+  return {
+    path: '/openapi.json',
+    handle(c) {
+      body ??= JSON.stringify(openApiDocument(options));
+      return jsonReply(c, body);
+    },
   };
 }

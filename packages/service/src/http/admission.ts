@@ -1,18 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '@call-attribution/core';
-import { type Duration, durationMillis } from '@call-attribution/core/time';
+import { durationMillis } from '@call-attribution/core/time';
 import type { AccountCredential, Store } from '@call-attribution/store';
 import type { AppContext } from './context.ts';
+import type { RateLimit } from './public-types.ts';
 import { Refusal, type RefusalCode } from './refusal.ts';
-
-/** How many requests one key may make in a span of time. */
-export interface RateLimit {
-  /** Requests in each span. */
-  readonly requests: number;
-  /** Length of a span. */
-  readonly per: Duration;
-}
 
 /** Who may ask, and when. */
 export interface Admission {

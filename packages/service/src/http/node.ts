@@ -5,11 +5,8 @@ import type { Progress } from '@call-attribution/core/listen';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Follow } from './exchange.ts';
-import type { Intercept, ReplyChanges } from './public-types.ts';
+import type { Intercept, NodeHandler, ReplyChanges } from './public-types.ts';
 import { problemOf, Refusal } from './refusal.ts';
-
-/** A request listener of Node.js, as Express and Fastify take it too. */
-export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Passes requests of Node.js on to the service, one by one. */
 export function nodeHandler(follow: Follow, intercept: Intercept | null, progress: Progress): NodeHandler {

@@ -1,6 +1,7 @@
 // What users of the package name. It names no type of Hono, whose declarations need those of a browser.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duration } from '@call-attribution/core/time';
 import type { Shape } from '../defaults.ts';
 
 /** Changes to one reply, for tests of clients that have to survive them. */
@@ -82,6 +83,17 @@ export interface LogEntry extends Partial<LoggedRequest> {
    */
   readonly message: string;
 }
+
+/** How many requests one key may make in a span of time. */
+export interface RateLimit {
+  /** Requests in each span. */
+  readonly requests: number;
+  /** Length of a span. */
+  readonly per: Duration;
+}
+
+/** A request listener of Node.js, as Express and Fastify take it too. */
+export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** What Node.js knows of a request that came through it. */
 export interface NodeExchange {

@@ -1,7 +1,6 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { fields } from '@call-attribution/core/record';
 import type { Shape, ShapeOptions } from '../defaults.ts';
-import { type AppRoute, jsonReply } from '../http/context.ts';
 import { apiProblems, type ProblemEntry } from '../http/refusal.ts';
 import { shapeOf } from '../options.ts';
 
@@ -71,18 +70,6 @@ export function openApiDocument(options: OpenApiOptions = {}): { readonly [keywo
       },
       responses: refusalResponses(),
       schemas: { CallV3: record('v3'), CallV2: record('v2'), ...replySchemas(shape) },
-    },
-  };
-}
-
-/** Serves the document at `/openapi.json`. */
-export function openApiRoute(options: OpenApiOptions): AppRoute {
-  let body: string | undefined;
-  return {
-    path: '/openapi.json',
-    handle(c) {
-      body ??= JSON.stringify(openApiDocument(options));
-      return jsonReply(c, body);
     },
   };
 }

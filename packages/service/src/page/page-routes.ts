@@ -11,45 +11,9 @@ import { type Admission, readCredential } from '../http/admission.ts';
 import { type AppContext, type AppRoute, jsonReply, wholeReply } from '../http/context.ts';
 import { type Try, unauthorized } from '../http/passwords.ts';
 import { Refusal } from '../http/refusal.ts';
+import type { PageOptions } from '../options.ts';
 import { type PageGate, pageDataRoutes } from './data-routes.ts';
 import { PageSource } from './page-source.ts';
-
-/** An account with its keys in plain text, as a sandbox or a test knows it. */
-export interface AccountWithKeys {
-  /** Id in the store. */
-  readonly id: string;
-  /** Name to show. */
-  readonly name: string;
-  /** Access key of v3 and of the SMS listing. */
-  readonly accessKey: string;
-  /** Secret key that belongs to it. */
-  readonly secretKey: string;
-  /** Bearer token of v2. */
-  readonly bearerToken: string;
-}
-
-/** An account with its test keys, as the page of a sandbox shows it. */
-export interface PageAccount extends AccountWithKeys {
-  /** The number of calls at the start. */
-  readonly records: number;
-}
-
-/** What the page at `/` shows. */
-export interface PageOptions {
-  /** The accounts of a sandbox, whose test keys the page shows. Default none: the page has input fields for keys. */
-  readonly accounts?: readonly PageAccount[] | undefined;
-  /** Are new calls coming in? Default false. */
-  readonly live?: boolean | undefined;
-  /**
-   * The password of the page: with it, browsers ask for it (HTTP Basic, any user name), whoever has it sees all accounts, and keys do
-   * not open the page any more. The API stays as it is. Default: the page asks for keys.
-   */
-  readonly password?: string | null | undefined;
-  /** The time zone of the calls' times: words such as `yesterday` are about its days. Default: that of this machine, and the page says so. */
-  readonly timeZone?: string | undefined;
-  /** Folder of the built page. Default: the one in this package. */
-  readonly assets?: string | undefined;
-}
 
 /** What the page takes from the service. */
 interface PageParts {
