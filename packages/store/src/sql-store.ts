@@ -30,7 +30,6 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
     (closed ??= Promise.all([...journals].map((journal) => journal.close())).then(() => driver.close()));
   return {
     name,
-    readsAtOnce: driver.readsAtOnce,
 
     putAccount: (account) => putAccount(driver, account),
     accounts: () => listAccounts(driver),

@@ -28,8 +28,6 @@ export interface AccountSize {
 export interface Store extends AsyncDisposable {
   /** The URL of the store, without a password. */
   readonly name: string;
-  /** How many reads run at the same time; further ones wait for these. Default: not known. */
-  readonly readsAtOnce?: number;
 
   /** Adds an account, or changes its name. Without `disabled` that state does not change. */
   putAccount(account: { id: string; name: string; disabled?: boolean }): Promise<void>;

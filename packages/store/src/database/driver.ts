@@ -53,8 +53,6 @@ export interface Dialect {
 /** A database, as the store uses it. Its errors are `StoreError`s. */
 export interface Driver {
   readonly dialect: Dialect;
-  /** How many calls of `all` and `read` run at the same time. */
-  readonly readsAtOnce: number;
   /** Rows of a transaction when many are written. */
   readonly writesAtOnce: number;
   /** Runs a statement that only reads, and returns its rows. */

@@ -58,7 +58,6 @@ const snapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 class PostgresDriver implements Driver {
   readonly dialect = dialect;
-  readonly readsAtOnce: number;
   /** A transaction costs a dozen round trips. */
   readonly writesAtOnce = 5_000;
   readonly #pool: pg.Pool;
@@ -68,7 +67,6 @@ class PostgresDriver implements Driver {
   constructor(pool: pg.Pool, settings: StoreSettings) {
     this.#pool = pool;
     this.#settings = settings;
-    this.readsAtOnce = settings.poolSize;
     // A connection can break at any time, also while it is in use. Without a listener that would end the process; the
     // statement in progress, or the next one, fails with the same error.
     pool.on('error', () => undefined);

@@ -83,7 +83,6 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
 
 class SqliteDriver implements Driver {
   readonly dialect = dialect;
-  readonly readsAtOnce = 1;
   /** They are written in this thread: more would keep other work waiting. */
   readonly writesAtOnce = 1_000;
   readonly #file: string;
