@@ -117,10 +117,7 @@ export interface Store extends AsyncDisposable {
   /** An append-only list of strings with one writer, kept with the calls, such as the ledger of what was uploaded. */
   journal(name: string): StoreJournal;
 
-  /**
-   * Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`), and leaves such calls out of later writes. Returns the number of deleted
-   * calls.
-   */
+  /** Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`), now and in later writes. Returns the number of deleted calls. */
   purge(account: string, before: string): Promise<number>;
   /**
    * Deletes the calls of callers by their numbers, written in any way, and leaves these callers out of later writes. Only keyed hashes of
