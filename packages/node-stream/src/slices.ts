@@ -127,8 +127,8 @@ class Slicer<T> {
   #size: number;
   /** Items of the last answer that held fewer than were asked for and not all. */
   #short = 0;
-  /** How many slices before were empty. */
-  #empty = 0;
+  #empty = 0; // slices before
+  #peels = 0;
   #first: number | null = null;
   /** Only whole ranges were asked for so far. */
   #isFirst = true;
@@ -236,7 +236,7 @@ class Slicer<T> {
     }
   }
 
-  /** Where a slice of this piece should end so that it fills most of a page; null when it should be asked for as it is. */
+  /** Where a slice of this piece should end so that it fills most of a page; null: ask for it as it is. */
   #endByPace({ from, to, count }: Piece<T>, before: number): number | null {
     if (this.#pace === null || from === null || this.#options.hasPositions === false) return null;
     const { step } = this.#options;
@@ -393,8 +393,7 @@ class Slicer<T> {
     const isFalling = piece.from !== null && all < fewPages * size && isRising([...ats].reverse());
     const isShown = (isRising(ats) || isFalling) && begin < last && !isAstray;
     let end: number;
-    // How many lie before the cut, and where these begin.
-    let left: number | null = null;
+    let left: number | null = null; // how many lie before the cut
     let start = isFalling ? lowest : Math.max(lowest, begin - step);
     if (isShown) {
       end = known[Math.floor(known.length * (isFalling ? 1 - fill : fill))] ?? last;
@@ -402,11 +401,12 @@ class Slicer<T> {
       // Where the clock was changed, items show nothing of where they lie in the range: it is halved.
       const from = piece.from ?? Math.min(begin, last - 2 * stray);
       end = (from + (piece.to ?? from + 2 * stray)) / 2;
-    } else if (begin === last && this.#requests <= 4 * (1 + this.#delivered)) {
-      // All that shows lies at one position: what comes before it, the position itself, and the rest. Pages of one item never show
-      // more, and would take the range apart position by position.
+    } else if (begin === last && this.#peels < 4) {
+      // What comes before the only position that shows, the position itself, and the rest; a few times: more would never end.
       end = [last - step, last].find((at) => at > lowest) ?? last + step;
+      this.#peels += 1;
     } else {
+      this.#peels = 0;
       // The page shows a sample, or the other end; of an open range, the last page shows where the rest lies.
       let [from, to] = [piece.from ?? begin, piece.to ?? last];
       if (piece.from === null || piece.to === null) {
@@ -446,7 +446,7 @@ class Slicer<T> {
     }
     this.#keepBorder(items, piece);
     this.#given += 1;
-    if (fresh.length > 0) this.#delivered += 1;
+    if (fresh.length > 0) [this.#delivered, this.#peels] = [this.#delivered + 1, 0];
     const whole: Stretch<number> = {
       from: piece.from,
       to: piece.to,
