@@ -308,6 +308,10 @@ describe('measures', () => {
     ).toEqual([5 / 4, 0]);
     const weekdays = { groupBy: ['weekday'], period: '2026-10-01 to 2026-10-10', where: "weekday = 'Thu'" };
     expect(await perDay(weekdays, '2027-01-01T00:00:00Z')).toEqual([1]);
+    const timeless = [...calls, { ...calls[0], sid: 'no time', date_added: null }] as unknown as typeof calls;
+    const byWeekday = { groupBy: ['weekday'], measures: ['per_day'] };
+    const { rows } = await answerQuestion({ ...byWeekday, timeZone: 'UTC' }, timeless, {});
+    expect(rows.filter(({ weekday }) => weekday === null).map((row) => row.per_day)).toEqual([null]);
   });
 
   test('the sequence of a caller is that of all calls, whatever the condition leaves', async () => {

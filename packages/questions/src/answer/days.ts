@@ -38,12 +38,15 @@ export function daysIn(
       end = Math.min(end, bucketStart(name, own + 1, settings));
     }
     if (end <= start) return 0;
-    return weekday < 0 ? (end - start) / day : weekdaysIn({ from: start, to: end }, key[weekday] ?? null);
+    if (weekday < 0) return (end - start) / day;
+    const at = key[weekday];
+    // Calls without a time are of no day.
+    return typeof at === 'number' ? weekdaysIn({ from: start, to: end }, at) : null;
   };
 }
 
 /** How many days of the week of that number, from 1 for Monday, lie in a stretch. */
-function weekdaysIn({ from, to }: ClosedPeriod, at: Value): number {
+function weekdaysIn({ from, to }: ClosedPeriod, at: number): number {
   const weeks = Math.floor((to - from) / (7 * day));
   let millis = 0;
   for (let start = from + weeks * 7 * day; start < to; ) {
