@@ -161,6 +161,7 @@ describe('calls doctor', () => {
     const env = {
       CALLS_STORE: 'sqlite:calls.db',
       CALLS_BASEURL: 'x',
+      CALLS_M_ACCESS_KEY: 'x',
       HTTP_PROXY: 'http://me:hunter2@proxy.example:3128',
       NO_PROXY: '127.0.0.1',
     };
@@ -181,6 +182,7 @@ describe('calls doctor', () => {
     expect(first.code).toBe(0);
     expect(first.of('versions')?.text).toMatch(/^calls \d.*Node\.js \d/);
     expect(first.of('variables')).toMatchObject({ state: 'note', fix: 'did you mean CALLS_BASE_URL?' });
+    expect(first.stdout).not.toContain('CALLS_M_ACCESS_KEY');
     expect(first.of('proxy')?.text).toBe('http://proxy.example:3128 (HTTP_PROXY), except for 127.0.0.1');
     expect(first.of('clock')).toEqual({ item: 'clock', state: 'ok', text: 'agrees with that of the server' });
     expect(first.of('store')).toMatchObject({

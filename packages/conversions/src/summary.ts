@@ -74,7 +74,9 @@ export function summaryLines(summary: Summary, { accepts }: Tool, rules: Convers
   return [
     [
       value === null ? 'no values' : `worth ${amount.format(value)}${currency}`,
-      `${share(short, rows)} talked for less than ${shortTalk} s`,
+      ...(short > 0 || talk <= shortTalk
+        ? [`${share(short, rows)} talked for less than ${shortTalk} s`]
+        : []),
     ].join('; '),
     [
       `minimum talk time ${minTalk}`,

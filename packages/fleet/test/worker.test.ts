@@ -31,6 +31,11 @@ const newInto = (scheme: 'sqlite' | 'folder' = 'sqlite'): string => {
 const shared = (): Engine => ({ ...memoryEngine(), isShared: true });
 const truth = (account: string) => source.truth.get(account)?.length ?? 0;
 
+test.runIf(process.platform === 'linux')('a folder that cannot be made is refused at once', async () => {
+  const target = await openTarget('folder:/proc/nope/out', {});
+  await expect(target.prepare(true)).rejects.toMatchObject({ code: 'target_unavailable' });
+});
+
 describe('a job in one process', () => {
   test.each([['3d'], ['60d']] as const)(
     'ends a first read that takes many turns, with a lookback of %s',

@@ -140,8 +140,9 @@ const known = [
 function variables({ env }: Io): Finding[] {
   return Object.keys(env).flatMap((name) => {
     if (!name.startsWith('CALLS_') || known.includes(name)) return [];
-    const near = nearest(name, known);
     // CALLS_BERLIN_ACCESS_KEY is a variable that an account names.
+    if (known.some((each) => name.endsWith(each.slice('CALLS'.length)))) return [];
+    const near = nearest(name, known);
     if (near === undefined || Math.abs(near.length - name.length) > 2) return [];
     return [note('variables', `${name} is not read by calls`, `did you mean ${near}?`)];
   });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '@call-attribution/core/errors';
@@ -20,7 +21,7 @@ export function openFolderTarget(root: string): Target {
     name,
     prepare: (isAlone) =>
       onDisk(name, async () => {
-        await mkdir(claims, { recursive: true });
+        await makeFolder(claims);
         for (const left of await readdir(claims))
           if (left.startsWith('~')) await rm(join(claims, left), { recursive: true, force: true });
         return isAlone ? lockTarget(name, join(root, '.fleet/lock')) : async () => {};
@@ -46,6 +47,19 @@ export function openFolderTarget(root: string): Target {
     close: async () => {},
     [Symbol.asyncDispose]: async () => {},
   };
+}
+
+/** Makes a folder and those above it. `recursive` of Node.js never ends where a folder that exists refuses with ENOENT, as /proc does. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error;
+    await makeFolder(dirname(path));
+    await makeFolder(path);
+  }
 }
 
 /**
