@@ -90,6 +90,7 @@ export function outputError(error: unknown, where: string): Error {
 
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the disk',
+  EMFILE: 'this process cannot open more files; raise the limit with ulimit -n',
   EDQUOT: 'the disk quota is exceeded',
   EFBIG: 'the file is larger than the limit',
   EACCES: 'no permission to write',

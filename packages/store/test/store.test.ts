@@ -454,6 +454,7 @@ test.each([
 });
 
 test.each([
+  [{ url: 'sqlite:calls.db' } as unknown as string, 'store_url'],
   ['mysql://u:hidden@h/db', 'store_url'],
   ['calls.db', 'store_url'],
   ['sqlite:', 'store_url'],
