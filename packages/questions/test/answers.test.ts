@@ -293,6 +293,14 @@ describe('measures', () => {
     await expect(rowsOf({ measures: ['p90(campaign)'] })).rejects.toThrow('is not a number to measure');
   });
 
+  test('the days up to now are compared with the same hours of earlier days', async () => {
+    const now = Date.UTC(2026, 9, 8, 19, 30, 0, 400);
+    const question = { from: '2026-10-01', to: '2026-10-08 19:30:01', compare: 'previous', timeZone: 'UTC' };
+    const { compared, notes } = await answerQuestion(question, calls, { now });
+    expect(compared).toEqual({ from: '2026-09-23 00:00:00', to: '2026-09-30 19:30:01' });
+    expect(notes.filter(({ code }) => code === 'per_day')).toEqual([]);
+  });
+
   test('calls per day are by the days up to now, part days as parts', async () => {
     const perDay = async (question: Question, now?: string) =>
       (

@@ -412,7 +412,12 @@ export function comparedPeriod(
       sentence`To compare, a question needs a period with both ends: ${option('period')}, or both ${option('from')} and ${option('to')}.`,
     );
   }
-  if (compare === 'previous') return { from: startOfPeriodBefore(from, to), to: from };
+  if (compare === 'previous') {
+    const days = Math.ceil((to - from) / day) * day;
+    // Whole days and a part of one, such as the last 7 days up to now, stand beside the same hours of earlier days.
+    if (from % day === 0 && to - from > day && to % day !== 0) return { from: from - days, to: to - days };
+    return { from: startOfPeriodBefore(from, to), to: from };
+  }
   if (compare === 'year') return yearBefore({ from, to }, byWeek ? at : null);
   const { now } = clockOf(at);
   const given = readWords('compare', compare, now);
