@@ -65,10 +65,8 @@ export const needs = (name: string, database: string) => (cause: unknown) => {
 
 /** The file in the URL of a store in SQLite. */
 export function fileOf(url: string): string {
-  const file =
-    typeof url === 'string' && url.startsWith('sqlite:')
-      ? url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
-      : '';
+  // Plain JavaScript may pass anything.
+  const [, file = ''] = /^sqlite:(?:\/\/(?=\/))?(.*)$/s.exec(String(url)) ?? [];
   if (file !== '') return file;
   throw new StoreError(
     'store_url',
@@ -78,8 +76,7 @@ export function fileOf(url: string): string {
 
 /** Describes a wrong store URL without repeating what may be a password in it. */
 function scheme(url: string): string {
-  if (typeof url !== 'string') return 'something that is not a string';
-  const found = /^([a-z][a-z0-9+.-]*):/i.exec(url);
+  const found = /^([a-z][a-z0-9+.-]*):/i.exec(String(url));
   return found === null ? 'a string without a scheme' : `one that begins with "${found[1]}:"`;
 }
 
