@@ -119,7 +119,7 @@ describe('a job in one process', () => {
 
   test('a second process is refused at the target', async () => {
     const into = newInto('folder');
-    source.sandbox.faults.set('*', 'latency=20ms');
+    source.sandbox.faults.set('*', 'latency=1m');
     const first = await workerOn(source, source.job(into));
     const running = first.run();
     await expect.poll(() => first.card.accounts.length).toBeGreaterThan(0);
