@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { propertyOf } from '../errors/checked-reads.ts';
-import { isVariableSet, reveal, Secret, secret } from './secret.ts';
+import { reveal, Secret, secret, whenMissing } from './secret.ts';
 
 /** Access key and secret key of an account: for v3 and for the SMS listing. Made by `apiKeys`. */
 export interface KeyAuth {
@@ -57,7 +57,7 @@ function refuseMissing(names: readonly string[]): void {
     throw new ConfigurationError(
       'invalid_credentials',
       `The ${names.join(' and the ')} ${names.length > 1 ? 'are' : 'is'} missing: undefined was passed.`,
-      { hint: isVariableSet },
+      { hint: whenMissing },
     );
 }
 

@@ -48,7 +48,7 @@ export function reveal(wrapped: Secret): string {
 }
 
 /** What to do when a key is missing. */
-export const isVariableSet = 'Is the environment variable set, and is its name spelled correctly?';
+export const whenMissing = 'Is the environment variable set, and is its name spelled correctly?';
 
 /** Trims a key and refuses what cannot be sent in a header. The error never holds the value. */
 function usable(value: unknown, name: string): string {
@@ -56,7 +56,7 @@ function usable(value: unknown, name: string): string {
     throw new ConfigurationError(
       'invalid_credentials',
       `The ${name} must be a string; found ${value === null ? 'null' : typeof value}.`,
-      { hint: isVariableSet },
+      { hint: whenMissing },
     );
   const trimmed = value.trim();
   const problem = problems.find(({ pattern }) => pattern.test(trimmed));
@@ -66,7 +66,7 @@ function usable(value: unknown, name: string): string {
 }
 
 const problems = [
-  { pattern: /^$/, what: 'is empty', hint: isVariableSet },
+  { pattern: /^$/, what: 'is empty', hint: whenMissing },
   {
     pattern: /[\r\n]/,
     what: 'has a line break inside',

@@ -1,5 +1,5 @@
 import { checkAuth } from '../auth/auth.ts';
-import { isVariableSet } from '../auth/secret.ts';
+import { whenMissing } from '../auth/secret.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { checkHeaders, mergeHeaders } from '../http/custom-headers.ts';
 import { createLimiter } from '../http/limiter.ts';
@@ -140,7 +140,7 @@ function readAddress(text: string | undefined, option: string): Address & { read
     throw new ConfigurationError('invalid_option', `${option} ${what}.`, { hint });
   };
   if (text === undefined)
-    return fail('is undefined', `${isVariableSet} Leave baseUrl out to read CALLS_BASE_URL.`);
+    return fail('is undefined', `${whenMissing} Leave baseUrl out to read CALLS_BASE_URL.`);
   if (!URL.canParse(text))
     return fail('is not an absolute URL', 'Pass a URL such as https://api.example.com.');
   const url = new URL(text);

@@ -92,7 +92,7 @@ export class CallsError<Code extends string = string> extends Error {
       this,
       rest,
       { code, kind, isRetryable },
-      hint === undefined ? {} : { hint },
+      hint !== undefined && { hint },
       serverReason && { serverReason },
     );
   }

@@ -53,10 +53,7 @@ const connectionLost = (origin: string, code: string, cause: Error): ConnectionE
   );
 
 /** The error for a name whose address was not found before a deadline. */
-export const lookupTimedOut = (
-  host: string,
-  details: Pick<ErrorDetails, 'cause' | 'isRetryable'>,
-): DeadlineError =>
+export const lookupTimedOut = (host: string, details: ErrorDetails): DeadlineError =>
   new DeadlineError('timeout', `The address of ${host} was not found in time: DNS did not answer.`, {
     hint: 'Check the name in the base URL, and the DNS servers and the network of this machine.',
     limit: 'connect',

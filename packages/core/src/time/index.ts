@@ -12,10 +12,10 @@ export {
   minute,
   parseNaive,
   parseTime,
+  periodBefore,
   periodEnd,
   periodStart,
   second,
-  startOfPeriodBefore,
   startOfWeek,
   type TypedTime,
 } from './naive.ts';

@@ -172,12 +172,15 @@ export function addMonths(millis: number, count: number): number {
 }
 
 /**
- * The period of the same length before `[from, to)`, where it begins. Whole months are compared with as many months before,
- * whatever their lengths.
+ * The period of the same length before `[from, to)`. Before whole months lie as many months, whatever their lengths; before days and a
+ * part of one, such as the last 7 days up to now, the same hours of earlier days.
  */
-export function startOfPeriodBefore(from: number, to: number): number {
+export function periodBefore(from: number, to: number): { from: number; to: number } {
   const isMonthStart = (millis: number) => millis % day === 0 && new Date(millis).getUTCDate() === 1;
-  if (!isMonthStart(from) || !isMonthStart(to)) return from - (to - from);
-  const index = (millis: number) => new Date(millis).getUTCFullYear() * 12 + new Date(millis).getUTCMonth();
-  return addMonths(from, index(from) - index(to));
+  if (isMonthStart(from) && isMonthStart(to)) {
+    const index = (millis: number) => new Date(millis).getUTCFullYear() * 12 + new Date(millis).getUTCMonth();
+    return { from: addMonths(from, index(from) - index(to)), to: from };
+  }
+  const length = from % day === 0 && to - from > day ? Math.ceil((to - from) / day) * day : to - from;
+  return { from: from - length, to: to - length };
 }

@@ -6,8 +6,8 @@ import {
   hour,
   naiveAt,
   parseTime,
+  periodBefore,
   second,
-  startOfPeriodBefore,
   startOfWeek,
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
@@ -412,12 +412,7 @@ export function comparedPeriod(
       sentence`To compare, a question needs a period with both ends: ${option('period')}, or both ${option('from')} and ${option('to')}.`,
     );
   }
-  if (compare === 'previous') {
-    const days = Math.ceil((to - from) / day) * day;
-    // Whole days and a part of one, such as the last 7 days up to now, stand beside the same hours of earlier days.
-    if (from % day === 0 && to - from > day && to % day !== 0) return { from: from - days, to: to - days };
-    return { from: startOfPeriodBefore(from, to), to: from };
-  }
+  if (compare === 'previous') return periodBefore(from, to);
   if (compare === 'year') return yearBefore({ from, to }, byWeek ? at : null);
   const { now } = clockOf(at);
   const given = readWords('compare', compare, now);
@@ -438,9 +433,9 @@ function yearBefore({ from, to }: ClosedPeriod, weeks: FieldSettings | null): Cl
   return { from: addMonths(from, -12), to: addMonths(to, -12) };
 }
 
-/** How much of a period has passed, in milliseconds; null where its ends are open. */
+/** How much of a period has passed, in milliseconds of begun seconds, as periods end; null where its ends are open. */
 export const elapsedOf = ({ from, to }: Period, now: number): number | null =>
-  from === null || to === null ? null : Math.max(0, Math.min(to, now) - from);
+  from === null || to === null ? null : Math.ceil(Math.max(0, Math.min(to, now) - from) / second) * second;
 
 /** A naive time as an answer shows it. */
 export const shownTime = (millis: number | null): string | null =>

@@ -1,4 +1,4 @@
-import { naiveAt, second } from '@call-attribution/core/time';
+import { naiveAt } from '@call-attribution/core/time';
 import type { Condition, Vocabulary } from '../conditions/condition.ts';
 import { fieldsOf } from '../conditions/condition.ts';
 import { nameOf } from '../conditions/names.ts';
@@ -188,7 +188,7 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
   const spend = question.spend === undefined ? null : readSpend(question.spend, groups);
   const changesPerDay =
     compared !== null &&
-    Math.abs((elapsedOf(period, selection.now) ?? 0) - (elapsedOf(compared, selection.now) ?? 0)) >= second &&
+    elapsedOf(period, selection.now) !== elapsedOf(compared, selection.now) &&
     measures.some(growsWithTime);
   const changes = changesPerDay ? 'per_day' : 'plain';
   const columns = columnsOf(groups, measures, compared === null ? 'no' : changes, spend !== null);

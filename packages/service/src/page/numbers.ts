@@ -1,4 +1,4 @@
-import { formatNaive, parseNaive, startOfPeriodBefore } from '@call-attribution/core/time';
+import { formatNaive, parseNaive, periodBefore } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { Answer, AnswerValue, Condition, Question } from '@call-attribution/questions';
 import {
@@ -79,7 +79,7 @@ export function pageSummary(
   { now, before, chart, groups }: PageAnswers,
   { all, earliest, latest }: Pick<PageSummary, 'all' | 'earliest' | 'latest'>,
 ): PageSummary {
-  const period = periodBefore(question);
+  const period = pastOf(question);
   return {
     total: measuresOf(now),
     before: before && measuresOf(before),
@@ -165,11 +165,8 @@ function daysBetween(first: string, last: string): number {
 const firstYear = parseNaive('0001-01-01 00:00:00');
 
 /** The period before, or null when the period is open, or the one before is none that can be written. */
-export function periodBefore({
-  from,
-  to,
-}: Pick<PageQuestion, 'from' | 'to'>): { from: number; to: number } | null {
+export function pastOf({ from, to }: Pick<PageQuestion, 'from' | 'to'>): { from: number; to: number } | null {
   if (from === null || to === null || from >= to) return null;
-  const start = startOfPeriodBefore(from, to);
-  return start < firstYear ? null : { from: start, to: from };
+  const past = periodBefore(from, to);
+  return past.from < firstYear ? null : past;
 }

@@ -1,6 +1,6 @@
 import { printFilter } from '@call-attribution/query-dsl';
 import { dated, everything, type Store } from '@call-attribution/store';
-import { pageBucket, pageQuestions, pageSummary, pageTotals, periodBefore } from './numbers.ts';
+import { pageBucket, pageQuestions, pageSummary, pageTotals, pastOf } from './numbers.ts';
 import type { PageBucket, PageCalls, PageQuestion, PageSummary } from './question.ts';
 
 /** Answers that are remembered until the calls of their account change. */
@@ -78,7 +78,7 @@ export class PageSource {
     const extended = { ...selection, extensions: true };
     await ofPeriod.addAll(store.columns(account, extended, ofPeriod.needs.fields, signal), account);
 
-    const past = periodBefore(question);
+    const past = pastOf(question);
     const totals = [pageTotals(question), ...(past === null ? [] : [pageTotals({ ...question, ...past })])];
     const ofCallers = createAnswers(totals);
     const isNever = from !== null && to !== null && from >= to;
