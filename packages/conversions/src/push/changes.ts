@@ -52,7 +52,7 @@ export async function changesToPush(
     for (const entry of send) {
       const { callerNumber = null, consent = null } = (isGoogle && known) || {};
       const given = { entry, callerNumber, consent };
-      const item = { ...given, callerNumber: isGoogle ? phoneOf(given) : null };
+      const item = { ...given, callerNumber: phoneOf(given) };
       if (!isGoogle || isMatchable(item)) (entry.action === 'add' ? add : adjust).push(item);
       else if (change === null) withoutConsent += 1;
       else unadjusted.push({ sid, change });

@@ -122,11 +122,7 @@ async function exchange(key: GoogleKey, sending: Sending): Promise<Grant> {
     const url = new URL('/computeMetadata/v1/instance/service-accounts/default/token', key.host);
     url.searchParams.set('scopes', scope);
     const headers = { 'metadata-flavor': 'Google' };
-    const { token, expires_in: seconds } = granted(
-      url,
-      await sendJson(url, { method: 'GET', headers }, sending),
-    );
-    return { token, seconds: Number(seconds) };
+    return granted(url, await sendJson(url, { method: 'GET', headers }, sending));
   }
   const form: Record<string, string> =
     key.type === 'service_account'
@@ -140,8 +136,7 @@ async function exchange(key: GoogleKey, sending: Sending): Promise<Grant> {
           client_secret: key.client_secret,
           refresh_token: key.refresh_token,
         };
-  const { token, expires_in: seconds } = await askForToken(new URL(key.token_uri), form, sending);
-  return { token, seconds: Number(seconds) };
+  return askForToken(new URL(key.token_uri), form, sending);
 }
 
 /** A signed statement of who asks for a token, as RFC 7523 describes it. */

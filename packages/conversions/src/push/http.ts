@@ -285,15 +285,16 @@ export async function askForToken(
   url: URL,
   form: Readonly<Record<string, string>>,
   sending: Sending,
-): Promise<JsonObject & { readonly token: string }> {
+): Promise<JsonObject & Grant> {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const body = new URLSearchParams(form).toString();
   return granted(url, await sendJson(url, { method: 'POST', headers, body }, sending));
 }
 
 /** The answer of a token server, with the token. The description of an error may quote the account; its code says enough. */
-export function granted(url: URL, { status, body }: JsonResponse): JsonObject & { readonly token: string } {
-  const { access_token: token, error } = body;
-  if (status === 200 && typeof token === 'string' && token !== '') return { ...body, token };
+export function granted(url: URL, { status, body }: JsonResponse): JsonObject & Grant {
+  const { access_token: token, expires_in: seconds, error } = body;
+  if (status === 200 && typeof token === 'string' && token !== '')
+    return { ...body, token, seconds: Number(seconds) };
   throw refused(url, { status }, typeof error === 'string' ? error : undefined);
 }

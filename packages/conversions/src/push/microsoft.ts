@@ -2,6 +2,7 @@ import { redact } from '@call-attribution/core';
 import { readJsonInput } from '@call-attribution/core/settings';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
 import type { z } from 'zod';
+import { isoUtc } from '../formats/columns.ts';
 import {
   askForToken,
   badDestination,
@@ -143,14 +144,12 @@ const placed = (
     return index === undefined ? [] : [{ ...refusal, index }];
   });
 
-const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
-
 function conversionOf({ entry }: ConversionChange): object {
   const { click, name, at, value, currency } = entry;
   return {
     MicrosoftClickId: click?.id ?? '',
     ConversionName: name,
-    ConversionTime: timeOf(at),
+    ConversionTime: isoUtc(at),
     ...(value === null ? {} : { ConversionValue: value }),
     ...(value === null || currency === null ? {} : { ConversionCurrencyCode: currency }),
   };
@@ -162,9 +161,9 @@ function adjustmentOf({ entry }: ConversionChange, now: number): object {
   return {
     MicrosoftClickId: click?.id ?? '',
     ConversionName: name,
-    ConversionTime: timeOf(at),
+    ConversionTime: isoUtc(at),
     AdjustmentType: action === 'retract' ? 'Retract' : 'Restate',
-    AdjustmentTime: timeOf(now),
+    AdjustmentTime: isoUtc(now),
     ...(isWorth ? { AdjustmentValue: value } : {}),
     ...(isWorth && currency !== null ? { AdjustmentCurrencyCode: currency } : {}),
   };
@@ -180,9 +179,9 @@ async function exchange(tokens: URL, credentials: MicrosoftCredentials, sending:
     scope,
     ...(clientSecret === '' ? {} : { client_secret: clientSecret }),
   };
-  const { token, refresh_token: refresh, expires_in: seconds } = await askForToken(url, form, sending);
-  if (typeof refresh === 'string') await credentials.keep(refresh);
-  return { token, seconds: Number(seconds) };
+  const grant = await askForToken(url, form, sending);
+  if (typeof grant.refresh_token === 'string') await credentials.keep(grant.refresh_token);
+  return grant;
 }
 
 /** The conversions that were refused, by their place in the list. */
