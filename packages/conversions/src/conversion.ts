@@ -178,7 +178,7 @@ export function conversionOf(
 }
 
 /** How long the parties talked, in seconds. The API says it in tenths of a minute. */
-export function talkSecondsOf(call: Call): number {
+function talkSecondsOf(call: Call): number {
   const minutes = Number(call.talk_minutes);
   return minutes > 0 ? Math.round(minutes * 60) : 0;
 }

@@ -1,5 +1,5 @@
 import { type Duration, day, durationMillis, second } from '@call-attribution/core/time';
-import { type ConversionRules, talkSecondsOf } from './conversion.ts';
+import type { ConversionRules } from './conversion.ts';
 import type { Outcome } from './conversions.ts';
 import { type Change, changeTexts, type LeftOutReason, reasonTexts } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
@@ -45,7 +45,7 @@ export function createTally(): { add(outcome: Outcome): void; summary(): Summary
         return;
       }
       rows += 1;
-      if (talkSecondsOf(outcome.call) < shortTalk) short += 1;
+      if (outcome.conversion.talkSeconds < shortTalk) short += 1;
       if (outcome.conversion.value !== null) value = (value ?? 0) + outcome.conversion.value;
     },
     summary() {
