@@ -31,8 +31,8 @@ export interface LedgerEntry {
   readonly uncertain?: true;
 }
 
-/** What the ledger keeps of a conversion. */
-export function entryOf(conversion: Conversion, action: LedgerEntry['action'] = 'add'): LedgerEntry {
+/** What the ledger keeps of a conversion that is new. */
+export function entryOf(conversion: Conversion): LedgerEntry {
   const {
     orderId,
     sid,
@@ -46,5 +46,5 @@ export function entryOf(conversion: Conversion, action: LedgerEntry['action'] = 
     consent,
   } = conversion;
   const agreed = consent === null ? {} : { consent };
-  return { action, orderId, sid, account, click, at, name, value, currency, talkSeconds, ...agreed };
+  return { action: 'add', orderId, sid, account, click, at, name, value, currency, talkSeconds, ...agreed };
 }
