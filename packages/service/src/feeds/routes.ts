@@ -161,12 +161,12 @@ function replyWith(c: AppContext, { path, once }: Feed, sheet: Sheet): Response 
   };
   const { body, period, entries } = sheet;
   if (once === null || period === null) return wholeReply(c, body, headers);
-  async function* noted(): AsyncGenerator<Buffer> {
+  const noted = async function* (): AsyncGenerator<Buffer> {
     for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
     c.req.raw.signal.throwIfAborted();
     // All of it was taken. If this fails, so does the response, and the tool fetches again.
-    if (once !== null && period !== null) await noteSent(once.ledger, period, entries);
-  }
+    await noteSent(once.ledger, period, entries);
+  };
   // What packs a sheet would take all of it before the client has taken anything.
   c.header('cache-control', 'private, no-cache, no-transform');
   return streamReply(c, noted(), headers);

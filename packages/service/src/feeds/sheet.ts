@@ -52,9 +52,11 @@ export async function makeSheet(feed: Feed, store: Pick<Store, 'calls'>, now: nu
   const read = where('date_added').from(sinceOf(feed, now, history));
   const calls = store.calls(account, selectionOf(read, { extensions: format.accepts.onlyExtensions }));
   const period = periodOf(feed, now);
-  const earlier = (once?.ledger.destinations() ?? [])
-    .filter((name) => name !== period && name.startsWith(`feed ${path} `))
-    .flatMap((name) => once?.ledger.delivered(name) ?? []);
+  const earlier = new Set(
+    (once?.ledger.destinations() ?? [])
+      .filter((name) => name !== period && name.startsWith(`feed ${path} `))
+      .flatMap((name) => [...(once?.ledger.delivered(name).keys() ?? [])]),
+  );
   const entries: LedgerEntry[] = [];
   const leftOut = new Map<FeedReason, number>();
   let rows = 0;
@@ -62,7 +64,7 @@ export async function makeSheet(feed: Feed, store: Pick<Store, 'calls'>, now: nu
     for await (const outcome of conversions(unhurried(calls), rules, format)) {
       let reason: FeedReason | null = null;
       if ('leftOut' in outcome) reason = outcome.leftOut;
-      else if (earlier.some((sent) => sent.has(outcome.conversion.orderId))) reason = 'sent_before';
+      else if (earlier.has(outcome.conversion.orderId)) reason = 'sent_before';
       else {
         rows += 1;
         if (period !== null) entries.push(entryOf(outcome.conversion));
