@@ -17,7 +17,7 @@ try {
       args: [fileURLToPath(new URL('../packages/mcp-server/dist/bin.js', import.meta.url))],
       env: {
         CALLS_BASE_URL: sandbox.url,
-        CALLS_LEGACY_BASE_URL: sandbox.legacyUrl,
+        CALLS_LEGACY_BASE_URL: sandbox.url,
         CALLS_ACCESS_KEY: account.accessKey,
         CALLS_SECRET_KEY: account.secretKey,
       },

@@ -30,7 +30,7 @@ async function openPair(options: Omit<ServiceOptions, 'store'> = {}, more: Parti
       return next();
     },
   });
-  const base = { baseUrl: world.url, legacyBaseUrl: world.legacyUrl, records: 'strict' as const };
+  const base = { baseUrl: world.url, legacyBaseUrl: world.url, records: 'strict' as const };
   const clients: Client[] = [];
   const client = (own: Partial<ClientOptions>) => {
     const made = createClient({ ...base, ...more, ...own });

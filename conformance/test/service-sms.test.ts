@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { raw } from './raw.ts';
 import { openWorld } from './world.ts';
 
-const { legacyUrl, sms } = await openWorld();
+const { url, sms } = await openWorld();
 const { accessKey, secretKey } = testKeys('101');
 const good = `action=sms.get_numbers&access_key=${accessKey}&secret_access_key=${secretKey}`;
 
@@ -44,16 +44,16 @@ describe('the SMS listing', () => {
       'Content-Type': 'application/x-www-form-urlencoded',
       'Content-Length': String(good.length),
     };
-    const posted = await raw(legacyUrl, '/ibp_api.php', { method: 'POST', headers, body: good });
+    const posted = await raw(url, '/ibp_api.php', { method: 'POST', headers, body: good });
     expect(posted.body).toBe((await sms(good)).body);
-    const put = await raw(legacyUrl, `/ibp_api.php?${good}`, { method: 'PUT' });
+    const put = await raw(url, `/ibp_api.php?${good}`, { method: 'PUT' });
     expect([put.status, put.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
   });
 
   test('[R87] reads a form in chunks or without any length, and refuses one that is too long', async () => {
     const post = async (query: string, length: Record<string, string>, body = '') => {
       const headers = { 'Content-Type': 'application/x-www-form-urlencoded', ...length };
-      return raw(legacyUrl, `/ibp_api.php${query}`, { method: 'POST', headers, body });
+      return raw(url, `/ibp_api.php${query}`, { method: 'POST', headers, body });
     };
     const chunked = { 'Transfer-Encoding': 'chunked' };
     const inChunks = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;

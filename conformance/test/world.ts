@@ -25,7 +25,7 @@ export async function openWorld(options: Omit<ServiceOptions, 'store'> = {}) {
   const store = await openStore('sqlite::memory:');
   const accounts = ['101', '102', '103'].map((id) => ({ id, name: `Account ${id}`, ...testKeys(id) }));
   const service = createService({ accounts, ...options, store });
-  const { url, legacyUrl } = await service.listen();
+  const { url } = await service.listen();
   await store.upsert('101', calls);
   await store.upsert('102', [foreign]);
   await store.putSmsNumbers('101', [
@@ -38,10 +38,9 @@ export async function openWorld(options: Omit<ServiceOptions, 'store'> = {}) {
   });
   return {
     url,
-    legacyUrl,
     store,
     get: (path: string, headers: Record<string, string> = keys) => raw(url, path, { headers }),
-    sms: (query: string) => raw(legacyUrl, `/ibp_api.php?${query}`),
+    sms: (query: string) => raw(url, `/ibp_api.php?${query}`),
   };
 }
 

@@ -51,7 +51,7 @@ export async function openOwnStage(options: SandboxOptions): Promise<OwnStage> {
   const account = sandbox.accounts[0];
   const env = {
     CALLS_BASE_URL: sandbox.url,
-    CALLS_LEGACY_BASE_URL: sandbox.legacyUrl,
+    CALLS_LEGACY_BASE_URL: sandbox.url,
     CALLS_ACCESS_KEY: account?.accessKey ?? '',
     CALLS_SECRET_KEY: account?.secretKey ?? '',
   };

@@ -47,10 +47,8 @@ export type SandboxAccount = PageAccount;
 
 /** A running sandbox. */
 export interface Sandbox extends AsyncDisposable {
-  /** Base URL of v2 and v3. */
+  /** Base URL of v2, v3 and the SMS listing. */
   readonly url: string;
-  /** Base URL of the SMS listing. */
-  readonly legacyUrl: string;
   /** The accounts with their test keys. */
   readonly accounts: readonly SandboxAccount[];
   /** The faults, which can be set and cleared while it runs. */
@@ -107,10 +105,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const close = () => (closed ??= closeAll());
   try {
     await fill(store, sources, schedules, onProgress);
-    const { url, legacyUrl } = await service.listen({ port, host, adminPort, tls });
+    const { url } = await service.listen({ port, host, adminPort, tls });
     if (live) time.start();
     const advance = (span: Duration) => time.advance(durationMillis(span, 'span') / 1000);
-    return { url, legacyUrl, accounts, faults, requests, advance, close, [Symbol.asyncDispose]: close };
+    return { url, accounts, faults, requests, advance, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

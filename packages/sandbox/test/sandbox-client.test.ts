@@ -12,7 +12,7 @@ describe('the client against the faults of a sandbox', () => {
     sandbox = await startSandbox({ records: 250, seed: 11 });
     const settings = {
       baseUrl: sandbox.url,
-      legacyBaseUrl: sandbox.legacyUrl,
+      legacyBaseUrl: sandbox.url,
       retry: fastRetry,
       // So long that only a server that sends nothing meets it, on a busy machine, too.
       timeout: { idle: 2_000 },

@@ -89,7 +89,7 @@ describe('a sandbox', () => {
 
   test('it lists SMS numbers', async () => {
     const query = `action=sms.get_numbers&access_key=${account.accessKey}&secret_access_key=${account.secretKey}`;
-    const xml = await (await fetch(`${sandbox.legacyUrl}/ibp_api.php?${query}`)).text();
+    const xml = await (await fetch(`${sandbox.url}/ibp_api.php?${query}`)).text();
     expect(xml).toContain('[3] Number(s) Returned');
     expect(xml).toContain('url="https://listener.example/');
   });

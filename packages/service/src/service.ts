@@ -18,10 +18,8 @@ import { pageRoutes } from './page/page-routes.ts';
 
 /** Where a service listens. */
 export interface Listening {
-  /** The base URL of v2 and v3. */
+  /** The base URL of v2, v3 and the SMS listing. */
   readonly url: string;
-  /** The base URL of the SMS listing. */
-  readonly legacyUrl: string;
   /** The base URL of health and metrics. */
   readonly adminUrl: string;
 }
@@ -138,11 +136,11 @@ export function createService(given: ServiceOptions): Service {
       };
       if (adminPort === null) {
         const url = await open(handler, port, tls);
-        return { url, legacyUrl: url, adminUrl: url };
+        return { url, adminUrl: url };
       }
       const health = admin.filter(({ path }) => path !== '/metrics');
       const url = await open(handlerOf([...health, ...routes]), port, tls);
-      return { url, legacyUrl: url, adminUrl: await open(handlerOf(admin), adminPort, null) };
+      return { url, adminUrl: await open(handlerOf(admin), adminPort, null) };
     },
     close,
     [Symbol.asyncDispose]: close,

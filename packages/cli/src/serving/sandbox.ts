@@ -47,7 +47,7 @@ export async function openOwnSandbox(options: SandboxOptions, io: Io): Promise<O
   if (!account) throw new Error('the sandbox has no account');
   const client = createClient({
     baseUrl: sandbox.url,
-    legacyBaseUrl: sandbox.legacyUrl,
+    legacyBaseUrl: sandbox.url,
     auth: apiKeys(account.accessKey, account.secretKey),
     // It runs in this process: a proxy of the environment is not meant for it.
     proxy: false,

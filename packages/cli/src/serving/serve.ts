@@ -8,7 +8,6 @@ import {
   createService,
   type Feed,
   hashPassword,
-  type Listening,
   type ListenOptions,
   type LogEntry,
   readFeeds,
@@ -155,11 +154,12 @@ function refuseStrangeAccounts(feeds: readonly Feed[], accounts: readonly { read
 /** Prints the line of --ready-json, for which programs wait, and says what people need to know. */
 async function sayReady(
   { args, io, feeds, at, isLog, notify, log }: Serving,
-  { url, legacyUrl }: Pick<Listening, 'url' | 'legacyUrl'>,
+  url: string,
   accounts: readonly object[],
   lines: readonly string[],
 ): Promise<void> {
-  if (args.flag('ready-json')) await write(io.stdout, `${JSON.stringify({ url, legacyUrl, accounts })}\n`);
+  if (args.flag('ready-json'))
+    await write(io.stdout, `${JSON.stringify({ url, legacyUrl: url, accounts })}\n`);
   if (isLog) log('info', 'listening', { url });
   for (const line of lines) notify(line);
   for (const { path, format, account, days, access } of feeds) {
@@ -212,7 +212,7 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
     try {
       const listening = await service.listen(at).catch(explainListening);
       const named = accounts.map(({ id, name }) => ({ id, name }));
-      await sayReady(serving, listening, named, [
+      await sayReady(serving, listening.url, named, [
         `${store.name}: ${plural(accounts.length, 'account')} on ${listening.url}; Ctrl-C stops it`,
         accounts.length > 0 || everyMs !== null
           ? 'it accepts the keys that calls sync was run with, and those made by calls store accounts key'
@@ -264,7 +264,7 @@ async function serveSandbox(serving: Serving, store: string | null): Promise<num
     const accounts = sandbox.accounts.map(({ id, accessKey, secretKey, bearerToken }) => {
       return { id, accessKey, secretKey, bearerToken };
     });
-    await sayReady(serving, sandbox, accounts, [
+    await sayReady(serving, sandbox.url, accounts, [
       `sandbox with ${count(records)} generated calls on ${sandbox.url} (a web page in a browser); Ctrl-C stops it`,
       '\nPaste into another terminal:\n',
       ...linesToPaste(sandbox, io.typedAs ?? 'calls'),
@@ -277,12 +277,12 @@ async function serveSandbox(serving: Serving, store: string | null): Promise<num
 }
 
 /** What makes the keys of a sandbox known to a shell: variables, and for several accounts a configuration file that names them. */
-function linesToPaste({ url, legacyUrl, accounts }: Sandbox, calls: string): string[] {
-  const places = { baseUrl: url, legacyBaseUrl: legacyUrl, timeZone: 'UTC' };
+function linesToPaste({ url, accounts }: Sandbox, calls: string): string[] {
+  const places = { baseUrl: url, legacyBaseUrl: url, timeZone: 'UTC' };
   const [first, second] = accounts;
   if (first !== undefined && second === undefined)
     return [
-      `export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${legacyUrl} CALLS_TIME_ZONE=${places.timeZone}`,
+      `export CALLS_BASE_URL=${url} CALLS_LEGACY_BASE_URL=${url} CALLS_TIME_ZONE=${places.timeZone}`,
       `export CALLS_ACCESS_KEY=${first.accessKey} CALLS_SECRET_KEY=${first.secretKey}`,
       `${calls} list            # v2: export CALLS_BEARER_TOKEN=${first.bearerToken}`,
     ];

@@ -59,7 +59,7 @@ beforeAll(async () => {
   const [account] = sandbox.accounts;
   client = createClient({
     baseUrl: sandbox.url,
-    legacyBaseUrl: sandbox.legacyUrl,
+    legacyBaseUrl: sandbox.url,
     auth: apiKeys(account?.accessKey ?? '', account?.secretKey ?? ''),
   });
   const settings = { clock: { now: () => askedAt }, timeZone: zone, pseudonymKey: 'key' };

@@ -66,7 +66,7 @@ beforeAll(async () => {
   const account = sandbox.accounts[0] as Sandbox['accounts'][number];
   client = createClient({
     baseUrl: sandbox.url,
-    legacyBaseUrl: sandbox.legacyUrl,
+    legacyBaseUrl: sandbox.url,
     auth: apiKeys(account.accessKey, account.secretKey),
   });
   for (const _ of remembered());

@@ -19,7 +19,7 @@ let v3: Client;
 beforeAll(async () => {
   sandbox = await startSandbox({ to: '2026-11-01 00:00:00' });
   const account = sandbox.accounts[0] as Sandbox['accounts'][number];
-  const base = { baseUrl: sandbox.url, legacyBaseUrl: sandbox.legacyUrl };
+  const base = { baseUrl: sandbox.url, legacyBaseUrl: sandbox.url };
   const keys = apiKeys(account.accessKey, account.secretKey);
   v3 = createClient({ ...base, auth: keys });
   v2 = createClient({ ...base, version: 'v2', auth: bearerToken(account.bearerToken), legacyAuth: keys });
