@@ -52,9 +52,14 @@ export type SyncSettings = ReturnType<typeof syncSettings>;
 
 const machine: Pick<Clock, 'now'> = { now: () => Date.now() };
 
-/** The settings of a sync with their defaults. */
-export function syncSettings(options: SyncOptions) {
-  const { clock = machine, lookback = '3d', settle = '30d', order = 'oldest', maxPages } = options;
+/**
+ * The settings of a sync with their defaults. In v2 no record says whether it is final (`ppc_status` is a field of v3), so all of them are
+ * read again until they are old enough.
+ */
+export function syncSettings(options: SyncOptions, version: 'v2' | 'v3') {
+  const { clock = machine, order = 'oldest', maxPages } = options;
+  const lookback = durationMillis(options.lookback ?? '3d', 'lookback');
+  const settle = durationMillis(options.settle ?? '30d', 'settle');
   for (const time of [options.period, options.first].flatMap((each) => [each?.from, each?.to]))
     if (time && Number.isNaN(parseNaive(time)))
       throw new ConfigurationError('invalid_option', "A period has times as 'YYYY-MM-DD HH:MM:SS'.");
@@ -62,8 +67,8 @@ export function syncSettings(options: SyncOptions) {
   return {
     ...streamSettings(options),
     clock,
-    lookback: durationMillis(lookback, 'lookback'),
-    settle: durationMillis(settle, 'settle'),
+    lookback: version === 'v2' ? Math.max(lookback, settle) : lookback,
+    settle,
     order,
   };
 }

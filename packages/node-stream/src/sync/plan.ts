@@ -7,12 +7,8 @@ import { merged, type SyncPart } from './state.ts';
 export const earlier = (time: string | null, millis: number): string | null =>
   time === null ? null : formatNaive(parseNaive(time) - millis);
 
-/**
- * How far back a run begins. In v2 no record says whether it is final (`ppc_status` is a field of v3), so all of them are read again until
- * they are old enough.
- */
-export const lookbackOf = (version: 'v2' | 'v3', { lookback, settle }: SyncSettings): number =>
-  version === 'v2' ? Math.max(lookback, settle) : lookback;
+/** Ages until which calls are read again. */
+type Ages = Pick<SyncSettings, 'lookback' | 'settle'>;
 
 /**
  * The range that a run asks for. A period that moves begins no later than the latest call seen, or than what earlier runs left unread, so
@@ -37,7 +33,7 @@ export function askedOf(range: Span, period: SyncSettings['period'], part: SyncP
 export function mayChange(
   { to, again, open = 0 }: Stretch,
   latest: string | null,
-  { lookback, settle }: { readonly lookback: number; readonly settle: number },
+  { lookback, settle }: Ages,
 ): boolean {
   const isAfter = (age: number): boolean =>
     to === null || (latest !== null && to > (earlier(latest, age) ?? ''));
@@ -45,11 +41,7 @@ export function mayChange(
 }
 
 /** What a run reads of its own part: what is unread in its range, what may have changed, and what is not whole. */
-export function dueOf(
-  part: SyncPart,
-  asked: Span,
-  ages: { readonly lookback: number; readonly settle: number },
-): Span[] {
+export function dueOf(part: SyncPart, asked: Span, ages: Ages): Span[] {
   const { stretches, latest } = part;
   const read = stretches.flatMap((one): Span[] => {
     // What was read since a run came to its end is not read again before the next one does.
@@ -103,7 +95,7 @@ const usual = 64;
 export function bounding(
   list: readonly Stretch[],
   { latest, until }: { readonly latest: string | null; readonly until: string },
-  { lookback, settle }: { readonly lookback: number; readonly settle: number },
+  { lookback, settle }: Ages,
 ): readonly Stretch[] {
   const young = earlier(latest, lookback);
   const open = earlier(latest, settle);

@@ -17,7 +17,7 @@ import { Parsing } from '../read.ts';
 import { allOf, reportProgress } from '../reading.ts';
 import { type Slice, type SliceOptions, slices } from '../slices.ts';
 import type { SyncSettings } from './options.ts';
-import { askedOf, bounding, dueOf, inOrder, isFaulty, lookbackOf, mayChange } from './plan.ts';
+import { askedOf, bounding, dueOf, inOrder, isFaulty, mayChange } from './plan.ts';
 import {
   checkState,
   type FirstCount,
@@ -53,7 +53,6 @@ const emptyPart: SyncPart = {
 export class SyncRun {
   readonly #client: PageClient;
   readonly #options: SyncSettings;
-  readonly #ages: { readonly lookback: number; readonly settle: number };
   readonly #startedAt: number;
   /** What ends until then is counted at the end. */
   readonly #until: string;
@@ -70,7 +69,6 @@ export class SyncRun {
     const { account, parts } = loaded === null ? nothingRead : checkState(loaded);
     this.#client = client;
     this.#options = options;
-    this.#ages = { lookback: lookbackOf(client.version, options), settle: options.settle };
     this.#startedAt = options.clock.now();
     this.#until = formatNaive(Math.floor((this.#startedAt - zones) / second) * second);
     this.#account = account;
@@ -94,7 +92,7 @@ export class SyncRun {
       const asked = askedOf(query.asked, period, own);
       const wanted = { ...own, asked: merged([...own.asked, asked]) };
       this.#parts = [...others, wanted];
-      yield* this.#read(wanted, query, dueOf(wanted, asked, this.#ages));
+      yield* this.#read(wanted, query, dueOf(wanted, asked, this.#options));
       // What another filter left that is not whole is read again too; what it left unread waits for that filter.
       for (const part of others) {
         const faults = part.stretches.filter((one) => one.at !== null && isFaulty(one));
@@ -247,7 +245,7 @@ export class SyncRun {
     }
     this.#set({
       latest,
-      stretches: bounding(list, { latest, until: this.#until }, this.#ages),
+      stretches: bounding(list, { latest, until: this.#until }, this.#options),
       pace: slice.pace,
       paged: slice.pages === null ? null : { from: range.from, to: range.to, pages: slice.pages },
     });
@@ -297,8 +295,8 @@ export class SyncRun {
       if (why !== before?.why || (isLacking && isYoung)) again.push({ from: one.from, to: one.to });
       if (!isNew) return why === before?.why ? one : { ...one, at: now };
       // What was read some time before the end of the run could see late calls for so much less long.
-      const age = this.#ages.lookback + now - (one.read ?? now);
-      const isAgain = mayChange({ ...rest, open: 0 }, latest, { ...this.#ages, lookback: age });
+      const age = this.#options.lookback + now - (one.read ?? now);
+      const isAgain = mayChange({ ...rest, open: 0 }, latest, { ...this.#options, lookback: age });
       return { ...rest, ...(why === undefined ? {} : { why }), at: now, ...(isAgain ? { again: true } : {}) };
     });
     const list = [...stretches.filter((one) => !isCounted(one)), ...judged].sort((a, b) =>
@@ -307,7 +305,7 @@ export class SyncRun {
     this.#retries += source.retries;
     source.retries = 0;
     this.#set({
-      stretches: bounding(list, { latest, until: this.#until }, this.#ages),
+      stretches: bounding(list, { latest, until: this.#until }, this.#options),
       countedTo: this.#until,
       // What the first answer counted and nothing has brought since. The next run that comes to its end proves the contrary.
       firsts: firsts.flatMap(({ lacks, ...first }): FirstCount[] => {

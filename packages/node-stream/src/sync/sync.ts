@@ -4,7 +4,7 @@ import { isTooDeep } from '@call-attribution/core/record';
 import type { PageClient } from '../call-source.ts';
 import type { Span } from '../proof.ts';
 import { type SyncCallsOptions, type SyncOptions, type SyncSettings, syncSettings } from './options.ts';
-import { earlier, lookbackOf, mayChange } from './plan.ts';
+import { earlier, mayChange } from './plan.ts';
 import { nothingRead, SyncRun } from './run.ts';
 import { checkState, type SeenRecord, type SyncState, type UpsertSink } from './state.ts';
 import { type CopyVerdict, verdictOfState } from './verdict.ts';
@@ -44,7 +44,7 @@ export async function syncInto(
   sink: UpsertSink,
   options: SyncOptions = {},
 ): Promise<SyncSummary> {
-  const settings = syncSettings(options);
+  const settings = syncSettings(options, client.version);
   let [met, added, changed, skipped] = [0, 0, 0, 0];
   let state = nothingRead;
   const run = new SyncRun(client, await sink.load(), settings);
@@ -96,9 +96,8 @@ export async function* syncCalls(
   options: SyncCallsOptions,
 ): AsyncGenerator<SyncChange, void, void> {
   const { state: store } = options;
-  const settings = syncSettings(options);
+  const settings = syncSettings(options, client.version);
   const loaded = await store.load();
-  const ages = { lookback: lookbackOf(client.version, settings), settle: settings.settle };
   let seen = new Map((loaded === null ? [] : (checkState(loaded).seen ?? [])).map((one) => [one[0], one]));
   for await (const { calls, state } of new SyncRun(client, loaded, settings).batches()) {
     for (const call of calls) {
@@ -108,7 +107,7 @@ export async function* syncCalls(
       if (known === undefined) yield { kind: 'new', call };
       else yield { kind: known[2] === record[2] ? 'same' : 'changed', call };
     }
-    const kept = keptSpans(state, ages);
+    const kept = keptSpans(state, settings);
     const isKept = (date: string): boolean =>
       kept.some(({ from, to }) => (from ?? '') <= date && (to === null || date <= to));
     seen = new Map([...seen].filter(([, [, date]]) => isKept(date)));
@@ -117,10 +116,10 @@ export async function* syncCalls(
 }
 
 /** Where calls will be read again, or come again with what lies next to them. */
-const keptSpans = ({ parts }: SyncState, ages: { lookback: number; settle: number }): Span[] =>
+const keptSpans = ({ parts }: SyncState, settings: SyncSettings): Span[] =>
   parts.flatMap(({ stretches, latest }) =>
     stretches.flatMap((one, i): Span[] => {
-      if (mayChange(one, latest, ages)) return [one];
+      if (mayChange(one, latest, settings)) return [one];
       const { from, to } = one;
       return [
         ...(from === null || stretches[i - 1]?.to === from ? [] : [{ from, to: from }]),
