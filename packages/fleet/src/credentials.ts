@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
 import { type Auth, apiKeys, bearerToken } from '@call-attribution/core';
-import { CallsError, type ErrorWords } from '@call-attribution/core/errors';
+import { CallsError, codeOf, type ErrorWords } from '@call-attribution/core/errors';
 import {
   type Environment,
   readInput,
@@ -90,7 +90,7 @@ async function readKeyFile(folder: string, name: string, fail: Fail): Promise<Sm
     return readSmallFile(real);
   } catch (error) {
     if (CallsError.is(error)) throw error;
-    const code = error instanceof Error && 'code' in error ? error.code : 'unknown reason';
+    const code = codeOf(error) ?? 'unknown reason';
     throw fail(
       code === 'ENOENT'
         ? `there is no such file below the folder of keys. Put one there that looks like ${form}.`

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { codeOf } from '@call-attribution/core/errors';
 import { readInput, readJsonInput } from '@call-attribution/core/settings';
 import { jobError } from './errors.ts';
 import { type Job, type JobAccount, type PlannedJob, planJob } from './job.ts';
@@ -46,7 +47,7 @@ async function read(path: string, what: string): Promise<string> {
   try {
     return new TextDecoder().decode(await readFile(path));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+    const code = codeOf(error) ?? 'unknown reason';
     throw jobError({
       message: `${what}: ${code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`}`,
     });

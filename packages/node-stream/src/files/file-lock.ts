@@ -4,9 +4,9 @@ import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { codeOf } from '@call-attribution/core/errors';
 import { readSmallFile } from '@call-attribution/core/settings';
 import { FileLockedError } from '../errors.ts';
-import { hasCode } from './own-file.ts';
 
 /** Releases a lock. */
 export interface Unlock {
@@ -89,7 +89,7 @@ async function livingClaim(path: string, mine: string): Promise<Claim | undefine
       if (!isLiving) await rm(file, { force: true });
       else if (unfinished === undefined) living.push({ file, owner, age });
     } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error;
+      if (codeOf(error) !== 'ENOENT') throw error;
     }
   }
   return living.sort((a, b) => b.age - a.age)[0];
@@ -164,7 +164,7 @@ export function isRunning({ pid, machine, began }: LockOwner): boolean | null {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return hasCode(error, 'EPERM');
+    return codeOf(error) === 'EPERM';
   }
 }
 

@@ -2,11 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, lstatSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-
-/** Whether an error of the file system has this code. */
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
-}
+import { codeOf } from '@call-attribution/core/errors';
 
 // Where these flags do not exist, as on Windows, they are undefined and count as 0.
 const careful = constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -31,7 +27,7 @@ export function strangeFile(path: string): string | null {
  */
 export async function createFile(path: string, mode?: number): Promise<FileHandle> {
   await unlink(path).catch((error: unknown) => {
-    if (!hasCode(error, 'ENOENT')) throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
   });
   return open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | careful, mode);
 }
@@ -64,7 +60,7 @@ export async function openOwnList(
   try {
     return await open(path, flags | constants.O_CREAT | constants.O_EXCL | careful, mode);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
   return openOwnFile(path, refuse, flags);
 }

@@ -1,8 +1,7 @@
 import { lstat, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { ConfigurationError, codeOf } from '@call-attribution/core/errors';
 import { lockFile } from '../files/file-lock.ts';
-import { hasCode } from '../files/own-file.ts';
 import { writeWholeFile } from '../files/whole-file.ts';
 
 /** Where files go: a folder, or a bucket. Names have slashes. */
@@ -53,6 +52,6 @@ export function monthFolder(root: string): MonthTarget {
 const ifThere =
   <T>(otherwise: T) =>
   (error: unknown): T => {
-    if (hasCode(error, 'ENOENT')) return otherwise;
+    if (codeOf(error) === 'ENOENT') return otherwise;
     throw error;
   };

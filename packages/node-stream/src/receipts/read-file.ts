@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, gunzipSync } from 'node:zlib';
-import { ConfigurationError } from '@call-attribution/core/errors';
+import { ConfigurationError, codeOf } from '@call-attribution/core/errors';
 import { recordTexts, rowTexts } from '../encoders/row-text.ts';
-import { hasCode } from '../files/own-file.ts';
 import { type Receipt, type ReceiptRows, type RowCount, RowDigest } from './receipt.ts';
 
 /** How a file of records is written. */
@@ -112,10 +111,8 @@ export async function readFileContents(
       await (gzip ? pipeline(hashed(), createGunzip(), read) : read(hashed()));
     }
   } catch (error) {
-    const isOfTheMachine = ['missing_package', 'ENOENT', 'EACCES', 'EPERM', 'EIO', 'EMFILE'].some((code) =>
-      hasCode(error, code),
-    );
-    if (signal?.aborted === true || isOfTheMachine) throw error;
+    const ofTheMachine = ['missing_package', 'ENOENT', 'EACCES', 'EPERM', 'EIO', 'EMFILE'];
+    if (signal?.aborted === true || ofTheMachine.includes(codeOf(error) ?? '')) throw error;
     const kind = gzip ? `${format} in gzip` : format;
     fault = error instanceof UnreadableRow ? error.message : `it cannot be read as ${kind}`;
   }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { codeOf } from '@call-attribution/core/errors';
 import { callQuery } from '../call-source.ts';
 import { isSealed, seal } from '../checkpoint.ts';
-import { hasCode } from '../files/own-file.ts';
 import { receiptPath, writeWholeFile } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
 import type { Position, Span, Verdict } from '../proof.ts';
@@ -101,7 +101,7 @@ export async function readReceipt(path: string): Promise<FoundReceipt | null> {
   try {
     return parseReceipt(await readFile(receiptPath(path), 'utf8'));
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }
