@@ -51,14 +51,10 @@ export async function openOwnFile(
  * Opens a file that this user adds to at its end, run after run, and reads; creates it where there is none. `refuse` makes the error for
  * anything else.
  */
-export async function openOwnList(
-  path: string,
-  mode: number | undefined,
-  refuse: (what: string) => Error,
-): Promise<FileHandle> {
+export async function openOwnList(path: string, refuse: (what: string) => Error): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_APPEND;
   try {
-    return await open(path, flags | constants.O_CREAT | constants.O_EXCL | careful, mode);
+    return await open(path, flags | constants.O_CREAT | constants.O_EXCL | careful);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
@@ -67,20 +63,18 @@ export async function openOwnList(
 
 /**
  * What is strange about the files that a database engine keeps next to its own, which it opens without such care: one is a link, a
- * pipe or a folder, or belongs to neither this user nor the owner of the database. Null when none is. An ending with a slash is a folder.
+ * pipe or a folder, or belongs to neither this user nor the owner of the database. Null when none is.
  */
 export function strangeCompanion(path: string, endings: readonly string[]): string | null {
   const owner = statSync(path, { throwIfNoEntry: false })?.uid;
   for (const ending of endings) {
-    const companion = `${path}${ending.replace('/', '')}`;
+    const companion = `${path}${ending}`;
     const stats = lstatSync(companion, { throwIfNoEntry: false });
     if (stats === undefined) continue;
-    const isRight = ending.endsWith('/') ? stats.isDirectory() : stats.isFile();
-    const isOurs = process.geteuid === undefined || [process.geteuid(), owner].includes(stats.uid);
-    if (isRight && isOurs) continue;
     if (stats.isSymbolicLink()) return `${companion} is a link to another place`;
-    if (isRight) return `${companion} belongs to another user`;
-    return `${companion} is not a ${ending.endsWith('/') ? 'folder' : 'regular file'}`;
+    if (!stats.isFile()) return `${companion} is not a regular file`;
+    const isOurs = process.geteuid === undefined || [process.geteuid(), owner].includes(stats.uid);
+    if (!isOurs) return `${companion} belongs to another user`;
   }
   return null;
 }
