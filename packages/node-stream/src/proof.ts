@@ -136,6 +136,10 @@ const isBefore = <P extends Position>(a: P | null, b: P | null, ofNull: 'begin' 
   return a < b;
 };
 
+/** Puts ranges in the order of their begins. */
+export const byBegin = <P extends Position>(a: Span<P>, b: Span<P>): number =>
+  isBefore(a.from, b.from, 'begin') ? -1 : 1;
+
 const sooner = <P extends Position>(a: P | null, b: P | null): P | null => (isBefore(a, b, 'end') ? a : b);
 const later = <P extends Position>(a: P | null, b: P | null): P | null => (isBefore(a, b, 'begin') ? b : a);
 
@@ -166,7 +170,7 @@ export function add<P extends Position>(list: Stretches<P>, stretch: Stretch<P>)
       ...(hasRight ? [{ ...rest, from: stretch.to }] : []),
     ];
   });
-  return [...parts, stretch].sort((a, b) => (isBefore(a.from, b.from, 'begin') ? -1 : 1));
+  return [...parts, stretch].sort(byBegin);
 }
 
 /** The parts of a period that no stretch covers, in order. */
@@ -292,7 +296,7 @@ export async function recount<P extends Position>(
   };
   const counted: Stretch<P>[] = [];
   for (const group of groups) counted.push(...(await judge(group)).list);
-  return [...counted, ...others].sort((a, b) => (isBefore(a.from, b.from, 'begin') ? -1 : 1));
+  return [...counted, ...others].sort(byBegin);
 }
 
 /** A stretch of which the server counts so many more calls, or fewer. */
@@ -344,7 +348,7 @@ export function verdictOf<P extends Position>(
     if (is === 'proved') proved += calls;
     else gaps.push({ from, to, is, why, calls, missing, sids });
   }
-  gaps.sort((a, b) => (isBefore(a.from, b.from, 'begin') ? -1 : 1));
+  gaps.sort(byBegin);
   // Calls that the first answer counted and none later. Where something is unread, they may be there.
   const known = knownIn(list, asked);
   if (first !== null && first > known && !gaps.some(({ is }) => is === 'unread'))

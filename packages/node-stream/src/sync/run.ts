@@ -12,7 +12,17 @@ import {
   type RawRecord,
 } from '../call-source.ts';
 import { IdSet } from '../ids.ts';
-import { add, common, knownIn, missing, recount, type Span, type Stretch, withLost } from '../proof.ts';
+import {
+  add,
+  byBegin,
+  common,
+  knownIn,
+  missing,
+  recount,
+  type Span,
+  type Stretch,
+  withLost,
+} from '../proof.ts';
 import { Parsing } from '../read.ts';
 import { allOf, reportProgress } from '../reading.ts';
 import { type Slice, type SliceOptions, slices } from '../slices.ts';
@@ -299,9 +309,7 @@ export class SyncRun {
       const isAgain = mayChange({ ...rest, open: 0 }, latest, { ...this.#options, lookback: age });
       return { ...rest, ...(why === undefined ? {} : { why }), at: now, ...(isAgain ? { again: true } : {}) };
     });
-    const list = [...stretches.filter((one) => !isCounted(one)), ...judged].sort((a, b) =>
-      (a.from ?? '') < (b.from ?? '') ? -1 : 1,
-    );
+    const list = [...stretches.filter((one) => !isCounted(one)), ...judged].sort(byBegin);
     this.#retries += source.retries;
     source.retries = 0;
     this.#set({

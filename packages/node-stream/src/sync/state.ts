@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
 import { CheckpointError } from '../errors.ts';
-import { missing, type ReadState, type Span, type Stretch } from '../proof.ts';
+import { byBegin, missing, type ReadState, type Span, type Stretch } from '../proof.ts';
 import type { Pace } from '../slices.ts';
 
 /** How many calls the first answer counted in a range. */
@@ -162,7 +162,7 @@ export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
           return (to !== null && to <= (countedTo ?? '') ? at : read) > since;
         }),
       )
-      .sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1));
+      .sort(byBegin);
     const covers = (list: readonly Stretch[]): boolean =>
       part.asked.every((span) => missing(list, span).length === 0);
     const isWhole = part.firsts.length === 0 && covers(part.stretches.filter(({ is }) => is === 'proved'));
@@ -173,7 +173,7 @@ export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
 /** Ranges in order, those that touch as one. */
 export function merged(spans: readonly Span[]): Span[] {
   const all: Span[] = [];
-  for (const span of [...spans].sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1))) {
+  for (const span of [...spans].sort(byBegin)) {
     const last = all.at(-1);
     const touches = last !== undefined && (last.to === null || (span.from ?? '') <= last.to);
     if (last === undefined || !touches) all.push({ from: span.from, to: span.to });

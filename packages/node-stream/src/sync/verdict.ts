@@ -1,4 +1,5 @@
 import {
+  byBegin,
   common,
   deliveredOf,
   describeGaps,
@@ -39,7 +40,7 @@ export function verdictOfState({ parts }: SyncState, period: Span = { from: null
   const most = [...verdicts].sort((a, b) => deliveredOf(b) - deliveredOf(a))[0];
   const gaps = verdicts
     .flatMap((one) => (one === most ? one.gaps : one.gaps.map((gap) => ({ ...gap, calls: 0 }))))
-    .sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1));
+    .sort(byBegin);
   const lost = gaps.reduce((sum, gap) => sum + (gap.missing ?? 0), 0);
   return {
     proof: proofOf(gaps),
