@@ -101,6 +101,9 @@ export interface RawRecord {
 /** Positions of calls, in milliseconds. */
 export const callSteps = { step: second, stray: hour } as const;
 
+/** No time zone is further from UTC: what is older is older everywhere, and what is later than this is not the time of a call. */
+export const zones = 14 * hour;
+
 /** The calls of a query, as a list that can be asked for ranges. */
 export class CallSource implements Asked<RawRecord> {
   readonly query: CallQuery;

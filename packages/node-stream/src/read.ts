@@ -3,7 +3,7 @@ import { addAbortSignal, Readable } from 'node:stream';
 import type { Call, ListQuery, RequestOptions } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkNames, checkRequestNames, checkWhole } from '@call-attribution/core/options';
-import { formatNaive, hour, second } from '@call-attribution/core/time';
+import { formatNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import {
   bytesOf,
@@ -16,6 +16,7 @@ import {
   type PageClient,
   parsed,
   type RawRecord,
+  zones,
 } from './call-source.ts';
 import { CheckpointError } from './errors.ts';
 import { through } from './operators/chain.ts';
@@ -100,9 +101,6 @@ export interface CallStream<T = Call> extends Readable, Source<T>, Through<T> {
   /** As in its checkpoints. */
   readonly of: string;
 }
-
-// No time zone is further from UTC: what is older is older everywhere.
-const settled = 14 * hour;
 
 class Stream<T> extends Readable {
   readonly of: string;
@@ -316,7 +314,7 @@ function streamOf<T>(
     ...{ source, of, asked, rows, ahead: prefetch, checkpoint, signal, onProgress },
     read: (time) => numberOf(time) ?? 0,
     spanOf: (span) => source.spanOf(span),
-    until: formatNaive(Math.floor((Date.now() - settled) / second) * second),
+    until: formatNaive(Date.now() - zones),
     take: (records) => take(records, settings),
     count: (range, stop) => source.count(range, stop),
   });

@@ -7,12 +7,11 @@ import {
   type Duration,
   durationMillis,
   formatNaive,
-  hour,
   parseNaive,
   second,
 } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
-import { type CallQuery, callQuery, type PageClient, sliceFilter } from '../call-source.ts';
+import { type CallQuery, callQuery, type PageClient, sliceFilter, zones } from '../call-source.ts';
 import { toParquet } from '../encoders/parquet.ts';
 import { CheckpointError } from '../errors.ts';
 import { receiptPath } from '../files/whole-file.ts';
@@ -138,7 +137,7 @@ export async function exportMonths(
 
     const months = new Set([...held.keys()].filter((month) => overlaps(month, query.asked)));
     // On this side of all zones, so that no month is written before it has begun. What is later is found with the last one.
-    const present = formatNaive(clock.now() - 14 * hour);
+    const present = formatNaive(clock.now() - zones);
     const end = query.asked.to;
     const last = monthOf(end === null ? present : formatNaive(parseNaive(end) - second));
     if (first.call !== null)

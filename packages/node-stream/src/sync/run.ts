@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { isFinalStatus } from '@call-attribution/core/record';
-import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import {
   type CallQuery,
@@ -10,6 +10,7 @@ import {
   numberOf,
   type PageClient,
   type RawRecord,
+  zones,
 } from '../call-source.ts';
 import { IdSet } from '../ids.ts';
 import {
@@ -36,9 +37,6 @@ import {
   type SyncState,
   withoutCovered,
 } from './state.ts';
-
-// No time zone is further from UTC: what is older is older everywhere, and what is later than this is not the time of a call.
-const zones = 14 * hour;
 
 /** Calls that were read together, and the state once they are stored. */
 export interface ReadBatch {
@@ -80,7 +78,7 @@ export class SyncRun {
     this.#client = client;
     this.#options = options;
     this.#startedAt = options.clock.now();
-    this.#until = formatNaive(Math.floor((this.#startedAt - zones) / second) * second);
+    this.#until = formatNaive(this.#startedAt - zones);
     this.#account = account;
     this.#parts = parts;
     this.#pagesLeft = options.maxPages ?? Number.POSITIVE_INFINITY;
