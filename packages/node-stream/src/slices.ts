@@ -88,14 +88,10 @@ const atOf = <T>({ answer, index }: Found<T>): number => answer.ats[index] ?? Nu
 const idOf = <T>({ answer, index }: Found<T>): string => answer.ids[index] ?? '';
 
 /** What came of a range, each item once. */
-interface Gathered<T> {
+interface Gathered<T> extends Pick<Stretch<number>, 'is' | 'why' | 'missing' | 'sids'> {
   readonly items: readonly Found<T>[];
   readonly total: number | null;
   readonly passes: number;
-  readonly is: Stretch['is'];
-  readonly why?: Stretch['why'];
-  readonly missing?: number;
-  readonly sids?: readonly string[];
 }
 
 /** Reads ranges of a list, which are in order: slice after slice, each item once. */
@@ -434,7 +430,7 @@ class Slicer<T> {
 
   /** Leaves out what was delivered before, and counts what is left. */
   #deliver(piece: Span<number>, gathered: Gathered<T>): Slice<T> {
-    const { items, total, passes, is, why, missing, sids = [] } = gathered;
+    const { items, total, passes, sids = [], ...judged } = gathered;
     const fresh: Found<T>[] = [];
     const doubled = [...sids];
     let shared = 0;
@@ -447,20 +443,11 @@ class Slicer<T> {
     this.#keepBorder(items, piece);
     this.#given += 1;
     if (fresh.length > 0) [this.#delivered, this.#peels] = [this.#delivered + 1, 0];
-    const whole: Stretch<number> = {
-      from: piece.from,
-      to: piece.to,
-      is,
-      counted: total,
-      shared,
-      calls: fresh.length,
-      at: null,
-      ...(why === undefined ? {} : { why }),
-      ...(missing === undefined ? {} : { missing }),
-    };
+    const { from, to } = piece;
+    const whole = { ...judged, from, to, counted: total, shared, calls: fresh.length, at: null };
     const stretches: Stretch<number>[] =
       doubled.length > 0
-        ? [{ ...whole, is: 'short', why: why ?? 'doubled', missing: missing ?? 0, sids: doubled }]
+        ? [{ why: 'doubled', missing: 0, ...whole, is: 'short', sids: doubled }]
         : this.#splitAt(this.#options.until, whole, items, fresh);
     return { ...this.#sliceOf(piece, fresh), stretches, pages: null, isReread: passes > 1 };
   }
@@ -539,7 +526,7 @@ class Slicer<T> {
     const rows = begun?.rows ?? this.#options.rows;
     const cursors = new Set<string | number>();
     let total: number | null | undefined;
-    let answer = given ?? null;
+    let answer = given;
     let [got, calls, after] = [0, begun?.calls ?? 0, begun?.after ?? null];
     let isProvable = begun === null;
     const shared = new Set<string>();
@@ -579,7 +566,7 @@ class Slicer<T> {
         cursors.add(cursor);
         after = cursor;
       }
-      const isDone = total !== null && total !== undefined && got >= total;
+      const isDone = total !== null && got >= total;
       const isSame = fresh.length === 0 && shared.size === before;
       if (isCursor || !(cursors.size > 0 || next.next === null || isSame || isDone)) {
         const pages = { done: page + 1, rows, after, calls, left: 0 };
@@ -591,7 +578,7 @@ class Slicer<T> {
       this.#work.shift();
       this.#isFirst = false;
       this.#border = atEnd;
-      const facts = { total: total ?? null, got, calls, shared: shared.size, isProvable };
+      const facts = { total, got, calls, shared: shared.size, isProvable };
       const stretches = [pagedStretch(piece, facts)];
       yield { ...this.#sliceOf(piece, fresh), isReread: false, stretches, pages: null };
       return;
