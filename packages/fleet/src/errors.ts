@@ -57,17 +57,6 @@ export const jobError = ({ message, hint }: ErrorWords): FleetError =>
 export const claimLost = (cause?: unknown): FleetError =>
   new FleetError('claim_lost', 'Another worker has claimed the same since, and continues it.', { cause });
 
-/** The error of a target that another process without an engine works on. */
-export const targetLocked = (name: string, cause?: CallsError): FleetError =>
-  new FleetError(
-    'target_locked',
-    `Another process works on ${name}${cause === undefined ? '.' : `: ${cause.summary}`}`,
-    {
-      hint: 'Wait for it, or let several processes share the work: set CALLS_FLEET=postgres://user@host/name for all of them.',
-      cause,
-    },
-  );
-
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {
     /** See `FleetError` of fleet. */

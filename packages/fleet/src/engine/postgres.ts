@@ -244,7 +244,9 @@ class PostgresEngine implements Engine {
     startAfter = new Date(),
   ): Promise<void> {
     const jobs = tickets.map(({ account, note }) => ({
-      ...{ data: { digest: this.#digest, note }, singletonKey: `account/${account}`, startAfter },
+      data: { digest: this.#digest, note },
+      singletonKey: `account/${account}`,
+      startAfter,
     }));
     await this.#boss.insert(this.#queue, jobs, { db });
   }
@@ -356,7 +358,6 @@ interface PgBoss {
   stop(options: { readonly graceful: boolean }): Promise<void>;
   createQueue(name: string, options: object): Promise<void>;
   insert(name: string, jobs: readonly object[], options: object): Promise<unknown>;
-  send(name: string, data: object, options: object): Promise<string | null>;
   update(name: string, data: object, options: object): Promise<unknown>;
   upsert(name: string, data: object, options: object): Promise<unknown>;
   fetch(name: string, options: object): Promise<BossJob[]>;

@@ -1,7 +1,7 @@
 import type { Client } from '@call-attribution/core';
 import { FileLockedError, lockFile } from '@call-attribution/node-stream/files';
 import type { TicketNote } from '../engine/engine.ts';
-import { targetLocked } from '../errors.ts';
+import { FleetError } from '../errors.ts';
 import type { PlannedAccount, PlannedJob } from '../job.ts';
 
 /** All that a turn works with. */
@@ -52,6 +52,10 @@ export async function lockTarget(name: string, path: string): Promise<() => Prom
   try {
     return await lockFile(path);
   } catch (cause) {
-    throw cause instanceof FileLockedError ? targetLocked(name, cause) : cause;
+    if (!(cause instanceof FileLockedError)) throw cause;
+    throw new FleetError('target_locked', `Another process works on ${name}: ${cause.summary}`, {
+      hint: 'Wait for it, or let several processes share the work: set CALLS_FLEET=postgres://user@host/name for all of them.',
+      cause,
+    });
   }
 }
