@@ -107,15 +107,12 @@ test('what a killed process has left under a provisional name goes when it is an
 });
 
 describe.runIf(isPosix)('an unfinished file is resumed only when it is a plain file of this user', () => {
-  const keep = (name: string) => renameSync(name, `${name}-kept`);
-  const linked = (name: string): void => {
-    keep(name);
-    symlinkSync(`${name}-kept`, name);
+  const instead = (put: (name: string) => void) => (name: string) => {
+    renameSync(name, `${name}-kept`);
+    put(name);
   };
-  const piped = (name: string): void => {
-    keep(name);
-    execFileSync('mkfifo', [name]);
-  };
+  const linked = instead((name) => symlinkSync(`${name}-kept`, name));
+  const piped = instead((name) => execFileSync('mkfifo', [name]));
   test.each<[string, string, (name: string) => void]>([
     ['.partial', 'is a link to another place', linked],
     ['.partial', 'has several links', (name) => linkSync(name, `${name}-kept`)],
@@ -149,6 +146,9 @@ test.runIf(isPosix)('a folder of our own is no link, and nobody else may write t
   mkdirSync(join(folder, 'open'));
   execFileSync('chmod', ['1777', join(folder, 'open')]);
   expect(await makeOwnFolder(join(folder, 'open'))).toBe('is a folder that others may write to');
+  symlinkSync('gone', join(folder, 'lost'));
+  for (const above of [join(folder, 'lost'), '/proc/nope'])
+    await expect(makeOwnFolder(`${above}/new`)).rejects.toThrow(/^E[A-Z]+: /);
   if (!isRoot) return;
   chownSync(join(folder, 'new'), nobody, nobody);
   expect(await makeOwnFolder(join(folder, 'new'))).toBe('belongs to another user');

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '@call-attribution/core/errors';
 import { monthFolder } from '@call-attribution/node-stream';
-import { syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
+import { makeFolder, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import { claimLost, FleetError } from '../errors.ts';
 import { turnIntoMonths } from './months.ts';
 import { lockTarget, type Target } from './target.ts';
@@ -32,7 +31,7 @@ export function openFolderTarget(root: string): Target {
         const put = async (file: string, bytes: AsyncIterable<Uint8Array>): Promise<void> => {
           const [path, place] = [join(own, basename(file)), join(root, ...file.split('/'))];
           await claimed(() => writeWholeFile(path, bytes));
-          await mkdir(dirname(place), { recursive: true });
+          await makeFolder(dirname(place));
           await claimed(() => rename(path, place));
           // The folder of the account may be new, too.
           for (const renamed of [place, dirname(place)]) await syncFolder(renamed);
@@ -47,19 +46,6 @@ export function openFolderTarget(root: string): Target {
     close: async () => {},
     [Symbol.asyncDispose]: async () => {},
   };
-}
-
-/** Makes a folder and those above it. `recursive` of Node.js never ends where a folder that exists refuses with ENOENT, as /proc does. */
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path);
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error;
-    await makeFolder(dirname(path));
-    await makeFolder(path);
-  }
 }
 
 /**

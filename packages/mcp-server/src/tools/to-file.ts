@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { csvLine } from '@call-attribution/node-stream/encoders';
+import { makeFolder } from '@call-attribution/node-stream/files';
 import * as z from 'zod';
 import { removeUnused } from '../copy/place.ts';
-
 import { ToolError } from '../text/failures.ts';
 import type { Table } from './table.ts';
 import type { ToolContext } from './tool.ts';
@@ -38,7 +38,7 @@ export async function writeRows(
   folder: string,
   { columns, rows }: Pick<Table, 'columns' | 'rows'>,
 ): Promise<{ readonly summary: string; readonly notes: readonly string[] }> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder, 0o700);
   removeUnused(folder);
   const file = join(folder, `${tool}-${randomBytes(6).toString('hex')}.csv`);
   // Text from visitors may begin like a formula, and people open these files in spreadsheets.

@@ -12,6 +12,7 @@ export {
 } from './file-lock.ts';
 export { createLineReader, type LineReader, type LineReaderOptions } from './lines.ts';
 export {
+  makeFolder,
   makeOwnFolder,
   openOwnList,
   strangeCompanion,

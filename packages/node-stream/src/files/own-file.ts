@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { constants, lstatSync, type Stats, statSync } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, rm, unlink } from 'node:fs/promises';
+import { constants, existsSync, lstatSync, type Stats, statSync } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf } from '@call-attribution/core/errors';
 
@@ -79,12 +79,24 @@ export function strangeCompanion(path: string, endings: readonly string[]): stri
   return null;
 }
 
+/** Makes a folder and those above it. `recursive` of Node.js never ends where a folder that exists refuses with ENOENT, as /proc does. */
+export async function makeFolder(path: string, mode?: number): Promise<void> {
+  try {
+    await mkdir(path, mode);
+  } catch (error) {
+    if ((await stat(path).catch(() => null))?.isDirectory()) return;
+    if (codeOf(error) !== 'ENOENT' || existsSync(dirname(path))) throw error;
+    await makeFolder(dirname(path), mode);
+    await makeFolder(path, mode);
+  }
+}
+
 /**
  * Makes a folder that only this user may write to, unless it is there. Says what is wrong with one that is a link, belongs to another
  * user, or that others may write to; null when nothing is.
  */
 export async function makeOwnFolder(path: string): Promise<string | null> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeFolder(path, 0o700);
   const stats = await lstat(path);
   if (!stats.isDirectory()) return 'is a link to another place';
   if (process.geteuid === undefined) return null;

@@ -1,7 +1,8 @@
-import { lstat, mkdir, readdir, readFile } from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigurationError, codeOf } from '@call-attribution/core/errors';
 import { lockFile } from '../files/file-lock.ts';
+import { makeFolder } from '../files/own-file.ts';
 import { writeWholeFile } from '../files/whole-file.ts';
 
 /** Where files go: a folder, or a bucket. Names have slashes. */
@@ -20,7 +21,7 @@ export interface MonthTarget {
 export function monthFolder(root: string): MonthTarget {
   const at = (name: string): string => join(root, ...name.split('/'));
   const make = async (folder: string): Promise<void> => {
-    await mkdir(at(folder), { recursive: true });
+    await makeFolder(at(folder));
     if ((await lstat(at(folder))).isDirectory()) return;
     throw new ConfigurationError(
       'invalid_option',
