@@ -82,15 +82,15 @@ function aboutOf(job: PlannedJob, found: readonly string[]): AccountFiles {
     name.endsWith(receiptEnding) ? name.slice(0, -receiptEnding.length) : name,
   );
   const names = [...new Set(plain)].filter((name) => monthIn(name) !== null).sort();
-  const held = new Set(names.map(monthIn));
-  const [first] = [...held].sort();
+  const held = names.flatMap((name) => monthIn(name) ?? []);
+  const [first = ''] = held;
   // Up to the last one that is there, or that the job ends with: the month of today may still come.
   const end = job.until === null ? null : formatNaive(parseNaive(job.until) - 1000).slice(0, 7);
-  const last = end ?? [...held].sort().at(-1) ?? '';
+  const last = end ?? held.at(-1) ?? '';
   const missing: string[] = [];
-  for (let month = job.from?.slice(0, 7) ?? first ?? ''; month !== '' && month <= last; month = after(month))
-    if (!held.has(month)) missing.push(month);
-  return { names, missing: first === undefined ? [] : missing };
+  for (let month = job.from?.slice(0, 7) ?? first; month !== '' && month <= last; month = after(month))
+    if (!held.includes(month)) missing.push(month);
+  return { names, missing: first === '' ? [] : missing };
 }
 
 const after = (month: string): string =>

@@ -162,7 +162,7 @@ export async function exportMonths(
         receipt?.verdict?.proof === 'whole' &&
         writtenAt >= parseNaive(beginOf(after(month))) + settle;
       const isKept = isComplete && receipt?.filter === filter && (isSettled || writtenAt >= since);
-      if (isKept && receipt !== null) {
+      if (isKept) {
         files.set(month, fileIn(month, fileOf(month), receipt, true));
       } else {
         const written = await writeMonth(from, target, fileOf(month), {
