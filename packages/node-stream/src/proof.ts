@@ -173,8 +173,8 @@ export function add<P extends Position>(list: Stretches<P>, stretch: Stretch<P>)
   return [...parts, stretch].sort(byBegin);
 }
 
-/** The parts of a period that no stretch covers, in order. */
-export function missing<P extends Position>(list: Stretches<P>, period: Span<P>): Span<P>[] {
+/** The parts of a period that none of these ranges covers, in order. */
+export function missing<P extends Position>(list: readonly Span<P>[], period: Span<P>): Span<P>[] {
   const gaps: Span<P>[] = [];
   let rest: Span<P> | null = period;
   for (const stretch of list) {

@@ -139,7 +139,7 @@ export class SyncRun {
     let ranges = inOrder(due, part, this.#options);
     if (part.paged !== null) {
       const { pages: _, ...paged } = part.paged;
-      ranges = [paged, ...ranges.flatMap((range) => missing([stretchOf(paged)], range))];
+      ranges = [paged, ...ranges.flatMap((range) => missing([paged], range))];
     }
     // Where a range is not read from one end to the other, its total is asked for first.
     for (const span of due) {
@@ -322,13 +322,3 @@ export class SyncRun {
     return pass === 1 ? merged(again) : [];
   }
 }
-
-/** A range as if it was read. */
-const stretchOf = ({ from, to }: Span): Stretch => ({
-  ...{ from, to },
-  is: 'proved',
-  counted: null,
-  shared: 0,
-  calls: 0,
-  at: null,
-});
