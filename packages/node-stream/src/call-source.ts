@@ -23,6 +23,10 @@ import { Misplaced } from './slices.ts';
 /** The part of core's client that a read uses. Any client with it will do. */
 export type PageClient = Pick<Client, 'version' | 'fetchPage'>;
 
+/** The URL of the API that a client asks; null when it does not tell. */
+export const addressOf = (client: PageClient): string | null =>
+  'baseUrl' in client && typeof client.baseUrl === 'string' ? client.baseUrl : null;
+
 /** What all requests of a read have in common. */
 export type RequestSettings = Pick<RequestOptions, 'timeout' | 'retry' | 'headers'>;
 

@@ -6,6 +6,7 @@ import { checkNames, checkRequestNames, checkWhole } from '@call-attribution/cor
 import { formatNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import {
+  addressOf,
   bytesOf,
   type CallQuery,
   CallSource,
@@ -132,7 +133,7 @@ class Stream<T> extends Readable {
     this.startsAt = reading.options.checkpoint;
     this.signal = reading.options.signal;
     this.verdict = reading.verdict;
-    const address = 'baseUrl' in client && typeof client.baseUrl === 'string' ? client.baseUrl : null;
+    const address = addressOf(client);
     this.facts = { address, version: client.version, filter: printFilter(query.filter), ...query.asked };
     if (this.signal !== null) addAbortSignal(this.signal, this);
   }

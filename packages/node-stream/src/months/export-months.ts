@@ -11,7 +11,7 @@ import {
   second,
 } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
-import { type CallQuery, callQuery, type PageClient, sliceFilter, zones } from '../call-source.ts';
+import { addressOf, type CallQuery, callQuery, type PageClient, sliceFilter, zones } from '../call-source.ts';
 import { toParquet } from '../encoders/parquet.ts';
 import { CheckpointError } from '../errors.ts';
 import { receiptPath } from '../files/whole-file.ts';
@@ -195,7 +195,7 @@ function sourceOfClient(
 ): MonthSource {
   return {
     version: client.version,
-    address: 'baseUrl' in client && typeof client.baseUrl === 'string' ? client.baseUrl : null,
+    address: addressOf(client),
     read(period, signal) {
       const calls = createCallStream(client, {
         filter: query.within(period),

@@ -1,4 +1,4 @@
-import type { Clock } from '@call-attribution/core';
+import { type Clock, systemClock } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkWhole } from '@call-attribution/core/options';
 import { type Duration, durationMillis, parseNaive } from '@call-attribution/core/time';
@@ -50,14 +50,12 @@ export interface SyncCallsOptions extends SyncOptions {
 /** The settings of a sync with their defaults, times in milliseconds. */
 export type SyncSettings = ReturnType<typeof syncSettings>;
 
-const machine: Pick<Clock, 'now'> = { now: () => Date.now() };
-
 /**
  * The settings of a sync with their defaults. In v2 no record says whether it is final (`ppc_status` is a field of v3), so all of them are
  * read again until they are old enough.
  */
 export function syncSettings(options: SyncOptions, version: 'v2' | 'v3') {
-  const { clock = machine, order = 'oldest', maxPages } = options;
+  const { clock = systemClock, order = 'oldest', maxPages } = options;
   const lookback = durationMillis(options.lookback ?? '3d', 'lookback');
   const settle = durationMillis(options.settle ?? '30d', 'settle');
   for (const time of [options.period, options.first].flatMap((each) => [each?.from, each?.to]))
