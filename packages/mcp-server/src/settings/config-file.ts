@@ -119,15 +119,14 @@ function stringsOf(
   const values = new Map<string, string>();
   const known = kind === 'file' ? [...namesOf.file, 'accounts', 'service'] : namesOf.account;
   for (const [name, value] of Object.entries(json)) {
+    if (namesOf[kind].includes(name)) {
+      if (typeof value === 'string') values.set(name, value);
+      else report(kind, `${at}: ${quoted(name)} must be a string`);
+      continue;
+    }
     const near = nearest(name, known);
-    if (!namesOf[kind].includes(name))
-      report(
-        kind,
-        `${at} has an unknown name ${quoted(name)}`,
-        near === undefined ? `known names: ${known.join(', ')}` : `did you mean ${quoted(near)}?`,
-      );
-    else if (typeof value !== 'string') report(kind, `${at}: ${quoted(name)} must be a string`);
-    else values.set(name, value);
+    const hint = near === undefined ? `known names: ${known.join(', ')}` : `did you mean ${quoted(near)}?`;
+    report(kind, `${at} has an unknown name ${quoted(name)}`, hint);
   }
   return values;
 }

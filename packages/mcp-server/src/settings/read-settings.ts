@@ -22,6 +22,7 @@ import {
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import {
   type ConfigFile,
+  type FileContent,
   type Report,
   readConfigFile,
   reference,
@@ -97,22 +98,42 @@ export interface SettingsSource {
  * if (problem) throw new Error(problem.message);
  */
 export function readSettings(source: SettingsSource = {}): Settings {
-  const { options = {}, nameOption = (name) => name, env = process.env, cwd = process.cwd() } = source;
+  return settingsIn(readFile(source), source);
+}
+
+/** The configuration file, which is read once for all accounts in it. */
+interface FileRead {
+  readonly content: FileContent | null;
+  readonly accounts: readonly ConfiguredAccount[];
+  readonly problems: readonly SettingProblem[];
+}
+
+function readFile(source: SettingsSource): FileRead {
+  const { nameOption = (name) => name, env = process.env, cwd = process.cwd() } = source;
   const { config, searchHome = true } = source;
-  const found: SettingProblem[] = [];
-  const report: Report = (place, message, hint) =>
-    void found.push({ place, message, ...(hint === undefined ? {} : { hint }) });
+  const problems: SettingProblem[] = [];
   const typed = config ? { path: config, from: nameOption('config') } : null;
   const named = typed ?? (env.CALLS_CONFIG ? { path: env.CALLS_CONFIG, from: 'CALLS_CONFIG' } : null);
   const content = readConfigFile(
     named && { ...named, path: resolve(cwd, named.path) },
     searchHome ? userConfigFile(env) : null,
-    report,
+    reportTo(problems),
   );
   const accounts = [...(content?.accounts ?? [])].map(([name, values]) => ({
     name,
     id: values.get('id') ?? name,
   }));
+  return { content, accounts, problems };
+}
+
+const reportTo =
+  (problems: SettingProblem[]): Report =>
+  (place, message, hint) =>
+    void problems.push({ place, message, ...(hint === undefined ? {} : { hint }) });
+
+function settingsIn({ content, accounts, problems }: FileRead, source: SettingsSource): Settings {
+  const { options = {}, nameOption = (name) => name, env = process.env, cwd = process.cwd() } = source;
+  const found = [...problems];
 
   const hasOwn = Object.values(secretSettings).some((variable) =>
     [variable, `${variable}_FILE`].some((name) => readVariable(env, name) !== null),
@@ -120,7 +141,7 @@ export function readSettings(source: SettingsSource = {}): Settings {
   const { account: name = hasOwn ? null : content?.values.get('default') } = source;
   const account = accounts.find((each) => each.name === name) ?? null;
   if (typeof name === 'string' && account === null)
-    reportUnknown(name, accounts, content?.file ?? null, report);
+    reportUnknown(name, accounts, content?.file ?? null, reportTo(found));
   const own: Values | undefined = account === null ? undefined : content?.accounts.get(account.name);
   const path = content?.file.path ?? '';
   const ofAccount = `account ${quoted(account?.name ?? '')} in ${path}`;
@@ -224,16 +245,17 @@ export function readAccounts(
   names: readonly string[] | 'all',
   source: Omit<SettingsSource, 'account'> = {},
 ): Settings[] {
-  const outside = readSettings({ ...source, account: null });
-  const all = outside.accounts.map(({ name }) => name);
+  const file = readFile(source);
+  const all = file.accounts.map(({ name }) => name);
   if (all.length === 0) {
+    const outside = settingsIn(file, { ...source, account: null });
     const [place, message, hint] = noAccounts(outside.file?.path ?? null);
     const problems = [...outside.problems, { place, message, hint }];
     return [{ ...outside, secret: () => null, problems }];
   }
   const owners = new Map<string, string>();
   return (names === 'all' ? all : [...new Set(names)]).map((name) => {
-    const settings = readSettings({ ...source, account: name });
+    const settings = settingsIn(file, { ...source, account: name });
     const and = (problem: SettingProblem): Settings => ({
       ...settings,
       problems: [...settings.problems, problem],
