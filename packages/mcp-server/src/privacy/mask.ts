@@ -74,10 +74,12 @@ export function createMask(
     const isNumber = callerKey(number) !== null;
     return `phone-${isNumber ? digits : digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}`;
   });
+  // One memory for all addresses: those of a visit are in several fields.
+  const judgePage = remembered((sent) => judged(pageAddress(sent)));
   const hidden = all.filter((spec) => spec.mask !== undefined && agentsSee(spec, reveal) !== 'shown');
   const readers = all
     .filter((spec) => spec.type !== 'null')
-    .map((spec) => [spec.name, readerOf(spec, agentsSee(spec, reveal), reveal, pseudonym)] as const);
+    .map((spec) => [spec.name, readerOf(spec, reveal, pseudonym, judgePage)] as const);
   return (call) => {
     const sent = call as unknown as Readonly<Record<string, unknown>>;
     let own: Own | undefined;
@@ -104,13 +106,28 @@ type Read = (
   isOwn: (looked: Looked) => boolean,
 ) => unknown;
 
+/** What stands for a text in any record, and what is looked at in it; null where nothing is. */
+interface Judged {
+  readonly text: string;
+  readonly safe: string;
+  readonly looked: Looked | null;
+}
+
+/** As it is shown, so that it can be asked for. */
+const judged = (text: string, isToken = false): Judged => ({
+  text,
+  safe: isToken ? text : scrub(text).replace(/[«»]/g, '"'),
+  looked: look(text),
+});
+
 /** Makes what reads one field. */
 function readerOf(
   spec: FieldSpec,
-  see: ReturnType<typeof agentsSee>,
   reveal: ReadonlySet<Reveal>,
   pseudonym: (number: string) => string,
+  judgePage: (sent: string) => Judged,
 ): Read {
+  const see = agentsSee(spec, reveal);
   if (see === 'hidden') return () => hiddenMark;
   if (see === 'pseudonym') return (value) => pseudonym(String(value).slice(0, 200));
   const isRevealed = spec.agents !== 'shown' || reveal.has('all') || reveal.has('text');
@@ -128,17 +145,14 @@ function readerOf(
       const text = cleanText(String(value).slice(0, longest));
       return token.test(text) || /^[\d\s()+.-]+$/.test(text) ? value : scrub(text);
     };
-  const isPage = pages.test(spec.name);
   const isCode = codes.test(spec.name);
   const known = new Set(spec.values?.map(String));
-  /** What stands for a text in any record, and what is looked at in it; null where nothing is. */
-  const judge = remembered((sent) => {
-    const text = isPage ? pageAddress(sent) : cleanText(sent);
+  const judgeText = (sent: string): Judged => {
+    const text = cleanText(sent);
     if (known.has(text)) return { text, safe: text, looked: null };
-    const isToken = isCode && /^[A-Za-z0-9_.]{1,100}$/.test(text);
-    // As it is shown, so that it can be asked for.
-    return { text, safe: isToken ? text : scrub(text).replace(/[«»]/g, '"'), looked: look(text) };
-  });
+    return judged(text, isCode && /^[A-Za-z0-9_.]{1,100}$/.test(text));
+  };
+  const judge = pages.test(spec.name) ? judgePage : remembered(judgeText);
   return (value, { dnis }, isOwn) => {
     const sent = String(value).slice(0, longest);
     // Ids are many, and mostly different.
