@@ -1,7 +1,7 @@
 import { type FieldSpec, fields, type Version } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
 import { type QuestionField, questionFields, touches } from '@call-attribution/questions';
-import { hiddenMark, isPseudonym, type MaskedCall } from './privacy/mask.ts';
+import { hiddenMark, isPseudonym, type MaskedCall, numberForm } from './privacy/mask.ts';
 import { cleanText, cutText, fence, quotable } from './privacy/text.ts';
 import { didYouMean, invalid } from './text/failures.ts';
 
@@ -167,4 +167,3 @@ export const showRecord = (call: MaskedCall, specs: readonly FieldSpec[], textLi
 const ownIds: ReadonlySet<string> = new Set(['sid', 'acct_id']);
 
 const numeric: ReadonlySet<string> = new Set(['decimal-string', 'integer-string', 'integer']);
-const numberForm = /^-?\d{1,15}(?:\.\d{1,3})?$/;

@@ -7,6 +7,7 @@ import { propertyOf } from '@call-attribution/core/errors';
 import { revealChoices } from '@call-attribution/core/fields';
 import { type Environment, readVariable } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl';
+import { formatCounted } from '@call-attribution/questions/chart';
 import { keysOf } from './auth.ts';
 import { type HttpOptions, serveHttp } from './http.ts';
 import { type McpChoices, mcpOptions } from './options.ts';
@@ -21,7 +22,6 @@ import {
 } from './settings/index.ts';
 import { serveStdio } from './stdio.ts';
 import { ToolError } from './text/failures.ts';
-import { counted } from './text/words.ts';
 
 /** An account with the settings that a program read for it. */
 export interface ServedAccount {
@@ -286,12 +286,12 @@ async function check(accounts: readonly ServedAccount[], io: ServeIo): Promise<n
     const client = await open();
     await attempt('Listing calls', async () => {
       const { total, source } = await client.countCalls();
-      return `the account has ${counted(total, 'call', 'calls')} (${source})`;
+      return `the account has ${formatCounted(total, 'call')} (${source})`;
     });
     if (settings.legacyBaseUrl === null) say(true, 'SMS numbers: not configured (CALLS_LEGACY_BASE_URL).');
     else
       await attempt('Listing SMS numbers', async () =>
-        counted((await client.listSmsNumbers()).length, 'number', 'numbers'),
+        formatCounted((await client.listSmsNumbers()).length, 'number'),
       );
     const zone = settings.timeZone?.value;
     say(

@@ -140,7 +140,7 @@ export function createServer(
       ...{ version: spoken, client: open, reveal, clock, budget, exportFolder, fields },
       source: new Source(chosen, clock.now),
       view: (call, specs, limit) => showRecord(mask(call as unknown as Call), specs, limit),
-      now: (zone = timeZone ?? machineZone()) => naiveAt(clock.now(), zone),
+      now: () => naiveAt(clock.now(), timeZone ?? machineZone()),
       ...(timeZone === undefined ? {} : { timeZone }),
     };
   };

@@ -219,12 +219,7 @@ export class Copy {
       unread: at < 0 ? null : (periods[at] ?? always),
       since: lastEnd(gaps[0] ?? []),
       isAll: copyVerdict(state)?.gaps.every(({ is }) => is !== 'unread') ?? false,
-      latest: hasNewest(state)
-        ? (state?.parts
-            .flatMap(({ latest }) => latest ?? [])
-            .sort()
-            .at(-1) ?? null)
-        : null,
+      latest: hasNewest(state) ? newestOf(state?.parts.map(({ latest }) => latest ?? null) ?? []) : null,
       isStale: periods.some(({ to }) => reaches(to)),
     };
   }
@@ -357,10 +352,12 @@ function gate() {
 /** Where the last of some gaps ends; null when it has no end, or there is none. */
 function lastEnd(gaps: readonly Period[]): string | null {
   if (gaps.some(({ to }) => to === null)) return null;
-  return (
-    gaps
-      .flatMap(({ to }) => to ?? [])
-      .sort()
-      .at(-1) ?? null
-  );
+  return newestOf(gaps.map(({ to }) => to));
 }
+
+/** The last of some times; null when there is none. */
+export const newestOf = (times: readonly (string | null)[]): string | null =>
+  times
+    .filter((time) => time !== null)
+    .sort()
+    .at(-1) ?? null;

@@ -13,11 +13,12 @@ import {
   type SelectionPlan,
   selectCalls,
 } from '@call-attribution/questions';
+import { formatCount } from '@call-attribution/questions/chart';
 import { everything } from '@call-attribution/store';
 import type { MaskedCall } from '../privacy/mask.ts';
 import { fence, quotable } from '../privacy/text.ts';
 import { apiError, noClient, ToolError } from '../text/failures.ts';
-import { count, farNotes, sentencesOf } from '../text/words.ts';
+import { farNotes, sentencesOf } from '../text/words.ts';
 import {
   accountOfCopy,
   always,
@@ -25,6 +26,7 @@ import {
   filterOf,
   type Held,
   type Loading,
+  newestOf,
   type Period,
   selectionIn,
   type Waiting,
@@ -75,10 +77,10 @@ export class NotLoaded extends Error {
   override readonly name = 'NotLoaded';
 
   constructor({ there, total, seconds }: Loading) {
-    const of = total === null ? '' : ` of ${count(total)}`;
+    const of = total === null ? '' : ` of ${formatCount(total)}`;
     const when = Math.min(600, Math.max(5, Math.ceil(seconds ?? 20)));
     super(
-      `INCOMPLETE: ${count(there)}${of} calls of the question are loaded, so it has no answer yet. Ask again in ${when} s.`,
+      `INCOMPLETE: ${formatCount(there)}${of} calls of the question are loaded, so it has no answer yet. Ask again in ${when} s.`,
     );
   }
 }
@@ -125,11 +127,7 @@ export class Source {
         );
     const [begin] = periods.flatMap(({ from }) => from ?? []).sort();
     const statuses = await Promise.all(ready.map((held) => this.#statusOf(held, begin ?? null, run)));
-    const last =
-      statuses
-        .flatMap((status) => status.last ?? [])
-        .sort()
-        .at(-1) ?? null;
+    const last = newestOf(statuses.map((status) => status.last));
     const answers = running.answers(statuses).map((answer): Answer => {
       const notes = farNotes(answer.notes, answer.period.to, last);
       return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
@@ -285,11 +283,6 @@ export class Source {
       const batches = store.columns(accountOfCopy, selection, running.needs.fields, run.signal);
       await running.addAll(batches, name);
     }
-    const newestOf = (times: readonly (string | null)[]): string | null =>
-      times
-        .flatMap((time) => time ?? [])
-        .sort()
-        .at(-1) ?? null;
     return {
       ...originOf(ready, failed),
       answers: running.answers(),
@@ -318,8 +311,8 @@ export class Source {
         after: to === null ? null : await at({ from: to, to: null }, false),
       };
     });
-    const times = (side: 'before' | 'after') => found.flatMap((each) => each[side] ?? []).sort();
-    return { before: times('before').at(-1) ?? null, after: times('after')[0] ?? null };
+    const [after = null] = found.flatMap((each) => each.after ?? []).sort();
+    return { before: newestOf(found.map(({ before }) => before)), after };
   }
 
   /** What is known of an account: where its calls end, and where they begin if a period begins before that. */

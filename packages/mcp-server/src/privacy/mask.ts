@@ -44,7 +44,8 @@ const longest = 2000;
 
 const token = /^[A-Za-z0-9_.:~+=-]{1,200}$/;
 const idGroups = /^\d+(?:[.:_-]\d+)+$/;
-const numberForm = /^-?\d{1,15}(?:\.\d{1,3})?$/;
+/** A number as records have it. */
+export const numberForm: RegExp = /^-?\d{1,15}(?:\.\d{1,3})?$/;
 
 /** What must not show up in other fields of a record. */
 interface Own {

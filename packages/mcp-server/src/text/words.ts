@@ -1,18 +1,9 @@
 import type { FieldSpec, Version } from '@call-attribution/core';
 import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { Note } from '@call-attribution/questions';
+import { formatCount } from '@call-attribution/questions/chart';
 import { agentsSee, hiddenMark, type Reveal } from '../privacy/mask.ts';
 import { fenceNote } from '../privacy/text.ts';
-
-/** A whole number with separators between thousands. */
-export function count(value: number): string {
-  return String(value).replace(/\B(?=(?:\d{3})+$)/g, ',');
-}
-
-/** A count with its noun: `1 call`, `1,234 calls`. */
-export function counted(value: number, one: string, many: string): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
-}
 
 /** What the server says about itself at connection. Hosts pass it on to the model. */
 export function instructions(
@@ -122,17 +113,17 @@ export function scopeSentence(
   { from, to, kind, version, isNarrowed }: Scope,
   { extensionsLeftOut, asOf }: { readonly extensionsLeftOut: number | null; readonly asOf: string },
 ): string {
-  const noun = `${count(total)} ${adjectives[kind]}${total === 1 ? 'call' : 'calls'}`;
+  const noun = `${formatCount(total)} ${adjectives[kind]}${total === 1 ? 'call' : 'calls'}`;
   const both = kind === 'all' && version === 'v3' ? ', call extensions included' : '';
   const left = kind !== 'website' || version === 'v2' ? '' : leftOut(extensionsLeftOut);
-  return `${noun}${isNarrowed ? ' match' : ''} ${periodText(from, to)}${both}${left}${asOf === '' ? '' : `, as of ${minuteOf(asOf)}`}.`;
+  return `${noun}${isNarrowed ? ' match' : ''} ${periodText(from, to)}${both}${left}, as of ${minuteOf(asOf)}.`;
 }
 
 function leftOut(extensions: number | null): string {
   if (extensions === null) return ' (call extensions left out; calls="all" adds them)';
   return extensions === 0
     ? ''
-    : ` (${count(extensions)} through call extensions left out; calls="all" adds them)`;
+    : ` (${formatCount(extensions)} through call extensions left out; calls="all" adds them)`;
 }
 
 /** An instant, as short as an answer needs it. */

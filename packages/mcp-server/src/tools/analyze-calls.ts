@@ -1,7 +1,7 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import { type Answer, type AnswerValue, planQuestion, type Question } from '@call-attribution/questions';
-import { covered, partOfBucket } from '@call-attribution/questions/chart';
+import { covered, formatCount, formatCounted, partOfBucket } from '@call-attribution/questions/chart';
 import { measureForms } from '@call-attribution/questions/measures';
 import * as z from 'zod';
 import { appMeta } from '../app/app.ts';
@@ -16,8 +16,6 @@ import {
 } from '../fields.ts';
 import { invalid, invalidQuestion } from '../text/failures.ts';
 import {
-  count,
-  counted,
   fieldNotes,
   isSaidElsewhere,
   periodText,
@@ -104,9 +102,9 @@ export const analyzeCalls = tool({
       throw invalidQuestion('explain says what changed between two periods: add compare="previous".');
 
     const notes = [...chosen.notes];
-    if (calls === 0) notes.push(...(await explainZero(chosen, { without }, source, context)));
+    if (calls === 0) notes.push(...(await explainZero(chosen, { without }, context)));
     else if (compared !== null && without.length === 0 && !total.calls_before)
-      notes.push(...(await explainEmptyBefore(chosen.selection, compared, source, context)));
+      notes.push(...(await explainEmptyBefore(chosen.selection, compared, context)));
     notes.push(
       ...sentencesOf(answer.leftOut.filter(({ code }) => !saidElsewhere.has(code))),
       ...sentencesOf(answer.notes.filter((note) => !isSaidElsewhere(note))),
@@ -124,7 +122,7 @@ export const analyzeCalls = tool({
     const said = [
       ...(incomplete === '' ? [] : [incomplete]),
       scopeSentence(calls, chosen.scope, { extensionsLeftOut: extensions.leftOut, asOf }),
-      ...(isExplained ? [`${count(Number(total.calls_before ?? 0))} ${before}.`] : []),
+      ...(isExplained ? [`${formatCount(Number(total.calls_before ?? 0))} ${before}.`] : []),
       ...(compared !== null && !isExplained ? [`Compared with the time ${before}.`] : []),
     ].join(' ');
     const budget = folder === null ? context.budget : Number.POSITIVE_INFINITY;
@@ -203,22 +201,20 @@ function cellOf(value: AnswerValue, spec?: FieldSpec): Cell {
 
 /** Says how many groups there are and what the hidden ones hold. */
 function groupsSentence({ groups, rows, calls, columns, leftOut }: Answer, shown: number): string {
-  const total = counted(groups, 'group', 'groups');
+  const total = formatCounted(groups, 'group');
   if (shown === groups) return `${total}, all shown.`;
   const left = (code: string): number => leftOut.find((each) => each.code === code)?.count ?? 0;
   const [having, topPer] = [left('having'), left('top_per')];
   const met = groups - having - topPer;
   const meets = groups - having === 1 ? 'meets' : 'meet';
   const parts = [
-    ...(having > 0 ? [`${count(groups - having)} ${meets} having`] : []),
-    ...(topPer > 0 ? [`top_per leaves out ${count(topPer)}`] : []),
-    ...(shown < met ? [`the first ${count(shown)} are shown`] : []),
+    ...(having > 0 ? [`${formatCount(groups - having)} ${meets} having`] : []),
+    ...(topPer > 0 ? [`top_per leaves out ${formatCount(topPer)}`] : []),
+    ...(shown < met ? [`the first ${formatCount(shown)} are shown`] : []),
   ];
   if (calls > 0 && columns.some((column) => column.name === 'calls')) {
     const others = rows.slice(0, shown).reduce((rest, row) => rest - Number(row.calls ?? 0), calls);
-    parts.push(
-      `the others have ${counted(others, 'call', 'calls')} (${Math.round((others / calls) * 100)}%)`,
-    );
+    parts.push(`the others have ${formatCounted(others, 'call')} (${Math.round((others / calls) * 100)}%)`);
   }
   let more = '';
   if (shown < rows.length) more = ' More do not fit: narrow the question.';
@@ -315,7 +311,7 @@ async function changeOf(question: Question, said: string, notes: readonly string
     const { calls: all, calls_before: allBefore } = answers[0]?.total ?? {};
     const whole = Number(all ?? 0) - Number(allBefore ?? 0);
     const part = whole === 0 ? '' : ` (${Math.round((change / whole) * 100)}% of the whole change)`;
-    largest = `The largest change: ${by} ${value ?? '(none)'}, from ${count(before)} to ${count(calls)}${part}.`;
+    largest = `The largest change: ${by} ${value ?? '(none)'}, from ${formatCount(before)} to ${formatCount(calls)}${part}.`;
   }
   const columns = ['by', 'value', 'calls', 'calls_before', 'calls_change'];
   const kinds = ['group', 'group', 'measure', 'before', 'change'];

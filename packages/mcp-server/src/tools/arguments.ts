@@ -1,4 +1,4 @@
-import type { FieldSpec, Version } from '@call-attribution/core';
+import type { Clock, FieldSpec, Version } from '@call-attribution/core';
 import { findProblem } from '@call-attribution/core/settings';
 import { formatNaive } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
@@ -101,8 +101,7 @@ interface SelectionContext {
   readonly fields: readonly FieldSpec[];
   readonly reveal: ReadonlySet<Reveal>;
   readonly timeZone?: string;
-  /** The naive time of now, in the zone of the account. */
-  now(zone?: string): number;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** A selection, and what to say about it. */
@@ -124,7 +123,7 @@ export function choose(
   const { calls, where, time_zone: inZone, caller } = args;
   const { version, timeZone } = context;
   if (inZone !== undefined) checkZone('time_zone', inZone);
-  const clock = { now: context.now('UTC'), timeZone: inZone ?? timeZone };
+  const clock = { now: context.clock.now(), timeZone: inZone ?? timeZone };
   const said = readPeriod({ period: args.period, from: args.from, to: args.to }, clock);
   const from = said.from === null ? null : formatNaive(said.from);
   const to = said.to === null ? null : formatNaive(said.to);

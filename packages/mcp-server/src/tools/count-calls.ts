@@ -1,7 +1,8 @@
 import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { CallSelection, Condition } from '@call-attribution/questions';
+import { formatCount } from '@call-attribution/questions/chart';
 import * as z from 'zod';
-import { count, scopeSentence, withoutSentence } from '../text/words.ts';
+import { scopeSentence, withoutSentence } from '../text/words.ts';
 import { type Chosen, choose, selectionShape } from './arguments.ts';
 import { explainZero } from './explain-zero.ts';
 import { tableOutput, tool } from './tool.ts';
@@ -19,7 +20,7 @@ export const countCalls = tool({
     const chosen = choose(args, context);
     const counted = await source.count(chosen.selection, context);
     const { total, without } = counted;
-    const zero = total === 0 ? await explainZero(chosen, counted, source, context) : [];
+    const zero = total === 0 ? await explainZero(chosen, counted, context) : [];
     const notes = [...chosen.notes, ...zero, ...counted.notes];
     const summary = [withoutSentence(without), scopeSentence(total, chosen.scope, counted)].filter(
       (text) => text !== '',
@@ -32,8 +33,9 @@ export const countCalls = tool({
       others.push({ what, total: (await source.count(selection, context)).total });
     const same = others.filter((other) => other.total === expected).map(({ what }) => what);
     if (expected === total) summary.push('That is the number expected.');
-    else if (same.length > 0) summary.push(`${count(expected)} is the number of ${same.join('; or ')}.`);
-    else summary.push(`None of the usual differences gives ${count(expected)}.`);
+    else if (same.length > 0)
+      summary.push(`${formatCount(expected)} is the number of ${same.join('; or ')}.`);
+    else summary.push(`None of the usual differences gives ${expected.toLocaleString('en')}.`);
     return {
       summary: summary.join(' '),
       ...result,

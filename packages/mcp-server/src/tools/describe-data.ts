@@ -1,6 +1,7 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { day, formatNaive } from '@call-attribution/core/time';
 import { type AnswerValue, machineZone, type QuestionField } from '@call-attribution/questions';
+import { formatCount } from '@call-attribution/questions/chart';
 import * as z from 'zod';
 import {
   type Cell,
@@ -15,7 +16,7 @@ import {
   toName,
 } from '../fields.ts';
 import { agentsSee } from '../privacy/mask.ts';
-import { count, fieldNotes, minuteOf, withoutSentence } from '../text/words.ts';
+import { fieldNotes, minuteOf, withoutSentence } from '../text/words.ts';
 import { countThatFits } from './table.ts';
 import { type ToolContext, tableOutput, tool } from './tool.ts';
 
@@ -92,14 +93,16 @@ export const describeData = tool({
     const incomplete = origin.without.length === 0 ? '' : `${withoutSentence(origin.without)} `;
     const last = origin.last === null ? '' : `, the last ${origin.last}`;
     const basis =
-      since === null ? 'all calls' : `the ${count(answers[0]?.calls ?? 0)} calls since ${since.slice(0, 10)}`;
+      since === null
+        ? 'all calls'
+        : `the ${formatCount(answers[0]?.calls ?? 0)} calls since ${since.slice(0, 10)}`;
     const today = formatNaive(context.now()).slice(0, 10);
     const zone =
       context.timeZone === undefined
         ? `${machineZone()}; the time zone of the calls is unknown`
         : `${context.timeZone}, the time zone of the calls`;
     return {
-      summary: `${incomplete}${count(total)} calls${last}, call extensions included; as of ${minuteOf(origin.asOf)}. Today is ${today} in ${zone}. Shares and values: ${basis}. ${missing}`,
+      summary: `${incomplete}${formatCount(total)} calls${last}, call extensions included; as of ${minuteOf(origin.asOf)}. Today is ${today} in ${zone}. Shares and values: ${basis}. ${missing}`,
       columns,
       rows: shown,
       ...(fields === undefined && others.length > 0 ? { more_fields: others } : {}),
@@ -144,12 +147,7 @@ function askedFor(names: readonly string[], { fields, version }: ToolContext): A
   };
 }
 
-function meaningOf({
-  meaning,
-  values,
-  valueMeanings,
-  otherNames,
-}: ReturnType<typeof fieldsOf>[number]): string {
+function meaningOf({ meaning, values, valueMeanings, otherNames }: FieldSpec): string {
   const codes = valueMeanings?.map((text, i) => `${values?.[i]} ${text}`).join(', ');
   const names = otherNames === undefined ? '' : ` Also: ${otherNames.join(', ')}.`;
   return `${meaning}${codes === undefined ? '' : ` ${codes}.`}${names}`;

@@ -1,12 +1,13 @@
 import { fields } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { type CallSelection, fieldsOf } from '@call-attribution/questions';
+import { formatCount } from '@call-attribution/questions/chart';
 import type { Period } from '../copy/copy.ts';
-import type { Origin, Source } from '../copy/source.ts';
+import type { Origin } from '../copy/source.ts';
 import { findField, showValue } from '../fields.ts';
 import { agentsSee } from '../privacy/mask.ts';
 import { ToolError } from '../text/failures.ts';
-import { count, periodText } from '../text/words.ts';
+import { periodText } from '../text/words.ts';
 import type { Chosen } from './arguments.ts';
 import type { ToolContext } from './tool.ts';
 
@@ -17,11 +18,10 @@ import type { ToolContext } from './tool.ts';
 export async function explainZero(
   { selection, period }: Chosen,
   { without }: Pick<Origin, 'without'>,
-  source: Source,
   run: ToolContext,
 ): Promise<readonly string[]> {
   if (without.length > 0) return [];
-  return reasons(() => whyNothing(selection, period, source, run), run);
+  return reasons(() => whyNothing(selection, period, run), run);
 }
 
 /** Reasons, or none when they cannot be found out. */
@@ -41,37 +41,34 @@ async function reasons(
 async function whyNothing(
   selection: CallSelection,
   period: Period,
-  source: Source,
   run: ToolContext,
 ): Promise<readonly string[]> {
   if (selection.where !== undefined) {
     const { where: _, ...rest } = selection;
-    const { total, extensionsLeftOut } = await source.count(rest, run);
+    const { total, extensionsLeftOut } = await run.source.count(rest, run);
     if (total > 0)
       return [
-        `Without the condition it would be ${count(total)}: no call meets it.`,
-        ...(await visitorValues(selection, source, run)),
+        `Without the condition it would be ${formatCount(total)}: no call meets it.`,
+        ...(await visitorValues(selection, run)),
       ];
     if (extensionsLeftOut) return [extensionsOnly(extensionsLeftOut)];
   }
-  return emptyPeriod(selection, period, source, run);
+  return emptyPeriod(selection, period, run);
 }
 
 /** The same of the period that an answer is compared with. */
 export async function explainEmptyBefore(
   selection: CallSelection,
   period: Period,
-  source: Source,
   run: ToolContext,
 ): Promise<readonly string[]> {
-  const found = await reasons(() => emptyPeriod(selection, period, source, run), run);
+  const found = await reasons(() => emptyPeriod(selection, period, run), run);
   return found.map((note) => `Compared with nothing: ${note}`);
 }
 
 /** What fields hold that visitors write: a question itself does not say it, because it may be asked of records that are not masked. */
 async function visitorValues(
   { where, ...rest }: CallSelection,
-  source: Source,
   run: ToolContext,
 ): Promise<readonly string[]> {
   if (typeof where !== 'object') return [];
@@ -81,10 +78,10 @@ async function visitorValues(
     compared.filter((spec) => spec.visitorText && agentsSee(spec, run.reveal) === 'shown'),
   )) {
     const question = { ...rest, groupBy: [spec.name], measures: ['calls'], order: 'calls desc', limit: 4 };
-    const { answers } = await source.analyze([question], run);
+    const { answers } = await run.source.analyze([question], run);
     const values = (answers[0]?.rows ?? []).flatMap((row) => {
       const value = showValue(spec, row[spec.name], 60);
-      return value === null ? [] : [`${value} (${count(Number(row.calls))})`];
+      return value === null ? [] : [`${value} (${formatCount(Number(row.calls))})`];
     });
     if (values.length > 0) notes.push(`${spec.name} is most often ${values.slice(0, 3).join(', ')}.`);
   }
@@ -94,17 +91,16 @@ async function visitorValues(
 async function emptyPeriod(
   selection: CallSelection,
   period: Period,
-  source: Source,
   run: ToolContext,
 ): Promise<readonly string[]> {
   const { where: _, calls, ...rest } = selection;
-  const { total } = await source.count({ ...rest, ...ends(period), calls: 'all' }, run);
+  const { total } = await run.source.count({ ...rest, ...ends(period), calls: 'all' }, run);
   if (total > 0) {
     if (calls === 'all') return [];
     if (calls === 'website') return [extensionsOnly(total)];
-    return [`All ${count(total)} calls of the period came from a website.`];
+    return [`All ${formatCount(total)} calls of the period came from a website.`];
   }
-  const { before, after } = await source.around(period, run);
+  const { before, after } = await run.source.around(period, run);
   const said = [
     ...(before === null ? [] : [`the last call before it is from ${before}`]),
     ...(after === null ? [] : [`the first one after it is from ${after}`]),
@@ -115,7 +111,7 @@ async function emptyPeriod(
 }
 
 const extensionsOnly = (total: number): string =>
-  `The period has ${count(total)} calls, all through call extensions; calls="all" counts them.`;
+  `The period has ${formatCount(total)} calls, all through call extensions; calls="all" counts them.`;
 
 const ends = ({ from, to }: Period) => ({
   from: from ?? undefined,

@@ -1,6 +1,7 @@
+import { formatCount, formatCounted } from '@call-attribution/questions/chart';
 import * as z from 'zod';
 import { fieldGroups, selectFields, showRecord } from '../fields.ts';
-import { count, counted, fieldNotes, scopeSentence, tableNotes, withoutSentence } from '../text/words.ts';
+import { fieldNotes, scopeSentence, tableNotes, withoutSentence } from '../text/words.ts';
 import { choose, selectionShape } from './arguments.ts';
 import { explainZero } from './explain-zero.ts';
 import { estimateTokens, makeTable, readCursor, writeCursor } from './table.ts';
@@ -53,7 +54,7 @@ export const listCalls = tool({
     const total = page.total ?? undefined;
     const nearest =
       total === 0 && chosen.scope.isNarrowed ? (await source.count(chosen.selection, context)).notes : [];
-    const zero = total === 0 ? await explainZero(chosen, page, source, context) : [];
+    const zero = total === 0 ? await explainZero(chosen, page, context) : [];
     const isChanged = position.total !== null && total !== undefined && position.total !== total;
     const notes = [
       ...chosen.notes,
@@ -118,20 +119,18 @@ function listSummary({ shown, first, total, cursor }: ListFacts): string {
   if (shown === 0) {
     return total === undefined || total === 0
       ? 'No calls match.'
-      : `No rows here: the list has ${calls(total)} and ends before this page.`;
+      : `No rows here: the list has ${formatCounted(total, 'call')} and ends before this page.`;
   }
   const of =
     total === undefined
       ? ' of the newest calls (older ones are still loaded, so nobody knows how many there are)'
       : '';
-  const rows = `Rows ${count(first)}-${count(first + shown - 1)}${of}`;
+  const rows = `Rows ${formatCount(first)}-${formatCount(first + shown - 1)}${of}`;
   if (cursor === undefined) return `${rows}; these are the last.`;
   return `${rows}; more with cursor=${cursor}`;
 }
 
 /** Says that the list changed between two pages. */
 function changedNote(before: number, now: number): string {
-  return `The list changed while paging (${calls(before)} before, ${count(now)} now): rows may be repeated or missing. Start again for an exact list.`;
+  return `The list changed while paging (${formatCounted(before, 'call')} before, ${formatCount(now)} now): rows may be repeated or missing. Start again for an exact list.`;
 }
-
-const calls = (value: number): string => counted(value, 'call', 'calls');

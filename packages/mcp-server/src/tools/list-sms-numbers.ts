@@ -1,6 +1,7 @@
+import { formatCount, formatCounted } from '@call-attribution/questions/chart';
 import * as z from 'zod';
 import { cleanText, cutText, pageAddress, scrub } from '../privacy/text.ts';
-import { count, counted, withoutSentence } from '../text/words.ts';
+import { withoutSentence } from '../text/words.ts';
 import { countThatFits } from './table.ts';
 import { tableOutput, tool } from './tool.ts';
 
@@ -26,13 +27,15 @@ export const listSmsNumbers = tool({
     ]);
     const shown = rows.slice(0, countThatFits(rows, columns, budget - 150));
     const enabled = numbers.filter(({ smsEnabled }) => smsEnabled === true).length;
-    let which = `${count(enabled)} of which ${enabled === 1 ? 'takes' : 'take'}`;
+    let which = `${formatCount(enabled)} of which ${enabled === 1 ? 'takes' : 'take'}`;
     if (enabled === rows.length) which = rows.length === 1 ? 'which takes' : 'all of which take';
     const summary = [
       withoutSentence(failed.map(({ account }) => account)),
       ...failed.map(({ error }) => error.line),
-      `${counted(rows.length, 'number', 'numbers')}, ${which} text messages.`,
-      shown.length < rows.length ? `The first ${count(shown.length)} are shown; calls sms lists all.` : '',
+      `${formatCounted(rows.length, 'number')}, ${which} text messages.`,
+      shown.length < rows.length
+        ? `The first ${formatCount(shown.length)} are shown; calls sms lists all.`
+        : '',
     ];
     return {
       summary: summary.filter((text) => text !== '').join(' '),

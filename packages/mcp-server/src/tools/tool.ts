@@ -55,8 +55,8 @@ export interface ToolContext extends CustomToolContext {
   readonly budget: number;
   /** The current time in milliseconds since 1970. */
   readonly clock: Pick<Clock, 'now'>;
-  /** The naive time of now, in a zone, by default that of the account or else UTC. */
-  now(zone?: string): number;
+  /** The naive time of now, in the zone of the account or else in that of this machine. */
+  now(): number;
 }
 
 /** A tool as hosts and agents see it. */
