@@ -59,25 +59,18 @@ function changesPerDay({ changesPerDay, compared, period, measures, now }: ReadQ
 
 const mostDays = 10;
 
-/** The days without any call among the groups, as far as calls are known. */
-function emptyDays({ groups, settings }: ReadQuestion, counted: Counted): string[] {
+/** The days without any call among the groups, from the first call that is known to the last. */
+function emptyDays({ groups, settings }: ReadQuestion, counted: Counted, first = '', last = ''): string[] {
   const at = groups.findIndex(({ name }) => name === 'day');
   const field = groups[at];
   if (field === undefined || counted.total.now[0] === 0) return [];
-  const known = counted.accounts.filter(({ calls }) => calls > 0);
-  const first = known.flatMap((status) => status.first?.slice(0, 10) ?? []).sort()[0] ?? '';
-  const last =
-    known
-      .flatMap((status) => status.last?.slice(0, 10) ?? [])
-      .sort()
-      .at(-1) ?? '';
   const days = new Map<string, number>();
   for (const { key, now } of counted.groups) {
     const date = groupValue(field, key[at] ?? null, settings);
     if (typeof date === 'string') days.set(date, (days.get(date) ?? 0) + (now?.[0] ?? 0));
   }
   const empty = [...days].flatMap(([date, calls]) =>
-    calls === 0 && date >= first && date <= last ? [date] : [],
+    calls === 0 && date >= first.slice(0, 10) && date <= last.slice(0, 10) ? [date] : [],
   );
   if (empty.length === 0) return [];
   const named = empty.sort().slice(0, mostDays);
@@ -113,13 +106,13 @@ export function notesOf(
     );
   say('missing_field', ...missingFields(plan, counted));
   say('empty_and_missing', ...emptyAndMissing(plan, rows));
-  say('empty_days', ...emptyDays(plan, counted));
   const known = counted.accounts.filter(({ calls }) => calls > 0);
   const [first] = known.flatMap((status) => status.first ?? []).sort();
   const last = known
     .flatMap((status) => status.last ?? [])
     .sort()
     .at(-1);
+  say('empty_days', ...emptyDays(plan, counted, first, last));
   const begin = [answer.period.from, plan.compared && formatNaive(plan.compared.from)]
     .filter((time) => time !== null)
     .sort()[0];

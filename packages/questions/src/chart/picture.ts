@@ -1,6 +1,7 @@
 import { shownValue } from '../answer/left-out.ts';
+import { weekdays } from '../fields/calendar.ts';
 import type { AnswerValue } from '../question/answer.ts';
-import { longTime, partOfBucket, type Stretch, shortTime, weekdays } from './time.ts';
+import { longTime, partOfBucket, type Stretch, shortTime } from './time.ts';
 import { columnTitle, formatCounted, formatValue, type ShownColumn } from './words.ts';
 
 /** What a chart is drawn of: an answer, or as much of one as there is. */

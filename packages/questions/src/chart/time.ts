@@ -1,10 +1,7 @@
-import { isBucket } from '../fields/calendar.ts';
+import { day } from '@call-attribution/core/time';
+import { isBucket, weekdays } from '../fields/calendar.ts';
 
-const day = 86_400_000;
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
-
-/** The days of a week as answers have them. Not those of the fields, which would bring their whole table into a browser. */
-export const weekdays: readonly string[] = 'Mon Tue Wed Thu Fri Sat Sun'.split(' ');
 
 /** A stretch of naive time, half-open, as an answer has it. An open end is null. */
 export interface Stretch {

@@ -11,7 +11,7 @@ import { QuestionCount } from './count.ts';
 import { usualMemory } from './memory.ts';
 import { type Calls, isColumns, Records } from './records.ts';
 import { neededFields } from './sequences.ts';
-import { zoneShift } from './zone-shift.ts';
+import { shiftOf } from './zone-shift.ts';
 
 /** What a question is answered with. */
 export interface AnswerOptions {
@@ -63,7 +63,7 @@ export interface QuestionNeeds {
 export class RunningAnswers {
   /** What the questions need of the calls. */
   readonly needs: QuestionNeeds;
-  readonly #all: readonly { readonly plan: ReadQuestion; readonly count: QuestionCount }[];
+  readonly #all: readonly QuestionCount[];
   /** Questions in one zone look at calls together. */
   readonly #zones: readonly { readonly batch: Batch; readonly counts: readonly QuestionCount[] }[];
   readonly #callers = new Numbering();
@@ -76,16 +76,15 @@ export class RunningAnswers {
     this.#signal = questions.find((question) => question.signal !== undefined)?.signal;
     this.#all = questions.map((question) => {
       checkQuestion(question);
-      const plan = readQuestion(question, { now });
-      return { plan, count: new QuestionCount(plan, memory) };
+      return new QuestionCount(readQuestion(question, { now }), memory);
     });
     this.needs = needsOf(this.#all.map(({ plan }) => plan));
     const { fields } = this.needs;
     const numbers = fields.includes('ani') ? this.#callers : null;
     const zones = new Map<string, { batch: Batch; counts: QuestionCount[] }>();
-    for (const { plan, count } of this.#all) {
-      const zone = JSON.stringify(plan.zones);
-      const own = zones.get(zone) ?? { batch: new Batch(shiftOf(plan), numbers), counts: [] };
+    for (const count of this.#all) {
+      const zone = JSON.stringify(count.plan.zones);
+      const own = zones.get(zone) ?? { batch: new Batch(shiftOf(count.plan), numbers), counts: [] };
       zones.set(zone, own);
       own.counts.push(count);
     }
@@ -132,8 +131,8 @@ export class RunningAnswers {
     this.#records.flush();
     other.#records.flush();
     const callerOf = Int32Array.from(other.#callers.keys, (key) => this.#callers.of(key));
-    for (const [i, { count }] of this.#all.entries()) {
-      const theirs = other.#all[i]?.count;
+    for (const [i, count] of this.#all.entries()) {
+      const theirs = other.#all[i];
       if (theirs !== undefined) count.merge(theirs, callerOf);
     }
   }
@@ -144,7 +143,7 @@ export class RunningAnswers {
    */
   answers(accounts?: readonly AccountStatus[]): Answer[] {
     this.#records.flush();
-    return this.#all.map(({ plan, count }) => finishAnswer(plan, count.counted(accounts, shiftOf(plan))));
+    return this.#all.map((count) => finishAnswer(count.plan, count.counted(accounts)));
   }
 }
 
@@ -159,12 +158,6 @@ export class RunningAnswers {
  */
 export const createAnswers = (questions: readonly Question[], options: AnswerOptions = {}): RunningAnswers =>
   new RunningAnswers(questions, options);
-
-/** How times are moved into the zone of an answer. */
-export function shiftOf({ zones }: Pick<ReadQuestion, 'zones'>): Batch['shift'] {
-  const { timeZone, inZone } = zones;
-  return timeZone === null || inZone === null ? null : zoneShift(timeZone, inZone);
-}
 
 function needsOf(plans: readonly ReadQuestion[]): QuestionNeeds {
   const fields = [...new Set(plans.flatMap(neededFields))];

@@ -12,6 +12,7 @@ import type { ReadQuestion, ReadSelection } from '../question/plan.ts';
 import { Memory } from './memory.ts';
 import { GroupTable, readerIn } from './parts.ts';
 import { KeptCalls } from './sequences.ts';
+import { shiftOf } from './zone-shift.ts';
 
 /** What was seen of an account; times are naive milliseconds. */
 interface SeenAccount {
@@ -31,7 +32,7 @@ interface Unmet {
 
 /** Counts calls for one question. */
 export class QuestionCount {
-  readonly #plan: ReadQuestion;
+  readonly plan: ReadQuestion;
   readonly #bytes: number;
   readonly #judges: readonly Judge<Batch>[];
   readonly #now: GroupTable;
@@ -46,7 +47,7 @@ export class QuestionCount {
 
   constructor(plan: ReadQuestion, bytes: number) {
     const { groups, settings, compared, period } = plan;
-    this.#plan = plan;
+    this.plan = plan;
     this.#bytes = bytes;
     const memory = new Memory(bytes);
     const table = (moved = unmoved): GroupTable =>
@@ -81,7 +82,7 @@ export class QuestionCount {
   }
 
   #isAsked(account: string): boolean {
-    return this.#plan.accounts?.includes(account) ?? true;
+    return this.plan.accounts?.includes(account) ?? true;
   }
 
   #seenOf(account: string): SeenAccount {
@@ -113,7 +114,7 @@ export class QuestionCount {
 
   /** Counts those calls that the question is about in their groups. */
   #count(calls: Batch): void {
-    const { period, compared, calls: channel } = this.#plan;
+    const { period, compared, calls: channel } = this.plan;
     if (this.#values.size > 0) this.#see(calls);
     const judges = this.#judges;
     const [now, past] = [new Int32Array(calls.length), new Int32Array(compared === null ? 0 : calls.length)];
@@ -145,7 +146,7 @@ export class QuestionCount {
   /** Notes the values of fields that a condition compares which no counted call has met so far. */
   #see(calls: Batch): void {
     for (const [name, counts] of this.#values) {
-      const read = readerIn(this.#plan)(name);
+      const read = readerIn(this.plan)(name);
       for (calls.at = 0; calls.at < calls.length; calls.at += 1) {
         const value = read(calls);
         if (counts.size < mostValues || counts.has(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -172,16 +173,17 @@ export class QuestionCount {
   }
 
   /** What was counted, for `finishAnswer`. More calls can come after it. */
-  counted(known: readonly AccountStatus[] | undefined, shift: Batch['shift']): Counted {
+  counted(known?: readonly AccountStatus[]): Counted {
     const seen = this.#statuses();
     const accounts = {
       accounts: known ?? seen.filter(({ account }) => this.#isAsked(account)),
       otherAccounts: seen.flatMap(({ account }) => (this.#isAsked(account) ? [] : [account])),
     };
     if (this.#kept !== null) {
-      const all = new QuestionCount({ ...this.#plan, needsSequence: false }, this.#bytes);
-      for (const { calls, sids } of this.#kept.accounts(shift, this.#ends(known))) all.add(calls, sids);
-      return { ...all.counted(undefined, shift), ...accounts };
+      const all = new QuestionCount({ ...this.plan, needsSequence: false }, this.#bytes);
+      for (const { calls, sids } of this.#kept.accounts(shiftOf(this.plan), this.#ends(known)))
+        all.add(calls, sids);
+      return { ...all.counted(), ...accounts };
     }
     const [now, past] = [this.#now.results(), this.#past?.results()];
     const groups = new Map<string, CountedGroup>();
@@ -202,7 +204,7 @@ export class QuestionCount {
 
   /** Until when the calls of each account are known, on the clock of its records: its last sync, otherwise its last call. */
   #ends(accounts: readonly AccountStatus[] = []): Map<string, number> {
-    const { timeZone } = this.#plan.zones;
+    const { timeZone } = this.plan.zones;
     const ends = new Map<string, number>();
     for (const [account, { last }] of this.#seen) if (Number.isFinite(last)) ends.set(account, last);
     for (const { account, syncedAt } of accounts)

@@ -8,11 +8,11 @@ import { Numbering } from '../fields/numbering.ts';
 import { needsSequence, type ReadOptions, readSelection } from '../question/plan.ts';
 import type { CallSelection } from '../question/question.ts';
 import { readOrder } from '../question/resolve.ts';
-import { shiftOf } from './answer-question.ts';
 import { judgesOf, within } from './count.ts';
 import { Memory, usualMemory } from './memory.ts';
 import { columnsOf, Records } from './records.ts';
 import { KeptCalls, neededFields } from './sequences.ts';
+import { shiftOf } from './zone-shift.ts';
 
 /** Chooses and orders single calls as a question would. */
 export interface CallSelector {

@@ -1,10 +1,18 @@
 import { instantOf, minute, naiveAt } from '@call-attribution/core/time';
+import type { Batch } from '../fields/batch.ts';
+import type { ReadSelection } from '../question/plan.ts';
 
 /** Most quarters of an hour that are remembered. */
 const most = 200_000;
 
+/** How times are moved into the zone of an answer. */
+export function shiftOf({ zones }: Pick<ReadSelection, 'zones'>): Batch['shift'] {
+  const { timeZone, inZone } = zones;
+  return timeZone === null || inZone === null ? null : zoneShift(timeZone, inZone);
+}
+
 /** Times of the records as they are shown in another zone. */
-export function zoneShift(timeZone: string, inZone: string): (naive: number) => number {
+function zoneShift(timeZone: string, inZone: string): (naive: number) => number {
   const shown = (naive: number): number => naiveAt(instantOf(naive, timeZone).epochMs, inZone);
   // Between two clock changes the shift is the same, and no zone changes its clocks twice within a quarter of an hour.
   const block = 15 * minute;

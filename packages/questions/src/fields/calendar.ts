@@ -19,7 +19,7 @@ export const startOfDay = (number: number): number => zeroDay + number * day;
 /** The start of the month of a time. */
 export const monthStartOf = (millis: number): number => {
   const date = new Date(millis);
-  return millis - (millis - Math.floor(millis / day) * day) - (date.getUTCDate() - 1) * day;
+  return (Math.floor(millis / day) - (date.getUTCDate() - 1)) * day;
 };
 
 /** The day of the week of a time, 0 for Monday. */

@@ -8,11 +8,6 @@ export class Numbering {
   #slots = new Int32Array(64);
   #size = 0;
 
-  /** How many there are. */
-  get size(): number {
-    return this.#size;
-  }
-
   /** All of them, in their order. */
   get keys(): Float64Array {
     return this.#keys.subarray(0, this.#size);

@@ -1,4 +1,4 @@
-import { addMonths, formatNaive, startOfWeek } from '@call-attribution/core/time';
+import { addMonths, day, formatNaive, startOfWeek } from '@call-attribution/core/time';
 import type { Value } from '../conditions/condition.ts';
 import type { Batch } from '../fields/batch.ts';
 import {
@@ -75,7 +75,7 @@ export function keyReader(
 ): (call: Batch) => Value {
   const { name, read, isTime } = field;
   if (!isTime) return read;
-  const move = days * 86_400_000;
+  const move = days * day;
   const keyAt = timeKey(name, settings);
   const moves: Readonly<Record<string, number>> = { week, month };
   const add = moves[name] ?? 0;
@@ -88,11 +88,11 @@ export function timeKey(name: string, settings: FieldSettings): (time: number) =
     if (name !== 'month') return (time) => bucketOf(name, time, settings);
     const months = new Map<number, number>();
     return (time) => {
-      const day = dayNumber(time);
-      let key = months.get(day);
+      const number = dayNumber(time);
+      let key = months.get(number);
       if (key === undefined) {
         key = bucketOf(name, time, settings);
-        months.set(day, key);
+        months.set(number, key);
       }
       return key;
     };
