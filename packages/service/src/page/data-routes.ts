@@ -13,14 +13,11 @@ import {
 import { integerOf, readParameters } from '../http/parameters.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { PageSource } from './page-source.ts';
-import { type PageCalls, type PageQuestion, type PageSummary, pageDimensions } from './question.ts';
+import { type PageCalls, type PageQuestion, pageDimensions } from './question.ts';
 
 const selecting = ['q', 'only'] as const;
 const mostRows = 500;
 const mostValues = 200;
-/** The most frequent values of a field that the page shows, and those that a file has. */
-const shownValues = 100;
-const mostGroups = 1_000_000;
 /** Lines of CSV that are sent together. */
 const linesAtOnce = 500;
 const names = fields.map(({ name }) => name);
@@ -64,27 +61,26 @@ interface Asked {
 
 type Responder = (asked: Asked) => Promise<Response>;
 
-function summaryOf({ c, source, account, parameters }: Asked, mostValues: number): Promise<PageSummary> {
-  const question = { ...readQuestion(parameters), mostValues };
-  const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
-  // A client that has left, as for another question, ends the work for it.
+/** A client that has left, as for another question, ends the work for it. */
+function leftSignal({ env, req }: AppContext): AbortSignal {
   const left = new AbortController();
-  c.env.exchange.ends.push(() => left.abort());
-  return source.summary(account, question, by, AbortSignal.any([left.signal, c.req.raw.signal]));
+  env.exchange.ends.push(() => left.abort());
+  return AbortSignal.any([left.signal, req.raw.signal]);
 }
 
-const summary = async (asked: Asked): Promise<Response> =>
-  jsonReply(asked.c, JSON.stringify(await summaryOf(asked, shownValues)));
+async function summary({ c, source, account, parameters }: Asked): Promise<Response> {
+  const question = readQuestion(parameters);
+  const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
+  return jsonReply(c, JSON.stringify(await source.summary(account, question, by, leftSignal(c))));
+}
 
 /** All values of a field with their calls, for people. */
-async function groupsCsv(asked: Asked): Promise<Response> {
+async function groupsCsv({ c, source, account, parameters }: Asked): Promise<Response> {
   const { csvLine } = await import('@call-attribution/node-stream/encoders');
-  const field = choiceOf(asked.parameters, 'field', pageDimensions);
-  const { groups } = await summaryOf(asked, mostGroups);
-  const lines = groups[field].map(({ value, calls, missed }) =>
-    csvLine([value, calls, missed], { safe: true }),
-  );
-  return wholeReply(asked.c, [csvLine([field, 'calls', 'missed']), ...lines].join(''), {
+  const field = choiceOf(parameters, 'field', pageDimensions);
+  const groups = await source.groups(account, readQuestion(parameters), field, leftSignal(c));
+  const lines = groups.map(({ value, calls, missed }) => csvLine([value, calls, missed], { safe: true }));
+  return wholeReply(c, [csvLine([field, 'calls', 'missed']), ...lines].join(''), {
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': `attachment; filename="${field}.csv"`,
   });
@@ -141,14 +137,7 @@ function readQuestion(parameters: ReadonlyMap<string, string>): PageQuestion {
   );
   const from = dated.some(({ lower }) => lower !== null) ? selection.from * 1000 : null;
   const to = dated.some(({ upper }) => upper !== null) ? selection.to * 1000 : null;
-  return {
-    filter,
-    selection,
-    from,
-    to,
-    only: readOnly(parameters.get('only')),
-    mostValues: shownValues,
-  };
+  return { filter, selection, from, to, only: readOnly(parameters.get('only')) };
 }
 
 const onlyExample = 'only={"ppc_campaign":["Brand",null]}';

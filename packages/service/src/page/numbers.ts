@@ -4,6 +4,7 @@ import type { Answer, AnswerValue, Condition, Question } from '@call-attribution
 import {
   type PageBucket,
   type PageDimension,
+  type PageGroup,
   type PageMeasures,
   type PageQuestion,
   type PageSummary,
@@ -12,8 +13,8 @@ import {
 
 // The questions that the page asks, and what it makes of the answers.
 
-/** The condition that calls have one of the values to keep of each field but one. Null when nothing is narrowed. */
-function keptValues(only: PageQuestion['only'], except?: PageDimension): Condition | null {
+/** The condition that calls have one of the values to keep of each field but one; none when nothing is narrowed. */
+function keptValues(only: PageQuestion['only'], except?: PageDimension): Pick<Question, 'where'> {
   const parts = [...only].flatMap(([field, values]): Condition[] => {
     if (field === except) return [];
     const texts = values.flatMap((text) => (text === null ? [] : [{ type: 'text', text } as const]));
@@ -22,14 +23,14 @@ function keptValues(only: PageQuestion['only'], except?: PageDimension): Conditi
     const none: Condition = { kind: 'null', field };
     return [texts.length === 0 ? none : { kind: 'or', parts: [named, none] }];
   });
-  return parts.length === 0 ? null : { kind: 'and', parts };
+  return parts.length === 0 ? {} : { where: { kind: 'and', parts } };
 }
 
 /** The question about the measures of all calls. */
 export const pageTotals = (question: PageQuestion): Question => ({
   ...callsOf(question),
   measures: ['calls', 'missed', 'talk_mean', 'first_time_callers'],
-  ...whereOf(keptValues(question.only)),
+  ...keptValues(question.only),
 });
 
 /** The calls of the period. None are in one that ends where it begins, whatever its days. */
@@ -40,9 +41,6 @@ const callsOf = ({ filter, selection, from, to }: PageQuestion): Question => ({
   ...(to === null || (from !== null && from >= to) ? {} : { to: formatNaive(to) }),
 });
 
-const whereOf = (where: Question['where'] | null): Pick<Question, 'where'> =>
-  where == null ? {} : { where };
-
 /** The questions of the page about the calls of its period: first that of the chart. */
 export function pageQuestions(question: PageQuestion, by: PageBucket): Question[] {
   return [
@@ -51,38 +49,33 @@ export function pageQuestions(question: PageQuestion, by: PageBucket): Question[
       groupBy: [by],
       measures: ['calls', 'missed'],
       limit: mostBuckets,
-      ...whereOf(keptValues(question.only)),
+      ...keptValues(question.only),
     },
-    // The values to keep of a field do not apply to its own groups.
-    ...pageDimensions.map((name) => ({
-      ...callsOf(question),
-      groupBy: [name],
-      measures: ['calls', 'missed'],
-      limit: question.mostValues,
-      ...whereOf(keptValues(question.only, name)),
-    })),
+    ...pageDimensions.map((name) => pageGroups(question, name, shownValues)),
   ];
 }
 
-/** The answers to the questions of the page. */
-interface PageAnswers {
-  readonly now: Answer | undefined;
-  readonly before: Answer | null;
-  readonly chart: Answer | undefined;
-  readonly groups: readonly Answer[];
-}
+/** The question about the most frequent values of a field. The values to keep of a field do not apply to its own groups. */
+export const pageGroups = (question: PageQuestion, name: PageDimension, limit: number): Question => ({
+  ...callsOf(question),
+  groupBy: [name],
+  measures: ['calls', 'missed'],
+  limit,
+  ...keptValues(question.only, name),
+});
 
-/** The numbers of the page, made of the answers to its questions and of what is known of all calls. */
+/** The numbers of the page, made of the answers about callers and about the period, and of what is known of all calls. */
 export function pageSummary(
   question: PageQuestion,
   by: PageBucket,
-  { now, before, chart, groups }: PageAnswers,
+  [now, before]: readonly Answer[],
+  [chart, ...groups]: readonly Answer[],
   { all, earliest, latest }: Pick<PageSummary, 'all' | 'earliest' | 'latest'>,
 ): PageSummary {
   const period = pastOf(question);
   return {
     total: measuresOf(now),
-    before: before && measuresOf(before),
+    before: before === undefined ? null : measuresOf(before),
     comparedWith: period === null ? null : datesOf(period, null, null),
     extensionsLeftOut: chart?.extensions.leftOut ?? 0,
     by,
@@ -90,13 +83,15 @@ export function pageSummary(
       const from = row[by];
       return typeof from === 'string' ? [{ from, ...countsOf(row) }] : [];
     }),
-    groups: perDimension((name, i) =>
-      (groups[i]?.rows ?? []).map((row) => ({ value: textOf(row[name]), ...countsOf(row) })),
-    ),
+    groups: perDimension((name, i) => groupsOf(groups[i], name)),
     values: perDimension((_, i) => groups[i]?.groups ?? 0),
     ...{ all, earliest, latest },
   };
 }
+
+/** The values of a field, of the answer about them. */
+export const groupsOf = (answer: Answer | undefined, name: PageDimension): PageGroup[] =>
+  (answer?.rows ?? []).map((row) => ({ value: textOf(row[name]), ...countsOf(row) }));
 
 const countsOf = (row: Answer['total']) => ({
   calls: Number(row.calls ?? 0),
@@ -120,6 +115,8 @@ function perDimension<T>(of: (name: PageDimension, place: number) => T): Record<
   return Object.fromEntries(pageDimensions.map((name, i) => [name, of(name, i)])) as Record<PageDimension, T>;
 }
 
+/** The most frequent values of a field that the page shows. */
+const shownValues = 100;
 /** The most columns of the chart. */
 const mostBuckets = 2_000;
 /** Columns that can be told apart well. */

@@ -1,12 +1,23 @@
 import { printFilter } from '@call-attribution/query-dsl';
-import { dated, everything, type Store } from '@call-attribution/store';
-import { pageBucket, pageQuestions, pageSummary, pageTotals, pastOf } from './numbers.ts';
-import type { PageBucket, PageCalls, PageQuestion, PageSummary } from './question.ts';
+import type { Question } from '@call-attribution/questions';
+import { dated, everything, type Selection, type Store } from '@call-attribution/store';
+import {
+  groupsOf,
+  pageBucket,
+  pageGroups,
+  pageQuestions,
+  pageSummary,
+  pageTotals,
+  pastOf,
+} from './numbers.ts';
+import type { PageBucket, PageCalls, PageDimension, PageQuestion, PageSummary } from './question.ts';
 
 /** Answers that are remembered until the calls of their account change. */
 const mostKept = 64;
 /** Most calls that are turned around in memory. */
 const mostTurned = 500;
+/** Values of a field that a file has. */
+const mostGroups = 1_000_000;
 
 /** Where the page reads: calls of an account, summed up and listed. Nothing of the calls stays in memory but the last answers. */
 export class PageSource {
@@ -24,8 +35,8 @@ export class PageSource {
     by: PageBucket | 'auto',
     signal: AbortSignal,
   ): Promise<PageSummary> {
-    const { filter, only, mostValues } = question;
-    const key = JSON.stringify([account, printFilter(filter), [...only], by, mostValues]);
+    const { filter, only } = question;
+    const key = JSON.stringify([account, printFilter(filter), [...only], by]);
     const revision = await this.#store.revision(account);
     const known = this.#kept.get(key);
     if (known?.revision === revision) return known.summary;
@@ -35,6 +46,13 @@ export class PageSource {
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
     return summary;
+  }
+
+  /** All values of a field with their calls, the most frequent first. */
+  async groups(account: string, question: PageQuestion, field: PageDimension, signal: AbortSignal) {
+    const questions = [pageGroups(question, field, mostGroups)];
+    const [answer] = await this.#answers(account, questions, question.selection, signal);
+    return groupsOf(answer, field);
   }
 
   /** The calls of the table, newest first. */
@@ -66,28 +84,28 @@ export class PageSource {
     by: PageBucket | 'auto',
     signal: AbortSignal,
   ): Promise<PageSummary> {
-    // A service whose page nobody opens starts without it.
-    const { createAnswers } = await import('@call-attribution/questions');
     const store = this.#store;
     const all = await store.count(account, everything);
     const [earliest, latest] = [await this.#timeOf(account, false), await this.#timeOf(account, true)];
     const bucket = pageBucket(question, by, { earliest, latest });
     const { selection, from, to } = question;
 
-    const ofPeriod = createAnswers(pageQuestions(question, bucket));
     const extended = { ...selection, extensions: true };
-    await ofPeriod.addAll(store.columns(account, extended, ofPeriod.needs.fields, signal), account);
-
+    const ofPeriod = await this.#answers(account, pageQuestions(question, bucket), extended, signal);
     const past = pastOf(question);
     const totals = [pageTotals(question), ...(past === null ? [] : [pageTotals({ ...question, ...past })])];
-    const ofCallers = createAnswers(totals);
     const isNever = from !== null && to !== null && from >= to;
-    if (!isNever)
-      await ofCallers.addAll(store.columns(account, everything, ofCallers.needs.fields, signal), account);
+    const ofCallers = await this.#answers(account, totals, isNever ? selection : everything, signal);
+    return pageSummary(question, bucket, ofCallers, ofPeriod, { all, earliest, latest });
+  }
 
-    const [now, before = null] = ofCallers.answers();
-    const [chart, ...groups] = ofPeriod.answers();
-    return pageSummary(question, bucket, { now, before, chart, groups }, { all, earliest, latest });
+  /** The answers to some questions about calls of an account. */
+  async #answers(account: string, questions: readonly Question[], selection: Selection, signal: AbortSignal) {
+    // A service whose page nobody opens starts without it.
+    const { createAnswers } = await import('@call-attribution/questions');
+    const answers = createAnswers(questions);
+    await answers.addAll(this.#store.columns(account, selection, answers.needs.fields, signal), account);
+    return answers.answers();
   }
 
   /** The time of the first call of an account, or of the last one; null without calls that have a time. */

@@ -26,8 +26,6 @@ export interface PageQuestion {
   readonly from: number | null;
   /** The first moment after the period. */
   readonly to: number | null;
-  /** Most values of each field that are wanted, the most frequent ones. */
-  readonly mostValues: number;
   /** Values to keep, by field; null is a call without the field, and an empty text another value. Calls have to match all fields. */
   readonly only: ReadonlyMap<PageDimension, readonly (string | null)[]>;
 }
