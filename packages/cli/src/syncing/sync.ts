@@ -12,7 +12,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { configuredAccounts, typedAccounts } from '../input/accounts.ts';
 import { type BadRecords, badRecords, sayBadRecords, withWayOut } from '../input/bad-records.ts';
 import { clientsOf, contextOf } from '../input/connect.ts';
-import { eachAccount, type NamedAccount, planEach } from '../input/each-account.ts';
+import { eachAccount, type NamedAccount, planEach, type Ready } from '../input/each-account.ts';
 import type { FilterContext } from '../input/filter.ts';
 import { watch } from '../input/verdict.ts';
 import { interval } from '../interval.ts';
@@ -101,8 +101,8 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
     if (only && others.length === 0) await clients.of(only);
     if (scope.serve) stopServing = await scope.serve(status);
     const store = await untilOpen(() => openChosen(chosen, settings, { create: true }), scope, io);
-    const once = async ({ name, id, settings, plan: filter }: (typeof accounts)[0] & { plan: Filter }) => {
-      const account = named.find((one) => one.name === name) ?? { name, settings };
+    const once = async (account: Ready<(typeof accounts)[0]>) => {
+      const { name, id, settings, plan: filter } = account;
       const bad = badRecords(args, io);
       const period = scope.period?.(contextOf(settings, io)) ?? null;
       const client = await clients.of(account);
