@@ -27,9 +27,8 @@ export interface Place {
   readonly isTaken: boolean;
   /** The settings that all accounts share. */
   readonly shared: Readonly<Partial<Record<string, string>>>;
-  /** The accounts it has, and the one that is used when none is chosen. */
+  /** The accounts it has. */
   readonly accounts: readonly string[];
-  readonly default: string | null;
   /** Uses another account when none is chosen. */
   makeDefault(account: string): Promise<void>;
   /** Writes the file again with these settings, and each credential into a file of its own that only this user can read. */
@@ -56,7 +55,6 @@ export function openConfig(args: Args, { env, cwd }: Io): Place {
     isTaken,
     shared,
     accounts: Object.keys(accounts),
-    default: typeof json.default === 'string' ? json.default : null,
     async makeDefault(account) {
       await writeWholeFile(path, `${JSON.stringify({ ...json, default: account }, null, 2)}\n`, {
         mode: 0o600,

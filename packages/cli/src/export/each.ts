@@ -39,7 +39,7 @@ export interface Plan {
 }
 
 /** Makes the plan of an account. */
-export type Planner = (args: Args, settings: Settings, context: FilterContext, io: Io) => Promise<Plan>;
+export type Planner = (args: Args, context: FilterContext, io: Io) => Promise<Plan>;
 
 /** Writes the calls of each chosen account: of one into the file, of several into a file of its own for each. */
 export async function exportEach(plan: Planner, args: Args, io: Io): Promise<number> {
@@ -98,7 +98,7 @@ async function exportAccount(
 ): Promise<number> {
   const context = contextOf(settings, io);
   const args = argsOfToday(typed, context);
-  const { write, sheet = null } = await planOf(args, settings, context, io);
+  const { write, sheet = null } = await planOf(args, context, io);
   const filter = filterOf(args, context, sheet);
   sayPeriod(rangeOf(args, context), context, io);
   const bad = badRecords(args, io);

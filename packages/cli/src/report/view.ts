@@ -19,8 +19,6 @@ export interface Report {
   readonly by: string;
   readonly columns: readonly ReportColumn[];
   readonly rows: readonly ReportRow[];
-  /** The rows follow each other in time. */
-  readonly isTime: boolean;
   /** The same measures of all calls, whatever rows are shown. */
   readonly total: Pick<ReportRow, 'cells' | 'values'>;
   /** How many calls were counted. */
@@ -107,7 +105,6 @@ export function reportOf(
         ),
       };
     }),
-    isTime: across === null && groups.length === 1 && groups[0]?.isTime === true,
     total: figuresOf(columns, total, (name) => (name === columns[0]?.name ? 'All calls' : '')),
     calls,
     isPerDay: main.notes.some(({ code }) => code === 'per_day'),

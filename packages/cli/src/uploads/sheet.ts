@@ -33,7 +33,7 @@ import { readRules, type SheetRequest } from './rules.ts';
 export const sheet: Handler = (args, io) => {
   const format = Object.values(sheetFormats).find(({ name }) => name === args.words[0]);
   if (format === undefined) throw new Error(`the table has a sheet that there is not: ${args.words[0]}`);
-  const plan = async (args: Args, _: unknown, context: FilterContext, io: Io) => {
+  const plan = async (args: Args, context: FilterContext, io: Io) => {
     const request = await readSheetRequest(format, args, context, io);
     return { write: sheetWriter(request), sheet: request };
   };
