@@ -152,6 +152,6 @@ function checkKeys({ hint = '', credentials }: CallsError): string {
 
 /** The options that make the request, of those that the command has. */
 function optionAtFault(_: CallsError, has: HasOption): string | undefined {
-  const sent = ['rows', 'page', 'q'].filter(has).map((name) => `--${name}`);
+  const sent = ['rows', 'q'].filter(has).map((name) => `--${name}`);
   return sent.length === 0 ? undefined : `check ${[...sent, 'the times'].join(', ')}: they are what was sent`;
 }

@@ -69,8 +69,7 @@ export function readFileSettings(args: Args, io: Io): Settings {
 }
 
 function sourceOf(args: Args, io: Io): SettingsSource {
-  const text = (name: keyof typeof options): string | null =>
-    args.has(options[name]) ? args.text(options[name]) : null;
+  const text = (name: keyof typeof options): string | null => args.text(options[name]);
   return {
     options: {
       baseUrl: text('baseUrl'),

@@ -137,7 +137,7 @@ export const push: Handler = async (args, io) => {
   }
   const { consent } = rules;
   const isAgreed = typeof consent === 'object' && consent.adUserData === 'granted';
-  if (args.has('phone') && args.flag('phone') && !isAgreed)
+  if (args.flag('phone') && !isAgreed)
     throw new UsageError('--phone needs consent: Google takes numbers only of callers who agreed', {
       hints: ['"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules'],
     });
@@ -146,7 +146,7 @@ export const push: Handler = async (args, io) => {
     filter = allOf(filter, where('date_added').from(formatNaive(parseNaive(rules.from) - history * day)));
   const ledgerFile = args.text('ledger');
   const isDryRun = args.flag('dry-run');
-  const isCheck = args.has('validate-only') && args.flag('validate-only');
+  const isCheck = args.flag('validate-only');
   if (ledgerFile === null && !isCheck && !isDryRun)
     throw new UsageError('calls push needs --ledger FILE, where it notes what was sent', {
       hints: ['without it the next run would send everything again; --dry-run and --validate-only need none'],
