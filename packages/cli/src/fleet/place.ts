@@ -13,8 +13,7 @@ import {
   type Target,
 } from '@call-attribution/fleet';
 import type { Args } from '../args.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { refusePassword, storeUrl } from '../stores/open.ts';
 import { untilOpen } from '../syncing/repeat.ts';
@@ -79,7 +78,7 @@ export function targetAt(into: string, io: Io): Promise<Target> {
 export function credentialsOf(args: Args, io: Io): CredentialSource {
   let isWarned = false;
   return credentialsFrom({
-    folder: resolve(io.cwd, (args.has('keys') ? args.text('keys') : null) ?? io.env.CALLS_FLEET_KEYS ?? '.'),
+    folder: resolve(io.cwd, args.text('keys') ?? io.env.CALLS_FLEET_KEYS ?? '.'),
     env: io.env,
     onWarning(message) {
       // What holds for one of five hundred files mostly holds for all.
@@ -99,10 +98,3 @@ export async function clientOf(
   const limiter = requestsPerMinute === null ? {} : { limiter: createLimiter({ requestsPerMinute }) };
   return createClient({ baseUrl: job.baseUrl, version: job.version, auth, ...limiter });
 }
-
-/** The error of a job that the engine does not know. */
-export const unknownJob = (name: string): CliError =>
-  new CliError(`the engine has no job ${name}`, {
-    exitCode: exitCodes.usage,
-    hints: ['calls fleet work JOB.json starts it'],
-  });

@@ -28,9 +28,8 @@ export async function retry(args: Args, io: Io): Promise<number> {
 /** Tries the keys of an account with one request. */
 function keysTried(job: PlannedJob, args: Args, io: Io) {
   const credentials = credentialsOf(args, io);
-  const accounts = new Map([...job.accounts.values()].map((account) => [account.id, account]));
   return async (id: string): Promise<{ readonly code: string; readonly message: string } | null> => {
-    const account = accounts.get(id);
+    const account = job.accounts.get(id);
     if (account === undefined) return null;
     try {
       await using client = await clientOf(job, account, credentials);

@@ -1,14 +1,14 @@
-import { setTimeout } from 'node:timers/promises';
 import { type AccountStatus, type FleetStatus, statusOf } from '@call-attribution/fleet';
 import type { Args } from '../args.ts';
+import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, show, shownText, write, writeRaw } from '../io.ts';
 import { count, plural, span } from '../terminal/numbers.ts';
 import { type Style, styleFor, widthOf } from '../terminal/style.ts';
 import { type Column, renderTable } from '../terminal/table.ts';
-import { whileWaiting } from '../terminal/waiting.ts';
+import { pause, whileWaiting } from '../terminal/waiting.ts';
 import { printable, wrap } from '../terminal/width.ts';
-import { openShared, unknownJob } from './place.ts';
+import { openShared } from './place.ts';
 
 /** `calls fleet status`: what runs, which accounts are stuck, why, and what helps; again and again with --watch. */
 export async function status(args: Args, io: Io): Promise<number> {
@@ -22,7 +22,10 @@ export async function status(args: Args, io: Io): Promise<number> {
     return await whileWaiting(args.flag('watch') ? null : 'waiting for the engine', async () => {
       while (!io.signal.aborted) {
         const status = statusOf(await engine.look(), io.clock.now());
-        if (status === null) throw unknownJob(name);
+        if (status === null)
+          throw new UsageError(`the engine has no job ${name}`, {
+            hints: ['calls fleet work JOB.json starts it'],
+          });
         const accounts = status.accounts.filter((account) => all || hasTrouble(account));
         if (isJson) await write(io.stdout, `${JSON.stringify({ ...status, accounts })}\n`);
         else if (!args.flag('watch')) await show(io, screen(status));
@@ -33,7 +36,7 @@ export async function status(args: Args, io: Io): Promise<number> {
           await writeRaw(io.stdout, `\u001b[H\u001b[J${shown.map(shownText).join('\n')}\n`);
         }
         if (!args.flag('watch') || status.state === 'done') return exitCodes.ok;
-        await setTimeout(repaints ? 1_000 : 10_000, undefined, { signal: io.signal }).catch(() => {});
+        await pause(repaints ? 1_000 : 10_000, io.signal);
       }
       return exitCodes.interrupted;
     });
