@@ -38,7 +38,7 @@ export function conditionsOf(args: Args, { version }: FilterContext, isSheet = f
   if (!args.flag('include-extensions')) return filter;
   if (version === 'v2')
     throw new UsageError('v2 always includes calls through call extensions; remove --include-extensions');
-  return withExtensions(filter);
+  return withExtensions(filter, version);
 }
 
 function range(field: string, from: string | null, to: string | null): Clause {
@@ -74,17 +74,15 @@ export function periodOf(args: Args, context: FilterContext): MovingPeriod | nul
   return { from, to: args.flag('period') || args.flag('to') ? to : null };
 }
 
-/** The filter, with calls through call extensions included. v3 leaves them out by default. */
-export function withExtensions(filter: Filter): Filter {
-  if (hasExtensions(filter)) return filter;
+/** The filter, with calls through call extensions included. v3 leaves them out by default, v2 always has them. */
+export function withExtensions(filter: Filter, version: 'v2' | 'v3'): Filter {
+  if (!leavesExtensions(filter, version)) return filter;
   return { clauses: [...filter.clauses, { kind: 'flag', field: 'inc_gce' }] };
 }
 
-const hasExtensions = ({ clauses }: Filter): boolean => clauses.some(({ kind }) => kind === 'flag');
-
 /** Whether the API leaves out calls through call extensions. */
-export const leavesExtensions = (filter: Filter, version: 'v2' | 'v3'): boolean =>
-  version === 'v3' && !hasExtensions(filter);
+export const leavesExtensions = ({ clauses }: Filter, version: 'v2' | 'v3'): boolean =>
+  version === 'v3' && !clauses.some(({ kind }) => kind === 'flag');
 
 /** Reports what v3 leaves out by default, so that nobody takes the rest for everything. */
 export function sayExtensions(filter: Filter, version: 'v2' | 'v3', io: Io): void {

@@ -40,7 +40,7 @@ export function sourceWhere(source: Source, where: string, version: 'v2' | 'v3',
   return {
     ...source,
     async count(filter) {
-      const all = version === 'v3' ? withExtensions(filter) : filter;
+      const all = withExtensions(filter, version);
       const isLeaving = all !== filter;
       const found = { website: 0, extensions: 0 };
       const { stream, verdict } = await read({ filter: all });

@@ -117,7 +117,7 @@ async function askApi(
   const statuses: AccountStatus[] = [];
   const ends: string[] = [];
   const status = await eachAccount(accounts, args, io, async ({ key, name, settings, open }) => {
-    const filter = settings.apiVersion.value === 'v3' ? withExtensions(asked) : asked;
+    const filter = withExtensions(asked, settings.apiVersion.value);
     const source = await open();
     const running = createAnswers(questions);
     const { line, onProgress } = watch(io, 'calls');

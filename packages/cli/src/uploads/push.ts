@@ -182,7 +182,7 @@ async function pushCalls(push: Push, { settings, open }: ReadAccount, filter: Fi
   const source = await open();
   const { line, onProgress } = watch(io, 'calls');
   try {
-    const matching = settings.apiVersion.value === 'v3' ? withExtensions(filter) : filter;
+    const matching = withExtensions(filter, settings.apiVersion.value);
     const options = { filter: matching, onProgress, onError: bad.onError, signal: io.signal };
     const { stream, verdict } = await source.read(options);
     const tally = createTally();

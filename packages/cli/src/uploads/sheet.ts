@@ -47,7 +47,7 @@ const sheetWriter =
     // Conversions are matched by caller number only for calls through extensions, which v3 leaves out by default.
     const needsExtensions = request.format.accepts.onlyExtensions;
     if (!needsExtensions) sayExtensions(filter, version, io);
-    const matching = needsExtensions && version === 'v3' ? withExtensions(filter) : filter;
+    const matching = needsExtensions ? withExtensions(filter, version) : filter;
     return exportSheet(calls, outputOf(args), request, { ...stream, filter: matching }, io);
   };
 

@@ -313,7 +313,7 @@ async function compareFiles(
   const { pick, encode } = formOfCalls(target, fields, version);
   const { rows } = isMonth ? toParquet<Call>() : encode[0];
   let { filter, period }: Pick<FilesOfJob, 'filter' | 'period'> = {
-    filter: version === 'v3' ? withExtensions({ clauses: [] }) : { clauses: [] },
+    filter: withExtensions({ clauses: [] }, version),
     period: { from: here.first, to: here.last && formatNaive(parseNaive(here.last) + second) },
   };
   if (job !== null) ({ filter, period } = job);

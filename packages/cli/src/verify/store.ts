@@ -149,7 +149,7 @@ async function syncedParts(store: Store, account: string, client: Client): Promi
   const notes = await store.notes(account, 'sync');
   const state = notes.find(({ name }) => name === 'sync')?.note as SyncState | undefined;
   if (state === undefined) {
-    const filter = client.version === 'v3' ? withExtensions({ clauses: [] }) : { clauses: [] };
+    const filter = withExtensions({ clauses: [] }, client.version);
     return [{ filter, period: { from: null, to: null } }];
   }
   return state.parts.flatMap(({ version, filter, asked, countedTo }) => {
