@@ -102,7 +102,7 @@ async function writeFile(
       ...periodOfFilter(read, version),
       fields: fields?.map(({ name }) => name) ?? null,
       // All that a copy has was read, which is proved as far as the copy is.
-      verdict: 'copy' in verdict ? verdictOfCopies(verdict.calls, [verdict.copy]) : verdict,
+      verdict: 'copies' in verdict ? verdictOfCopies(verdict.calls, verdict.copies) : verdict,
     };
   };
   const receipt = args.flag('receipt') ? about : false;

@@ -137,9 +137,7 @@ export class CopySource implements Source {
 
   async read({ filter: input }: CallStreamOptions): Promise<Reading> {
     const filter = toFilter(input ?? '');
-    const { held, lacks } = await this.sayAnswered(timesOf(filter));
-    const proof = lacks.find((one) => one.proof === 'short')?.proof ?? lacks[0]?.proof ?? 'whole';
-    const copy = { proof, gaps: lacks.flatMap(({ gaps }) => gaps) };
+    const { held, lacks: copies } = await this.sayAnswered(timesOf(filter));
     let resolve: (ending: CopyEnding) => void = () => {};
     const verdict = new Promise<CopyEnding>((done) => {
       resolve = done;
@@ -153,7 +151,7 @@ export class CopySource implements Source {
         yield call;
       }
       if (count === 0) await explainNone();
-      resolve({ proof: 'whole', calls: count, held, copy });
+      resolve({ proof: 'whole', calls: count, held, copies });
     };
     return { stream: calls(), verdict };
   }

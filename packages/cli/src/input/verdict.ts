@@ -36,8 +36,8 @@ export interface CopyEnding {
   readonly calls: number;
   /** How many the copy has of the accounts, whether they match or not. */
   readonly held: number;
-  /** What is proved of the copy itself. */
-  readonly copy: Pick<CopyVerdict, 'proof' | 'gaps'>;
+  /** What is proved of the copy of each account that is not whole. */
+  readonly copies: readonly Pick<CopyVerdict, 'proof' | 'gaps'>[];
 }
 
 /** How a reading ended. */
