@@ -80,7 +80,10 @@ export const sql = command({
       await source.sayAnswered();
       // The API gives fewer calls than the view has.
       if (/\bcalls\b/i.test(statement))
-        sayCounted((await source.counted(withExtensions({ clauses: [] }, settings.apiVersion.value))).extensions, io);
+        sayCounted(
+          (await source.counted(withExtensions({ clauses: [] }, settings.apiVersion.value))).extensions,
+          io,
+        );
       return exitCodes.ok;
     } catch (error) {
       throw io.signal.aborted ? new Interrupted() : error;

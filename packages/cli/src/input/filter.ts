@@ -62,6 +62,11 @@ export function withinRange(filter: Filter, { from, to }: NaiveRange): Filter {
   return from === null && to === null ? filter : allOf(filter, { clauses: [range('date_added', from, to)] });
 }
 
+/** The filter without its range of `date_added`. */
+export const withoutTimes = ({ clauses }: Filter): Filter => ({
+  clauses: clauses.filter(({ field }) => field !== 'date_added'),
+});
+
 /** The filter of a sync: as `filterOf`, but without a period that moves. */
 export function steadyFilterOf(args: Args, context: FilterContext): Filter {
   return rangeOf(args, context).moves ? conditionsOf(args, context) : filterOf(args, context);

@@ -16,7 +16,7 @@ import {
 import { type Filter, parse, printFilter } from '@call-attribution/query-dsl';
 import { systemCode, UsageError } from '../errors.ts';
 import { fieldNamed } from '../input/fields.ts';
-import { withExtensions } from '../input/filter.ts';
+import { withExtensions, withoutTimes } from '../input/filter.ts';
 import { formOfCalls } from '../output/encode.ts';
 import { formatOfName } from '../output/target.ts';
 import { count, plural } from '../terminal/numbers.ts';
@@ -139,17 +139,10 @@ export async function* checkFiles(
 function groupOf(receipt: Receipt | null, job: FilesOfJob | null): string | null {
   if (job !== null) return job.account;
   if (receipt?.asked === undefined) return null;
-  const { accounts, asked, rows } = receipt;
-  return JSON.stringify([accounts, asked, othersIn(receipt), rows.format, rows.fields]);
+  const { accounts, asked, rows, filter, version } = receipt;
+  const others = withoutTimes(parse(filter ?? '', { version: version ?? 'v3' }));
+  return JSON.stringify([accounts, asked, printFilter(others), rows.format, rows.fields]);
 }
-
-/** The filter of a receipt without its period. */
-const othersIn = ({ filter, version }: Receipt): string =>
-  printFilter({
-    clauses: parse(filter ?? '', { version: version ?? 'v3' }).clauses.filter(
-      ({ field }) => field !== 'date_added',
-    ),
-  });
 
 /** A file that was read, and what is known of how it was written. */
 interface FileRead {
@@ -318,7 +311,7 @@ async function compareFiles(
   };
   if (job !== null) ({ filter, period } = job);
   else if (receipt?.asked !== undefined) {
-    filter = parse(othersIn(receipt), { version });
+    filter = withoutTimes(parse(receipt.filter ?? '', { version }));
     period = receipt.asked;
   } else if (receipt !== null) {
     filter = parse(receipt.filter ?? '', { version });

@@ -9,7 +9,7 @@ import { markUnread, type Store, selectionOf } from '@call-attribution/store';
 import { readFileSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
-import { leavesExtensions, withExtensions, withinRange } from '../input/filter.ts';
+import { leavesExtensions, withExtensions, withinRange, withoutTimes } from '../input/filter.ts';
 import { openChosen, refusePassword, storeUrl } from '../stores/open.ts';
 import { count, plural } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
@@ -157,9 +157,7 @@ async function syncedParts(store: Store, account: string, client: Client): Promi
       throw new UsageError(`its calls were read in ${version}, and the API is asked in ${client.version}`, {
         hints: [`add --api-version ${version}`],
       });
-    const others = {
-      clauses: parse(filter, { version }).clauses.filter(({ field }) => field !== 'date_added'),
-    };
+    const others = withoutTimes(parse(filter, { version }));
     return asked.map(({ from, to }) => ({ filter: others, period: { from, to: to ?? countedTo } }));
   });
 }
