@@ -1,5 +1,4 @@
 import type { Call } from '@call-attribution/core';
-import { formatNaive } from '@call-attribution/core/time';
 import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { CallStreamOptions, TimeSlice } from '@call-attribution/node-stream';
 import {
@@ -32,6 +31,7 @@ import { type ChosenStore, openChosen } from '../stores/open.ts';
 import { plural } from '../terminal/numbers.ts';
 import { beginWaiting, whileWaiting } from '../terminal/waiting.ts';
 import { withinRange } from './filter.ts';
+import { naiveRange } from './period.ts';
 import { type Latest, lastOf, type Source, type Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';
 
@@ -164,10 +164,7 @@ export class CopySource implements Source {
       questions.map((question) => (accounts.length === 0 ? question : { ...question, accounts })),
     );
     const { fields, period } = answers.needs;
-    const [from, to] = [period.from, period.to].map((end) => (end === null ? null : formatNaive(end)));
-    const inPeriod = selectionOf(withinRange({ clauses: [] }, { from: from ?? null, to: to ?? null }), {
-      extensions: true,
-    });
+    const inPeriod = selectionOf(withinRange({ clauses: [] }, naiveRange(period)), { extensions: true });
     // Calls without a time are in no period, and a question says how many there are.
     const selections = period.from === null && period.to === null ? [everything] : [undated, inPeriod];
     for (const account of accounts)

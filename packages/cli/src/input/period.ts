@@ -1,5 +1,5 @@
 import { formatNaive, naiveAt, parseNaive, second } from '@call-attribution/core/time';
-import { partOver, readPeriod, type SaidPeriod } from '@call-attribution/questions';
+import { type Period, partOver, readPeriod, type SaidPeriod } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
@@ -31,7 +31,8 @@ export function rangeOf(args: Args, present: Present): ReadRange {
 
 /** Reads `--period`, or `--from` and `--to`, as the two ends of a range. */
 export function readRange(typed: SaidPeriod, present: Present): ReadRange {
-  const { from, to, moves } = readPeriod(typed, present);
+  const period = readPeriod(typed, present);
+  const { moves } = period;
   if (moves && present.timeZone === null) {
     const words = Object.values(typed).map((text) => JSON.stringify(text));
     throw new UsageError(
@@ -39,10 +40,13 @@ export function readRange(typed: SaidPeriod, present: Present): ReadRange {
       { hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'] },
     );
   }
-  return { from: textOf(from), to: textOf(to), moves };
+  return { ...naiveRange(period), moves };
 }
 
-const textOf = (time: number | null): string | null => (time === null ? null : formatNaive(time));
+/** The times of a period that a question has worked out. */
+export function naiveRange({ from, to }: Period): NaiveRange {
+  return { from: from === null ? null : formatNaive(from), to: to === null ? null : formatNaive(to) };
+}
 
 /** A period as it is said: its last second included, the time zone of its times, and how much of it is over. Null for all of time. */
 export function periodText({ from, to }: NaiveRange, { now, timeZone }: Present): string | null {

@@ -1,4 +1,3 @@
-import { formatNaive } from '@call-attribution/core/time';
 import { toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
@@ -14,7 +13,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { accountsOfApi, chooseStored, type ReadAccount, type Stored } from '../input/accounts.ts';
 import { eachAccount } from '../input/each-account.ts';
 import { withExtensions, withinRange } from '../input/filter.ts';
-import type { NaiveRange } from '../input/period.ts';
+import { type NaiveRange, naiveRange } from '../input/period.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import type { AskedAccount } from './question.ts';
@@ -76,8 +75,7 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
  */
 function neededPeriod(questions: readonly Question[]): NaiveRange | null {
   if (questions.some((question) => planQuestion(question).needsSequence)) return null;
-  const { from, to } = createAnswers(questions).needs.period;
-  return { from: from === null ? null : formatNaive(from), to: to === null ? null : formatNaive(to) };
+  return naiveRange(createAnswers(questions).needs.period);
 }
 
 /** Whether a sync has finished is said with what the copy has. */

@@ -1,4 +1,3 @@
-import { formatNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, splitList } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
@@ -6,7 +5,7 @@ import { UsageError } from '../errors.ts';
 import { contextOf } from '../input/connect.ts';
 import { type NamedAccount, planEach, ready } from '../input/each-account.ts';
 import { conditionsOf, leavesExtensions } from '../input/filter.ts';
-import { periodText, rangeOf, readRange, sayPeriod } from '../input/period.ts';
+import { naiveRange, periodText, rangeOf, readRange, sayPeriod } from '../input/period.ts';
 import { type Io, say } from '../io.ts';
 
 /** An account that is asked. */
@@ -37,7 +36,7 @@ export async function questionOf(args: Args, accounts: readonly AskedAccount[], 
   const plan = planQuestion({ ...question, compare: compare.trim().toLowerCase() }, { now: present.now });
   if (plan.compared === null) return question;
   if (!/^\s*(?:previous|year)\s*$/i.test(compare)) readRange({ period: compare }, present);
-  const compared = { from: formatNaive(plan.compared.from), to: formatNaive(plan.compared.to) };
+  const compared = naiveRange(plan.compared);
   say(io, `compared with ${periodText(compared, present)}`);
   return { ...question, compare: `${compared.from} to ${compared.to}` };
 }
