@@ -77,7 +77,7 @@ test('data is written as it is, but not to a terminal', async () => {
 
 test('a line about progress or waiting has no control characters but its own', async () => {
   const stderr = output(true);
-  const line = progressLine(stderr.stream, { label: hostile, clock: { now: () => 0 } });
+  const line = progressLine({ stderr: stderr.stream, env: {} }, { label: hostile, clock: { now: () => 0 } });
   line.update({ done: 1, total: 2, rate: 1, note: hostile });
   line.close();
   expect(stderr.text().replaceAll('\r\u001b[2K', '')).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, show, shownText, write, writeRaw } from '../io.ts';
 import { count, plural, span } from '../terminal/numbers.ts';
-import { type Style, styleFor, widthOf } from '../terminal/style.ts';
+import { repaints, type Style, styleFor, widthOf } from '../terminal/style.ts';
 import { type Column, renderTable } from '../terminal/table.ts';
 import { pause, whileWaiting } from '../terminal/waiting.ts';
 import { printable, wrap } from '../terminal/width.ts';
@@ -15,7 +15,7 @@ export async function status(args: Args, io: Io): Promise<number> {
   const { name, engine } = await openShared(args, io);
   const all = args.flag('all');
   const isJson = args.flag('json');
-  const repaints = io.stdout.isTTY === true && io.env.TERM !== 'dumb' && !isJson;
+  const isScreen = !isJson && repaints(io.stdout, io.env);
   const screen = (status: FleetStatus): string[] =>
     statusScreen(status, { width: widthOf(io.stdout, io.env), style: styleFor(io.stdout, io.env), all });
   try {
@@ -29,14 +29,14 @@ export async function status(args: Args, io: Io): Promise<number> {
         const accounts = status.accounts.filter((account) => all || hasTrouble(account));
         if (isJson) await write(io.stdout, `${JSON.stringify({ ...status, accounts })}\n`);
         else if (!args.flag('watch')) await show(io, screen(status));
-        else if (!repaints) await show(io, [headOf(status).join(', ')]);
+        else if (!isScreen) await show(io, [headOf(status).join(', ')]);
         else {
           // From the top: a terminal whose size changes stays right.
           const shown = screen(status).slice(0, (io.stdout.rows ?? 24) - 1);
           await writeRaw(io.stdout, `\u001b[H\u001b[J${shown.map(shownText).join('\n')}\n`);
         }
         if (!args.flag('watch') || status.state === 'done') return exitCodes.ok;
-        await pause(repaints ? 1_000 : 10_000, io.signal);
+        await pause(isScreen ? 1_000 : 10_000, io.signal);
       }
       return exitCodes.interrupted;
     });

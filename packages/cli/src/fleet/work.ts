@@ -83,8 +83,7 @@ async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
   const stopStatus = await serveStatus(args, metrics, io);
   const where = isShared ? `shared by ${engine.name}` : 'in this process';
   say(io, `${name}: ${plural(slots, 'slot')}, ${where}; Ctrl-C stops it`);
-  const isDumb = io.env.TERM === 'dumb';
-  const line = progressLine(io.stderr, { label: job.name, clock: performance, everyMs: 1_000, isDumb });
+  const line = progressLine(io, { label: job.name, clock: performance, everyMs: 1_000 });
   const timer = setInterval(
     async () => {
       const status = await look().catch(() => null);

@@ -18,7 +18,7 @@ export function watch(
   io: Io,
   label: string,
 ): { line: ProgressLine; onProgress: (progress: Progress) => void } {
-  const line = progressLine(io.stderr, { label, clock: performance, isDumb: io.env.TERM === 'dumb' });
+  const line = progressLine(io, { label, clock: performance });
   const onProgress = ({ done, total, rate, retries, rereads }: Progress): void => {
     const notes = [
       ...(retries > 0 ? [plural(retries, 'retry', 'retries')] : []),

@@ -28,7 +28,7 @@ export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'to' | 'c
 
 /** Starts a sandbox; a line shows how far it is when there are many calls to make up. */
 export async function startShown(options: SandboxOptions, io: Io): Promise<Sandbox> {
-  const line = progressLine(io.stderr, { label: 'generated calls', clock: performance });
+  const line = progressLine(io, { label: 'generated calls', clock: performance });
   const from = performance.now();
   const onProgress = (done: number, total: number): void => {
     io.signal.throwIfAborted();

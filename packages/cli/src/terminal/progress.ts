@@ -1,7 +1,8 @@
 import type { Clock } from '@call-attribution/core';
 import { escapeControls } from '@call-attribution/core/errors';
-import { beforeOutput, type Output } from '../io.ts';
+import { beforeOutput, type Io } from '../io.ts';
 import { count, duration } from './numbers.ts';
+import { clearLine, lineWidth, repaints } from './style.ts';
 
 /** How far a long read is. */
 export interface ProgressState {
@@ -21,26 +22,25 @@ export interface ProgressLine {
   close(): void;
 }
 
-/** Makes a progress line on `output`. */
+/** Makes a progress line on stderr. */
 export function progressLine(
-  output: Output,
-  options: { label: string; clock: Pick<Clock, 'now'>; everyMs?: number; isDumb?: boolean },
+  { stderr, env }: Pick<Io, 'stderr' | 'env'>,
+  options: { label: string; clock: Pick<Clock, 'now'>; everyMs?: number },
 ): ProgressLine {
-  // A dumb terminal cannot repaint a line.
-  const terminal = output.isTTY === true && !options.isDumb;
+  const terminal = repaints(stderr, env);
   const every = options.everyMs ?? (terminal ? 100 : 5_000);
   const put = (text: string): void => {
     beforeOutput.getStore()?.();
-    output.write(text, () => {});
+    stderr.write(text, () => {});
   };
   let shownAt = Number.NEGATIVE_INFINITY;
   let latest: ProgressState | null = null;
   let shown: ProgressState | null = null;
   const show = (state: ProgressState): void => {
     shown = state;
-    const text = line(options.label, state, terminal ? Math.max(20, (output.columns ?? 80) - 1) : null);
+    const text = line(options.label, state, terminal ? lineWidth(stderr) : null);
     const safe = escapeControls(text);
-    put(terminal ? `\r\u001b[2K${safe}` : `${safe}\n`);
+    put(terminal ? `${clearLine}${safe}` : `${safe}\n`);
   };
   return {
     update(state) {

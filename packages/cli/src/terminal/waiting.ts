@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestTrace, WaitTrace } from '@call-attribution/core';
 import { durationMillis } from '@call-attribution/core/time';
 import { beforeOutput, type Io, shownText } from '../io.ts';
+import { clearLine, lineWidth, repaints } from './style.ts';
 import { fit } from './width.ts';
 
 const current = new AsyncLocalStorage<Waiting>();
@@ -45,7 +46,7 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
  */
 export async function withWaiting<T>(io: Io, run: () => Promise<T>): Promise<T> {
   watchRequests();
-  const isTerminal = io.stderr.isTTY === true && io.env.TERM !== 'dumb';
+  const isTerminal = repaints(io.stderr, io.env);
   const waiting = new Waiting(io, isTerminal);
   const done = isTerminal ? waiting.begin('working') : undefined;
   try {
@@ -121,7 +122,7 @@ class Waiting {
     this.#lastAt = performance.now();
     if (typeof this.#shown !== 'string') return;
     this.#shown = null;
-    this.#put('\r\u001b[2K');
+    this.#put(clearLine);
   }
 
   close(): void {
@@ -140,9 +141,9 @@ class Waiting {
       this.#shown = item;
       return;
     }
-    const width = Math.max(20, (this.#io.stderr.columns ?? 80) - 1);
-    const line = fit(left > 0 ? doing : `${doing} (${inSeconds(now - item.since)})`, width);
-    if (this.#shown !== line) this.#put('\r\u001b[2K', line);
+    const text = left > 0 ? doing : `${doing} (${inSeconds(now - item.since)})`;
+    const line = fit(text, lineWidth(this.#io.stderr));
+    if (this.#shown !== line) this.#put(clearLine, line);
     this.#shown = line;
   }
 
