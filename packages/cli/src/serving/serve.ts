@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { isLoopback, readSmallFile } from '@call-attribution/core/settings';
 import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { Sandbox } from '@call-attribution/sandbox';
@@ -122,9 +123,7 @@ function pem(path: string, io: Io): string {
 /** A password that is typed, or the first line of stdin. */
 async function readPassword(io: Io): Promise<string> {
   if (canAsk(io)) return askHidden('Password of the feed (not shown)', io);
-  let text = '';
-  for await (const chunk of io.stdin) text += String(chunk);
-  const [password = ''] = text.split(/\r?\n/);
+  const [password = ''] = (await text(io.stdin)).split(/\r?\n/);
   if (password.length >= 12) return password;
   throw new UsageError('the password on stdin must have at least 12 characters', {
     hints: ['it is not an option, so that it stays out of the shell history'],

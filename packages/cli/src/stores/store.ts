@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { openToForget } from '@call-attribution/conversions';
 import { isPhoneNumber } from '@call-attribution/core/record';
 import { periodStart } from '@call-attribution/core/time';
@@ -24,9 +25,7 @@ export const purge = onStore(async (store, args, io) => {
 
 /** `calls store erase`: deletes the calls of callers, now and in the future. */
 export const erase: Handler = async (args, io) => {
-  const numbers = numbersOf(
-    canAsk(io) ? await askHidden('Number of the caller', io) : await textOf(io.stdin),
-  );
+  const numbers = numbersOf(canAsk(io) ? await askHidden('Number of the caller', io) : await text(io.stdin));
   return onStore(async (store) => {
     const account = args.need('account');
     await accountOf(store, account);
@@ -60,13 +59,6 @@ export const erase: Handler = async (args, io) => {
     }
   })(args, io);
 };
-
-async function textOf(stream: AsyncIterable<Uint8Array | string>): Promise<string> {
-  let text = '';
-  for await (const chunk of stream)
-    text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');
-  return text;
-}
 
 /** A number to erase, and the line that it stands in. */
 interface TypedNumber {
