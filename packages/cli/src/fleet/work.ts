@@ -86,10 +86,11 @@ async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
   const line = progressLine(io, { label: job.name, clock: performance, everyMs: 1_000 });
   const timer = setInterval(
     async () => {
-      const status = await look().catch(() => null);
+      // Null is the answer until the worker has joined the job.
+      const status = await look().catch(() => undefined);
       const { accounts, callsPerSecond, state, why } = worker.card;
       const doing = why === null ? `${accounts.length} of ${plural(slots, 'slot')}` : `${state}: ${why}`;
-      const note = status === null ? 'the engine does not answer' : doing;
+      const note = status === undefined ? 'the engine does not answer' : doing;
       if (!io.signal.aborted)
         line.update({ done: status?.calls ?? 0, total: status?.total ?? null, rate: callsPerSecond, note });
     },
