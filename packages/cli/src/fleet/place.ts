@@ -66,11 +66,17 @@ export async function openShared(
   return { name, job, engine: await openEngine(url, name, args, io) };
 }
 
+/** The folder of a target that is one, from that of the command; null for any other target. */
+export function folderOf(into: string, io: Io): string | null {
+  const folder = /^folder:(.+)$/.exec(into)?.[1];
+  return folder === undefined ? null : resolve(io.cwd, folder);
+}
+
 /** Opens the target of a job, with the password of PGPASSWORD and paths from the folder of the command. */
 export function targetAt(into: string, io: Io): Promise<Target> {
-  const folder = /^folder:(.+)$/.exec(into)?.[1];
+  const folder = folderOf(into, io);
   return whileWaiting('waiting for the target', () =>
-    openTarget(folder === undefined ? storeUrl(into, io) : `folder:${resolve(io.cwd, folder)}`, io.env),
+    openTarget(folder === null ? storeUrl(into, io) : `folder:${folder}`, io.env),
   );
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { clientOf, credentialsOf } from '../fleet/place.ts';
+import { clientOf, credentialsOf, folderOf } from '../fleet/place.ts';
 import { contextOf, openClient } from '../input/connect.ts';
 import { rangeOf } from '../input/period.ts';
 import { say, show, write } from '../io.ts';
@@ -156,9 +156,7 @@ async function* checkJob(
     yield* checkStore({ url: job.into, shown: storeName(job.into) }, () => accounts, ask);
     return;
   }
-  const folder = /^folder:(.+)$/.exec(job.into)?.[1];
-  const root = folder === undefined ? null : resolve(io.cwd, folder);
-  await using reader = await openFilesReader(job, { root, env: io.env });
+  await using reader = await openFilesReader(job, { root: folderOf(job.into, io), env: io.env });
   for (const { id, api } of accounts) {
     const { names, missing } = await reader.files(id);
     const place = `${job.into}/account=${id}`;
