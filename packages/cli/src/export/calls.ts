@@ -19,7 +19,7 @@ import { isCopy } from '../input/copy-source.ts';
 import { readFields } from '../input/fields.ts';
 import { sayExtensions } from '../input/filter.ts';
 import type { Ending } from '../input/verdict.ts';
-import { fileError, isSpecial, say } from '../io.ts';
+import { fileError, type Io, isSpecial, say } from '../io.ts';
 import { formOfCalls } from '../output/encode.ts';
 import { saveLines } from '../output/file.ts';
 import { type FileFormat, fileFormats, type Target, targetOf } from '../output/target.ts';
@@ -73,7 +73,8 @@ async function writeFile(
   fields: readonly FieldSpec[] | null,
   path: string,
 ): Promise<Ending> {
-  const { output: shown = '', format } = target;
+  const { format } = target;
+  const shown = target.output ?? path;
   const version = settings.apiVersion.value;
   const isResumable = format !== 'parquet' && !isCopy(source);
   const resume = args.flag('resume');
@@ -109,7 +110,7 @@ async function writeFile(
   const sink = fileSink(path, { encode, metadata: request, resume, receipt });
   if (sink.checkpoint !== null) {
     const kept = sink.metadata as ExportRequest;
-    refuseOther(kept, request, shown ?? '');
+    refuseOther(kept, request, shown);
     // Relative times have moved since, and the file must hold the calls of one query.
     if (kept.filter !== read) say(io, `resuming the export of ${kept.filter}`);
     read = kept.filter;
@@ -126,7 +127,7 @@ async function writeFile(
     ended = reading.verdict;
     await through(reading.stream, mapCalls(pick)).into(sink);
   } catch (error) {
-    throw await withNextStep(error, path, shown ?? '', io.signal);
+    throw await withNextStep(error, path, shown, args, io);
   }
   if (isCopy(source)) {
     // A Parquet file has beside it who was erased, for whoever loads it.
@@ -202,7 +203,8 @@ async function withNextStep(
   error: unknown,
   path: string,
   shown: string,
-  signal: AbortSignal,
+  { has }: Args,
+  { signal }: Io,
 ): Promise<unknown> {
   const isLeft = existsSync(`${path}.checkpoint`);
   const hint = isLeft
@@ -213,8 +215,6 @@ async function withNextStep(
   // Another run writes the file, or what an earlier one left is not what is there.
   const isRefused = fault instanceof FileLockedError || fault instanceof CheckpointError;
   if (isRefused || fault instanceof ClosedPipe || !isLeft) return fault;
-  const { message, exitCode, detail, hints } = await explain(fault, (name) =>
-    ['q', 'resume', 'rows'].includes(name),
-  );
+  const { message, exitCode, detail, hints } = await explain(fault, has);
   return new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: fault });
 }
