@@ -1,9 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openOwnStage } from './stage.ts';
+import { freePort, openOwnStage } from './stage.ts';
 
 const stage = await openOwnStage({ records: 300, days: 20, to: '2026-11-21 07:00:00' });
 const folder = stage.folder();
@@ -26,14 +24,6 @@ const { user: _, passwordEnv: __, ...open } = feed;
 function feedFile(name: string, ...feeds: object[]): string {
   writeFileSync(join(folder, name), JSON.stringify({ timeZone: 'America/New_York', feeds }));
   return name;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 const quiet = ['--config', 'quiet.json'];

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fixtureCalls } from '@call-attribution/core/testing';
@@ -10,7 +9,7 @@ import { callWith } from '@call-attribution/test-tools/call-with';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ShortServer, startShortServer } from '../short-server.ts';
-import { openStage } from '../stage.ts';
+import { freePort, openStage } from '../stage.ts';
 
 // Over commands, HTTP and files only: what is underneath may change.
 
@@ -180,13 +179,4 @@ async function until(port: number, path: string, isIt: (text: string) => boolean
     if (text !== '' && isIt(text)) return text;
     await delay(50);
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
