@@ -4,6 +4,7 @@ import {
   type SecretName,
   type Settings,
   secretCommand,
+  secretSettings,
 } from '@call-attribution/mcp-server/settings';
 import type { Handler } from '../args.ts';
 import { UsageError } from '../errors.ts';
@@ -100,12 +101,6 @@ function answersFrom({ baseUrl, apiVersion, timeZone, secret }: Settings, { shar
 const secretNames = (apiVersion: 'v2' | 'v3'): readonly SecretName[] =>
   apiVersion === 'v2' ? ['bearerToken'] : ['accessKey', 'secretKey'];
 
-const secretVariables: Readonly<Record<SecretName, string>> = {
-  accessKey: 'CALLS_ACCESS_KEY',
-  secretKey: 'CALLS_SECRET_KEY',
-  bearerToken: 'CALLS_BEARER_TOKEN',
-};
-
 /** Without a terminal, everything has to be there. */
 function whole(answers: Answers): Answers {
   const { baseUrl, timeZone, apiVersion, secrets } = answers;
@@ -113,7 +108,7 @@ function whole(answers: Answers): Answers {
     ...(baseUrl === null ? ['CALLS_BASE_URL'] : []),
     ...secretNames(apiVersion)
       .filter((name) => !secrets[name])
-      .map((name) => secretVariables[name]),
+      .map((name) => secretSettings[name]),
     ...(timeZone === null ? ['CALLS_TIME_ZONE'] : []),
   ];
   if (missing.length === 0) return answers;

@@ -3,7 +3,12 @@ import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Client } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
-import { type Settings, userConfigFile } from '@call-attribution/mcp-server/settings';
+import {
+  plainSettings,
+  type Settings,
+  secretSettings,
+  userConfigFile,
+} from '@call-attribution/mcp-server/settings';
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { storeName } from '@call-attribution/store';
@@ -132,9 +137,10 @@ function versions(): Finding {
 }
 
 const known = [
-  ...['BASE_URL', 'LEGACY_BASE_URL', 'API_VERSION', 'TIME_ZONE', 'STORE', 'CONFIG'],
-  ...['ACCESS_KEY', 'SECRET_KEY', 'BEARER_TOKEN'].flatMap((name) => [name, `${name}_FILE`]),
-].map((name) => `CALLS_${name}`);
+  'CALLS_CONFIG',
+  ...Object.values(plainSettings).map(({ variable }) => variable),
+  ...Object.values(secretSettings).flatMap((variable) => [variable, `${variable}_FILE`]),
+];
 
 /** Variables whose names are misspelled: they are silently ignored everywhere else. */
 function variables({ env }: Io): Finding[] {
