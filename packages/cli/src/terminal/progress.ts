@@ -55,8 +55,10 @@ export function progressLine(
     close() {
       if (terminal) {
         // The last line may have given way to one about waiting.
-        if (latest) show(latest);
-        if (latest) put('\n');
+        if (latest) {
+          show(latest);
+          put('\n');
+        }
       } else if (latest && latest !== shown && shown) show(latest);
       latest = null;
       shown = null;
