@@ -35,23 +35,34 @@ export async function openClient(
   });
 }
 
-/** Clients of accounts, each opened when it is first needed and closed with the others. */
-export function clientsOf(io: Io, { ask = false }: { ask?: boolean } = {}) {
-  const clients = new Map<NamedAccount, Promise<Client>>();
+/** Clients, each opened when it is first needed and closed with the others. */
+export function keptClients() {
+  const clients = new Map<unknown, Promise<Client>>();
   return {
-    async of(account: NamedAccount): Promise<Client> {
-      if (account.problem) throw account.problem;
-      const client = clients.get(account) ?? openClient(account.settings, io, { ask });
-      clients.set(account, client);
+    of(key: unknown, open: () => Promise<Client>): Promise<Client> {
+      const client = clients.get(key) ?? open();
+      clients.set(key, client);
       // What is missing may be there the next time.
       return client.catch((error: unknown) => {
-        clients.delete(account);
+        clients.delete(key);
         throw error;
       });
     },
     async close(): Promise<void> {
       for (const client of clients.values()) await (await client).close();
     },
+  };
+}
+
+/** The clients of accounts. */
+export function clientsOf(io: Io, { ask = false }: { ask?: boolean } = {}) {
+  const { of, close } = keptClients();
+  return {
+    async of(account: NamedAccount): Promise<Client> {
+      if (account.problem) throw account.problem;
+      return of(account, () => openClient(account.settings, io, { ask }));
+    },
+    close,
   };
 }
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Client } from '@call-attribution/core';
 import { isStore, openFilesReader, type PlannedJob, readJob } from '@call-attribution/fleet';
 import { parse } from '@call-attribution/query-dsl';
 import { storeName } from '@call-attribution/store';
@@ -14,7 +13,7 @@ import {
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { clientOf, credentialsOf, folderOf } from '../fleet/place.ts';
-import { contextOf, openClient } from '../input/connect.ts';
+import { contextOf, keptClients, openClient } from '../input/connect.ts';
 import { rangeOf } from '../input/period.ts';
 import { say, show, write } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
@@ -32,12 +31,7 @@ export const verify: Handler = async (args, io) => {
   const { accounts: configured } = readStoredSettings(null, args, io);
   const typed = [...new Set(args.list('account'))];
   const idOf = (name: string) => configured.find((each) => each.name === name)?.id ?? name;
-  const clients = new Map<string, Promise<Client>>();
-  const opened = (key: string, open: () => Promise<Client>): Promise<Client> => {
-    const client = clients.get(key) ?? open();
-    clients.set(key, client);
-    return client;
-  };
+  const clients = keptClients();
   const ask: Ask = {
     args,
     io,
@@ -46,8 +40,8 @@ export const verify: Handler = async (args, io) => {
     api(account) {
       const wanted = account ?? typed[0];
       const known = configured.find(({ name, id }) => name === wanted || id === wanted);
-      if (known === undefined) return opened('', () => openClient(readSettings(args, io), io));
-      return opened(known.name, async () => {
+      if (known === undefined) return clients.of('', () => openClient(readSettings(args, io), io));
+      return clients.of(known.name, async () => {
         const [found] = readAccountSettings([known.name], args, io);
         if (found?.problem) throw found.problem;
         return openClient(found?.settings ?? readSettings(args, io), io);
@@ -79,7 +73,7 @@ export const verify: Handler = async (args, io) => {
   };
   /** What is here, each by itself: of several things, one that cannot be read does not stop the others. */
   const things: [string, AsyncIterable<Check>][] = [];
-  if (job !== null) things.push([named, checkJob(job, chosen, { ask, opened })]);
+  if (job !== null) things.push([named, checkJob(job, chosen, clients, ask)]);
   if (isUrl) things.push([storeName(named), storeAt(named, storeName(named))]);
   for (const { path } of targets.filter(({ kind }) => kind === 'sqlite'))
     things.push([path, storeAt(`sqlite:${path}`, path)]);
@@ -98,7 +92,7 @@ export const verify: Handler = async (args, io) => {
       }
     }
   } finally {
-    for (const client of clients.values()) await (await client.catch(() => null))?.close();
+    await clients.close();
   }
   const verdict = (['differs', 'unproven', 'counted'] as const).find((verdict) =>
     checks.some((check) => check.verdict === verdict),
@@ -124,17 +118,12 @@ async function jobAt(path: string, cwd: string): Promise<PlannedJob | null> {
   return /^\s*\{/.test(text) && /"into"\s*:/.test(text) ? readJob(full) : null;
 }
 
-interface JobAsk {
-  readonly ask: Ask;
-  /** Keeps a client, to be closed in the end. */
-  opened(key: string, open: () => Promise<Client>): Promise<Client>;
-}
-
 /** What a job of `calls fleet` has written, as the list of its accounts: the rows of a store, or the files of a folder or bucket. */
 async function* checkJob(
   job: PlannedJob,
   chosen: readonly string[],
-  { ask, opened }: JobAsk,
+  clients: ReturnType<typeof keptClients>,
+  ask: Ask,
 ): AsyncGenerator<Check, void, void> {
   const { args, io } = ask;
   const planned = [...job.accounts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -150,7 +139,7 @@ async function* checkJob(
     .map((account) => ({
       id: account.id,
       part,
-      api: () => opened(`job ${account.id}`, () => clientOf(job, account, credentials)),
+      api: () => clients.of(`job ${account.id}`, () => clientOf(job, account, credentials)),
     }));
   if (isStore(job.into)) {
     yield* checkStore({ url: job.into, shown: storeName(job.into) }, () => accounts, ask);
