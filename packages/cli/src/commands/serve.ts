@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { accounts, connection, listening, only, sandbox, whichCalls } from '../options.ts';
+import { accounts, connection, listening, only, sandbox, whichCalls, without } from '../options.ts';
 
 /** `calls serve`. */
 export const serve = command({
@@ -22,7 +22,7 @@ export const serve = command({
     '--sandbox': 'with --store: keep generated calls in that store',
     '--hash-password':
       'print the hash of the password of a feed, its "passwordHash", and end; asks for it, or reads a line of stdin',
-    ...listening,
+    ...without(listening, '--status-host <name>'),
     ...sandbox,
     ...accounts,
     ...only(whichCalls, '--on-bad-record <stop|skip>'),
