@@ -302,6 +302,13 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
   }
 });
 
+test('months of the API that a condition chose say so: without it they are refused', async () => {
+  const months = ['export', '-o', 'x', '--partition', 'month', '--include-extensions'];
+  const run = { cwd: stage.folder() };
+  expect(await stage.quick([...months, '--where', 'talk_minutes >= 2'], run)).toMatchObject({ code: 0 });
+  expect((await stage.quick(months, run)).stderr).toContain('x/account=101 has an export of other calls');
+});
+
 test('without totals of the server an export ends with status 3', async () => {
   const calls = [1, 2, 3].map((n) => callWith({ sid: `s${n}` }));
   const server = await serverThat((response, url) => {

@@ -81,11 +81,21 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<Ver
   return (summary?.verdict as Verdict | undefined) ?? null;
 }
 
-/** The API, period by period. */
-function apiOf({ source, settings, calls, filter, stream }: Job): MonthSource {
+/** What receipts say of where the calls come from. */
+function originOf({ args, source, settings }: Job): Pick<MonthSource, 'version' | 'address' | 'where'> {
+  const where = args.text('where');
   return {
     version: settings.apiVersion.value,
     address: source.address,
+    ...(where === null ? {} : { where }),
+  };
+}
+
+/** The API, period by period. */
+function apiOf(job: Job): MonthSource {
+  const { calls, filter, stream } = job;
+  return {
+    ...originOf(job),
     read(period, signal) {
       const options = { ...stream, filter: within(filter, period), ...(signal ? { signal } : {}) };
       const reading = calls.read(options);
@@ -98,23 +108,16 @@ function apiOf({ source, settings, calls, filter, stream }: Job): MonthSource {
 }
 
 /** An account of a copy, which says nothing each time it is read. */
-async function copyOf(
-  source: CopySource,
-  account: string,
-  { args, settings, filter }: Job,
-): Promise<MonthSource> {
+async function copyOf(source: CopySource, account: string, job: Job): Promise<MonthSource> {
   const { note } = await source.store.removals(account);
-  const where = args.text('where');
   return {
-    version: settings.apiVersion.value,
-    address: source.address,
-    ...(where === null ? {} : { where }),
+    ...originOf(job),
     isInOrder: true,
     removals: note,
     read(period) {
       let count = 0;
       const calls = async function* () {
-        for await (const call of source.callsOf(within(filter, period), [account])) {
+        for await (const call of source.callsOf(within(job.filter, period), [account])) {
           count += 1;
           yield call;
         }
