@@ -251,7 +251,7 @@ async function heldIn(
     if (isOther)
       throw new CheckpointError(
         'checkpoint_invalid',
-        `${folder} has an export of other calls: those of ${name} are chosen by ${receipt?.filter || 'no filter'}. Export into another folder.`,
+        `${folder} has an export of other calls: those of ${name} are chosen by ${[receipt.filter || 'no filter', ...(receipt.where ? [receipt.where] : [])].join(' and ')}. Export into another folder.`,
       );
     held.set(month, { receipt, isComplete: receipt?.bytes?.length === size });
   }
