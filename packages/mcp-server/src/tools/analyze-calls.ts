@@ -5,16 +5,8 @@ import { covered, formatCount, formatCounted, partOfBucket } from '@call-attribu
 import { measureForms } from '@call-attribution/questions/measures';
 import * as z from 'zod';
 import { appMeta } from '../app/app.ts';
-import {
-  type Cell,
-  fieldGroups,
-  findField,
-  keyTextLimit,
-  selectFields,
-  shownAs,
-  showValue,
-} from '../fields.ts';
-import { invalid, invalidQuestion } from '../text/failures.ts';
+import { type Cell, findField, keyTextLimit, shownAs, showValue } from '../fields.ts';
+import { invalidQuestion } from '../text/failures.ts';
 import {
   fieldNotes,
   isSaidElsewhere,
@@ -227,7 +219,6 @@ type Args = z.infer<typeof input>;
 /** The question of a call. Throws an error that says what is wrong and the nearest right thing. */
 function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Question {
   const groupBy = args.group_by ?? [];
-  for (const group of groupBy) refuseFieldGroup(group, context);
   const isTime = groupBy.some(isTimeGroup);
   const { measures, having, order, top_per: topPer, compare, spend } = args;
   const question: Question = {
@@ -246,20 +237,6 @@ function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Qu
   const { parts } = planQuestion(question, { now: context.clock.now() });
   for (const part of parts) if ('condition' in part) refusePersonal(part.condition, context);
   return question;
-}
-
-/** `ads` is not a field but a name for several, which `list_calls` takes. */
-function refuseFieldGroup(given: string, { fields, version }: ToolContext): void {
-  const group = given.trim().toLowerCase();
-  if (!fieldGroups.includes(group) || findField(fields, group)) return;
-  const known = selectFields(fields, version, [group])
-    .slice(1)
-    .map((spec) => spec.name);
-  throw invalid(
-    'group_of_fields',
-    `"${group}" is the name of several fields, and calls are grouped by one.`,
-    `Use one of ${known.slice(0, 12).join(', ')}.`,
-  );
 }
 
 /** How agents write what to compare with. */

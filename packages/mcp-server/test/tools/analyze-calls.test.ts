@@ -157,7 +157,7 @@ describe('analyze_calls', () => {
   });
 
   it.each([
-    [{ group_by: 'ads' }, 'is the name of several fields'],
+    [{ group_by: 'ads' }, 'no field "ads"'],
     [{ measures: 'missd' }, 'Did you mean missed?'],
     [{ measures: ['calls', 'calls'] }, 'measures names calls twice.'],
     [{ group_by: 'city', order: 'cals' }, 'Did you mean calls?'],
