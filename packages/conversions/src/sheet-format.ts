@@ -67,8 +67,6 @@ export interface SheetRow {
 
 /** What the tool would refuse in a row. */
 export interface SheetFault {
-  /** The code of the `SheetError`. */
-  readonly code: 'personal_data' | 'wrong_form';
   /** The heading of the column. */
   readonly column: string;
   /** What is wrong, as what follows the heading in a sentence. */
@@ -95,10 +93,9 @@ export function rowMaker<T>(
       ({ title: column, pattern, example, isOptional, holdsPhone }, at): SheetFault[] => {
         const cell = cells[at] ?? '';
         // The cell itself is not in the fault: it may be what should not have been there.
-        if (!holdsPhone && looksPersonal(cell))
-          return [{ code: 'personal_data', column, text: 'holds personal data' }];
+        if (!holdsPhone && looksPersonal(cell)) return [{ column, text: 'holds personal data' }];
         const isBad = cell === '' ? !isOptional : !pattern.test(cell);
-        return isBad ? [{ code: 'wrong_form', column, text: `must look like ${example}` }] : [];
+        return isBad ? [{ column, text: `must look like ${example}` }] : [];
       },
     );
     return { cells, faults };

@@ -8,10 +8,8 @@ import { type AdjustmentFormat, rowMaker, type SheetLayout, type SheetRow } from
 
 const sheetErrors = codeTable({
   data: {
-    personal_data:
-      'A column holds personal data that the tool does not take. Do not upload the sheet; choose another column.',
     wrong_form:
-      'A cell does not have the form that the tool accepts. Check the rules: the name, currency and time zone.',
+      'A cell does not have the form that the tool accepts, or holds personal data that it does not take. Check the rules: the name, currency, time zone and columns.',
   },
 });
 
@@ -76,7 +74,7 @@ function encodeRows<L, I>(
             if (row === null) continue;
             line += 1;
             const [fault] = row.faults;
-            if (fault) throw new SheetError(fault.code, `line ${line}: ${fault.column} ${fault.text}`);
+            if (fault) throw new SheetError('wrong_form', `line ${line}: ${fault.column} ${fault.text}`);
             out.push(Buffer.from(sheetLine(row.cells, delimiter)));
           }
           return out;

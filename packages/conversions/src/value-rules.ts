@@ -85,7 +85,7 @@ function matches(text: unknown, pattern: string): boolean {
 }
 
 /**
- * Reads a rule table from JSON. Throws an `InputError` that says which rule is wrong. zod is loaded with the first table.
+ * Reads a rule table from JSON. Throws a `ConfigurationError` that says which rule is wrong. zod is loaded with the first table.
  *
  * @param source what the error calls the table, such as the name of its file.
  * @example

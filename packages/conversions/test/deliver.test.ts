@@ -220,7 +220,7 @@ test.each([
   for (const name of [file.prepared, join(folder, 'secret')])
     if (name.startsWith('/')) writeFileSync(join(name), 'mine');
   await ledger.prepare('google-ads-clicks', [], [file]);
-  await expect(finishDeliveries(ledger)).rejects.toMatchObject({ code: 'ledger_strange' });
+  await expect(finishDeliveries(ledger)).rejects.toMatchObject({ code: 'ledger_damaged' });
   expect(existsSync(file.path)).toBe(file.path.endsWith('secret'));
   expect(readFileSync(join(folder, 'secret'), 'utf8')).toBe('mine');
 });

@@ -100,7 +100,7 @@ describe.runIf(process.platform !== 'win32')('a ledger that somebody else has pu
     writeFileSync(join(folder, 'victim'), 'precious');
     execFileSync('sh', ['-c', plant, 'sh', planted], { cwd: folder });
     await expect(openLedger(planted)).rejects.toMatchObject({
-      code: 'ledger_strange',
+      code: 'ledger_damaged',
       message: expect.stringContaining(`${planted} ${said}`),
     });
     expect(readFileSync(join(folder, 'victim'), 'utf8')).toBe('precious');

@@ -1,5 +1,5 @@
 import { conversions, readValueRules, sheetFormats, valueByRules } from '@call-attribution/conversions';
-import { type Call, InputError } from '@call-attribution/core';
+import { type Call, ConfigurationError } from '@call-attribution/core';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { expect, test } from 'vitest';
 
@@ -68,7 +68,7 @@ test.each([
   ],
 ])('the rule table %s is refused: %s', async (text, message) => {
   const error = await readValueRules(text, 'rules.json').catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(InputError);
+  expect(error).toBeInstanceOf(ConfigurationError);
   expect(String(error)).toContain(message);
 });
 
@@ -99,5 +99,5 @@ test.each([
 
 test('a misspelled name in a rule table gets a suggestion apart from the message', async () => {
   const read = readValueRules('{ "rules": [{ "value": 1, "campain": "x" }] }', 'rules.json');
-  await expect(read).rejects.toMatchObject({ code: 'invalid_input', hint: 'did you mean campaign?' });
+  await expect(read).rejects.toMatchObject({ code: 'invalid_option', hint: 'did you mean campaign?' });
 });

@@ -46,7 +46,6 @@ export {
   type ErrorWithCode,
   type ErrorWords,
   HttpError,
-  InputError,
   type KnownErrorCode,
   ResponseError,
 } from './errors/calls-error.ts';
@@ -56,7 +55,6 @@ export type {
   DeadlineErrorCode,
   ErrorCode,
   HttpErrorCode,
-  InputErrorCode,
   ResponseErrorCode,
 } from './errors/codes.ts';
 export { redact } from './errors/redact.ts';

@@ -1,10 +1,5 @@
-import { apiKeys, createClient } from '@call-attribution/core';
-import {
-  FaultSyntaxError,
-  mergeFaults,
-  parseFaults,
-  startHostileServer,
-} from '@call-attribution/core/testing';
+import { apiKeys, ConfigurationError, createClient } from '@call-attribution/core';
+import { mergeFaults, parseFaults, startHostileServer } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { afterwards, serve } from './support.ts';
@@ -41,7 +36,7 @@ describe('the text form of faults', () => {
     ['count=many', 'expected one of number, text, object, array, header'],
     ['retry-after', 'expected seconds or a date'],
   ])('%j is refused and the word is quoted', (text, message) => {
-    expect(() => parseFaults(text)).toThrow(FaultSyntaxError);
+    expect(() => parseFaults(text)).toThrow(ConfigurationError);
     expect(() => parseFaults(text)).toThrow(message);
   });
   test('every string is read or refused, never anything else', () => {
@@ -50,7 +45,7 @@ describe('the text form of faults', () => {
         try {
           parseFaults(text);
         } catch (error) {
-          expect(error).toBeInstanceOf(FaultSyntaxError);
+          expect(error).toBeInstanceOf(ConfigurationError);
         }
       }),
     );

@@ -1,4 +1,4 @@
-import { InputError } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core';
 import { findProblem, readInput, readJsonInput } from '@call-attribution/core/settings';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
@@ -63,10 +63,10 @@ test.each<[unknown, string]>([
   const value = { feeds: [good, { ...good, ...(change as object) }] };
   const place = words.startsWith('has ') ? 'feeds[1]' : 'feeds[1].';
   const read = () => readInput(schema, value, 'feeds.json');
-  expect(read).toThrow(InputError);
+  expect(read).toThrow(ConfigurationError);
   const separator = words.startsWith('has ') ? ' ' : '';
   expect(read).toThrow(
-    expect.objectContaining({ code: 'invalid_input', message: `feeds.json: ${place}${separator}${words}` }),
+    expect.objectContaining({ code: 'invalid_option', message: `feeds.json: ${place}${separator}${words}` }),
   );
 });
 

@@ -2,6 +2,7 @@ import {
   CallsError,
   type CodeTable,
   codeTable,
+  type ErrorDetails,
   type ErrorWords,
   nameErrors,
 } from '@call-attribution/core/errors';
@@ -18,15 +19,13 @@ const fleetErrors = codeTable({
       'The credentials of an account are not where the job says. Put them there, then run `calls fleet retry`.',
   },
   busy: {
-    target_locked:
-      'Another process works on the same target without an engine. Wait for it, or let both share an engine with CALLS_FLEET.',
     claim_lost: 'Another worker has claimed the same since. Nothing is wrong: it does the work.',
   },
   away: {
     engine_unavailable:
       'The engine cannot be reached. Check its address and that it runs; workers wait for it.',
     target_unavailable:
-      'The target cannot be reached or written to for now. Check its server, disk and permissions; workers try again.',
+      'The target cannot be reached or written to for now, or another process works on it without an engine. Check its server, disk and permissions; workers try again.',
   },
   data: {
     not_whole:
@@ -44,7 +43,7 @@ export class FleetError extends CallsError<FleetErrorCode> {
     nameErrors(FleetError, 'FleetError');
   }
 
-  constructor(code: FleetErrorCode, message: string, details: { hint?: string; cause?: unknown } = {}) {
+  constructor(code: FleetErrorCode, message: string, details: ErrorDetails = {}) {
     super(code, message, details);
   }
 }

@@ -53,7 +53,6 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
   ],
   target: [
     ...ofStore(
-      'disk_full',
       'store_unavailable',
       'not_writable',
       'store_damaged',
@@ -65,7 +64,7 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
       'unknown_account',
       'unfit_filter',
     ),
-    ...ofFleet('target_unavailable', 'unfit_place', 'target_locked'),
+    ...ofFleet('target_unavailable', 'unfit_place'),
     ...['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'ENOENT', 'ECONNREFUSED', 'ETIMEDOUT'].map(coded),
     ...['53100', '53300', '57P01', '57P03', '08006', '58030'].map(coded),
     ...['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_IOERR_WRITE', 'UND_ERR_SOCKET'].map(coded),

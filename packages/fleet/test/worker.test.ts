@@ -124,7 +124,7 @@ describe('a job in one process', () => {
     const running = first.run();
     await expect.poll(() => first.card.accounts.length).toBeGreaterThan(0);
     const second = await workerOn(source, source.job(into));
-    await expect(second.run()).rejects.toMatchObject({ code: 'target_locked' });
+    await expect(second.run()).rejects.toMatchObject({ code: 'target_unavailable', kind: 'busy' });
     first.leave(0);
     expect((await running).reason).toBe('left');
   });

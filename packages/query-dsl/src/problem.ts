@@ -2,14 +2,10 @@ import { type FieldType, fieldsOf, type ParseOptions } from './filter.ts';
 
 /** What the codes of problems mean, and what to do. */
 export const problemCodes = {
-  limit: {
-    kind: 'usage',
-    means: 'The filter is too long or has too many clauses.',
-    do: 'Split it into several requests.',
-  },
   syntax: {
     kind: 'usage',
-    means: 'A bracket, comma, colon or word is missing or in the wrong place.',
+    means:
+      'A bracket, comma, colon or word is missing or in the wrong place, or the filter is too long or has too many clauses.',
     do: 'Apply the fix of the problem, or write what it expects.',
   },
   unknown_field: {

@@ -174,7 +174,7 @@ class Reader {
 
   #limit(most: string, start: number, end: number): never {
     throw new Stopped({
-      code: 'limit',
+      code: 'syntax',
       start,
       end,
       expected: [],

@@ -50,8 +50,8 @@ describe('what this package refuses', () => {
   it('respects its limits', () => {
     const two = 'inc_gce:1,inc_gce:1';
     expect(safeParse(two, { maxClauses: 2, maxLength: two.length }).ok).toBe(true);
-    expect(safeParse(two, { maxClauses: 1 })).toMatchObject({ problem: { code: 'limit', start: 10 } });
-    expect(safeParse(two, { maxLength: 18 })).toMatchObject({ problem: { code: 'limit' } });
+    expect(safeParse(two, { maxClauses: 1 })).toMatchObject({ problem: { code: 'syntax', start: 10 } });
+    expect(safeParse(two, { maxLength: 18 })).toMatchObject({ problem: { code: 'syntax', start: 18 } });
     expect(safeParse(`${two},`.repeat(5001)).ok).toBe(false);
     expect(safeParse(' '.repeat(1_000_001)).ok).toBe(false);
   });

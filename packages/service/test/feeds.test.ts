@@ -4,7 +4,7 @@ import { request as requestSecure } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { type Call, InputError } from '@call-attribution/core';
+import { type Call, ConfigurationError } from '@call-attribution/core';
 import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { openStore, type Store } from '@call-attribution/store';
 import { localhostTls } from '@call-attribution/test-tools/tls';
@@ -516,7 +516,7 @@ describe('a file of feeds', () => {
     const error = await read(feeds, feeds[0] && 'timeZone' in feeds[0] ? {} : undefined).catch(
       (e: unknown) => e,
     );
-    expect(error).toBeInstanceOf(InputError);
+    expect(error).toBeInstanceOf(ConfigurationError);
     expect(String(error)).toContain(message);
     expect(String(error)).not.toMatch(/hunter2|correct horse/);
   });

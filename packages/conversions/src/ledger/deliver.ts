@@ -91,7 +91,7 @@ export async function finishDeliveries(ledger: Ledger, host: string = hostname()
     if (!delivery || delivery.files.length === 0) continue;
     if (delivery.host !== host)
       throw new DeliveryError(
-        'other_machine',
+        'unfinished',
         `The machine ${delivery.host} has an unfinished delivery. Finish it there, where its files are.`,
       );
     await finish(ledger, delivery);

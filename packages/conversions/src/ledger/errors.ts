@@ -7,8 +7,8 @@ const deliveryErrors = codeTable({
   usage: {
     in_the_way:
       'There is a file under the name of the sheet already, which may not have been uploaded. Upload it, or rename it.',
-    other_machine: 'Another machine has begun a delivery and has its files. Finish it there.',
-    unfinished: 'The ledger has an unfinished delivery to this destination. Commit or abandon it first.',
+    unfinished:
+      'The ledger has an unfinished delivery to this destination. Commit or abandon it first, on the machine that began it.',
   },
 });
 
@@ -23,9 +23,7 @@ export class DeliveryError extends CallsError<keyof typeof deliveryErrors> {
 const ledgerDamagedErrors = codeTable({
   data: {
     ledger_damaged:
-      'The ledger was changed by something else, or the disk has damaged it. Restore it from a copy: without it, conversions would be uploaded twice.',
-    ledger_strange:
-      'The file of the ledger is a link, a pipe or a file of another user, or names files that no delivery makes. Name the file itself, and one of your own.',
+      'The ledger was changed by something else, the disk has damaged it, or its file is a link, a pipe or that of another user. Restore it from a copy: without it, conversions would be uploaded twice.',
   },
 });
 
@@ -47,7 +45,7 @@ export const damagedAt = (where: string): LedgerDamagedError =>
 /** The error for a ledger that somebody else may have put there. */
 export const strange = (what: string): LedgerDamagedError =>
   new LedgerDamagedError(
-    'ledger_strange',
+    'ledger_damaged',
     `${what}. Nothing was read or written: name a ledger of your own.`,
   );
 

@@ -9,18 +9,15 @@ import {
 
 const pushErrors = codeTable({
   usage: {
-    no_credentials: 'No credentials were found. Set them in one of the places that the message lists.',
-    key_file_unreadable: 'The key file cannot be read. Check its path and permissions.',
     bad_destination:
-      'The destination or the endpoint lacks something, or has it in the wrong form. Write it as the message shows.',
+      'The destination, the endpoint or the credentials lack something, have the wrong form or cannot be read. Write it as the message shows.',
   },
   away: {
     unreachable: 'The tool cannot be reached. Check the network and try again.',
   },
   data: {
-    unreadable_response: 'The response of the tool cannot be read. Try again later.',
     refused:
-      "The tool refused the request. The message has the tool's own reason; `isRetryable` says whether it may pass later.",
+      "The tool refused the request, or its response cannot be read. The message has the tool's own reason; `isRetryable` says whether it may pass later.",
   },
 });
 

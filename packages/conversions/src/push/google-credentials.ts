@@ -50,7 +50,7 @@ export async function findGoogleCredentials(env: Environment): Promise<GoogleCre
   // Cloud Run, Cloud Functions, App Engine and GKE set one of these; elsewhere a request would only wait.
   const atGoogle = env.GCE_METADATA_HOST ?? env.K_SERVICE ?? env.GAE_SERVICE ?? env.KUBERNETES_SERVICE_HOST;
   if (!atGoogle) {
-    throw new PushError('no_credentials', {
+    throw new PushError('bad_destination', {
       message: `no Google credentials were found (looked at GOOGLE_APPLICATION_CREDENTIALS, ${usual})`,
       hint: 'set GOOGLE_APPLICATION_CREDENTIALS to a key file, or run gcloud auth application-default login',
     });

@@ -86,7 +86,7 @@ export async function sendJson(url: URL, request: JsonRequest, sending: Sending)
     // A proxy or a load balancer says in HTML that it is overloaded.
     if (isPassing(status)) throw refused(url, { status });
     const message = `${url.host} sent a response with status ${status} that cannot be read`;
-    throw new PushError('unreadable_response', { message, hint: sentLater }, { status });
+    throw new PushError('refused', { message, hint: sentLater }, { status });
   }
   return { status, headers, body };
 }
@@ -255,7 +255,7 @@ export function readKeyFile(file: string): string {
     return readSmallFile(file).text;
   } catch (error) {
     const reason = systemCode(error);
-    throw new PushError('key_file_unreadable', `the key file ${file} cannot be read: ${reason}`, { reason });
+    throw new PushError('bad_destination', `the key file ${file} cannot be read: ${reason}`, { reason });
   }
 }
 

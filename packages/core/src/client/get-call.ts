@@ -1,4 +1,4 @@
-import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
+import { ConfigurationError, HttpError, ResponseError } from '../errors/calls-error.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
@@ -44,7 +44,10 @@ function readOne(context: Context, sid: string, response: HttpResponse): Call {
   const value = parseJson(response);
   const record = Array.isArray(value) && value.length <= 1 ? value[0] : value;
   if (record === undefined || record === null)
-    throw new ResponseError('not_found', undefined, { status: response.status });
+    throw new HttpError('not_found', 'The account has no call with this sid.', {
+      hint: 'Check the sid, and that the credentials belong to its account.',
+      status: response.status,
+    });
   if (typeof record !== 'object' || Array.isArray(record) || !Object.hasOwn(record, 'sid'))
     throw unexpectedBody(record, response, 'one call record');
   const call = context.adapt(record);

@@ -9,8 +9,6 @@ import {
   deadlineErrors,
   type HttpErrorCode,
   httpErrors,
-  type InputErrorCode,
-  inputErrors,
   type ResponseErrorCode,
   responseErrors,
 } from './codes.ts';
@@ -192,23 +190,11 @@ function withHint(message: string, hint: string | undefined): string {
   return /[.!?:]$/.test(message) ? `${message} ${hint}` : `${message}; ${hint}`;
 }
 
-/** An option, an argument or a setting is wrong; nothing was sent. */
+/** An option, an argument, a setting or a file that a person wrote is wrong; nothing was sent. It never holds a secret. */
 export class ConfigurationError extends CallsError<ConfigurationErrorCode> {
   static override readonly codes: CodeTable = configurationErrors;
   static {
     nameErrors(ConfigurationError, 'ConfigurationError');
-  }
-}
-
-/** A file that a person wrote cannot be used. It says where in the file, and never holds a secret of it. */
-export class InputError extends CallsError<InputErrorCode> {
-  static override readonly codes: CodeTable = inputErrors;
-  static {
-    nameErrors(InputError, 'InputError');
-  }
-
-  constructor(words: string | ErrorWords, details: ErrorDetails = {}) {
-    super('invalid_input', words, details);
   }
 }
 
@@ -248,8 +234,6 @@ export class ResponseError extends CallsError<ResponseErrorCode> {
 export interface ErrorFamily {
   /** See `ConfigurationError`. */
   ConfigurationError: ConfigurationError;
-  /** See `InputError`. */
-  InputError: InputError;
   /** See `HttpError`. */
   HttpError: HttpError;
   /** See `ConnectionError`. */
@@ -258,8 +242,6 @@ export interface ErrorFamily {
   DeadlineError: DeadlineError;
   /** See `ResponseError`. */
   ResponseError: ResponseError;
-  /** See `FaultSyntaxError` of core/testing. */
-  FaultSyntaxError: CallsError<'fault_syntax'>;
   /** See `FilterArgumentError` of query-dsl. */
   FilterArgumentError: FilterArgumentError;
   /** See `FilterSyntaxError` of query-dsl. */

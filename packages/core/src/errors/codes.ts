@@ -6,7 +6,7 @@ import { codeTable } from './code-table.ts';
 export const configurationErrors = codeTable({
   usage: {
     invalid_option:
-      'An option, an argument or a setting is missing, has a wrong type or value, or has a name that does not exist. The message names it and says what it may be; nothing was sent.',
+      'An option, an argument, a setting or a file that a person wrote is missing, has a wrong type or value, or has a name that does not exist. The message names it and says what it may be; nothing was sent.',
     missing_package:
       'An optional package is needed and not installed. Install the package that the message names.',
   },
@@ -22,22 +22,11 @@ export const configurationErrors = codeTable({
 /** Codes of `ConfigurationError`. */
 export type ConfigurationErrorCode = keyof typeof configurationErrors;
 
-/** What the codes of `InputError` mean. */
-export const inputErrors = codeTable({
-  usage: {
-    invalid_input:
-      'A file that a person wrote is not JSON, or has a name or a value that cannot be used. The message says where, and what is expected there.',
-  },
-});
-
-/** Codes of `InputError`. */
-export type InputErrorCode = keyof typeof inputErrors;
-
 /** What the codes of `HttpError` mean. */
 export const httpErrors = codeTable({
   usage: {
     not_found:
-      'The server has nothing at this URL (status 404). Check the sid, and that the base URL ends before `/v2` or `/v3`.',
+      'The server has nothing at this URL (status 404), or the account no call with this sid. Check the sid, that the credentials belong to its account, and that the base URL ends before `/v2` or `/v3`.',
     redirect_refused:
       'The server redirected the request to another server, which must not get the credentials (status 301 to 308). Set the base URL to the final URL.',
   },
@@ -89,8 +78,6 @@ export type DeadlineErrorCode = keyof typeof deadlineErrors;
 /** What the codes of `ResponseError` mean. */
 export const responseErrors = codeTable({
   data: {
-    not_found:
-      'The account has no call with this sid. Check the sid, and that the credentials belong to its account.',
     invalid_json:
       'The body is cut or damaged, or is not JSON. A proxy may have cut it; send the request again, or request fewer rows.',
     body_too_large:
@@ -118,7 +105,6 @@ export type ResponseErrorCode = keyof typeof responseErrors;
 /** Stable names of what can go wrong in this package. New ones may be added; these keep their meaning. */
 export type ErrorCode =
   | ConfigurationErrorCode
-  | InputErrorCode
   | HttpErrorCode
   | ConnectionErrorCode
   | DeadlineErrorCode

@@ -8,7 +8,6 @@ export type {
   DeadlineErrorCode,
   ErrorCode,
   HttpErrorCode,
-  InputErrorCode,
   ResponseErrorCode,
 } from './codes.ts';
 export { escapeControls } from './escape-controls.ts';

@@ -1,5 +1,5 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { type ErrorWords, InputError } from '../errors/calls-error.ts';
+import { ConfigurationError, type ErrorWords } from '../errors/calls-error.ts';
 import { notJsonText } from './json-error.ts';
 
 // What people write in files and tool calls is described by schemas of zod 4, in the packages that read it. This turns what a
@@ -88,16 +88,16 @@ export function findProblem<T>(
  * Checks a value that a person wrote.
  *
  * @param source what messages call it, such as the name of its file.
- * @param errorOf makes the error that is thrown. Default: an `InputError`.
+ * @param errorOf makes the error that is thrown. Default: a `ConfigurationError`.
  * @example
  * const rules = readInput(z.strictObject({ otherwise: z.number() }), json, 'rules.json');
- * // InputError: rules.json: otherwise must be a number, not a list
+ * // ConfigurationError: rules.json: otherwise must be a number, not a list
  */
 export function readInput<T>(
   schema: InputSchema<T>,
   value: unknown,
   source: string,
-  errorOf: (words: ErrorWords) => Error = (words) => new InputError(words),
+  errorOf: (words: ErrorWords) => Error = (words) => new ConfigurationError('invalid_option', words),
 ): T {
   const result = findProblem(schema, value);
   if ('data' in result) return result.data;
@@ -111,7 +111,7 @@ export function readJsonInput<T>(
   schema: InputSchema<T>,
   text: string,
   source: string,
-  errorOf: (words: ErrorWords) => Error = (words) => new InputError(words),
+  errorOf: (words: ErrorWords) => Error = (words) => new ConfigurationError('invalid_option', words),
 ): T {
   const bare = text.replace(/^\uFEFF/, '');
   let value: unknown;

@@ -1,6 +1,5 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { CallsError, nameErrors } from '../errors/calls-error.ts';
-import { type CodeTable, codeTable } from '../errors/code-table.ts';
+import { ConfigurationError } from '../errors/calls-error.ts';
 import { type Duration, durationMillis, parseDuration } from '../time/duration.ts';
 // The fault vocabulary: everything that a test server can do wrong, as data. The hostile server of this kit and the
 // sandbox use the same one. Faults can be written as text, so that a test in another process can ask for them.
@@ -87,27 +86,6 @@ export interface Fault extends FaultConditions {
   readonly notHttp?: boolean;
 }
 
-const faultSyntaxErrors = codeTable({
-  usage: {
-    fault_syntax: 'A fault cannot be read. The message quotes the word and says what was expected.',
-  },
-});
-
-/** Codes of `FaultSyntaxError`. */
-export type FaultSyntaxErrorCode = keyof typeof faultSyntaxErrors;
-
-/** A fault text that cannot be read. The message quotes the word and says what was expected. */
-export class FaultSyntaxError extends CallsError<FaultSyntaxErrorCode> {
-  static override readonly codes: CodeTable = faultSyntaxErrors;
-  static {
-    nameErrors(FaultSyntaxError, 'FaultSyntaxError');
-  }
-
-  constructor(message: string) {
-    super('fault_syntax', message);
-  }
-}
-
 type Words = Readonly<Record<string, (value: string, word: string) => Fault>>;
 
 const half = (value: string, word: string): number => (value === '' ? 0.5 : decimal(value, word));
@@ -146,7 +124,7 @@ const words: Words = {
 };
 
 /**
- * Reads faults from text. A semicolon separates faults, a comma the words of one fault. Throws a `FaultSyntaxError` that
+ * Reads faults from text. A semicolon separates faults, a comma the words of one fault. Throws a `ConfigurationError` that
  * names the word it cannot read.
  *
  * @example
@@ -173,13 +151,14 @@ function readWord(word: string): Fault {
   if (read) return read(rest.join('=').trim(), word);
   const known = Object.keys(words);
   const near = nearest(name.trim(), known);
-  throw new FaultSyntaxError(
+  throw new ConfigurationError(
+    'invalid_option',
     `"${word}" is not a fault: ${near ? `did you mean ${near}?` : `expected one of ${known.join(', ')}`}`,
   );
 }
 
-const refuse = (word: string, expected: string): FaultSyntaxError =>
-  new FaultSyntaxError(`"${word}" cannot be read: expected ${expected} after "="`);
+const refuse = (word: string, expected: string): ConfigurationError =>
+  new ConfigurationError('invalid_option', `"${word}" cannot be read: expected ${expected} after "="`);
 
 function whole(value: string, word: string, least: number, most: number): number {
   const read = value === '' ? Number.NaN : Number(value);

@@ -4,8 +4,6 @@ export {
   type CountForm,
   type Fault,
   type FaultConditions,
-  FaultSyntaxError,
-  type FaultSyntaxErrorCode,
   mergeFaults,
   parseFaults,
   type RequestKind,

@@ -53,7 +53,8 @@ export async function lockTarget(name: string, path: string): Promise<() => Prom
     return await lockFile(path);
   } catch (cause) {
     if (!(cause instanceof FileLockedError)) throw cause;
-    throw new FleetError('target_locked', `Another process works on ${name}: ${cause.summary}`, {
+    throw new FleetError('target_unavailable', `Another process works on ${name}: ${cause.summary}`, {
+      kind: 'busy',
       hint: 'Wait for it, or let several processes share the work: set CALLS_FLEET=postgres://user@host/name for all of them.',
       cause,
     });

@@ -10,7 +10,7 @@ import {
   lineLogger,
   type Version,
 } from '@call-attribution/core';
-import { InputError } from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import {
   type Environment,
   type ReadSecret,
@@ -59,7 +59,7 @@ export interface Settings extends PlainSettings {
   readonly accounts: readonly ConfiguredAccount[];
   /** What is wrong with the settings that are there, in the order in which they are read. */
   readonly problems: readonly SettingProblem[];
-  /** A credential, or null when it is not set. Throws an `InputError` when a command that should print it fails. */
+  /** A credential, or null when it is not set. Throws a `ConfigurationError` when a command that should print it fails. */
   secret(name: SecretName): Setting | null;
 }
 
@@ -264,7 +264,7 @@ export function readAccounts(
     try {
       key = settings.secret('accessKey') ?? settings.secret('bearerToken');
     } catch (error) {
-      if (!(error instanceof InputError)) throw error;
+      if (!(error instanceof ConfigurationError)) throw error;
       const hint = error.hint === undefined ? {} : { hint: error.hint };
       return and({ place: 'setting', message: error.summary, ...hint, of: 'accessKey' });
     }
@@ -290,8 +290,8 @@ export function readAccounts(
  * key().value;
  */
 export function secretCommand(command: string, from: string): () => Setting {
-  const failed = (reason: string): InputError =>
-    new InputError({
+  const failed = (reason: string): ConfigurationError =>
+    new ConfigurationError('invalid_option', {
       message: `${from}: the command ${reason}`,
       hint: 'run it in a shell: it has to print the credential and nothing else, and end with status 0',
     });

@@ -1,4 +1,4 @@
-import { FaultSyntaxError } from '@call-attribution/core/testing';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { parseDuration } from '@call-attribution/core/time';
 import { Refusal, type Route } from '@call-attribution/service';
 import type { FaultBook } from './fault-book.ts';
@@ -52,8 +52,8 @@ function setFaults(book: FaultBook, key: string, faults: string): void {
   try {
     book.set(key, faults);
   } catch (error) {
-    if (!(error instanceof FaultSyntaxError)) throw error;
-    throw new Refusal(error.code, `${error.message}.`, { parameter: 'faults' });
+    if (!(error instanceof ConfigurationError)) throw error;
+    throw new Refusal('fault_syntax', `${error.message}.`, { parameter: 'faults' });
   }
 }
 

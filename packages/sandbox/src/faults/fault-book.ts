@@ -1,4 +1,5 @@
-import { type Fault, FaultSyntaxError, parseFaults, type RequestKind } from '@call-attribution/core/testing';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { type Fault, parseFaults, type RequestKind } from '@call-attribution/core/testing';
 import { sandboxDefaults } from '../defaults.ts';
 import { mix } from '../generate/random.ts';
 
@@ -26,7 +27,7 @@ export interface FaultBook {
   clear(key?: string): void;
   /** What is set, by key. */
   all(): Readonly<Record<string, readonly Fault[]>>;
-  /** The faults that apply to this request, which is counted. Throws a `FaultSyntaxError` for a header that cannot be read. */
+  /** The faults that apply to this request, which is counted. Throws a `ConfigurationError` for a header that cannot be read. */
   choose(facts: RequestFacts): Fault[];
 }
 
@@ -85,7 +86,8 @@ export function createFaultBook(
   };
 }
 
-function unknownKey(key: string, keys: readonly string[]): FaultSyntaxError {
+function unknownKey(key: string, keys: readonly string[]): ConfigurationError {
   const [known, more] = [keys.slice(0, 4).join(', '), keys.length > 4 ? ' and so on' : ''];
-  return new FaultSyntaxError(`no account has the key ${JSON.stringify(key)}: expected *, ${known}${more}`);
+  const message = `no account has the key ${JSON.stringify(key)}: expected *, ${known}${more}`;
+  return new ConfigurationError('invalid_option', message);
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import {
   type Fault,
-  FaultSyntaxError,
   type Later,
   mergeFaults,
   type PlannedResponse,
@@ -43,8 +43,11 @@ export function createIntercept(book: FaultBook, journal: Journal, clock: Pick<C
     try {
       faults = book.choose({ kind, key, header: headerOf(request, faultHeader) });
     } catch (error) {
-      if (!(error instanceof FaultSyntaxError)) throw error;
-      return unreadableHeader(error);
+      if (!(error instanceof ConfigurationError)) throw error;
+      const detail = `Header ${faultHeader}: ${error.message}.`;
+      const problem = { title: 'Bad Request', status: 400, code: 'fault_syntax', detail };
+      const headers = { 'content-type': 'application/problem+json' };
+      return Response.json(problem, { status: 400, headers });
     }
     const fault = mergeFaults(faults);
     const later = timersOf(response);
@@ -133,12 +136,4 @@ function nameOf(fault: Fault): string {
     .filter(([name]) => !conditions.has(name))
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
-}
-
-function unreadableHeader({ code, message }: FaultSyntaxError): Response {
-  const detail = `Header ${faultHeader}: ${message}.`;
-  return new Response(JSON.stringify({ title: 'Bad Request', status: 400, code, detail }), {
-    status: 400,
-    headers: { 'content-type': 'application/problem+json' },
-  });
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { ConversionRules, Ledger } from '@call-attribution/conversions';
-import { InputError } from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import { day, durationMillis } from '@call-attribution/core/time';
 import type { Access } from './access.ts';
@@ -23,7 +23,7 @@ export interface FeedsContext {
 const firstCallDays = 90;
 
 /**
- * Reads feeds from JSON. What stands next to `feeds` holds for each feed that does not say otherwise. Throws an `InputError`
+ * Reads feeds from JSON. What stands next to `feeds` holds for each feed that does not say otherwise. Throws a `ConfigurationError`
  * with one sentence about what is wrong. zod and what makes sheets are loaded with the first file.
  *
  * @example
@@ -67,7 +67,8 @@ async function feedOf(
   const opening = opened.get(name) ?? openLedger(name);
   opened.set(name, opening);
   const ledger = await opening.catch((error: unknown) => {
-    throw new InputError(
+    throw new ConfigurationError(
+      'invalid_option',
       `${place}.ledger cannot be used: ${error instanceof Error ? error.message : String(error)}`,
     );
   });
@@ -97,7 +98,7 @@ export interface RulesFile {
 }
 
 /**
- * Reads rules from JSON: the names of a feed that say which calls count and at what value. Throws an `InputError` with one
+ * Reads rules from JSON: the names of a feed that say which calls count and at what value. Throws a `ConfigurationError` with one
  * sentence about what is wrong.
  *
  * @param folder that paths in it start from.
@@ -136,7 +137,7 @@ async function readValue(
   if (typeof valueRules === 'string') {
     const { namedFile } = await import('./feeds-schema.ts');
     const found = namedFile(valueRules, folder);
-    if ('problem' in found) throw new InputError(`${at} ${found.problem}`);
+    if ('problem' in found) throw new ConfigurationError('invalid_option', `${at} ${found.problem}`);
     [text, source] = [found.text, `${at}: ${valueRules}`];
   }
   const { readValueRules, valueByRules } = await import('@call-attribution/conversions');

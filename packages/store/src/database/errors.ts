@@ -38,10 +38,9 @@ const storeErrors = codeTable({
   },
   disk: {
     not_writable:
-      'The database file, or its folder, is not there or may not be written to. Check the path, its permissions and the disk.',
+      'The database file, or its folder, is not there or may not be written to, or the disk is full. Check the path, its permissions and the disk; nothing is damaged.',
     store_damaged:
       'The database file is damaged, or was removed, replaced or cut while the store was open. Restore a copy and start again.',
-    disk_full: 'The disk of the database is full. Free space and run again; nothing is damaged.',
   },
   bug: {
     store_failed:

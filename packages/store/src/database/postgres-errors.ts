@@ -64,7 +64,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
     remedy: null,
     error: (sqlState, cause) =>
       new StoreError(
-        'disk_full',
+        'not_writable',
         `The disk of the PostgreSQL server is full (${sqlState}). Free some space and try again.`,
         { cause, isRetryable: true },
       ),

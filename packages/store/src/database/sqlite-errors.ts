@@ -31,7 +31,7 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
   // SQLite cannot enlarge the shared memory or a journal: in practice the disk is full.
   if (code === 'SQLITE_FULL' || /^SQLITE_IOERR_(?:SHMSIZE|WRITE|TRUNCATE|FSYNC)/.test(code)) {
     return new StoreError(
-      'disk_full',
+      'not_writable',
       `The disk with the database ${file} is full, or cannot be written to (${code}). Free some space and try again.`,
       { cause, isRetryable: true },
     );
