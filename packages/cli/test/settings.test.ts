@@ -156,7 +156,7 @@ describe('the connection in calls doctor', () => {
 });
 
 describe('calls doctor', () => {
-  test('it looks at versions, proxy, clock, stores, disk and the connection, and says what to do', async () => {
+  test('it looks at versions, proxy, stores and the connection, and says what to do', async () => {
     const cwd = stage.folder();
     const env = {
       CALLS_STORE: 'sqlite:calls.db',
@@ -169,7 +169,6 @@ describe('calls doctor', () => {
       const { code, stdout } = await stage.quick(['doctor', '--json'], {
         cwd,
         env,
-        now: new Date(),
         ...more,
       });
       const { findings } = JSON.parse(stdout) as {
@@ -184,23 +183,16 @@ describe('calls doctor', () => {
     expect(first.of('variables')).toMatchObject({ state: 'note', fix: 'did you mean CALLS_BASE_URL?' });
     expect(first.stdout).not.toContain('CALLS_M_ACCESS_KEY');
     expect(first.of('proxy')?.text).toBe('http://proxy.example:3128 (HTTP_PROXY), except for 127.0.0.1');
-    expect(first.of('clock')).toEqual({ item: 'clock', state: 'ok', text: 'agrees with that of the server' });
     expect(first.of('store')).toMatchObject({
       state: 'note',
       fix: 'calls sync --store sqlite:calls.db creates it',
     });
-    expect(first.of('disk')?.text).toMatch(/free in the current folder$/);
     expect(first.of('list')?.state).toBe('ok');
     expect(first.stdout).not.toMatch(/hunter2/);
     expect(first.stdout).not.toContain(stage.env.CALLS_SECRET_KEY);
     await stage.quick(['sync'], { cwd, env });
-    // The Date header has whole seconds, so the difference that is seen may be up to a second smaller.
-    const later = await doctor({ now: new Date(Date.now() - 3_602_000) });
+    const later = await doctor();
     expect(later.of('store')?.text).toMatch(/^sqlite:calls\.db: 600 calls of 1 account, .* kB$/);
-    expect(later.of('clock')).toMatchObject({
-      state: 'note',
-      text: expect.stringMatching(/^1:00:\d\d slow/),
-    });
     writeFileSync(join(cwd, 'text.db'), 'not a database, but long enough to be read as one');
     const broken = await doctor({ env: { CALLS_STORE: 'sqlite:text.db' } });
     expect(broken.code).toBe(1);

@@ -4,11 +4,10 @@ import { accounts, connection, legacy, only, output, whichCalls } from '../optio
 /** `calls doctor`. */
 export const doctor = command({
   name: 'doctor',
-  summary: 'check configuration, network, copies and disk, and say what to do',
+  summary: 'check configuration, network and copies, and say what to do',
   about:
-    'Looks at versions, names of variables, proxy, accounts, the clock against that of the server, the store of CALLS_STORE, ' +
-    'and free disk space. Then tries the settings: configuration file, URL, version, keys, time zone, a first call, a count, ' +
-    'SMS. It changes nothing and shows no keys. The exit status is 0 when nothing is wrong. --offline asks no server: what is ' +
+    'Looks at versions, names of variables, proxy and accounts. Then tries the settings: configuration file, URL, version, ' +
+    'keys, time zone, a first call, a count, SMS; and looks at the store of CALLS_STORE. It changes nothing and shows no keys. The exit status is 0 when nothing is wrong. --offline asks no server: what is ' +
     'configured, and how fresh, how large and how whole each copy is; the exit status is 3 when one is not whole.',
   options: {
     '--offline': 'ask no server',

@@ -1,8 +1,6 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { existsSync, statfsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Client } from '@call-attribution/core';
-import { propertyOf } from '@call-attribution/core/errors';
 import {
   plainSettings,
   type Settings,
@@ -13,15 +11,14 @@ import { describeCopy } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { storeName } from '@call-attribution/store';
 import type { Args, Handler } from '../args.ts';
-import { readFileSettings, readSettings, readStoredSettings } from '../config/settings.ts';
-import { UsageError } from '../errors.ts';
+import { readFileSettings, readSettings } from '../config/settings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { explain, tryDoctor } from '../failures.ts';
 import { configuredAccounts, typedAccounts } from '../input/accounts.ts';
 import { openClient, refuseUnchosen } from '../input/connect.ts';
 import { type Io, show, write } from '../io.ts';
-import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
-import { bytes, count, duration, plural, span } from '../terminal/numbers.ts';
+import { chooseStore, openChosen } from '../stores/open.ts';
+import { bytes, count, plural, span } from '../terminal/numbers.ts';
 import { styleFor, widthOf } from '../terminal/style.ts';
 import { wrap } from '../terminal/width.ts';
 import { version } from '../version.ts';
@@ -50,64 +47,36 @@ interface Found {
   readonly status: number;
 }
 
-/** `calls doctor`: the machine, the stores, the settings and the connection of each account, and what to change. */
+/** `calls doctor`: the machine, the copies, the settings and the connection of each account, and what to change. */
 export const doctor: Handler = async (args, io) => {
-  if (args.flag('offline')) return offline(args, io);
-  let settings: Settings | null = null;
-  try {
-    settings = readStoredSettings(null, args, io);
-  } catch {
-    // What is wrong with them is found when the connection is tried.
-  }
-  const [connected, clock] = await withClock(io, () => connections(args, io));
-  const findings: Finding[] = [versions(), ...variables(io)];
-  const folders = new Set([io.cwd]);
-  if (settings !== null) {
-    findings.push(proxy(settings, io), ...clock);
-    const names = settings.accounts.map(({ name }) => name);
-    const each = typedAccounts(args) === null ? 'add --all-accounts to check each of them' : '';
-    if (names.length > 0) findings.push(ok('accounts', names.join(', '), each));
-    const store = await storeFound(settings, args, io);
-    if (store.path !== null) folders.add(dirname(store.path));
-    findings.push(...store.findings);
-  }
-  for (const folder of folders) findings.push(disk(folder, io));
-  findings.push(...connected.findings);
-  const isWrong = findings.some(({ state }) => state === 'wrong');
-  const { status } = connected;
-  return showFindings(findings, status === exitCodes.ok && isWrong ? exitCodes.failed : status, args, io);
-};
-
-/** `calls doctor --offline`: what is configured, which copies there are, how fresh and how whole they are. Asks no server of the API. */
-async function offline(args: Args, io: Io): Promise<number> {
   const settings = readFileSettings(args, io);
-  const { accounts, problems } = settings;
-  // Of several accounts each has its own settings.
-  const isUnchosen = settings.account === null && accounts.length > 0;
-  const store = await storeFound(settings, args, io);
+  const names = settings.accounts.map(({ name }) => name);
+  const isOffline = args.flag('offline');
+  const hint = isOffline || typedAccounts(args) !== null ? '' : 'add --all-accounts to check each of them';
+  const copies = await copiesFound(settings, args, io);
+  const connected = isOffline ? offline(settings, io) : await connections(settings, args, io);
   const findings = [
-    ...settingsFound(settings, io).filter(({ state }) => !isUnchosen || state !== 'wrong'),
-    ...problems.map(({ message, hint }) => wrong('settings', message, hint)),
-    ...(accounts.length > 0 ? [ok('accounts', accounts.map(({ name }) => name).join(', '))] : []),
-    ...store.findings,
+    ok(
+      'versions',
+      `calls ${version}, Node.js ${process.versions.node} on ${process.platform} ${process.arch}`,
+    ),
+    ...variables(io),
+    proxy(settings, io),
+    ...(names.length > 0 ? [ok('accounts', names.join(', '), hint)] : []),
+    ...connected.findings,
+    ...copies.findings,
   ];
-  return showFindings(findings, problems.length > 0 ? exitCodes.usage : store.status, args, io);
-}
-
-/** Shows what was found, with what to do about it. Returns the exit status. */
-async function showFindings(
-  findings: readonly Finding[],
-  exitCode: number,
-  args: Args,
-  io: Io,
-): Promise<number> {
+  let { status } = connected;
+  if (status === exitCodes.ok && isOffline) ({ status } = copies);
+  else if (status === exitCodes.ok && findings.some(({ state }) => state === 'wrong'))
+    status = exitCodes.failed;
   if (args.flag('json')) {
-    await write(io.stdout, `${JSON.stringify({ ok: exitCode === exitCodes.ok, findings }, null, 2)}\n`);
-    return exitCode;
+    await write(io.stdout, `${JSON.stringify({ ok: status === exitCodes.ok, findings }, null, 2)}\n`);
+    return status;
   }
   const style = styleFor(io.stdout, io.env);
   const marks = { ok: style.green('ok   '), note: style.yellow('note '), wrong: style.red('wrong') };
-  const width = Math.max(...findings.map((finding) => finding.item.length));
+  const width = Math.max(...findings.map(({ item }) => item.length));
   const indent = ' '.repeat(width + 9);
   const space = Math.max(20, (widthOf(io.stdout, io.env) ?? Number.POSITIVE_INFINITY) - indent.length - 2);
   let shownOf: string | undefined;
@@ -115,26 +84,16 @@ async function showFindings(
     if (account !== shownOf) await show(io, [style.bold(account ?? '')]);
     shownOf = account;
     const [first = '', ...more] = wrap(text, space + 2);
+    const [what = '', ...rest] = wrap(fix ?? '', space);
     await show(io, [
       `${marks[state]}  ${item.padEnd(width)}  ${first}`,
       ...more.map((line) => indent + line),
+      ...(what === '' ? [] : [`${indent}${style.dim('→')} ${what}`]),
+      ...rest.map((line) => `${indent}  ${line}`),
     ]);
-    if (!fix) continue;
-    const [what = '', ...rest] = wrap(fix, space);
-    await show(io, [`${indent}${style.dim('→')} ${what}`, ...rest.map((line) => `${indent}  ${line}`)]);
   }
-  return exitCode;
-}
-
-const oldestNode = [20, 19] as const;
-
-/** The versions of the programs. */
-function versions(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const isOld = major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]);
-  const text = `calls ${version}, Node.js ${process.versions.node} on ${process.platform} ${process.arch}`;
-  return isOld ? wrong('versions', text, 'install Node.js 20.19 or later') : ok('versions', text);
-}
+  return status;
+};
 
 const known = [
   'CALLS_CONFIG',
@@ -165,132 +124,75 @@ function proxy({ baseUrl }: Settings, { env }: Io): Finding {
   return ok('proxy', `${new URL(address).origin} (${scheme})${except ? `, except for ${except}` : ''}`);
 }
 
-const clockTolerance = 60_000;
-
-/**
- * Runs something that sends requests, and compares the clock of this machine with the Date header of what the server responds.
- * There is no finding when nothing was responded.
- */
-async function withClock<T>(io: Io, run: () => Promise<T>): Promise<[T, Finding[]]> {
-  let lag: number | null = null;
-  const listener = (message: unknown): void => {
-    const sent = Date.parse(dateIn(message) ?? '');
-    if (!Number.isNaN(sent)) lag = io.clock.now() - sent;
-  };
-  subscribe('undici:request:headers', listener);
-  try {
-    const result = await run();
-    return [result, lag === null ? [] : [clockFound(lag)]];
-  } finally {
-    unsubscribe('undici:request:headers', listener);
-  }
-}
-
-/** The Date header in a message of undici, whose headers are names and values in turn. */
-function dateIn(message: unknown): string | undefined {
-  const headers = propertyOf(propertyOf(message, 'response'), 'headers');
-  const texts = Array.isArray(headers) ? headers.map(String) : [];
-  const at = texts.findIndex((name, at) => at % 2 === 0 && name.toLowerCase() === 'date');
-  return at < 0 ? undefined : texts[at + 1];
-}
-
-function clockFound(lag: number): Finding {
-  if (Math.abs(lag) <= clockTolerance) return ok('clock', 'agrees with that of the server');
-  const off = `${duration(Math.abs(lag))} ${lag > 0 ? 'fast' : 'slow'}`;
-  return note(
-    'clock',
-    `${off}, compared with that of the server: times such as 7d or now are off by that`,
-    'set the clock of this machine, for example with NTP',
-  );
-}
-
-const littleSpace = { wrong: 100e6, note: 1e9 };
-
-/** The free space of a folder. */
-function disk(folder: string, io: Io): Finding {
-  let free: number;
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    free = bavail * bsize;
-  } catch {
-    return note('disk', `${folder} does not exist`, 'create it before calls writes there');
-  }
-  const text = `${bytes(free)} free in ${folder === io.cwd ? 'the current folder' : folder}`;
-  if (free >= littleSpace.note) return ok('disk', text);
-  const found = free < littleSpace.wrong ? wrong : note;
-  return found('disk', text, 'make space: an export and a sync need as much as they write');
+/** What is configured. Of several accounts each has its own settings. */
+function offline(settings: Settings, io: Io): Found {
+  const { account, accounts, problems } = settings;
+  const isUnchosen = account === null && accounts.length > 0;
+  const findings = [
+    ...settingsFound(settings, io).filter(({ state }) => !isUnchosen || state !== 'wrong'),
+    ...problems.map(({ message, hint }) => wrong('settings', message, hint)),
+  ];
+  return { findings, status: problems.length > 0 ? exitCodes.usage : exitCodes.ok };
 }
 
 /**
- * What is in the store that options and settings name: which accounts, how fresh and how whole each is. Nothing is created, and the API is
- * not asked. The exit status is that of a copy that is not whole where one is not.
+ * What is in the store that options and settings name: which accounts, how fresh and how whole each is. Nothing is created, and the API
+ * is not asked.
  */
-async function storeFound(
-  settings: Settings,
-  args: Args,
-  io: Io,
-): Promise<Found & { readonly path: string | null }> {
-  const { ok: status, incomplete } = exitCodes;
-  let store: ChosenStore | null;
+async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Found> {
   try {
-    store = chooseStore(args, settings, io);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    const finding = wrong('store', error.message, error.hints.join('; '));
-    return { findings: [finding], status: incomplete, path: null };
-  }
-  if (store === null) {
-    const text = 'none: CALLS_STORE is not set, so questions go to the API';
-    const finding = note('store', text, 'calls sync --store sqlite:calls.db makes one');
-    return { findings: [finding], status, path: null };
-  }
-  const { path } = store;
-  const shown = storeName(store.typed);
-  const sync = `calls sync --store ${shown}`;
-  const file = path === null ? null : statSync(path, { throwIfNoEntry: false });
-  if (file === undefined)
-    return { findings: [note('store', `${shown} does not exist yet`, `${sync} creates it`)], status, path };
-  try {
-    const opened = await openChosen(store, settings, { readOnly: true });
+    const chosen = chooseStore(args, settings, io);
+    if (chosen === null) {
+      const text = 'none: CALLS_STORE is not set, so questions go to the API';
+      const fix = 'calls sync --store sqlite:calls.db makes one';
+      return { findings: [note('store', text, fix)], status: exitCodes.ok };
+    }
+    const shown = storeName(chosen.typed);
+    const sync = `calls sync --store ${shown}`;
+    const file = chosen.path === null ? null : statSync(chosen.path, { throwIfNoEntry: false });
+    if (file === undefined)
+      return {
+        findings: [note('store', `${shown} does not exist yet`, `${sync} creates it`)],
+        status: exitCodes.ok,
+      };
+    const store = await openChosen(chosen, settings, { readOnly: true });
     try {
-      const { accounts } = await opened.sizes();
+      const { accounts } = await store.sizes();
       const each: Finding[] = [];
       for (const { account, calls, newest, syncedAt } of accounts) {
-        const verdict = await opened.verdict(account);
+        const verdict = await store.verdict(account);
         const name = settings.accounts.find(({ id }) => id === account)?.name ?? account;
         const age = syncedAt === null ? 'never synced' : `synced ${span(io.clock.now() - syncedAt)} ago`;
         const facts = `${plural(calls, 'call')}${newest === null ? '' : ` up to ${newest}`}, ${age}`;
         const lacks = verdict === null ? 'nothing was synced yet' : describeCopy(verdict);
-        each.push(
-          lacks === null ? ok(name, `${facts}, whole`) : note(name, `${facts}; ${lacks}`, `${sync} goes on`),
-        );
+        if (lacks === null) each.push(ok(name, `${facts}, whole`));
+        else each.push(note(name, `${facts}; ${lacks}`, `${sync} goes on`));
       }
       const sum = accounts.reduce((sum, { calls }) => sum + calls, 0);
       const size = file === null ? '' : `, ${bytes(file.size)}`;
       const text = `${shown}: ${plural(sum, 'call')} of ${plural(accounts.length, 'account')}${size}`;
       const head = accounts.length > 0 ? ok('store', text) : note('store', text, `${sync} fills it`);
       const isWhole = each.every(({ state }) => state === 'ok');
-      return { findings: [head, ...each], status: isWhole ? status : incomplete, path };
+      return { findings: [head, ...each], status: isWhole ? exitCodes.ok : exitCodes.incomplete };
     } finally {
-      await opened.close();
+      await store.close();
     }
   } catch (error) {
     const { message, hints } = await explain(error);
-    const finding = wrong('store', `${shown}: ${message}`, hints.join('; '));
-    return { findings: [finding], status: incomplete, path };
+    return { findings: [wrong('store', message, hints.join('; '))], status: exitCodes.incomplete };
   }
 }
 
-/** The settings of each chosen account, and what the server responds to them. Returns the exit status with the findings. */
-async function connections(args: Args, io: Io): Promise<Found> {
-  const names = typedAccounts(args);
-  if (names === null) return connection(() => readSettings(args, io), io);
-  const accounts =
-    names === 'all' ? readStoredSettings(null, args, io).accounts.map(({ name }) => name) : names;
-  if (accounts.length === 0) configuredAccounts(names, args, io);
+/** The settings of each chosen account, and what the server responds to them. The status is that of the first failure. */
+async function connections({ accounts }: Settings, args: Args, io: Io): Promise<Found> {
+  const typed = typedAccounts(args);
+  if (typed === null) return connection(() => readSettings(args, io), io);
+  const names = typed === 'all' ? accounts.map(({ name }) => name) : typed;
+  // Says that there is none.
+  if (names.length === 0) configuredAccounts('all', args, io);
   const findings: Finding[] = [];
   let status: number = exitCodes.ok;
-  for (const account of accounts) {
+  for (const account of names) {
     const read = () => configuredAccounts([account], args, io)[0]?.settings ?? readSettings(args, io);
     const found = await connection(read, io);
     findings.push(...found.findings.map((finding) => ({ account, ...finding })));
