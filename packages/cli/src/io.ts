@@ -64,7 +64,7 @@ export function write(output: Output, chunk: string | Uint8Array, name = 'standa
 }
 
 /** The same for control characters that are meant. */
-export function writeRaw(
+function writeRaw(
   output: Output,
   chunk: string | Uint8Array,
   name = 'standard output',

@@ -64,7 +64,9 @@ export const otherOptions: Readonly<Record<string, readonly string[]>> = {
   minutes: ['min-talk'],
   month: ['period'],
   'order-by': ['order'],
+  o: ['output', 'store'],
   out: ['output'],
+  output: ['store'],
   'output-format': ['format'],
   parallel: ['slots'],
   profile: ['account'],
@@ -103,6 +105,7 @@ export const otherWays: Readonly<Record<string, string>> = {
   channel: `--where "channel = 'Tracker'"`,
   missed: '--where missed',
   source: `--where "source = 'google'"`,
+  watch: 'the program watch repeats a command: watch -n 10 calls fleet status',
   wait: 'calls push status shows what became of a request',
 };
 

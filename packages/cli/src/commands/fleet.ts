@@ -15,7 +15,7 @@ export const fleetGroup: Group = {
       'calls fleet work job.json --keys keys --engine postgres://calls@db/fleet',
       'on each machine; start as many as you like, and stop them at any time',
     ],
-    ['calls fleet status --watch', 'what runs, what is stuck, and which command helps'],
+    ['calls fleet status', 'what runs, what is stuck, and which command helps'],
   ],
 };
 
@@ -28,11 +28,6 @@ const engine = {
     'where workers on several machines share the work: postgres://user@host/name (default: CALLS_FLEET)',
 } as const;
 
-const keys = {
-  '--keys <folder>':
-    'folder with the credentials of the accounts, as file:101.json in the job names them (default: CALLS_FLEET_KEYS, else the current folder)',
-} as const;
-
 /** `calls fleet work`. */
 export const fleetWork = command({
   name: 'fleet work',
@@ -43,7 +38,8 @@ export const fleetWork = command({
   words: { '<job>': 'JSON file of the job' },
   options: {
     ...engine,
-    ...keys,
+    '--keys <folder>':
+      'folder with the credentials of the accounts, as file:101.json in the job names them (default: CALLS_FLEET_KEYS, else the current folder)',
     '--slots <slots>': 'accounts to read at a time, 1 to 64 (default: 4)',
     '--name <name>': 'name of the worker, which must be its own (default: made from the host)',
     '--grace <duration>':
@@ -70,11 +66,10 @@ export const fleetStatus = command({
   words: job,
   options: {
     ...engine,
-    '--watch': 'show it again each second; without a terminal, a line every 10 seconds',
     '--all': 'list all accounts, not only those with trouble',
     ...only(output, '--json'),
   },
-  examples: [['calls fleet status --watch', 'with the engine in CALLS_FLEET']],
+  examples: [['calls fleet status', 'with the engine in CALLS_FLEET']],
   async run(args, io) {
     return (await import('../fleet/status.ts')).status(args, io);
   },
@@ -84,11 +79,10 @@ export const fleetStatus = command({
 export const fleetRetry = command({
   name: 'fleet retry',
   summary: 'take accounts that were set aside back into the work',
-  about: 'With the JSON file of the job the keys are tried first, here.',
   words: job,
-  options: { ...engine, ...keys, '--account <names>': 'only these accounts, by ID' },
+  options: { ...engine, '--account <names>': 'only these accounts, by ID' },
   examples: [['calls fleet retry --account 103', 'after its keys were corrected']],
   async run(args, io) {
-    return (await import('../fleet/retry.ts')).retry(args, io);
+    return (await import('../fleet/status.ts')).retry(args, io);
   },
 });

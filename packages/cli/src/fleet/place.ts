@@ -36,11 +36,11 @@ export function openEngine(url: string, job: string, args: Args, io: Io): Promis
   return untilOpen(() => openPostgresEngine(storeUrl(url, io), { job }), { everyMs }, io);
 }
 
-/** The job that was typed and its engine, for a task that looks at what others do. `job`: its file, where that was typed. */
+/** The job that was typed, by its name or its file, and its engine, for a task that looks at what others do. */
 export async function openShared(
   args: Args,
   io: Io,
-): Promise<{ readonly name: string; readonly job: PlannedJob | null; readonly engine: Engine }> {
+): Promise<{ readonly name: string; readonly engine: Engine }> {
   const command = `calls ${args.command}`;
   const url = engineUrl(args, io);
   if (url === null)
@@ -48,11 +48,10 @@ export async function openShared(
       `${command} needs the engine that workers share: --engine postgres://user@host/name, or CALLS_FLEET`,
       { hints: ['without one, calls fleet work JOB.json does the whole job in one process'] },
     );
-  const [word] = args.words;
+  let [name] = args.words;
   // A word that can be a name is one; anything else is the path of a file.
-  const isFile = word !== undefined && !/^[a-z0-9-]{1,40}$/.test(word);
-  const job = isFile ? await readJob(resolve(io.cwd, word)) : null;
-  let name = job?.name ?? word;
+  if (name !== undefined && !/^[a-z0-9-]{1,40}$/.test(name))
+    ({ name } = await readJob(resolve(io.cwd, name)));
   if (name === undefined) {
     const [only, ...more] = await jobsIn(storeUrl(url, io));
     if (only === undefined)
@@ -63,7 +62,7 @@ export async function openShared(
       });
     name = only;
   }
-  return { name, job, engine: await openEngine(url, name, args, io) };
+  return { name, engine: await openEngine(url, name, args, io) };
 }
 
 /** The folder of a target that is one, from that of the command; null for any other target. */

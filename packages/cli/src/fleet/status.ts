@@ -1,45 +1,49 @@
-import { type AccountStatus, type FleetStatus, statusOf } from '@call-attribution/fleet';
+import { type AccountStatus, type FleetStatus, retryAside, statusOf } from '@call-attribution/fleet';
 import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type Io, show, shownText, write, writeRaw } from '../io.ts';
+import { type Io, say, show, write } from '../io.ts';
 import { count, plural, span } from '../terminal/numbers.ts';
-import { repaints, type Style, styleFor, widthOf } from '../terminal/style.ts';
+import { type Style, styleFor, widthOf } from '../terminal/style.ts';
 import { type Column, renderTable } from '../terminal/table.ts';
-import { pause, whileWaiting } from '../terminal/waiting.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
 import { printable, wrap } from '../terminal/width.ts';
 import { openShared } from './place.ts';
 
-/** `calls fleet status`: what runs, which accounts are stuck, why, and what helps; again and again with --watch. */
+/** `calls fleet status`: what runs, which accounts are stuck, why, and what helps. */
 export async function status(args: Args, io: Io): Promise<number> {
   const { name, engine } = await openShared(args, io);
-  const all = args.flag('all');
-  const isJson = args.flag('json');
-  const isScreen = !isJson && repaints(io.stdout, io.env);
-  const screen = (status: FleetStatus): string[] =>
-    statusScreen(status, { width: widthOf(io.stdout, io.env), style: styleFor(io.stdout, io.env), all });
   try {
-    return await whileWaiting(args.flag('watch') ? null : 'waiting for the engine', async () => {
-      while (!io.signal.aborted) {
-        const status = statusOf(await engine.look(), io.clock.now());
-        if (status === null)
-          throw new UsageError(`the engine has no job ${name}`, {
-            hints: ['calls fleet work JOB.json starts it'],
-          });
-        const accounts = status.accounts.filter((account) => all || hasTrouble(account));
-        if (isJson) await write(io.stdout, `${JSON.stringify({ ...status, accounts })}\n`);
-        else if (!args.flag('watch')) await show(io, screen(status));
-        else if (!isScreen) await show(io, [headOf(status).join(', ')]);
-        else {
-          // From the top: a terminal whose size changes stays right.
-          const shown = screen(status).slice(0, (io.stdout.rows ?? 24) - 1);
-          await writeRaw(io.stdout, `\u001b[H\u001b[J${shown.map(shownText).join('\n')}\n`);
-        }
-        if (!args.flag('watch') || status.state === 'done') return exitCodes.ok;
-        await pause(isScreen ? 1_000 : 10_000, io.signal);
-      }
-      return exitCodes.interrupted;
-    });
+    const status = statusOf(
+      await whileWaiting('waiting for the engine', () => engine.look()),
+      io.clock.now(),
+    );
+    if (status === null)
+      throw new UsageError(`the engine has no job ${name}`, {
+        hints: ['calls fleet work JOB.json starts it'],
+      });
+    const all = args.flag('all');
+    const accounts = status.accounts.filter((account) => all || hasTrouble(account));
+    if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ ...status, accounts })}\n`);
+    else {
+      const [width, style] = [widthOf(io.stdout, io.env), styleFor(io.stdout, io.env)];
+      await show(io, statusScreen(status, { width, style, all }));
+    }
+    return exitCodes.ok;
+  } finally {
+    await engine.close();
+  }
+}
+
+/** `calls fleet retry`: takes what was set aside back into the work, once its reason is gone. */
+export async function retry(args: Args, io: Io): Promise<number> {
+  const { name, engine } = await openShared(args, io);
+  try {
+    const results = await retryAside(engine, { accounts: args.list('account') });
+    if (results.length === 0) say(io, `${name}: nothing is set aside`);
+    for (const { account, wasAside } of results)
+      say(io, `${account}: ${wasAside ? 'back to work' : 'was not set aside; its turn comes now'}`);
+    return exitCodes.ok;
   } finally {
     await engine.close();
   }
@@ -51,30 +55,6 @@ const failingMs = 600_000;
 /** Whether an account needs a look. */
 const hasTrouble = ({ state, whole, troubleForMs }: AccountStatus): boolean =>
   state === 'aside' || whole === false || (state === 'later' && troubleForMs >= failingMs);
-
-/** How far a job is, in parts of one line. */
-function headOf(status: FleetStatus): string[] {
-  const { job, into, state, states, forMs, calls, total, accounts, workers, leftMs } = status;
-  const read = accounts.filter(({ whole }) => whole !== null).length;
-  // By the counts of the servers, else by accounts.
-  let share = accounts.length > 0 ? read / accounts.length : 1;
-  if (total !== null && total > 0) share = Math.min(1, calls / total);
-  const done = states.aside === 0 ? 'done' : 'done, except what is set aside';
-  const isRunning = state === 'running';
-  return [
-    `${job} ${isRunning ? `running for ${span(forMs)}` : done}`,
-    `into ${printable(into)}`,
-    `${(Math.floor(share * 1000) / 10).toFixed(1)} %`,
-    total === null ? plural(calls, 'call') : `${count(calls)} of ${plural(total, 'call')}`,
-    ...(workers.length === 0
-      ? []
-      : [
-          `${count(Math.round(status.callsPerSecond))} calls/s`,
-          `${status.requestsPerSecond.toFixed(1)} requests/s`,
-        ]),
-    ...(isRunning && leftMs !== null && leftMs > 0 ? [`about ${span(leftMs)} left`] : []),
-  ];
-}
 
 /** Why an account is stuck; empty when it is not. */
 export function whyText({ state, trouble, troubleForMs, whole, lacks }: AccountStatus): string {
@@ -115,7 +95,7 @@ export interface ScreenOptions {
 
 /** The status of a job for people: how far it is, who works, what is stuck, why, and what helps. */
 export function statusScreen(status: FleetStatus, { width, style, all }: ScreenOptions): string[] {
-  const { job, state, states, workers, lagMs, accounts } = status;
+  const { job, into, state, states, forMs, calls, total, workers, leftMs, lagMs, accounts } = status;
   const flow = (parts: readonly string[]): string[] => wrap(parts.join(', '), width ?? 1000);
   /** A table with the reasons below its rows, where they are never cut. */
   const table = (columns: readonly Column[], rows: readonly { cells: string[]; below: string[] }[]) => {
@@ -160,13 +140,27 @@ export function statusScreen(status: FleetStatus, { width, style, all }: ScreenO
       ],
     };
   });
-  const head = headOf(status);
+  const isRunning = state === 'running';
+  const over = states.aside === 0 ? 'done' : 'done, except what is set aside';
+  // How far it is by the counts of the servers, else by accounts.
+  let share = 1;
+  if (total !== null && total > 0) share = Math.min(1, calls / total);
+  else if (accounts.length > 0)
+    share = accounts.filter(({ whole }) => whole !== null).length / accounts.length;
   return [
-    ...flow(head.slice(0, 2)),
-    ...flow(head.slice(2)),
-    ...(state === 'running' && !isAtWork
-      ? [style.yellow('no worker is at work → calls fleet work JOB.json')]
-      : []),
+    ...flow([`${job} ${isRunning ? `running for ${span(forMs)}` : over}`, `into ${printable(into)}`]),
+    ...flow([
+      `${(Math.floor(share * 1000) / 10).toFixed(1)} %`,
+      total === null ? plural(calls, 'call') : `${count(calls)} of ${plural(total, 'call')}`,
+      ...(workers.length === 0
+        ? []
+        : [
+            `${count(Math.round(status.callsPerSecond))} calls/s`,
+            `${status.requestsPerSecond.toFixed(1)} requests/s`,
+          ]),
+      ...(isRunning && leftMs !== null && leftMs > 0 ? [`about ${span(leftMs)} left`] : []),
+    ]),
+    ...(isRunning && !isAtWork ? [style.yellow('no worker is at work → calls fleet work JOB.json')] : []),
     ...(working.length > 0 ? ['', ...table(workerColumns, working)] : []),
     '',
     ...flow([

@@ -86,11 +86,12 @@ async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
   const line = progressLine(io, { label: job.name, clock: performance, everyMs: 1_000 });
   const timer = setInterval(
     async () => {
-      // Null is the answer until the worker has joined the job.
       const status = await look().catch(() => undefined);
       const { accounts, callsPerSecond, state, why } = worker.card;
-      const doing = why === null ? `${accounts.length} of ${plural(slots, 'slot')}` : `${state}: ${why}`;
-      const note = status === undefined ? 'the engine does not answer' : doing;
+      let note = `${accounts.length} of ${plural(slots, 'slot')}`;
+      // The worker says itself whether the engine or the target is away. It joins the job once it has its target.
+      if (why !== null) note = `${state}: ${why}`;
+      else if (status === null) note = 'waiting for the target';
       if (!io.signal.aborted)
         line.update({ done: status?.calls ?? 0, total: status?.total ?? null, rate: callsPerSecond, note });
     },
