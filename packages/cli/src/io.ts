@@ -64,11 +64,7 @@ export function write(output: Output, chunk: string | Uint8Array, name = 'standa
 }
 
 /** The same for control characters that are meant. */
-function writeRaw(
-  output: Output,
-  chunk: string | Uint8Array,
-  name = 'standard output',
-): Promise<void> {
+function writeRaw(output: Output, chunk: string | Uint8Array, name = 'standard output'): Promise<void> {
   beforeOutput.getStore()?.();
   return new Promise((resolve, reject) => {
     output.write(chunk, (error) => (error ? reject(outputError(error, name)) : resolve()));
