@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '@call-attribution/core';
@@ -6,6 +5,7 @@ import { escapeControls } from '@call-attribution/core/errors';
 import type { Duration } from '@call-attribution/core/time';
 import { CliError, ClosedPipe, systemCode, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
+import { touch } from './terminal/waiting.ts';
 
 /** An output of the process: a terminal knows its size. */
 export type Output = Writable & {
@@ -39,9 +39,6 @@ export interface Io {
   readonly patience?: Duration;
 }
 
-/** Called before something is written, so that a line about waiting goes away first. */
-export const beforeOutput = new AsyncLocalStorage<() => void>();
-
 // The colors of `styleFor`: no other control character reaches a terminal or a line for people.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const colors = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
@@ -65,7 +62,7 @@ export function write(output: Output, chunk: string | Uint8Array, name = 'standa
 
 /** The same for control characters that are meant. */
 function writeRaw(output: Output, chunk: string | Uint8Array, name = 'standard output'): Promise<void> {
-  beforeOutput.getStore()?.();
+  touch();
   return new Promise((resolve, reject) => {
     output.write(chunk, (error) => (error ? reject(outputError(error, name)) : resolve()));
   });
@@ -112,7 +109,7 @@ export function show(io: Io, lines: readonly string[]): Promise<void> {
 
 /** Writes a line to stderr. A message is never worth failing for, so errors of that write are dropped. */
 export function say(io: Io, line: string): void {
-  beforeOutput.getStore()?.();
+  touch();
   io.stderr.write(`${shownText(line)}\n`, () => {});
 }
 

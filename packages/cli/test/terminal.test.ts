@@ -2,9 +2,8 @@ import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Io, type Output, say, show, write } from '../src/io.ts';
-import { progressLine } from '../src/terminal/progress.ts';
 import { styleFor, widthOf } from '../src/terminal/style.ts';
-import { beginWaiting, whileWaiting, withWaiting } from '../src/terminal/waiting.ts';
+import { beginWaiting, progressLine, whileWaiting, withWaiting } from '../src/terminal/waiting.ts';
 import { fit, pad, printable, textWidth } from '../src/terminal/width.ts';
 
 function output(terminal: boolean, columns = 60): { stream: Output; text: () => string } {
@@ -77,7 +76,7 @@ test('data is written as it is, but not to a terminal', async () => {
 
 test('a line about progress or waiting has no control characters but its own', async () => {
   const stderr = output(true);
-  const line = progressLine({ stderr: stderr.stream, env: {} }, { label: hostile, clock: { now: () => 0 } });
+  const line = progressLine({ stderr: stderr.stream, env: {} }, hostile);
   line.update({ done: 1, total: 2, rate: 1, note: hostile });
   line.close();
   expect(stderr.text().replaceAll('\r\u001b[2K', '')).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);

@@ -1,6 +1,6 @@
 import { Interrupted } from '../errors.ts';
-import { beforeOutput, type Io, shownText } from '../io.ts';
-import { whileWaiting } from '../terminal/waiting.ts';
+import { type Io, shownText } from '../io.ts';
+import { touch, whileWaiting } from '../terminal/waiting.ts';
 
 /** Whether there is a terminal to ask at. */
 export function canAsk(io: Io): boolean {
@@ -13,7 +13,7 @@ export async function askHidden(question: string, io: Io): Promise<string> {
   // The echo is off before the question appears, so that nothing typed early is shown.
   stdin.setRawMode?.(true);
   stdin.setEncoding('utf8');
-  beforeOutput.getStore()?.();
+  touch();
   stderr.write(`${question}: `);
   try {
     return await whileWaiting(null, () => typedLine(io));
@@ -29,7 +29,7 @@ export async function ask(question: string, offered: string | null, io: Io): Pro
   const { stdin, stderr } = io;
   stdin.setEncoding('utf8');
   for (;;) {
-    beforeOutput.getStore()?.();
+    touch();
     stderr.write(`${shownText(question)}${offered ? ` [${shownText(offered)}]` : ''}: `);
     try {
       const typed = await whileWaiting(null, () => typedLine(io));

@@ -21,8 +21,7 @@ import { interval } from '../interval.ts';
 import { type Io, say } from '../io.ts';
 import { serveStatus } from '../serving/status-server.ts';
 import { count, plural, span } from '../terminal/numbers.ts';
-import { progressLine } from '../terminal/progress.ts';
-import { whileWaiting } from '../terminal/waiting.ts';
+import { progressLine, whileWaiting } from '../terminal/waiting.ts';
 import { credentialsOf, engineUrl, openEngine, targetAt } from './place.ts';
 import { reasonText, whyText } from './status.ts';
 
@@ -83,7 +82,7 @@ async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
   const stopStatus = await serveStatus(args, metrics, io);
   const where = isShared ? `shared by ${engine.name}` : 'in this process';
   say(io, `${name}: ${plural(slots, 'slot')}, ${where}; Ctrl-C stops it`);
-  const line = progressLine(io, { label: job.name, clock: performance, everyMs: 1_000 });
+  const line = progressLine(io, job.name);
   const timer = setInterval(
     async () => {
       const status = await look().catch(() => undefined);

@@ -11,14 +11,14 @@ import type { CopyVerdict } from '@call-attribution/node-stream/copies';
 import { exitCodes } from '../exit-codes.ts';
 import { type Io, say } from '../io.ts';
 import { count, plural } from '../terminal/numbers.ts';
-import { type ProgressLine, progressLine } from '../terminal/progress.ts';
+import { type ProgressLine, progressLine } from '../terminal/waiting.ts';
 
 /** A progress line, and the callback of a stream that updates it. */
 export function watch(
   io: Io,
   label: string,
 ): { line: ProgressLine; onProgress: (progress: Progress) => void } {
-  const line = progressLine(io, { label, clock: performance });
+  const line = progressLine(io, label);
   const onProgress = ({ done, total, rate, retries, rereads }: Progress): void => {
     const notes = [
       ...(retries > 0 ? [plural(retries, 'retry', 'retries')] : []),

@@ -4,7 +4,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '@call-attributi
 import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { progressLine } from '../terminal/progress.ts';
+import { progressLine } from '../terminal/waiting.ts';
 
 /** A client for a sandbox in the same process. */
 export interface OwnSandbox {
@@ -28,7 +28,7 @@ export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'to' | 'c
 
 /** Starts a sandbox; a line shows how far it is when there are many calls to make up. */
 export async function startShown(options: SandboxOptions, io: Io): Promise<Sandbox> {
-  const line = progressLine(io, { label: 'generated calls', clock: performance });
+  const line = progressLine(io, 'generated calls');
   const from = performance.now();
   const onProgress = (done: number, total: number): void => {
     io.signal.throwIfAborted();

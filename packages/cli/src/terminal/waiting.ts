@@ -1,17 +1,78 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+// What stderr shows while a command works: how far a read is, or, after a silence, what is waited for.
+
 import { tracingChannel } from 'node:diagnostics_channel';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestTrace, WaitTrace } from '@call-attribution/core';
+import { escapeControls } from '@call-attribution/core/errors';
 import { durationMillis } from '@call-attribution/core/time';
-import { beforeOutput, type Io, shownText } from '../io.ts';
+import type { Io } from '../io.ts';
+import { count, duration } from './numbers.ts';
 import { clearLine, lineWidth, repaints } from './style.ts';
 import { fit } from './width.ts';
 
-const current = new AsyncLocalStorage<Waiting>();
+/** Something that is under way. */
+interface Item {
+  /** Null when silence is expected, as between two syncs. */
+  readonly doing: string | null;
+  readonly since: number;
+  /** When it is over, where that is known. */
+  readonly end: number | null;
+}
+
+/** A command that runs. What began last is said when nothing has happened for a while. */
+interface Running {
+  readonly stderr: Io['stderr'];
+  readonly isTerminal: boolean;
+  readonly items: Set<Item>;
+  lastAt: number;
+  /** The line on the terminal; in a log, where each item has one line, what was said last. */
+  shown: string | Item | null;
+}
+
+// A process runs one command. A context that follows each promise would slow down all that is read.
+let current: Running | null = null;
+
+/**
+ * Runs a command. After a silence, a line on stderr says what is done or waited for: on a
+ * terminal it counts the seconds and goes away, elsewhere it is one plain line. Requests of core are followed by themselves.
+ */
+export async function withWaiting<T>(io: Io, run: () => Promise<T>): Promise<T> {
+  const { stderr } = io;
+  const isTerminal = repaints(stderr, io.env);
+  // A log gets a line only for what takes long, as from the progress of a read.
+  const patienceMs = durationMillis(io.patience ?? (isTerminal ? '1s' : '5s'), 'patience');
+  const own: Running = { stderr, isTerminal, items: new Set(), lastAt: performance.now(), shown: null };
+  const look = () => {
+    if (performance.now() - own.lastAt >= patienceMs) showWaiting(own);
+  };
+  const timer = setInterval(look, Math.min(patienceMs, 500)).unref();
+  current = own;
+  followRequests();
+  if (isTerminal) beginWaiting('working');
+  try {
+    return await run();
+  } finally {
+    touch(own);
+    clearInterval(timer);
+    if (current === own) current = null;
+  }
+}
 
 /** Notes what is done from now on until the function that it returns is called; null when silence is expected. */
-export function beginWaiting(doing: string | null): () => void {
-  return current.getStore()?.begin(doing) ?? (() => {});
+export function beginWaiting(doing: string | null, forMs: number | null = null): () => void {
+  const own = current;
+  if (own === null) return () => {};
+  const since = performance.now();
+  const item = { doing, since, end: forMs === null ? null : since + forMs };
+  // Several requests may be refused at once.
+  const isKnown = [...own.items].some((other) => other.doing === doing);
+  own.items.add(item);
+  touch(own);
+  if (forMs !== null && forMs >= 1_000 && !isKnown) showWaiting(own);
+  return () => {
+    own.items.delete(item);
+    touch(own);
+  };
 }
 
 /** Does something, and says on stderr what it is when nothing happens for a second. */
@@ -40,139 +101,130 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
   await whileWaiting(null, () => delay(milliseconds, undefined, { signal }).catch(() => {}));
 }
 
-/**
- * Runs a command. After a silence, a line on stderr says what is done or waited for: on a
- * terminal it counts the seconds and goes away, elsewhere it is one plain line. Requests of core are followed by themselves.
- */
-export async function withWaiting<T>(io: Io, run: () => Promise<T>): Promise<T> {
-  watchRequests();
-  const isTerminal = repaints(io.stderr, io.env);
-  const waiting = new Waiting(io, isTerminal);
-  const done = isTerminal ? waiting.begin('working') : undefined;
-  try {
-    return await beforeOutput.run(
-      () => waiting.touch(),
-      () => current.run(waiting, run),
-    );
-  } finally {
-    done?.();
-    waiting.close();
-  }
+/** Something happens or is written: a line about waiting goes, and comes back only after another silence. */
+export function touch(own: Running | null = current): void {
+  if (own === null) return;
+  own.lastAt = performance.now();
+  if (typeof own.shown !== 'string') return;
+  own.shown = null;
+  put(own, clearLine);
 }
 
-/** Something that is done; null when silence is expected, as between two syncs. */
-interface Item {
-  readonly doing: string | null;
-  readonly since: number;
+function showWaiting(own: Running): void {
+  const item = [...own.items].at(-1);
+  if (item === undefined || [...own.items].some(({ doing }) => doing === null)) return;
+  const now = performance.now();
+  const inSeconds = (milliseconds: number) => `${Math.max(1, Math.round(milliseconds / 1000))} s`;
+  const text =
+    item.end === null ? `${item.doing}` : `${item.doing}, next try in ${inSeconds(item.end - now)}`;
+  if (!own.isTerminal) {
+    if (own.shown !== item) put(own, `${escapeControls(text)}\n`);
+    own.shown = item;
+    return;
+  }
+  const whole = item.end === null ? `${text} (${inSeconds(now - item.since)})` : text;
+  const line = fit(escapeControls(whole), lineWidth(own.stderr));
+  if (own.shown !== line) put(own, clearLine + line);
+  own.shown = line;
 }
 
-const inSeconds = (milliseconds: number): string => `${Math.max(1, Math.round(milliseconds / 1000))} s`;
-
-/** Says what a command waits for when nothing has happened for a while. */
-class Waiting {
-  readonly #io: Pick<Io, 'stderr'>;
-  readonly #isTerminal: boolean;
-  readonly #patienceMs: number;
-  /** What is under way; the last one is said. */
-  readonly #items = new Set<Item>();
-  readonly #timer: NodeJS.Timeout;
-  #lastAt = performance.now();
-  /** Why nothing happens until a request is sent again. */
-  #pause: { readonly reason: string; readonly end: number } | null = null;
-  /** The line on the terminal; in a log, where each item has one line, what was said last. */
-  #shown: string | Item | null = null;
-
-  constructor(io: Io, isTerminal: boolean) {
-    this.#io = io;
-    this.#isTerminal = isTerminal;
-    // A log gets a line only for what takes long, as from the progress of a read.
-    this.#patienceMs = durationMillis(io.patience ?? (isTerminal ? '1s' : '5s'), 'patience');
-    const look = () => {
-      if (performance.now() - this.#lastAt >= this.#patienceMs) this.#show();
-    };
-    this.#timer = setInterval(look, Math.min(this.#patienceMs, 500)).unref();
-  }
-
-  /** Notes what is done; null when silence is expected. The function ends it. */
-  begin(doing: string | null): () => void {
-    const item = { doing, since: performance.now() };
-    this.#items.add(item);
-    this.touch();
-    return () => {
-      this.#items.delete(item);
-      this.#pause = null;
-      this.touch();
-    };
-  }
-
-  /** Says at once why nothing happens, and for how long. */
-  pause(reason: string, forMs: number): void {
-    const end = performance.now() + forMs;
-    // Several requests may be refused at once.
-    const isKnown = this.#pause?.reason === reason && Math.abs(this.#pause.end - end) < 1000;
-    this.#pause = { reason, end };
-    if (isKnown || forMs < 1_000) return;
-    this.#shown = null;
-    this.#lastAt = Number.NEGATIVE_INFINITY;
-    this.#show();
-  }
-
-  /** Something happened: the line goes, and comes back only after another silence. */
-  touch(): void {
-    this.#lastAt = performance.now();
-    if (typeof this.#shown !== 'string') return;
-    this.#shown = null;
-    this.#put(clearLine);
-  }
-
-  close(): void {
-    this.touch();
-    clearInterval(this.#timer);
-  }
-
-  #show(): void {
-    const item = [...this.#items].at(-1);
-    if (item === undefined || [...this.#items].some(({ doing }) => doing === null)) return;
-    const now = performance.now();
-    const left = (this.#pause?.end ?? now) - now;
-    const doing = left > 0 ? `${this.#pause?.reason}, next try in ${inSeconds(left)}` : `${item.doing}`;
-    if (!this.#isTerminal) {
-      if (this.#shown !== item) this.#put('', `${doing}\n`);
-      this.#shown = item;
-      return;
-    }
-    const text = left > 0 ? doing : `${doing} (${inSeconds(now - item.since)})`;
-    const line = fit(text, lineWidth(this.#io.stderr));
-    if (this.#shown !== line) this.#put(clearLine, line);
-    this.#shown = line;
-  }
-
-  #put(control: string, text = ''): void {
-    this.#io.stderr.write(control + shownText(text), () => {});
-  }
+function put({ stderr }: Pick<Running, 'stderr'>, text: string): void {
+  stderr.write(text, () => {});
 }
 
-let isWatching = false;
+let isFollowing = false;
 
-/** Follows the requests of core, each in the waiting of the command that sent it. */
-function watchRequests(): void {
-  if (isWatching) return;
-  isWatching = true;
-  const open = new WeakMap<object, () => void>();
-  // A request is the same message at its start and at its end.
-  const request = tracingChannel('call-attribution:request');
-  request.start.subscribe((message) => {
-    const event = message as RequestTrace;
-    const own = current.getStore();
-    if (own) open.set(event, own.begin(`waiting for ${new URL(event.url).origin}`));
-  });
-  request.asyncEnd.subscribe((message) => open.get(message as RequestTrace)?.());
-  tracingChannel('call-attribution:wait').start.subscribe((message) => {
-    const { after, status, waitMs } = message as WaitTrace;
-    if (waitMs === undefined) return;
+/** Follows the requests of core, and their waits, for the command that runs. */
+function followRequests(): void {
+  if (isFollowing) return;
+  isFollowing = true;
+  follow<RequestTrace>('request', ({ url }) => beginWaiting(`waiting for ${new URL(url).origin}`));
+  follow<WaitTrace>('wait', ({ after, status, waitMs }) => {
+    if (waitMs === undefined) return () => {};
     let reason = `the server failed (status ${status})`;
     if (status === 429) reason = 'rate limited (status 429)';
     else if (status === undefined) reason = `request failed (${after})`;
-    current.getStore()?.pause(reason, waitMs);
+    return beginWaiting(reason, waitMs);
   });
+}
+
+/** What happens at the start and the end of an operation of core. */
+function follow<T extends object>(name: string, begin: (message: T) => () => void): void {
+  const open = new WeakMap<object, () => void>();
+  const channel = tracingChannel<unknown, T>(`call-attribution:${name}`);
+  // An operation is the same message at its start and at its end.
+  channel.start.subscribe((message) => open.set(message as T, begin(message as T)));
+  channel.asyncEnd.subscribe((message) => open.get(message as T)?.());
+}
+
+/** How far a long read is. */
+export interface ProgressState {
+  readonly done: number;
+  /** Null until it is known. */
+  readonly total: number | null;
+  /** Records per second. */
+  readonly rate: number;
+  /** Retries and the like, in words; empty when there are none. */
+  readonly note: string;
+}
+
+/** Shows progress: on a terminal as one line that is repainted, elsewhere as a plain line every few seconds. */
+export interface ProgressLine {
+  update(state: ProgressState): void;
+  /** Closes the line, so that messages can follow. */
+  close(): void;
+}
+
+/** Makes a progress line on stderr. */
+export function progressLine({ stderr, env }: Pick<Io, 'stderr' | 'env'>, label: string): ProgressLine {
+  const isTerminal = repaints(stderr, env);
+  // A terminal shows progress at once; a log shows nothing of a read that ends within the first interval.
+  let shownAt = isTerminal ? Number.NEGATIVE_INFINITY : null;
+  let latest: ProgressState | null = null;
+  let shown: ProgressState | null = null;
+  const show = (state: ProgressState): void => {
+    shown = state;
+    const text = escapeControls(progressText(label, state, isTerminal ? lineWidth(stderr) : null));
+    touch();
+    put({ stderr }, isTerminal ? `${clearLine}${text}` : `${text}\n`);
+  };
+  return {
+    update(state) {
+      latest = state;
+      const now = performance.now();
+      shownAt ??= now;
+      if (now - shownAt < (isTerminal ? 100 : 5_000)) return;
+      shownAt = now;
+      show(state);
+    },
+    close() {
+      // The last line may have given way to one about waiting.
+      if (latest !== null && (isTerminal || (shown !== null && shown !== latest))) show(latest);
+      if (latest !== null && isTerminal) put({ stderr }, '\n');
+      latest = null;
+    },
+  };
+}
+
+function progressText(
+  label: string,
+  { done, total, rate, note }: ProgressState,
+  width: number | null,
+): string {
+  const share = total === null || total === 0 ? null : Math.min(1, done / total);
+  const isGoing = total !== null && done !== total && rate > 0;
+  const text = [
+    total === null ? count(done) : `${count(done)} / ${count(total)}`,
+    share === null ? '' : `${Math.floor(share * 100)}%`,
+    `${count(rate)}/s`,
+    isGoing ? `ETA ${duration(((total - done) / rate) * 1000)}` : '',
+    note,
+  ]
+    .filter(Boolean)
+    .join('  ');
+  if (width === null) return `${label}: ${text}`;
+  const space = Math.min(30, width - label.length - text.length - 5);
+  const gauge =
+    share === null || space < 5 ? '' : `[${'#'.repeat(Math.round(share * space)).padEnd(space, '-')}] `;
+  return `${label} ${gauge}${text}`.slice(0, width);
 }
