@@ -5,7 +5,6 @@ import { escapeControls } from '@call-attribution/core/errors';
 import type { Duration } from '@call-attribution/core/time';
 import { CliError, ClosedPipe, systemCode, UsageError } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
-import { touch } from './terminal/waiting.ts';
 
 /** An output of the process: a terminal knows its size. */
 export type Output = Writable & {
@@ -37,6 +36,13 @@ export interface Io {
   readonly typedAs?: string;
   /** Silence after which stderr says what is waited for. Default `1s` on a terminal, else `5s`. */
   readonly patience?: Duration;
+}
+
+let touch = (): void => {};
+
+/** Sets what is done before something is written: a line about waiting goes away first. */
+export function beforeOutput(act: () => void): void {
+  touch = act;
 }
 
 // The colors of `styleFor`: no other control character reaches a terminal or a line for people.

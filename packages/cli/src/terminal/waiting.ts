@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestTrace, WaitTrace } from '@call-attribution/core';
 import { escapeControls } from '@call-attribution/core/errors';
 import { durationMillis } from '@call-attribution/core/time';
-import type { Io } from '../io.ts';
+import { beforeOutput, type Io } from '../io.ts';
 import { count, duration } from './numbers.ts';
 import { clearLine, lineWidth, repaints } from './style.ts';
 import { fit } from './width.ts';
@@ -47,6 +47,7 @@ export async function withWaiting<T>(io: Io, run: () => Promise<T>): Promise<T> 
   };
   const timer = setInterval(look, Math.min(patienceMs, 500)).unref();
   current = own;
+  beforeOutput(touch);
   followRequests();
   if (isTerminal) beginWaiting('working');
   try {
