@@ -24,10 +24,13 @@ export function pagesOf(n) {
     *[Symbol.iterator]() {
       for (let i = 0; i < n / rows; i += 1) yield page(i);
     },
-    ...{ of: null, calls: null, hasTime: false, startsAt: null, facts: null, signal: null },
+    ...{ of: null, calls: null, hasTime: true, startsAt: null, facts: null, signal: null },
     verdict: Promise.resolve(null),
     async *pages() {
-      for (let i = 0; i < n / rows; i += 1) yield { items: page(i), range: null, checkpoint: null };
+      for (let i = 0; i < n / rows; i += 1) {
+        const items = page(i);
+        yield { items, range: { from: null, to: items[0].date_added }, checkpoint: null };
+      }
     },
   };
 }

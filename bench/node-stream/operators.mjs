@@ -127,7 +127,7 @@ export const operators = {
   tumbling: {
     async ours(pages, take) {
       const { tumbling } = await import('@call-attribution/node-stream/operators');
-      await chained(pages, take, tumbling({ size: '6h', ...(await measures()), lateness: '1m' }));
+      await chained(pages, take, tumbling({ size: '6h', ...(await measures()) }));
     },
     loop(pages, take) {
       let now = null;
@@ -162,11 +162,12 @@ export const operators = {
   },
   join: {
     async ours(pages, take) {
-      const { join } = await import('@call-attribution/node-stream/operators');
+      const { filterCalls, join } = await import('@call-attribution/node-stream/operators');
       await chained(
         pages,
         take,
-        join(shops, { on: 'ppc_campaign', key: 'campaign', as: 'shop', unmatched: 'drop' }),
+        join(shops, { on: 'ppc_campaign', key: 'campaign', as: 'shop' }),
+        filterCalls(({ shop }) => shop !== null),
       );
     },
     loop(pages, take) {

@@ -224,12 +224,12 @@ describe('toNdjson and toJsonArray', () => {
   });
 
   it('go on from what they have saved', async () => {
-    const context = { signal: new AbortController().signal, hasTime: false };
+    const { signal } = new AbortController();
     for (const encoder of [toNdjson<number>(), toJsonArray<number>()]) {
       const whole = Buffer.concat(await all(encoder([1, 2, 3]))).toString();
-      const first = encoder.begin(null, context);
+      const first = encoder.begin(null, signal);
       const begun = [...(first.page([1, 2], null) as Uint8Array[])];
-      const second = encoder.begin(JSON.parse(JSON.stringify(first.save?.())), context);
+      const second = encoder.begin(JSON.parse(JSON.stringify(first.save?.())), signal);
       const rest = [...(second.page([3], null) as Uint8Array[]), ...((await second.end?.()) ?? [])];
       expect(Buffer.concat([...begun, ...rest]).toString()).toBe(whole);
     }
@@ -262,15 +262,15 @@ describe('toGzip', () => {
       );
     const whole = Buffer.concat(await all(toGzip()([text])));
     expect(gunzipSync(whole).equals(text)).toBe(true);
-    const context = { signal: new AbortController().signal, hasTime: false };
+    const { signal } = new AbortController();
     let state: unknown = null;
     const out: Uint8Array[] = [];
     for (const chunk of cut(300_001)) {
-      const run = toGzip().begin(state, context);
+      const run = toGzip().begin(state, signal);
       out.push(...((await run.page([chunk], null)) as Uint8Array[]));
       state = JSON.parse(JSON.stringify(run.save?.()));
     }
-    out.push(...((await toGzip().begin(state, context).end?.()) ?? []));
+    out.push(...((await toGzip().begin(state, signal).end?.()) ?? []));
     expect(Buffer.concat(out).equals(whole)).toBe(true);
   });
 

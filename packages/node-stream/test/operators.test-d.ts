@@ -25,9 +25,9 @@ describe('the types of operators', () => {
   });
 
   test('a join adds a row that may be missing', async () => {
-    const table = new Map([['7001', { cost: 1 }]]);
+    const table = [{ ppc_campaign_id: '7001', cost: 1 }];
     for await (const row of join(table, { on: 'ppc_campaign_id', as: 'spend' })(calls)) {
-      expectTypeOf(row.spend).toEqualTypeOf<{ cost: number } | null>();
+      expectTypeOf(row.spend).toEqualTypeOf<{ ppc_campaign_id: string; cost: number } | null>();
       expectTypeOf(row.sid).toEqualTypeOf<string>();
     }
   });

@@ -14,7 +14,6 @@ import {
   distinct,
   filterCalls,
   join,
-  type Lookup,
   type Measure,
   mapCalls,
   max,
@@ -225,37 +224,19 @@ describe('join', () => {
   it.each([
     ['an array', costs],
     ['an async iterable', slowly(costs)],
-    ['a map', new Map(costs.map((row) => [row.ppc_campaign_id, row]))],
-    ['a function', (id: unknown) => costs.find((row) => row.ppc_campaign_id === id)],
-    ['an async function', async (id: unknown) => costs.find((row) => row.ppc_campaign_id === id)],
   ] as const)('adds the matching row of %s', async (_, table) => {
     expect(await costsOf(join<Cost, 'row'>(table, { on, as: 'row' }))).toEqual(left);
   });
 
-  it('asks a function once for each key of a page', async () => {
-    const asked: unknown[] = [];
-    const lookup: Lookup<Cost> = async (id) => void asked.push(id);
-    await through([...calls, ...calls], join(lookup, { on, as: 'row' })).toArray();
-    expect(asked).toEqual(['1', '2', '3']);
-  });
-
-  it('leaves out calls without a match with unmatched: drop', async () => {
-    expect(await costsOf(join(costs, { on, as: 'row', unmatched: 'drop' }))).toEqual([10, 30]);
-  });
-
-  it('refuses a table with two rows of the same key, unless it is told that there are many', async () => {
+  it('refuses a table with two rows of the same key', async () => {
     const twice = [...costs, { ppc_campaign_id: '1', cost: 11 }];
     await expect(costsOf(join(twice, { on, as: 'row' }))).rejects.toThrow(
       /two rows of the table have the same key/,
     );
-    const many = join([...twice, { ppc_campaign_id: null, cost: 1 }], { on, as: 'row', rows: 'many' });
-    expect((await many(calls).toArray()).map(({ row }) => row?.cost ?? null)).toEqual([
-      10,
-      11,
-      null,
-      null,
-      30,
-    ]);
+    const nulls = [...costs, ...[1, 2].map((cost) => ({ ppc_campaign_id: null, cost }))];
+    expect(
+      (await join(nulls, { on, as: 'row' })(calls).toArray()).map(({ row }) => row?.cost ?? null),
+    ).toEqual(left);
   });
 
   it('reads a table from a generator once for all its runs', async () => {
@@ -263,10 +244,8 @@ describe('join', () => {
     expect([await costsOf(operator), await costsOf(operator)]).toEqual([left, left]);
   });
 
-  it.each([
-    ['table', { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }],
-    ['lookup', () => new Promise<undefined>(() => {})],
-  ] as const)('does not wait for a %s that is silent', async (_, table) => {
+  it('does not wait for a table that is silent', async () => {
+    const table = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
     const rows = join<Cost, 'row'>(table, { on, as: 'row' })(calls)[Symbol.asyncIterator]();
     const waiting = rows.next();
     await turn();
@@ -353,14 +332,9 @@ describe('aggregate', () => {
     ]);
   });
 
-  it('refuses a column that appears twice, and more groups than allowed', async () => {
+  it('refuses a column that appears twice', () => {
     const twice = () => aggregate({ by: ['channel'], measures: { channel: count() } });
     expect(twice).toThrow(/column channel appears twice/);
-    const bySid = aggregate({ by: ['sid'], measures: { calls: count() }, maxGroups: 2 });
-    const calls = ['a', 'b', 'c'].map((sid) => callOf({ sid }));
-    await expect(bySid(calls).toArray()).rejects.toThrow(
-      /more than 2 groups by sid; group by something coarser/,
-    );
   });
 });
 
@@ -487,8 +461,8 @@ describe('the checkpoint of a chain', () => {
     ['dedupe', dedupe<Row>({ key: 'sid' })],
     ['topN', topN<Row>({ count: 30, by: 'n' })],
     ['aggregate', aggregate<Measures, 'ani', Row>({ by: ['ani'], measures })],
-    ['tumbling', tumbling<Measures, 'ani', Row>({ lateness: '1d', measures, size: '1h', by: ['ani'] })],
-    ['sessions', sessions<Measures, 'ani', Row>({ lateness: '1d', measures, gap: '1h', by: ['ani'] })],
+    ['tumbling', tumbling<Measures, 'ani', Row>({ measures, size: '1h', by: ['ani'] })],
+    ['sessions', sessions<Measures, 'ani', Row>({ measures, gap: '1h', by: ['ani'] })],
     ['mapCalls', mapCalls(async (row: Row) => row, { concurrency: 3 })],
     ['toCsv', toCsv<Row>({ columns: ['sid', 'n'] })],
   ])('of %s stays as it is while the read goes on', async (_, operator) => {
@@ -570,13 +544,6 @@ describe('the checkpoint of a chain', () => {
     );
     expect(loose.unsaved).toBe('its source has no positions');
     for await (const page of loose.pages()) expect(() => page.checkpoint).toThrow('cannot be resumed');
-    const own = through(
-      pagesOf(rows, 5),
-      aggregate<{ x: Measure<number, Row> }, never, Row>({
-        measures: { x: () => ({ add() {}, result: () => 1 }) },
-      }),
-    );
-    expect(own.unsaved).toBe('the measure x has no save() and merge()');
   });
 });
 

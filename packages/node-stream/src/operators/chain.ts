@@ -4,7 +4,7 @@ import { CheckpointError } from '../errors.ts';
 import type { Checkpoint, Page, ReadFacts, Source, Stage } from '../page.ts';
 import { checkCallFields, checkFields } from './fields.ts';
 import type { AnyOperator, Chain, Done, Operator, OperatorShape, Sink } from './operator.ts';
-import { type Input, isPromise, leavable, notResumable, sourceOf } from './sources.ts';
+import { type Input, isPromise, leavable, noPositions, notResumable, sourceOf } from './sources.ts';
 
 /** What a chain keeps in a checkpoint. */
 interface SavedChain {
@@ -19,6 +19,10 @@ class OperatorChain<T> implements Chain<T> {
   readonly calls = null;
   readonly hasTime = false;
   readonly startsAt = null;
+  readonly of: string | null;
+  readonly unsaved: string | null;
+  readonly facts: ReadFacts | null;
+  readonly signal: AbortSignal | null;
   readonly #source: Source<unknown>;
   readonly #operators: readonly AnyOperator[];
   readonly #abort = new AbortController();
@@ -30,23 +34,11 @@ class OperatorChain<T> implements Chain<T> {
   constructor(source: Source<unknown>, operators: readonly AnyOperator[]) {
     this.#source = source;
     this.#operators = operators;
-  }
-
-  get of(): string | null {
-    return this.unsaved === null ? this.#source.of : null;
-  }
-
-  get unsaved(): string | null {
-    if (this.#source.of === null) return 'its source has no positions';
-    return this.#operators.find(({ unsaved }) => unsaved != null)?.unsaved ?? null;
-  }
-
-  get facts(): ReadFacts | null {
-    return this.#source.facts;
-  }
-
-  get signal(): AbortSignal | null {
-    return this.#source.signal;
+    this.facts = source.facts;
+    this.signal = source.signal;
+    this.unsaved = operators.find(({ unsaved }) => unsaved != null)?.unsaved ?? null;
+    if (source.of === null) this.unsaved = noPositions;
+    this.of = this.unsaved === null ? source.of : null;
   }
 
   get verdict(): Source<unknown>['verdict'] {
@@ -108,14 +100,21 @@ class OperatorChain<T> implements Chain<T> {
       let last: Page<unknown> | null = null;
       for await (const page of pages) {
         last = page;
-        const out = new ChainPage(await flow<T>(stages, page), () => this.#save(page, stages));
-        yield out;
-        out.pass();
+        let isPast = false;
+        // Made when it is asked for, since operators may keep much.
+        yield pageOf(await flow<T>(stages, page), () => {
+          if (!isPast) return this.#save(page, stages);
+          throw new ConfigurationError(
+            'invalid_option',
+            'Ask for the checkpoint of a page before the next one.',
+          );
+        });
+        isPast = true;
       }
       // A source that was closed because of an abort has not come to its end.
       signal.throwIfAborted();
       const rest = await endOf<T>(stages);
-      yield new ChainPage(rest, () => this.#save(last ?? saved.position, null));
+      yield pageOf(rest, () => this.#save(last ?? saved.position, null));
     } catch (error) {
       if (!this.#isLeft) throw error;
     } finally {
@@ -158,7 +157,7 @@ class OperatorChain<T> implements Chain<T> {
     let { hasTime } = this.#source;
     return this.#operators.map((operator, at) => {
       if (isCall) checkCallFields(operator.kind, operator.fields);
-      const stage = operator.begin(states[at] ?? null, { signal: abort.signal, hasTime });
+      const stage = operator.begin(states[at] ?? null, abort.signal);
       const running = { operator, stage, hasTime, isChecked: isCall };
       isCall &&= operator.gives === 'same';
       hasTime &&= operator.gives !== undefined;
@@ -207,30 +206,13 @@ async function endOf<T>(stages: readonly Running[]): Promise<readonly T[]> {
 }
 
 /** Items that came out together. */
-class ChainPage<T> implements Page<T> {
-  readonly items: readonly T[];
-  readonly range = null;
-  #save: (() => Checkpoint) | null;
-  #checkpoint: Checkpoint | null = null;
-
-  constructor(items: readonly T[], save: () => Checkpoint) {
-    this.items = items;
-    this.#save = save;
-  }
-
-  /** Made when it is asked for, since operators may keep much. */
-  get checkpoint(): Checkpoint {
-    if (this.#checkpoint === null && this.#save === null)
-      throw new ConfigurationError('invalid_option', 'Ask for the checkpoint of a page before the next one.');
-    this.#checkpoint ??= this.#save?.() ?? null;
-    return this.#checkpoint as Checkpoint;
-  }
-
-  /** The next page comes: what the operators keep is no longer that after this one. */
-  pass(): void {
-    this.#save = null;
-  }
-}
+const pageOf = <T>(items: readonly T[], save: () => Checkpoint): Page<T> => ({
+  items,
+  range: null,
+  get checkpoint() {
+    return save();
+  },
+});
 
 const described = ({ kind, settings }: AnyOperator): string => JSON.stringify([kind, settings ?? null]);
 

@@ -1,8 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { ItemError } from '../errors.ts';
 import { defineOperator } from './chain.ts';
-import { checkList, type Key, keyOf, nameOf, type Reading, reader } from './fields.ts';
+import { checkList, type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import type { Accumulator, Measure } from './measures.ts';
 import type { Operator } from './operator.ts';
 
@@ -12,8 +11,6 @@ export interface Grouping<T, K extends string, M extends Record<string, Measure<
   by?: readonly (K & keyof NoInfer<T>)[] | Readonly<Record<K, Reading<NoInfer<T>>>>;
   /** The measured columns. */
   measures: M;
-  /** Groups held at most, against a key that is nearly unique. Default 1,000,000. */
-  maxGroups?: number;
 }
 
 /** One row of the result: the key columns and the measured columns. */
@@ -34,7 +31,8 @@ export function aggregate<M extends Record<string, Measure<unknown, T>>, K exten
   const kind = new GroupKind<T, GroupRow<K, M>>(grouping as AnyGrouping<T>);
   return defineOperator<T, GroupRow<K, M>>({
     name: 'aggregate',
-    ...kind.shape,
+    settings: kind.settings,
+    fields: kind.fields,
     begin(state) {
       const groups = kind.open(state);
       return {
@@ -53,25 +51,23 @@ export function aggregate<M extends Record<string, Measure<unknown, T>>, K exten
 export interface AnyGrouping<T> {
   readonly by?: readonly string[] | Readonly<Record<string, Reading<T>>>;
   readonly measures: Readonly<Record<string, Measure<unknown, T>>>;
-  readonly maxGroups?: number;
 }
 
 /** Groups of one kind: what is read of items, and measured. */
 export class GroupKind<T, Row> {
   readonly keys: readonly { readonly name: string; readonly read: (item: T) => unknown }[];
   readonly measures: readonly (readonly [string, Measure<unknown, T>])[];
-  /** Groups held at most. */
-  readonly most: number;
-  /** What an operator with these groups says of itself. */
-  readonly shape: { settings: unknown; fields: readonly string[]; unsaved: string | null };
+  /** What decides about the rows, for the operator. */
+  readonly settings: unknown;
+  /** The fields that are read, for the operator. */
+  readonly fields: readonly string[];
 
   /** `taken`: columns that a row has already. */
-  constructor({ by = [], measures, maxGroups = 1_000_000 }: AnyGrouping<T>, taken: readonly string[] = []) {
+  constructor({ by = [], measures }: AnyGrouping<T>, taken: readonly string[] = []) {
     checkList('by', by);
     const named = Array.isArray(by) ? by.map((name) => [name, name] as const) : Object.entries(by);
     this.keys = named.map(([name, of]) => ({ name, read: reader(of as Reading<T>) }));
     this.measures = Object.entries(measures);
-    this.most = maxGroups;
     const columns = [...taken, ...this.keys.map(({ name }) => name), ...this.measures.map(([name]) => name)];
     const twice = columns.find((name, at) => columns.indexOf(name) !== at);
     if (twice !== undefined)
@@ -79,16 +75,11 @@ export class GroupKind<T, Row> {
         'invalid_option',
         `column ${twice} appears twice in a row; rename the key or the measure`,
       );
-    const own = this.measures.find(([, make]) => typeof make().save !== 'function');
-    const read = [...named.map(([, of]) => nameOf(of)), ...this.measures.map(([, { field }]) => field)];
-    this.shape = {
-      settings: {
-        by: named.map(([name, of]) => [name, nameOf(of)]),
-        measures: this.measures.map(([name, { of = null }]) => [name, of]),
-      },
-      fields: read.filter((name) => typeof name === 'string'),
-      unsaved: own === undefined ? null : `the measure ${own[0]} has no save() and merge()`,
+    this.settings = {
+      by: named.map(([name, of]) => [name, nameOf(of)]),
+      measures: this.measures.map(([name, { of = null }]) => [name, of]),
     };
+    this.fields = namesOf(...named.map(([, of]) => of), ...this.measures.map(([, { field }]) => field));
   }
 
   /** The key of an item. */
@@ -136,13 +127,13 @@ export class Groups<T, Row> {
 
   /** What it keeps, as plain JSON. */
   save(): unknown {
-    return Array.from(this.#groups.values(), ({ key, parts }) => [key, parts.map((part) => part.save?.())]);
+    return Array.from(this.#groups.values(), ({ key, parts }) => [key, parts.map((part) => part.save())]);
   }
 
   /** Takes in what groups of the same kind have saved. */
   merge(saved: unknown): void {
     for (const [key, states] of saved as readonly (readonly [Key[], readonly unknown[]])[]) {
-      for (const [at, part] of this.#at(key).parts.entries()) part.merge?.(states[at]);
+      for (const [at, part] of this.#at(key).parts.entries()) part.merge(states[at]);
     }
   }
 
@@ -151,13 +142,7 @@ export class Groups<T, Row> {
     const id = key.length === 1 ? (key[0] ?? null) : JSON.stringify(key);
     let group = this.#groups.get(id);
     if (group === undefined) {
-      const { most, keys, measures } = this.#kind;
-      if (this.#groups.size >= most)
-        throw new ItemError(
-          'unfit_value',
-          `more than ${most} groups by ${keys.map(({ name }) => name).join(', ')}; group by something coarser or raise maxGroups`,
-        );
-      group = { key, parts: measures.map(([, make]) => make()) };
+      group = { key, parts: this.#kind.measures.map(([, make]) => make()) };
       this.#groups.set(id, group);
     }
     return group;

@@ -6,7 +6,7 @@ export { type DedupeOptions, dedupe } from './dedupe.ts';
 export type { Reading } from './fields.ts';
 export { filterCalls } from './filter-calls.ts';
 export { aggregate, type Grouping, type GroupRow } from './groups.ts';
-export { type JoinOptions, type JoinTable, join, type Lookup } from './join.ts';
+export { type JoinOptions, join } from './join.ts';
 export { type MapItem, type MapOptions, type Mapped, mapCalls } from './map-calls.ts';
 export {
   type Accumulator,
@@ -27,10 +27,9 @@ export type {
   OperatorShape,
   RowForm,
   Sink,
-  StageContext,
   Through,
 } from './operator.ts';
 export { type SessionOptions, sessions } from './sessions.ts';
 export type { Input } from './sources.ts';
 export { type TopOptions, topN } from './top-n.ts';
-export { type TimeOptions, type TumblingOptions, tumbling, type WindowRow } from './windows.ts';
+export { type TumblingOptions, tumbling, type WindowRow } from './windows.ts';

@@ -30,7 +30,7 @@ export function mapCalls<O, I = Call>(map: MapItem<I, O>, options: MapOptions = 
   return defineOperator<I, O>({
     name: 'mapCalls',
     gives: 'new',
-    begin: (_, { signal }) => ({
+    begin: (_, signal) => ({
       async page(items) {
         const results: Mapped<O>[] = [];
         let next = 0;

@@ -8,10 +8,10 @@ export interface Accumulator<R, T = Call> {
   add(item: T): void;
   /** The measure of all items so far. */
   result(): R;
-  /** What it keeps, as plain JSON. Without it, a read with this measure cannot be resumed. */
-  save?(): unknown;
+  /** What it keeps, as plain JSON. */
+  save(): unknown;
   /** Takes in what an accumulator of the same kind has saved. */
-  merge?(saved: unknown): void;
+  merge(saved: unknown): void;
 }
 
 /** Makes one accumulator per group. Write your own for what the measures here do not cover. */
@@ -28,8 +28,7 @@ export interface Measure<R, T = Call> {
 interface Counting<S, V, R> {
   readonly name: string;
   begin(): S;
-  /** Counts a value in, which `raw` is as it was sent. */
-  add(kept: S, value: V, raw: unknown): S;
+  add(kept: S, value: V): S;
   result(kept: S): R;
   /** As plain JSON. */
   save(kept: S): unknown;
@@ -57,7 +56,7 @@ class Counter<S, V, R, T> implements Accumulator<R, T> {
   add(item: T): void {
     const raw = this.#read(item);
     if (raw === null || raw === undefined || raw === '') return;
-    this.#kept = this.#counting.add(this.#kept, this.#convert(item, raw), raw);
+    this.#kept = this.#counting.add(this.#kept, this.#convert(item, raw));
   }
 
   result(): R {
@@ -103,71 +102,47 @@ export function count<T = Call>(): Measure<number, T> {
   return Object.assign(() => new Counter<number, unknown, number, T>(counting, one, one), { of: 'count' });
 }
 
-/** An exact sum. */
+/** An exact sum, in units of its last decimal place. `recent`: a part of it that a double holds, since that is added up faster. */
 interface Total {
   count: number;
-  /** Numbers of growing size that do not overlap, whose exact sum is the sum (Shewchuk's expansion): no digit is lost. */
-  parts: number[];
-  /** The most digits after the point of a value; -1 when they are not known. */
-  digits: number;
+  units: bigint;
+  recent: number;
+  places: number;
 }
 
 const totals = {
-  begin: (): Total => ({ count: 0, parts: [], digits: 0 }),
-  add(total: Total, value: number, raw: unknown): Total {
+  begin: (): Total => ({ count: 0, units: 0n, recent: 0, places: 0 }),
+  add(total: Total, value: number): Total {
+    const scale = 10 ** total.places;
+    const units = Math.round(value * scale);
+    // Of up to 15 digits there is one decimal for a double.
+    if (total.places > 15 || Math.abs(units) >= 1e15 || units / scale !== value) {
+      // As on paper: the shortest decimal that is this number, such as 0.1 or 1.5e-7.
+      const [digits = '', exponent = '0'] = String(value).split('e');
+      const [whole = '', fraction = ''] = digits.split('.');
+      return addUnits(total, 1, BigInt(whole + fraction), fraction.length - Number(exponent));
+    }
     total.count += 1;
-    addTo(total.parts, value);
-    if (total.digits < 0) return total;
-    if (typeof raw === 'string') {
-      // Most values have as many digits as those before.
-      if (raw.charCodeAt(raw.length - total.digits - 1) === 0x2e) return total;
-      const point = raw.indexOf('.');
-      if (point >= 0) total.digits = Math.max(total.digits, raw.length - point - 1);
-    } else if (!Number.isInteger(value)) total.digits = -1;
-    return total;
+    total.recent += units;
+    return Math.abs(total.recent) < 8e15 ? total : addUnits(total, 0, 0n, 0);
   },
-  save: ({ count, parts, digits }: Total): Total => ({ count, parts: [...parts], digits }),
-  merge(total: Total, { count, parts, digits }: Total): Total {
-    total.count += count;
-    for (const part of parts) addTo(total.parts, part);
-    total.digits = total.digits < 0 || digits < 0 ? -1 : Math.max(total.digits, digits);
-    return total;
-  },
+  save: ({ count, units, recent, places }: Total) => [count, String(units + BigInt(recent)), places],
+  merge: (total: Total, [count, units, places]: [number, string, number]): Total =>
+    addUnits(total, count, BigInt(units), places),
 };
 
-function addTo(parts: number[], value: number): void {
-  let high = value;
-  let kept = 0;
-  for (let at = 0; at < parts.length; at += 1) {
-    const part = parts[at] ?? 0;
-    const next = high + part;
-    const back = next - high;
-    const low = high - (next - back) + (part - back);
-    high = next;
-    if (low !== 0 && Number.isFinite(low)) parts[kept++] = low;
-  }
-  if (high !== 0) parts[kept++] = high;
-  if (parts.length > kept) parts.length = kept;
+function addUnits(total: Total, count: number, units: bigint, places: number): Total {
+  const all = Math.max(places, total.places);
+  const shifted = (value: bigint, from: number): bigint => value * 10n ** BigInt(all - from);
+  total.units = shifted(total.units + BigInt(total.recent), total.places) + shifted(units, places);
+  total.count += count;
+  total.recent = 0;
+  total.places = all;
+  return total;
 }
 
-/** The sum, rounded once: the double nearest to it, or the decimal with as many digits as the values have. */
-function sumOf({ parts, digits }: Total): number {
-  let at = parts.length - 1;
-  let high = parts[at] ?? 0;
-  let low = 0;
-  while (at > 0 && low === 0) {
-    at -= 1;
-    const part = parts[at] ?? 0;
-    const next = high + part;
-    low = part - (next - high);
-    high = next;
-  }
-  // Half way between two doubles the next smaller part decides.
-  const below = parts[at - 1] ?? 0;
-  const twice = low * 2;
-  if (at > 0 && low !== 0 && low > 0 === below > 0 && twice === high + twice - high) high += twice;
-  return digits < 0 || digits > 15 ? high : Number(high.toFixed(digits));
-}
+/** Rounded once, to the nearest double. */
+const sumOf = ({ units, recent, places }: Total): number => Number(`${units + BigInt(recent)}e${-places}`);
 
 /** The sum of a numeric field. Empty values are left out. Decimals add up as on paper: 0.1 + 0.2 is 0.3. */
 export function sum<T = Call>(of: Reading<T>): Measure<number, T> {

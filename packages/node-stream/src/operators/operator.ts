@@ -16,14 +16,6 @@ export interface RowForm<I> {
   text(item: I): string;
 }
 
-/** What a stage is begun with besides its state. */
-export interface StageContext {
-  /** Aborts when the chain is left or fails. */
-  readonly signal: AbortSignal;
-  /** Pages say how far time has come, so that items need not be asked. */
-  readonly hasTime: boolean;
-}
-
 /** How an operator is made. */
 export interface OperatorShape<I, O> {
   /** Its name, for errors and checkpoints. */
@@ -41,8 +33,8 @@ export interface OperatorShape<I, O> {
   readonly unsaved?: string | null;
   /** What a receipt says of the rows. Only encoders of records have it. */
   readonly rows?: RowForm<I>;
-  /** Begins a run: with what an earlier one has saved, or with null. */
-  begin(state: unknown, context: StageContext): Stage<I, O>;
+  /** Begins a run: with what an earlier one has saved, or with null. The signal aborts when the chain is left or fails. */
+  begin(state: unknown, signal: AbortSignal): Stage<I, O>;
 }
 
 /** A function over iterables, which works as it is in `pipeline`; and what `through` needs to run, save and resume it. */

@@ -1,17 +1,19 @@
 import type { Call } from '@call-attribution/core';
-import { type Duration, formatNaive } from '@call-attribution/core/time';
+import { type Duration, durationMillis, formatNaive } from '@call-attribution/core/time';
 import { defineOperator } from './chain.ts';
+import { nameOf, namesOf, type Reading, reader } from './fields.ts';
 import { type AnyGrouping, type Grouping, GroupKind, type GroupRow, type Groups } from './groups.ts';
 import type { Measure } from './measures.ts';
 import type { Operator } from './operator.ts';
-import { Clock, millisOf, type TimeOptions, timeOf, type WindowRow } from './windows.ts';
+import { Clock, late, type WindowRow } from './windows.ts';
 
 /** Settings of `sessions`. */
 export interface SessionOptions<T, K extends string, M extends Record<string, Measure<unknown, T>>>
-  extends Grouping<T, K, M>,
-    TimeOptions<T> {
+  extends Grouping<T, K, M> {
   /** A session ends where no item of its key comes for this long. */
   gap: Duration;
+  /** The naive time of an item. Default: `date_added`. */
+  time?: Reading<NoInfer<T>>;
 }
 
 interface Session<T, Row> {
@@ -36,18 +38,16 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
   options: SessionOptions<T, K, M>,
 ): Operator<T, WindowRow<K, M>> {
   type Row = GroupRow<K, M>;
-  const gap = millisOf('gap', options.gap, 0);
+  const { time = 'date_added' as Reading<T> } = options;
+  const gap = durationMillis(options.gap, 'gap');
   const kind = new GroupKind<T, Row>(options as AnyGrouping<T>, ['from', 'to']);
-  const { settings, fields, unsaved } = kind.shape;
-  const time = timeOf(options as TimeOptions<T>);
   return defineOperator<T, WindowRow<K, M>>({
     name: 'sessions',
-    settings: { gap, ...time.settings, groups: settings },
-    fields: [...time.fields, ...fields],
-    unsaved,
-    begin(state, { hasTime }) {
+    settings: { gap, time: nameOf(time), groups: kind.settings },
+    fields: [...namesOf(time), ...kind.fields],
+    begin(state) {
       const saved = state as SavedSessions | null;
-      const clock = new Clock(time, hasTime, saved?.closed ?? null);
+      const clock = new Clock(reader(time), saved?.closed ?? null);
       const byKey = new Map<string, Session<T, Row>[]>();
       for (const [key, from, last, groups] of saved?.open ?? [])
         byKey.set(key, [...(byKey.get(key) ?? []), { from, last, groups: kind.open(groups) }]);
@@ -61,7 +61,7 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
         const isTouched = ({ from, last }: Session<T, Row>): boolean =>
           at > from - gap && at < last + gap && last + gap > clock.closed;
         const [first, ...others] = same.filter(isTouched);
-        if (first === undefined && at + gap <= clock.closed) return void clock.late(item);
+        if (first === undefined && at + gap <= clock.closed) throw late(item);
         const session = first ?? { from: at, last: at, groups: kind.open() };
         session.groups.add(item);
         session.from = Math.min(session.from, at);
@@ -78,7 +78,6 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
             key,
             same.filter((each) => !others.includes(each)),
           );
-        clock.seen(at);
       };
       /** Ends the sessions whose pause has passed. */
       const close = (): WindowRow<K, M>[] => {
@@ -110,7 +109,7 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
           return close();
         },
         save: (): SavedSessions => ({
-          ...clock.save(),
+          closed: clock.saved,
           open: [...byKey].flatMap(([key, sessions]) =>
             sessions.map(({ from, last, groups }) => [key, from, last, groups.save()] as const),
           ),

@@ -48,52 +48,22 @@ export function sourceOf<T>(input: Input<T>): Source<T> {
     verdict: Promise.resolve(null),
     pages() {
       const abort = new AbortController();
-      return leavable(loosePages(input, abort.signal), () => abort.abort());
+      return leavable(arrivals(input, abort.signal), () => abort.abort());
     },
   };
 }
 
-async function* loosePages<T>(
-  input: Iterable<T> | AsyncIterable<T>,
+/** Why what can only be iterated cannot be resumed. */
+export const noPositions = 'its source has no positions';
+
+/** What a source has at hand goes on together. One that pauses is not waited for. */
+async function* arrivals<T>(
+  source: Iterable<T> | AsyncIterable<T>,
   signal: AbortSignal,
 ): AsyncGenerator<Page<T>, void, void> {
-  for await (const items of Symbol.asyncIterator in input ? arrivals(input, signal) : cuts(input))
-    yield new LoosePage(items);
-}
-
-/** Items without a position. */
-class LoosePage<T> implements Page<T> {
-  readonly items: readonly T[];
-  readonly range = null;
-
-  constructor(items: readonly T[]) {
-    this.items = items;
-  }
-
-  get checkpoint(): Checkpoint {
-    throw notResumable('its source has no positions');
-  }
-}
-
-function* cuts<T>(source: Iterable<T>): Generator<readonly T[]> {
-  let items: T[] = [];
-  try {
-    for (const item of source) {
-      if (items.push(item) < most) continue;
-      yield items;
-      items = [];
-    }
-  } catch (error) {
-    // What came before a failure is delivered before it.
-    if (items.length > 0) yield items;
-    throw error;
-  }
-  if (items.length > 0) yield items;
-}
-
-/** What an asynchronous source has at hand goes on together. One that pauses is not waited for. */
-async function* arrivals<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<readonly T[]> {
-  const iterator = source[Symbol.asyncIterator]();
+  const iterator =
+    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  const ask = async (): Promise<IteratorResult<T>> => iterator.next();
   let coming: Promise<IteratorResult<T>> | null = null;
   let isOver = false;
   try {
@@ -101,7 +71,7 @@ async function* arrivals<T>(source: AsyncIterable<T>, signal: AbortSignal): Asyn
       const items: T[] = [];
       let pause: Promise<null> | null = null;
       while (items.length < most) {
-        coming ??= iterator.next();
+        coming ??= ask();
         // What came before a failure is delivered before it.
         const next: IteratorResult<T> | null = await (pause === null
           ? untilAborted(signal, coming)
@@ -113,7 +83,14 @@ async function* arrivals<T>(source: AsyncIterable<T>, signal: AbortSignal): Asyn
         if (next.done === true) break;
         items.push(next.value);
       }
-      if (items.length > 0) yield items;
+      if (items.length === 0) continue;
+      yield {
+        items,
+        range: null,
+        get checkpoint(): Checkpoint {
+          throw notResumable(noPositions);
+        },
+      };
     }
   } finally {
     // A source that was asked and is silent ends by itself.
@@ -121,6 +98,6 @@ async function* arrivals<T>(source: AsyncIterable<T>, signal: AbortSignal): Asyn
     if (source instanceof Readable) source.destroy();
     const left = isOver ? undefined : iterator.return?.();
     if (coming === null) await left;
-    else left?.catch(() => {});
+    else if (left instanceof Promise) left.catch(() => {});
   }
 }

@@ -3,9 +3,11 @@ import { ConfigurationError } from '@call-attribution/core/errors';
 import {
   type Duration,
   day,
+  durationMillis,
   formatNaive,
-  parseDuration,
+  hour,
   parseNaive,
+  second,
   startOfWeek,
 } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
@@ -16,25 +18,13 @@ import { type AnyGrouping, type Grouping, GroupKind, type GroupRow, type Groups 
 import type { Measure } from './measures.ts';
 import type { Operator } from './operator.ts';
 
-/** The options about time that all windows have. */
-export interface TimeOptions<T> {
-  /**
-   * How long a window stays open for late items after its end has passed. A stream of calls says itself how far time has come. For
-   * other sources it is the latest item seen; without `lateness`, all their windows close at the end.
-   */
-  lateness?: Duration;
-  /** Takes an item whose window has closed. Default: it is an error. */
-  onLate?: (item: NoInfer<T>) => void;
-  /** The naive time of an item. Default: `date_added`. */
-  time?: Reading<NoInfer<T>>;
-}
-
 /** Settings of `tumbling`. */
 export interface TumblingOptions<T, K extends string, M extends Record<string, Measure<unknown, T>>>
-  extends Grouping<T, K, M>,
-    TimeOptions<T> {
+  extends Grouping<T, K, M> {
   /** Length of a window: `1h`, `7d` or milliseconds; or a `day`, `week` (from Monday) or `month` of the calendar. */
   size: Duration | 'day' | 'week' | 'month';
+  /** The naive time of an item. Default: `date_added`. */
+  time?: Reading<NoInfer<T>>;
 }
 
 /** One group of one window. `from` is included, `to` is not; both are naive times as in the records. */
@@ -53,19 +43,16 @@ export type WindowRow<K extends string, M extends Record<string, Measure<unknown
 export function tumbling<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
   options: TumblingOptions<T, K, M>,
 ): Operator<T, WindowRow<K, M>> {
-  const { size } = options;
+  const { size, time = 'date_added' as Reading<T> } = options;
   const spanOf = spansOf(size);
   const kind = new GroupKind<T, GroupRow<K, M>>(options as AnyGrouping<T>, ['from', 'to']);
-  const { settings, fields, unsaved } = kind.shape;
-  const time = timeOf(options as TimeOptions<T>);
   return defineOperator<T, WindowRow<K, M>>({
     name: 'tumbling',
-    settings: { size, ...time.settings, groups: settings },
-    fields: [...time.fields, ...fields],
-    unsaved,
-    begin(state, { hasTime }) {
+    settings: { size, time: nameOf(time), groups: kind.settings },
+    fields: [...namesOf(time), ...kind.fields],
+    begin(state) {
       const saved = state as { closed: number | null; open: [start: number, groups: unknown][] } | null;
-      const clock = new Clock(time, hasTime, saved?.closed ?? null);
+      const clock = new Clock(reader(time), saved?.closed ?? null);
       const open = new Map<number, Groups<T, GroupRow<K, M>>>(
         saved?.open.map(([start, groups]) => [start, kind.open(groups)]),
       );
@@ -89,16 +76,12 @@ export function tumbling<M extends Record<string, Measure<unknown, T>>, K extend
             const at = clock.timeOf(item);
             if (latest === null || at < latest.from || at >= latest.to) {
               const { from, to } = spanOf(at);
-              if (to <= clock.closed) {
-                clock.late(item);
-                continue;
-              }
+              if (to <= clock.closed) throw late(item);
               const groups = open.get(from) ?? kind.open();
               open.set(from, groups);
               latest = { from, to, groups };
             }
             latest.groups.add(item);
-            clock.seen(at);
           }
           return clock.pass(passed) ? close() : [];
         },
@@ -107,7 +90,7 @@ export function tumbling<M extends Record<string, Measure<unknown, T>>, K extend
           return close();
         },
         save: () => ({
-          ...clock.save(),
+          closed: clock.saved,
           open: Array.from(open, ([start, groups]) => [start, groups.save()]),
         }),
       };
@@ -115,55 +98,20 @@ export function tumbling<M extends Record<string, Measure<unknown, T>>, K extend
   });
 }
 
-/** The options about time, ready to be used. */
-interface Timing<T> {
-  readonly settings: { readonly lateness: number | null; readonly time: string | null };
-  readonly fields: readonly string[];
-  readonly read: (item: T) => unknown;
-  readonly onLate: ((item: T) => void) | undefined;
-}
-
-/** Reads the options about time. */
-export function timeOf<T>(options: TimeOptions<T>): Timing<T> {
-  const { lateness, onLate, time = 'date_added' as Reading<T> } = options;
-  return {
-    settings: {
-      lateness: lateness === undefined ? null : millisOf('lateness', lateness, 0),
-      time: nameOf(time),
-    },
-    fields: namesOf(time),
-    read: reader(time),
-    onLate,
-  };
-}
-
-/** A length of time in milliseconds. */
-export function millisOf(name: string, value: Duration, least: number): number {
-  const millis = typeof value === 'number' ? value : parseDuration(value);
-  if (millis >= least && Number.isFinite(millis)) return millis;
-  throw new ConfigurationError(
-    'invalid_option',
-    `${name} is ${JSON.stringify(value)}; expected milliseconds or a string such as '30s', '15m', '1h' or '7d', of at least ${least} ms`,
-  );
-}
-
 /** How far time has come in one run. */
 export class Clock<T> {
   /** Windows that end here or before are closed. */
   closed: number;
-  readonly #timing: Timing<T>;
-  readonly #hasTime: boolean;
-  #latest = Number.NEGATIVE_INFINITY;
+  readonly #read: (item: T) => unknown;
 
-  constructor(timing: Timing<T>, hasTime: boolean, closed: number | null) {
-    this.#timing = timing;
-    this.#hasTime = hasTime;
+  constructor(read: (item: T) => unknown, closed: number | null) {
+    this.#read = read;
     this.closed = closed ?? Number.NEGATIVE_INFINITY;
   }
 
   /** The time of an item. */
   timeOf(item: T): number {
-    const at = parseNaive(this.#timing.read(item));
+    const at = parseNaive(this.#read(item));
     if (!Number.isNaN(at)) return at;
     throw new ItemError(
       'unfit_value',
@@ -171,37 +119,27 @@ export class Clock<T> {
     );
   }
 
-  /** An item of this time has come. */
-  seen(at: number): void {
-    if (at > this.#latest) this.#latest = at;
-  }
-
   /** A page has come, and with it all items from before its end. Says whether that closes more. */
   pass(range: Range | null): boolean {
-    const { lateness } = this.#timing.settings;
-    let at = Number.NEGATIVE_INFINITY;
-    if (!this.#hasTime) at = lateness === null ? at : this.#latest - lateness;
-    else if (range?.to != null) at = parseNaive(range.to) - (lateness ?? 0);
+    if (range === null || range.to === null) return false;
+    // Where clocks change, calls of an hour before come with a later page.
+    const at = parseNaive(range.to) - hour;
     if (!(at > this.closed)) return false;
     this.closed = at;
     return true;
   }
 
-  /** An item came after its window had closed. */
-  late(item: T): void {
-    const { onLate } = this.#timing;
-    if (onLate === undefined)
-      throw new ItemError(
-        'unfit_value',
-        `an item${inCall(item)} arrived after its window had closed; raise lateness, or set onLate to a function`,
-      );
-    onLate(item);
-  }
-
-  save(): { readonly closed: number | null } {
-    return { closed: Number.isFinite(this.closed) ? this.closed : null };
+  get saved(): number | null {
+    return Number.isFinite(this.closed) ? this.closed : null;
   }
 }
+
+/** The error for an item whose window has closed: a function before it has moved its time. */
+export const late = (item: unknown): ItemError =>
+  new ItemError(
+    'unfit_value',
+    `an item${inCall(item)} arrived after its window had closed; group first, and change times after it`,
+  );
 
 interface Span {
   readonly from: number;
@@ -224,7 +162,9 @@ function spansOf(size: Duration | 'day' | 'week' | 'month'): (time: number) => S
       const from = startOfWeek(time);
       return { from, to: from + 7 * day };
     };
-  const length = size === 'day' ? day : millisOf('size', size, 1000);
+  const length = size === 'day' ? day : durationMillis(size, 'size');
+  if (length < second)
+    throw new ConfigurationError('invalid_option', `size is ${length} ms; expected at least 1 s`);
   return (time) => {
     const from = time - ((((time - monday) % length) + length) % length);
     return { from, to: from + length };
