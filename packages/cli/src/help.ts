@@ -1,5 +1,4 @@
-import type { Option } from 'commander';
-import type { Example } from './command.ts';
+import type { Command, Example } from './command.ts';
 import { exitCodeTexts } from './exit-codes.ts';
 import { sharedOptions } from './options.ts';
 import { type Calls, choicesOf, everyCommand, headingOf, valueIn } from './program.ts';
@@ -17,29 +16,24 @@ const headings: Readonly<Record<string, readonly string[]>> = {
 
 /** What `calls help` knows besides commands. */
 export const topics: Readonly<Record<string, (columns: number | null) => string[]>> = {
-  options: (columns) => [
-    'Options that mean the same in every command that has them.',
-    ...Object.entries(sharedOptions).flatMap(([heading, lines]) => [
-      '',
-      `${heading}:`,
-      ...rows(Object.entries(lines), widthFor(columns)),
-    ]),
-  ],
-  environment: (columns) => [
-    ...wrap(
-      'Options win over the environment, and the environment over the configuration file that calls init writes, which can also hold several accounts.',
-      widthFor(columns),
-    ),
-    '',
-    'Variables:',
-    ...rows(variables, widthFor(columns)),
-    '',
-    'Exit status:',
-    ...rows(
-      exitCodeTexts.map(([code, text]) => [String(code).padStart(3), text]),
-      widthFor(columns),
-    ),
-  ],
+  options(columns) {
+    const { rows } = pageOf(columns);
+    return sections([
+      ['Options that mean the same in every command that has them.'],
+      ...Object.entries(sharedOptions).map(([heading, lines]) => rows(heading, Object.entries(lines))),
+    ]);
+  },
+  environment(columns) {
+    const { text, rows } = pageOf(columns);
+    const statuses = exitCodeTexts.map(([code, text]): Example => [String(code).padStart(3), text]);
+    return sections([
+      text(
+        'Options win over the environment, and the environment over the configuration file that calls init writes, which can also hold several accounts.',
+      ),
+      rows('Variables', variables),
+      rows('Exit status', statuses),
+    ]);
+  },
 };
 
 const variables: readonly Example[] = [
@@ -64,154 +58,120 @@ const variables: readonly Example[] = [
   ],
 ];
 
-/** The width of help that goes to a pipe or a file, and at most elsewhere. */
-const usualWidth = 100;
-
-const widthFor = (columns: number | null): number => Math.min(usualWidth, columns ?? usualWidth);
-
 /** Help of the program, of a group, or of one command. */
 export function helpOf(command: Calls, columns: number | null): string[] {
-  const width = widthFor(columns);
-  if (command.spec !== null) return commandHelp(command, width);
-  return command.parent === null ? programHelp(command, width) : groupHelp(command, width);
+  if (command.spec !== null) return sections(commandHelp(command, command.spec, pageOf(columns)));
+  return sections((command.parent === null ? programHelp : groupHelp)(command, pageOf(columns)));
 }
 
-function programHelp(program: Calls, width: number): string[] {
-  return [
-    ...wrap(`calls ${version}: call records of the call-attribution API at the command line`, width),
-    '',
-    'Usage: calls <command> [options]',
-    '',
-    'Start here:',
-    ...rows(
-      [
-        ['calls demo', 'see everything work on generated calls, without an account'],
-        ['calls init', 'ask for the URL and the keys of your account, and keep them'],
-        ['calls list', 'the latest calls'],
-        ['calls <command> --help', 'what one command does, with examples'],
-        [
-          'calls help options',
-          'options that many commands have; calls help environment: variables, exit status',
-        ],
-      ],
-      width,
-    ),
-    ...Object.entries(headings).flatMap(([heading, names]) => [
-      '',
-      `${heading}:`,
-      ...rows(
-        names.flatMap((name) =>
-          program.commands
-            .filter((each) => each.name() === name)
-            .map((each): Example => [name, each.description()]),
-        ),
-        width,
-        10,
-      ),
-    ]),
-  ];
-}
-
-function groupHelp(command: Calls, width: number): string[] {
-  const { path, group } = command;
-  return [
-    ...wrap(`${path}: ${command.description()}`, width),
-    '',
-    `Usage: ${path} <command> [options]`,
-    ...paragraph(group?.about, width),
-    '',
-    ...exampleRows(group?.examples ?? [], width),
-    '',
-    'Commands:',
-    ...rows(
-      everyCommand(command).map((each) => [each.name(), each.description()]),
-      width,
-    ),
-    '',
-    ...wrap(`${path} <command> --help shows the options of one command.`, width),
-  ];
-}
-
-/** What it does, examples, its own options; those that many commands have by name only. */
-function commandHelp(command: Calls, width: number): string[] {
-  const { path, spec } = command;
-  const words = command.registeredArguments;
-  const options = command.options.filter((option) => spec !== null && option.flags in spec.options);
-  const own = options.filter((option) => headingOf(option) === 'Options');
-  const named = Object.keys(sharedOptions).flatMap((heading) => {
-    const names = options
-      .filter((option) => headingOf(option) === heading)
-      .map((option) => `--${option.name()}`);
-    return names.length === 0
-      ? []
-      : ['', `${heading}:`, ...wrap(names.join(', '), width - 2).map((line) => `  ${line}`)];
-  });
-  const usage = [path, ...words.map((word) => (word.required ? `<${word.name()}>` : `[${word.name()}]`))];
-  return [
-    ...wrap(`${path}: ${command.description()}`, width),
-    '',
-    `Usage: ${usage.join(' ')}${options.length > 0 ? ' [options]' : ''}`,
-    ...paragraph(spec?.about, width),
-    '',
-    ...exampleRows(spec?.examples ?? [], width),
-    ...(words.length === 0
-      ? []
-      : [
-          '',
-          ...rows(
-            words.map((word) => [word.name(), withChoices(word.description, word.argChoices)]),
-            width,
-          ),
-        ]),
-    ...(own.length === 0
-      ? []
-      : [
-          '',
-          'Options:',
-          ...rows(
-            own.map((option) => [option.flags, textOf(option, command)]),
-            width,
-          ),
-        ]),
-    ...named,
-    ...(named.length === 0 ? [] : ['', 'calls help options explains the options that are only named.']),
-  ];
-}
-
-const withChoices = (text: string, choices: readonly string[] | undefined): string =>
-  choices === undefined ? text : `${text}: ${choices.join(', ')}`;
-
-function textOf(option: Option, { spec }: Calls): string {
-  const isInLine = valueIn(option.flags)?.includes('|');
-  const choices = isInLine || spec === null ? undefined : choicesOf(option.flags, spec, option.name());
-  const text = withChoices(option.description, choices);
-  return option.mandatory ? `${text} (required)` : text;
-}
-
-const paragraph = (text: string | undefined, width: number): string[] =>
-  text === undefined ? [] : ['', ...wrap(text, width)];
-
-const exampleRows = (examples: readonly Example[], width: number): string[] => [
-  'Examples:',
-  ...examples.flatMap(([line, text]) => [
-    ...exampleLines(line, width - 2).map((line) => `  ${line}`),
-    ...wrap(text, width - 6).map((line) => `      ${line}`),
+const programHelp = (program: Calls, { text, rows }: Page): string[][] => [
+  text(`calls ${version}: call records of the call-attribution API at the command line`),
+  ['Usage: calls <command> [options]'],
+  rows('Start here', [
+    ['calls demo', 'see everything work on generated calls, without an account'],
+    ['calls init', 'ask for the URL and the keys of your account, and keep them'],
+    ['calls list', 'the latest calls'],
+    ['calls <command> --help', 'what one command does, with examples'],
+    ['calls help options', 'options that many commands have; calls help environment: variables, exit status'],
   ]),
+  ...Object.entries(headings).map(([heading, names]) => {
+    const found = names.flatMap((name) => program.commands.filter((each) => each.name() === name));
+    return rows(
+      heading,
+      found.map((each) => [each.name(), each.description()]),
+      10,
+    );
+  }),
 ];
 
-/** Terms with their explanations next to them, or below them where there is little width. */
-function rows(
-  entries: readonly (readonly [left: string, text: string])[],
-  width: number,
-  column = Math.min(30, Math.max(...entries.map(([left]) => left.length))),
-): string[] {
-  const isNarrow = width - column < 34;
-  const indent = ' '.repeat(isNarrow ? 6 : column + 4);
-  return entries.flatMap(([left, text]) => {
-    const lines = wrap(text, width - indent.length);
-    if (isNarrow || left.length > column) return [`  ${left}`, ...lines.map((line) => indent + line)];
-    return lines.map((line, at) => (at === 0 ? `  ${left.padEnd(column)}  ${line}` : indent + line));
-  });
+const groupHelp = (command: Calls, { text, rows, examples }: Page): string[][] => [
+  text(`${command.path}: ${command.description()}`),
+  [`Usage: ${command.path} <command> [options]`],
+  text(command.group?.about ?? ''),
+  examples(command.group?.examples ?? []),
+  rows(
+    'Commands',
+    everyCommand(command).map((each) => [each.name(), each.description()]),
+  ),
+  text(`${command.path} <command> --help shows the options of one command.`),
+];
+
+/** What it does, examples, its own options; those that many commands have by name only. */
+function commandHelp(command: Calls, spec: Command, { text, rows, names, examples }: Page): string[][] {
+  const { path, registeredArguments: words } = command;
+  const options = command.options.filter(({ flags }) => flags in spec.options);
+  const under = (heading: string) => options.filter((option) => headingOf(option) === heading);
+  const shared = Object.keys(sharedOptions).map((heading) =>
+    names(
+      heading,
+      under(heading).map((option) => `--${option.name()}`),
+    ),
+  );
+  const isNamed = shared.some((lines) => lines.length > 0);
+  const usage = [path, ...words.map((word) => (word.required ? `<${word.name()}>` : `[${word.name()}]`))];
+  const withChoices = (text: string, choices: readonly string[] | undefined) =>
+    choices === undefined ? text : `${text}: ${choices.join(', ')}`;
+  return [
+    text(`${path}: ${command.description()}`),
+    [`Usage: ${usage.join(' ')}${options.length > 0 ? ' [options]' : ''}`],
+    text(spec.about ?? ''),
+    examples(spec.examples),
+    rows(
+      '',
+      words.map((word) => [word.name(), withChoices(word.description, word.argChoices)]),
+    ),
+    rows(
+      'Options',
+      under('Options').map((option) => {
+        const isInLine = valueIn(option.flags)?.includes('|');
+        const choices = isInLine ? undefined : choicesOf(option.flags, spec, option.name());
+        const text = withChoices(option.description, choices);
+        return [option.flags, option.mandatory ? `${text} (required)` : text];
+      }),
+    ),
+    ...shared,
+    isNamed ? ['calls help options explains the options that are only named.'] : [],
+  ];
+}
+
+/** Sections with an empty line between them; those without lines are left out. */
+const sections = (all: readonly (readonly string[])[]): string[] =>
+  all.filter((lines) => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
+
+type Page = ReturnType<typeof pageOf>;
+
+/** What sections are made of, within the width of a terminal, or of 100 characters where that is more or not known. */
+function pageOf(columns: number | null) {
+  const width = Math.min(100, columns ?? 100);
+  const text = (words: string): string[] => (words === '' ? [] : wrap(words, width));
+  const indented = (words: string, by: number): string[] =>
+    wrap(words, width - by).map((line) => ' '.repeat(by) + line);
+  return {
+    text,
+    names: (heading: string, list: readonly string[]): string[] =>
+      list.length === 0 ? [] : [`${heading}:`, ...indented(list.join(', '), 2)],
+    examples: (examples: readonly Example[]): string[] => [
+      'Examples:',
+      ...examples.flatMap(([line, text]) => [
+        ...exampleLines(line, width - 2).map((line) => `  ${line}`),
+        ...indented(text, 6),
+      ]),
+    ],
+    /** Terms with their explanations next to them, under a heading. */
+    rows(heading: string, entries: readonly Example[], least = 0): string[] {
+      const column = Math.min(
+        30,
+        Math.floor(width / 3),
+        Math.max(least, ...entries.map(([left]) => left.length)),
+      );
+      const lines = entries.flatMap(([left, text]) => {
+        const [first = '', ...more] = indented(text, column + 4);
+        if (left.length > column) return [`  ${left}`, first, ...more];
+        return [`  ${left}`.padEnd(column + 4) + first.trimStart(), ...more];
+      });
+      return heading === '' || lines.length === 0 ? lines : [`${heading}:`, ...lines];
+    },
+  };
 }
 
 /** A command to copy, continued with a backslash where it is too long: options stay with their values. */

@@ -1,29 +1,15 @@
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { Argument, Command as Commander, InvalidArgumentError, Option } from 'commander';
 import { type Args, argsOf, listIn } from './args.ts';
 import type { Command, Group } from './command.ts';
 import { UsageError } from './errors.ts';
+import { otherCommands, otherOptions, secretNames } from './names.ts';
 import { sharedOptions } from './options.ts';
 
 /** A command to run, and what was typed for it. */
 export interface Asked {
   readonly command: Command;
   readonly args: Args;
-}
-
-/** What says it in words. */
-interface Words {
-  unknownOption(shown: string, command: Calls): UsageError;
-  noSuchCommand(parent: Calls, word: string): UsageError;
-  notAChoice(name: string, typed: string, choices: readonly string[], command: Calls): UsageError;
-}
-
-/** A mistake in what was typed. Its words, and what was meant, are looked for only when one is made. */
-export class Mistake {
-  readonly explain: (words: Words) => UsageError;
-
-  constructor(explain: Mistake['explain']) {
-    this.explain = explain;
-  }
 }
 
 /** Help is to be shown: of this command, asked for or in the place of a command that is missing. */
@@ -87,11 +73,11 @@ export class Calls extends Commander {
         ],
       });
     }
-    throw new Mistake((words) => words.unknownOption(shown, this));
+    throw noSuchOption(shown, this);
   }
 
   unknownCommand(): never {
-    throw new Mistake((words) => words.noSuchCommand(this, this.args[0] ?? ''));
+    throw noSuchCommand(this, this.args[0] ?? '');
   }
 }
 
@@ -151,29 +137,26 @@ function addCommand(parent: Calls, name: string, spec: Command, found: (asked: A
     if (choices !== undefined)
       argument.choices(choices).argParser((typed: string) => {
         if (choices.includes(typed)) return typed;
-        throw new Mistake((words) => words.notAChoice(argument.name(), typed, choices, command));
+        throw notAChoice(argument.name(), typed, choices, command);
       });
     command.addArgument(argument);
   }
-  const values = new Map<string, string[]>();
   addCommon(command);
   for (const [flags, text] of Object.entries(spec.options)) command.addOption(optionOf(flags, text, command));
-  const names = command.options.map((option) => option.name());
-  for (const option of command.options) {
-    command.on(`option:${option.name()}`, (value: string | null | undefined) => {
-      const before = values.get(option.name()) ?? [];
-      if (before.length > 0 && !isList(option.flags))
-        throw new UsageError(`--${option.name()} was given twice`, {
-          hints: [`give it once; see ${command.path} --help`],
-        });
-      values.set(option.name(), [...before, value ?? 'true']);
-    });
-  }
   command.action(() => {
-    if (command.optsWithGlobals().debug) values.set('debug', ['true']);
+    const names = command.options.map((option) => option.name());
+    const values = new Map(
+      command.options.flatMap((option) => {
+        const typed = command.optsWithGlobals<Typed>()[option.attributeName()];
+        return typed === undefined ? [] : [[option.name(), [typed].flat().map(String)] as const];
+      }),
+    );
     found({ command: spec, args: argsOf(spec.name, command.args, names, values) });
   });
 }
+
+/** The values that commander has read, by their attributes. */
+type Typed = Readonly<Record<string, string | true | readonly string[]>>;
 
 /** What is in angle brackets; null for an option without a value. */
 export const valueIn = (flags: string): string | null => /[<[](.+)[>\]]/.exec(flags)?.[1] ?? null;
@@ -205,29 +188,28 @@ function optionOf(flags: string, text: string, command: Calls): Option {
   if (value === null || spec === null) return conflicting(option);
   if (spec.needs?.includes(option.name())) option.makeOptionMandatory();
   const choices = choicesOf(flags, spec, option.name());
-  return conflicting(option).argParser((typed: string) => {
+  return conflicting(option).argParser((typed: string, before?: readonly string[]) => {
     // A value may begin with a dash (a negative number, `-` for stdout) unless it is an option itself.
     const [word = ''] = typed.split('=', 1);
     if (command.options.some((each) => isTyped(each, word)) || /^(?:-h|--help)$/.test(word))
       throw new UsageError(`${command.path}: --${option.name()} needs a value: ${flags}`, {
         hints: [`see ${command.path} --help`],
       });
+    if (before !== undefined && !isList(flags))
+      throw new UsageError(`--${option.name()} was given twice`, {
+        hints: [`give it once; see ${command.path} --help`],
+      });
     const parts = isList(flags) ? listIn(typed) : [typed];
     const wrong = choices && parts.find((part) => !choices.includes(part));
-    if (wrong !== undefined)
-      throw new Mistake((words) => words.notAChoice(`--${option.name()}`, wrong, choices ?? [], command));
-    refuseBraces(typed, option, command);
+    if (wrong !== undefined) throw notAChoice(`--${option.name()}`, wrong, choices ?? [], command);
     if (Object.hasOwn(numbers, value)) checkNumber(typed, ...(numbers[value] ?? [0, 0]));
-    return typed;
+    return [...(before ?? []), ...parts];
   });
 }
 
 function conflicting(option: Option): Option {
-  return option.conflicts(
-    [...(conflicts[option.name()] ?? [])].map((name) =>
-      name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase()),
-    ),
-  );
+  const names = conflicts[option.name()] ?? [];
+  return option.conflicts(names.map((name) => new Option(`--${name}`).attributeName()));
 }
 
 function checkNumber(typed: string, min: number, max: number): void {
@@ -236,20 +218,6 @@ function checkNumber(typed: string, min: number, max: number): void {
   throw new InvalidArgumentError(
     `It must be a whole number${max === 1e9 ? `, ${min} or greater` : ` from ${min} to ${max}`}.`,
   );
-}
-
-/** A word in braces that nothing replaces would be the name of the file. */
-function refuseBraces(value: string, option: Option, command: Calls): void {
-  const word = /^<files?>$/.test(`<${valueIn(option.flags)}>`) ? /\{\w+\}/.exec(value)?.[0] : undefined;
-  const known: readonly string[] = option.description.match(/\{\w+\}/g) ?? [];
-  if (word === undefined || known.includes(word)) return;
-  throw new UsageError(`--${option.name()} ${value}: ${command.path} does not replace ${word} in it`, {
-    hints: [
-      known.length > 0
-        ? `what it replaces is ${known.join(' and ')}`
-        : "write the name itself; the shell's $(date +%F) is the day",
-    ],
-  });
 }
 
 /** Every command under another one, without groups. */
@@ -263,4 +231,81 @@ export function everyCommand(command: Calls): Calls[] {
 export function headingOf({ flags, description }: Option): string {
   const shared = Object.entries(sharedOptions).find(([, lines]) => lines[flags] === description);
   return shared?.[0] ?? 'Options';
+}
+
+/** What is said of a value that is none of the choices. */
+function notAChoice(name: string, typed: string, choices: readonly string[], command: Calls): UsageError {
+  const flag = command.options.find((option) => option.name() === typed && option.isBoolean());
+  // One of two letters that differs is not a slip: v4 is not v2.
+  const near = typed.length > 2 ? nearest(typed, choices) : undefined;
+  return new UsageError(`${name} cannot be ${JSON.stringify(typed)}`, {
+    hints: [
+      ...(flag ? [`use --${flag.name()}: ${flag.description}`] : []),
+      ...(near ? [`did you mean ${near}?`] : []),
+      `use one of: ${choices.join(', ')}`,
+    ],
+  });
+}
+
+/** What is said of an option that the command does not have. */
+function noSuchOption(shown: string, command: Calls): UsageError {
+  const name = shown.replace(/^-+/, '');
+  if (secretNames.test(name))
+    return new UsageError(
+      `${shown}: keys are never options, because other users of the machine could read them`,
+      {
+        hints: [
+          'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) in the environment,',
+          'or let calls init keep them, or enter them when asked',
+        ],
+      },
+    );
+  return new UsageError(`${command.path} has no option ${shown}`, {
+    hints: [...meant(name, command), `${command.path} --help lists all options`],
+  });
+}
+
+/** What to type instead: an option of another name, one that is spelled like it, or an option of other commands. */
+function meant(name: string, command: Calls): string[] {
+  const { options, spec } = command;
+  for (const [names, way] of otherOptions) {
+    if (!names.split(' ').includes(name)) continue;
+    const [, needed] = /^--([\w-]+)/.exec(way) ?? [];
+    const option = options.find((each) => each.name() === needed);
+    if (needed === undefined) return [way];
+    if (option !== undefined)
+      return [`use ${way === `--${needed}` ? `${flagsOf(option)}: ${option.description}` : way}`];
+  }
+  const choice = options.find((each) => spec && choicesOf(each.flags, spec, each.name())?.includes(name));
+  if (choice) return [`use --${choice.name()} ${name}`];
+  const near = nearest(
+    name,
+    options.map((option) => option.name()),
+  );
+  if (near !== undefined) return [`did you mean --${near}?`];
+  const having = everyCommand(rootOf(command)).filter((each) =>
+    each.options.some((option) => option.name() === name),
+  );
+  const shown = having.slice(0, 3).map(({ path }) => `${path} --${name}`);
+  const more = having.length > 3 ? ` and ${having.length - 3} more` : '';
+  return shown.length > 0 ? [`it is an option of ${shown.join(', ')}${more}`] : [];
+}
+
+const flagsOf = ({ flags }: Option): string => flags.replace(/^-\w, /, '');
+
+const rootOf = (command: Calls): Calls =>
+  command.parent === null ? command : rootOf(command.parent as Calls);
+
+/** What is said of a command that there is not. */
+function noSuchCommand(parent: Calls, word: string): UsageError {
+  const name = `${parent.path} ${word}`.replace(/^calls /, '');
+  const known = otherCommands.find(([names]) => names.split(', ').includes(name));
+  const near = nearest(
+    word,
+    parent.commands.map((each) => each.name()),
+  );
+  const way = known?.[1] ?? (near && `did you mean ${parent.path} ${near}?`);
+  return new UsageError(`${parent.path} has no command ${JSON.stringify(word)}`, {
+    hints: [...(way ? [way] : []), `${parent.path} --help lists the commands`],
+  });
 }

@@ -34,7 +34,7 @@ async function ask(argv: readonly string[], io: Io): Promise<Asked | number> {
     await write(io.stdout, `${version}\n`);
     return exitCodes.ok;
   }
-  const { HelpWanted, Mistake, programOf } = await import('./program.ts');
+  const { HelpWanted, programOf } = await import('./program.ts');
   const { commands, groups } = await import('./commands/index.ts');
   const asked: Asked[] = [];
   const program = programOf(commands, groups, (found) => asked.push(found));
@@ -54,7 +54,6 @@ async function ask(argv: readonly string[], io: Io): Promise<Asked | number> {
   try {
     program.parse(first === 'help' ? [...words, '--help'] : argv, { from: 'user' });
   } catch (error) {
-    if (error instanceof Mistake) throw error.explain(await import('./mistakes.ts'));
     if (!(error instanceof HelpWanted)) throw error;
     const { helpOf } = await import('./help.ts');
     await show(io, helpOf(error.command, widthOf(io.stdout, io.env)));

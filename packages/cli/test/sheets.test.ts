@@ -254,11 +254,6 @@ test.each([
     sheet('sa360', '--ledger', 'uploads-{date}.ledger'),
     /uploads-\{date\}\.ledger: the ledger is the same file every day/,
   ],
-  [
-    ['export', '-o', 'calls-{month}.csv'],
-    /--output calls-\{month\}\.csv: calls export does not replace \{month\}[\s\S]*\{account\} and \{date\}/,
-  ],
-  [['list', '-o', 'calls-{date}.csv'], /calls list does not replace \{date\}[\s\S]*\$\(date \+%F\)/],
   [['export', '-o', 'calls-{account}.csv'], /no account is chosen[\s\S]*--all-accounts/],
 ])('%j is refused', async (args, message) => {
   const { code, stderr } = await stage.quick(args, {

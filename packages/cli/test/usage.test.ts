@@ -93,7 +93,7 @@ const typed: [string, string[], RegExp[]][] = [
     ],
   ],
   ['a setting', ['count', '--log-format=json'], [/it is a setting: CALLS_LOG_FORMAT in the environment\n/]],
-  ['an option of other commands', ['get', '1', '--since', '7d'], [/it is an option of calls list --from, /]],
+  ['an option of other commands', ['get', '1', '--from', '7d'], [/it is an option of calls list --from, /]],
   ['the former name of -n', ['report', '--top', '3'], [/use --limit <n>/]],
   [
     'another word for the start',
