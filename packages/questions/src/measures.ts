@@ -1,11 +1,7 @@
 // The table of measures alone, for help and completion, which load nothing else.
-export {
-  type Argument,
-  type Measure,
-  measureForm,
-  measureForms,
-  measures,
-  type Part,
-  type PartValue,
-  type PlainPart,
-} from './question/measures.ts';
+import { measures as all, type Measure } from './question/measures.ts';
+
+export { type Measure, measureForm, measureForms } from './question/measures.ts';
+
+/** All measures. */
+export const measures: readonly Measure[] = all;

@@ -19,12 +19,11 @@ import {
   judgeChange,
   longTime,
   markup,
-  measureColumn,
   partOfBucket,
-  type ShownColumn,
   withPart,
 } from '../src/chart/index.ts';
 import { answerQuestion } from '../src/index.ts';
+import { measures } from '../src/measures.ts';
 
 const [plain] = fixtureCalls(1);
 const call = (date: string, campaign: string | null, talk = '1.5'): Call =>
@@ -129,17 +128,16 @@ test.each<[string, string]>([
 
 test.each<[string, number, 'better' | 'worse' | null]>([
   ['calls', 1, 'better'],
-  ['calls_change', -1, 'worse'],
-  ['missed_rate_change', 0.1, 'worse'],
+  ['calls', -1, 'worse'],
+  ['missed_rate', 0.1, 'worse'],
   ['missed', -3, 'better'],
-  ['cost_per_call', -3, 'better'],
   ['talk_mean', 5, null],
-  ['spend', 5, null],
   ['calls', 0, null],
   ['share', 0.1, null],
-  ['reached_within_24_change', 0.1, 'better'],
+  ['reached_within', 0.1, 'better'],
 ])('a change of %s by %d is: %o', (measure, change, judged) => {
-  expect(judgeChange(measureColumn(measure) as ShownColumn, change)).toBe(judged);
+  const found = measures.find(({ name }) => name === measure);
+  expect(judgeChange(found, change)).toBe(judged);
 });
 
 test('over time, calls are answered and missed, and the ends that are not whole are marked', async () => {

@@ -4,8 +4,8 @@ import {
   formatDays,
   formatShare,
   judgeChange,
-  measureColumn,
 } from '@call-attribution/questions/chart';
+import { measures } from '@call-attribution/questions/measures';
 import type { Measures, Summary } from './api.ts';
 import { shown } from './controls.ts';
 import { button, byId, el } from './dom.ts';
@@ -79,7 +79,8 @@ function change(measure: string, now: number, was: number | null): HTMLElement |
     formatCount(Math.trunc(Math.abs(rounded))) + (String(Math.abs(rounded)).match(/\.\d/)?.[0] ?? '');
   if (rounded === 0) return el('span', { class: 'change' }, 'unchanged');
   const [unit, words] = isRate ? [' pts', ' percentage points'] : ['%', '%'];
-  const judged = judgeChange(measureColumn(measure), rounded);
+  const column = measures.find(({ name }) => name === measure);
+  const judged = judgeChange(column, rounded);
   // That fewer missed calls are better is said in a word too, since there the arrow points the other way.
   const seen = `${rounded > 0 ? '▲' : '▼'} ${size}${unit}${isRate ? ` ${judged}` : ''}`;
   const said = `${rounded > 0 ? 'up' : 'down'} ${size}${words} on the period before${judged === null ? '' : `, which is ${judged}`}`;

@@ -234,8 +234,8 @@ function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Qu
     // Records were masked before.
     personal: 'show',
   };
-  const { parts } = planQuestion(question, { now: context.clock.now() });
-  for (const part of parts) if ('condition' in part) refusePersonal(part.condition, context);
+  const { measured } = planQuestion(question, { now: context.clock.now() });
+  for (const condition of measured) refusePersonal(condition, context);
   return question;
 }
 

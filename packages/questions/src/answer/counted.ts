@@ -22,10 +22,8 @@ export interface Counted {
   readonly otherChannel: number;
   /** Calls without a time, when there is a period. */
   readonly noTime: number;
-  /** How often each value occurs of the fields in conditions that no counted call meets, in all calls of the accounts. */
+  /** How often each value occurs of the texts that conditions compare, in all calls of the accounts. */
   readonly values: ReadonlyMap<string, ReadonlyMap<Value, number>>;
   /** The accounts that the question is about and that are known. */
   readonly accounts: readonly AccountStatus[];
-  /** Names of others of which there are calls. */
-  readonly otherAccounts: readonly string[];
 }

@@ -12,8 +12,7 @@ export function countedStretch(
   { from, to }: Period,
   total: readonly PartValue[],
 ): Period {
-  const ofPart = (wanted: 'first' | 'last') =>
-    total[plan.parts.findIndex(({ kind }) => kind === wanted)] ?? null;
+  const ofPart = (wanted: 'first' | 'last') => total[plan.parts.findIndex(({ id }) => id === wanted)] ?? null;
   if (from === null && to === null) return { from: ofPart('first'), to: ofPart('last') };
   return { from: from ?? ofPart('first'), to: to === null ? plan.now : Math.min(to, plan.now) };
 }

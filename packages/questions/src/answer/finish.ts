@@ -4,10 +4,10 @@ import { compareValues } from '../conditions/fold.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import type { AccountStatus, Answer, AnswerValue, LeftOut } from '../question/answer.ts';
 import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.ts';
-import { growsWithTime, type PlannedMeasure } from '../question/columns.ts';
 import type { PartValue } from '../question/measures.ts';
 import { shownTime } from '../question/period.ts';
-import type { ReadQuestion } from '../question/plan.ts';
+import { growsWithTime, type ReadQuestion } from '../question/plan.ts';
+import type { PlannedMeasure } from '../question/resolve.ts';
 import type { Counted, CountedGroup } from './counted.ts';
 import { countedStretch, daysIn } from './days.ts';
 import { fillEmptyBuckets } from './fill.ts';
@@ -20,30 +20,23 @@ type Cells = Record<string, AnswerValue>;
 interface Row {
   readonly key: readonly Value[];
   readonly cells: Cells;
-  /** Its calls in the period. */
-  readonly calls: number;
 }
 
 /** Makes the answer of what an engine counted. */
 export function finishAnswer(plan: ReadQuestion, counted: Counted): Answer {
   const { total } = counted;
+  const { period, zones, compared } = plan;
   const filled = fillEmptyBuckets(plan, counted);
-  const spend = plan.spend === null ? null : spendOf(plan, filled.groups);
+  const spend = plan.spend === undefined ? null : spendOf(plan, filled.groups);
   const totals = totalsOf(plan, counted, spend);
   const all =
-    plan.groups.length === 0
-      ? [{ key: [], cells: totals, calls: total.now[0] ?? 0 }]
-      : rowsOf(plan, counted, filled.groups, spend);
+    plan.groups.length === 0 ? [{ key: [], cells: totals }] : rowsOf(plan, counted, filled.groups, spend);
   const met = meetHaving(plan, all);
-  const sorted = sortRows(plan, met);
-  const top = topOfEach(plan, sorted);
-  const rows = top.slice(0, plan.limit);
-  const hidden = top.length - rows.length;
+  const top = topOfEach(plan, sortRows(plan, met));
   const calls = total.now[0] ?? 0;
-  const { period, zones, compared } = plan;
   const answer = {
     columns: plan.columns,
-    rows: rows.map((row) => shownRow(plan, row)),
+    rows: top.slice(0, plan.limit).map((row) => shownRow(plan, row)),
     total: totals,
     calls,
     groups: all.length,
@@ -60,39 +53,35 @@ export function finishAnswer(plan: ReadQuestion, counted: Counted): Answer {
     asOf: asOf(counted.accounts),
     accounts: counted.accounts,
   };
-  const leftOut = [
-    ...callsLeftOut(plan, counted),
-    ...measuresLeaveOut(plan, total.now),
-    ...(all.length > met.length ? [explainLeftOut('having', all.length - met.length)] : []),
-    ...(met.length > top.length
-      ? [explainLeftOut('top_per', met.length - top.length, plan.groups[0]?.name)]
-      : []),
-    ...(hidden > 0 ? [explainLeftOut('limit', hidden)] : []),
-    ...(filled.isTooMany ? [explainLeftOut('empty_buckets', 0)] : []),
-    ...(spend?.leftOut ?? []),
-  ];
-  return { ...answer, leftOut, notes: notesOf(plan, answer, { ...counted, groups: filled.groups }, rows) };
+  const leftOut: LeftOut[] = [];
+  const leave = (code: LeftOut['code'], count: number, detail = ''): void => {
+    if (count > 0) leftOut.push(explainLeftOut(code, count, detail));
+  };
+  if (plan.calls !== 'all') leave(plan.calls === 'website' ? 'extensions' : 'website', counted.otherChannel);
+  if (period.from !== null || period.to !== null) leave('no_time', counted.noTime);
+  const leaving = new Map(
+    plan.measures.flatMap(({ leaves, counted: at }) => (leaves ? [[leaves.code, at ?? 0] as const] : [])),
+  );
+  for (const [code, at] of leaving) leave(code, calls - (total.now[at] ?? 0));
+  leave('having', all.length - met.length);
+  leave('top_per', met.length - top.length, plan.groups[0]?.name);
+  leave('limit', top.length - plan.limit);
+  if (filled.isTooMany) leftOut.push(explainLeftOut('empty_buckets', 0));
+  leftOut.push(...(spend?.leftOut ?? []));
+  return { ...answer, leftOut, notes: notesOf(plan, answer, { ...counted, groups: filled.groups }) };
 }
 
 /** A number without the noise of binary fractions. */
 const exact = (value: number): number => Number(value.toPrecision(12));
 
-function difference(after: AnswerValue, before: AnswerValue): number | null {
-  return typeof after === 'number' && typeof before === 'number' ? exact(after - before) : null;
+/** What is different in the two periods that are compared. */
+interface Sides<T> {
+  readonly now: T;
+  readonly past: T;
 }
 
-const pick = (values: readonly PartValue[], { parts }: PlannedMeasure): PartValue[] =>
-  parts.map((part) => values[part] ?? null);
-
-type Days = (key: readonly Value[]) => number | null;
-
-/** The days of groups, in the period and in the one that it is compared with. */
-interface GroupDays {
-  readonly now: Days;
-  readonly past: Days;
-}
-
-function daysOf(plan: ReadQuestion, { total }: Counted): GroupDays {
+/** How many days a group has in each period. */
+function daysOf(plan: ReadQuestion, { total }: Counted): Sides<(key: readonly Value[]) => number | null> {
   const { groups, period, compared, settings } = plan;
   const now = daysIn(plan, countedStretch(plan, period, total.now));
   if (compared === null) return { now, past: () => null };
@@ -104,16 +93,16 @@ function daysOf(plan: ReadQuestion, { total }: Counted): GroupDays {
 function measuredCells(
   plan: ReadQuestion,
   { total }: Counted,
-  { key, now, past }: CountedGroup,
-  inside: { readonly now: boolean; readonly past: boolean },
-  daysOfGroups: GroupDays,
+  group: CountedGroup,
+  inside: Sides<boolean>,
+  days: Sides<number | null>,
 ): Cells {
   const cells: Cells = {};
-  const days = { now: daysOfGroups.now(key), past: daysOfGroups.past(key) };
   const cell = (measure: PlannedMeasure, of: 'now' | 'past'): AnswerValue => {
-    const own = of === 'now' ? now : past;
+    const own = group[of];
     if (own === null) return inside[of] ? measure.empty : null;
-    return measure.value(pick(own, measure), pick(total[of] ?? [], measure), days[of], measure.scale);
+    const pick = (values: readonly PartValue[]) => measure.parts.map((part) => values[part] ?? null);
+    return measure.value(pick(own), pick(total[of] ?? []), days[of], measure.scale);
   };
   for (const measure of plan.measures) {
     const { column } = measure;
@@ -122,11 +111,11 @@ function measuredCells(
     if (plan.compared === null) continue;
     const before = cell(measure, 'past');
     cells[`${column}_before`] = before;
-    if (measure.number === 'time') continue;
-    cells[`${column}_change`] =
-      plan.changesPerDay && growsWithTime(measure)
-        ? difference(perDay(value, days.now), perDay(before, days.past))
-        : difference(value, before);
+    if (measure.unit === 'time') continue;
+    const isPerDay = plan.changesPerDay && growsWithTime(measure);
+    const [one, other] = isPerDay ? [perDay(value, days.now), perDay(before, days.past)] : [value, before];
+    const isKnown = typeof one === 'number' && typeof other === 'number';
+    cells[`${column}_change`] = isKnown ? exact(one - other) : null;
   }
   return cells;
 }
@@ -134,14 +123,20 @@ function measuredCells(
 const perDay = (value: AnswerValue, days: number | null): number | null =>
   typeof value !== 'number' || days === null || days === 0 ? null : value / days;
 
-const orNull = (values: readonly PartValue[] | null): readonly PartValue[] | null =>
-  values === null || values[0] === 0 ? null : values;
-
 function totalsOf(plan: ReadQuestion, counted: Counted, spend: SpendFound | null): Cells {
-  const { now, past } = counted.total;
-  const both = { now: true, past: true };
+  const orNull = (values: readonly PartValue[] | null) => (values?.[0] ? values : null);
+  const group = { key: [], now: orNull(counted.total.now), past: orNull(counted.total.past) };
   const days = daysOf({ ...plan, groups: [] }, counted);
-  const cells = measuredCells(plan, counted, { key: [], now: orNull(now), past: orNull(past) }, both, days);
+  const cells = measuredCells(
+    plan,
+    counted,
+    group,
+    { now: true, past: true },
+    {
+      now: days.now([]),
+      past: days.past([]),
+    },
+  );
   if (spend === null) return cells;
   const { amount, calls } = spend.total;
   return { ...cells, spend: exact(amount), cost_per_call: calls === 0 ? null : exact(amount / calls) };
@@ -158,44 +153,44 @@ function rowsOf(
   const days = daysOf(plan, counted);
   return groups.map((group) => {
     const { key } = group;
-    const calls = group.now?.[0] ?? 0;
     const inside = {
       now: compared === null || isInside(plan.groups, key, period, unmoved, settings),
       past: compared !== null && isInside(plan.groups, key, compared, moved, settings),
     };
-    const cells = measuredCells(plan, counted, group, inside, days);
-    if (spend !== null) {
-      const amount = spend.of(key[0] ?? null);
-      cells.spend = amount;
-      cells.cost_per_call = amount === null || calls === 0 ? null : amount / calls;
-    }
-    return { key, cells, calls };
+    const cells = measuredCells(plan, counted, group, inside, {
+      now: days.now(key),
+      past: days.past(key),
+    });
+    if (spend === null) return { key, cells };
+    const [amount, calls] = [spend.of(key[0] ?? null), group.now?.[0] ?? 0];
+    const cost = amount === null || calls === 0 ? null : amount / calls;
+    return { key, cells: { ...cells, spend: amount, cost_per_call: cost } };
   });
 }
 
 function meetHaving({ having }: ReadQuestion, rows: readonly Row[]): readonly Row[] {
   if (having === null) return rows;
-  const judge = compileCondition(having.condition, having.terms, (field) => {
-    const name = having.terms.get(field)?.name ?? field;
-    return ({ cells }: Row) => cells[name] ?? null;
-  });
+  const judge = compileCondition<Row>(
+    having.condition,
+    having.terms,
+    (column) =>
+      ({ cells }) =>
+        cells[column] ?? null,
+  );
   return rows.filter((row) => judge(row) === true);
 }
 
 /** Rows in the order of the question. What has no value comes last either way; ties are in the order of their groups. */
 function sortRows({ order, groups }: ReadQuestion, rows: readonly Row[]): readonly Row[] {
-  const readers = [
-    ...order.map(({ column, descending }) => {
+  const sorts = [...order, ...groups.map(({ name }) => ({ column: name, descending: false }))].map(
+    ({ column, descending }) => {
       const at = groups.findIndex(({ name }) => name === column);
-      return {
-        descending,
-        read: ({ key, cells }: Row): Value => (at >= 0 ? (key[at] ?? null) : (cells[column] ?? null)),
-      };
-    }),
-    ...groups.map((_, at) => ({ descending: false, read: ({ key }: Row): Value => key[at] ?? null })),
-  ];
+      const read = ({ key, cells }: Row): Value => (at >= 0 ? key[at] : cells[column]) ?? null;
+      return { read, descending };
+    },
+  );
   return [...rows].sort((a, b) => {
-    for (const { read, descending } of readers) {
+    for (const { read, descending } of sorts) {
       const found = compareValues(read(a), read(b), descending);
       if (found !== 0) return found;
     }
@@ -204,7 +199,6 @@ function sortRows({ order, groups }: ReadQuestion, rows: readonly Row[]): readon
 }
 
 function topOfEach({ topPer }: ReadQuestion, rows: readonly Row[]): readonly Row[] {
-  if (topPer === null) return rows;
   const seen = new Map<Value, number>();
   return rows.filter(({ key: [first = null] }) => {
     const before = seen.get(first) ?? 0;
@@ -215,13 +209,11 @@ function topOfEach({ topPer }: ReadQuestion, rows: readonly Row[]): readonly Row
 
 function shownRow({ groups, settings, personal }: ReadQuestion, { key, cells }: Row): Cells {
   const row: Cells = {};
-  groups.forEach((group, i) => {
+  for (const [i, group] of groups.entries()) {
     const value = groupValue(group, key[i] ?? null, settings);
-    row[group.name] =
-      group.personal && typeof personal === 'function' && value !== null
-        ? personal(group.name, String(value))
-        : value;
-  });
+    const isMasked = group.personal && typeof personal === 'function' && value !== null;
+    row[group.name] = isMasked ? personal(group.name, String(value)) : value;
+  }
   return groups.length === 0 ? cells : Object.assign(row, cells);
 }
 
@@ -229,20 +221,4 @@ function shownRow({ groups, settings, personal }: ReadQuestion, { key, cells }: 
 function asOf(statuses: readonly AccountStatus[]): string | null {
   const times = statuses.flatMap(({ syncedAt, storedAt }) => syncedAt ?? storedAt ?? []);
   return times.sort()[0] ?? null;
-}
-
-function callsLeftOut({ calls, period }: ReadQuestion, { otherChannel, noTime }: Counted): LeftOut[] {
-  const hasPeriod = period.from !== null || period.to !== null;
-  const leftOut: LeftOut[] = [];
-  if (calls !== 'all' && otherChannel > 0)
-    leftOut.push(explainLeftOut(calls === 'website' ? 'extensions' : 'website', otherChannel));
-  if (hasPeriod && noTime > 0) leftOut.push(explainLeftOut('no_time', noTime));
-  return leftOut;
-}
-
-function measuresLeaveOut({ measures }: ReadQuestion, now: readonly PartValue[]): LeftOut[] {
-  const found = new Map<LeftOut['code'], number>();
-  for (const { leaves, counted } of measures)
-    if (leaves !== undefined && counted !== null) found.set(leaves.code, (now[0] ?? 0) - (now[counted] ?? 0));
-  return [...found].flatMap(([code, count]) => (count > 0 ? [explainLeftOut(code, count)] : []));
 }

@@ -1,22 +1,12 @@
 import { fields } from '@call-attribution/core/record';
 import { day, formatNaive } from '@call-attribution/core/time';
-import type { Value } from '../conditions/condition.ts';
 import { wordList } from '../conditions/names.ts';
 import type { Answer, Note } from '../question/answer.ts';
 import { groupValue } from '../question/buckets.ts';
-import { growsWithTime } from '../question/columns.ts';
 import { elapsedOf } from '../question/period.ts';
-import { namedFields, type ReadQuestion } from '../question/plan.ts';
+import { growsWithTime, type ReadQuestion } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
-import { callsOf } from './left-out.ts';
 import { explainNothing } from './nothing-found.ts';
-
-/** A row of an answer, as far as notes are about it. */
-interface NotedRow {
-  readonly key: readonly Value[];
-  /** Its calls in the period. */
-  readonly calls: number;
-}
 
 const onlyOfV3: ReadonlySet<string> = new Set(fields.flatMap(({ name, v2 }) => (v2 === null ? [name] : [])));
 
@@ -31,33 +21,17 @@ function missingFields({ groups, conditions, calls, limit }: ReadQuestion, count
   );
 }
 
-/** Groups whose rows without a value are of two kinds, which look alike in texts. */
-function emptyAndMissing({ groups }: ReadQuestion, rows: readonly NotedRow[]): string[] {
-  return groups.flatMap(({ name }, at) => {
-    const without = (none: Value) => rows.filter(({ key }) => (key[at] ?? null) === none);
-    const callsIn = (own: readonly NotedRow[]) => callsOf(own.reduce((sum, { calls }) => sum + calls, 0));
-    const [missing, empty] = [without(null), without('')];
-    if (missing.length === 0 || empty.length === 0) return [];
-    return [
-      `${name} is missing in ${callsIn(missing)} and empty in ${callsIn(empty)}: both are shown as (none).`,
-    ];
-  });
-}
-
-const inDays = (millis: number): string => String(Number((millis / day).toFixed(1)));
-const daysOf = (millis: number): string => (millis === day ? '1 day' : `${inDays(millis)} days`);
-
 /** That the periods are of different length, and what follows from that. */
 function changesPerDay({ changesPerDay, compared, period, measures, now }: ReadQuestion): string[] {
   if (!changesPerDay || compared === null) return [];
-  const lengths = [period, compared].map((each) => elapsedOf(each, now) ?? 0);
+  const [one, other] = [period, compared].map((each) =>
+    Number(((elapsedOf(each, now) ?? 0) / day).toFixed(1)),
+  );
   const names = measures.filter(growsWithTime).map(({ column }) => column);
   return [
-    `The periods have ${inDays(lengths[0] ?? 0)} and ${daysOf(lengths[1] ?? 0)}: the change of ${wordList(names, 'and')} is per day.`,
+    `The periods have ${one} and ${other} ${other === 1 ? 'day' : 'days'}: the change of ${wordList(names, 'and')} is per day.`,
   ];
 }
-
-const mostDays = 10;
 
 /** The days without any call among the groups, from the first call that is known to the last. */
 function emptyDays({ groups, settings }: ReadQuestion, counted: Counted, first = '', last = ''): string[] {
@@ -73,25 +47,23 @@ function emptyDays({ groups, settings }: ReadQuestion, counted: Counted, first =
     calls === 0 && date >= first.slice(0, 10) && date <= last.slice(0, 10) ? [date] : [],
   );
   if (empty.length === 0) return [];
-  const named = empty.sort().slice(0, mostDays);
-  const more = empty.length > mostDays ? ` and ${empty.length - mostDays} more` : '';
-  return [`${empty.length === 1 ? 'Day' : 'Days'} without any call: ${named.join(', ')}${more}.`];
+  const named = empty.sort().slice(0, 10).join(', ');
+  const more = empty.length > 10 ? ` and ${empty.length - 10} more` : '';
+  return [`${empty.length === 1 ? 'Day' : 'Days'} without any call: ${named}${more}.`];
 }
 
 /** What else a reader of an answer should know. */
 export function notesOf(
   plan: ReadQuestion,
-  answer: Pick<Answer, 'period'>,
+  { period: { from, to, timeZone } }: Pick<Answer, 'period'>,
   counted: Counted,
-  rows: readonly NotedRow[],
 ): Note[] {
   const notes: Note[] = [];
   const say = (code: Note['code'], ...messages: readonly string[]): void => {
     for (const message of messages) notes.push({ code, message });
   };
-  const { groups, period } = plan;
-  const usesTime = groups.some(({ isTime }) => isTime) || period.from !== null || period.to !== null;
-  if (usesTime && answer.period.timeZone === null)
+  const usesTime = plan.groups.some(({ isTime }) => isTime) || from !== null || to !== null;
+  if (usesTime && timeZone === null)
     say(
       'no_time_zone',
       'Days and hours are as the API wrote the times; it does not say which time zone they are in.',
@@ -99,36 +71,26 @@ export function notesOf(
   notes.push(...plan.periodNotes);
   say('per_day', ...changesPerDay(plan));
   say('no_match', ...explainNothing(plan, counted.total.now, counted.values));
-  if (plan.zones.inZone !== null && namedFields(plan).includes('displayed_timestamp'))
-    say(
-      'as_sent',
-      'displayed_timestamp is as the API wrote it; only the times of calls are moved to another zone.',
-    );
   say('missing_field', ...missingFields(plan, counted));
-  say('empty_and_missing', ...emptyAndMissing(plan, rows));
   const known = counted.accounts.filter(({ calls }) => calls > 0);
   const [first] = known.flatMap((status) => status.first ?? []).sort();
-  const last = known
+  const [last] = known
     .flatMap((status) => status.last ?? [])
     .sort()
-    .at(-1);
+    .reverse();
   say('empty_days', ...emptyDays(plan, counted, first, last));
-  const begin = [answer.period.from, plan.compared && formatNaive(plan.compared.from)]
+  const begin = [from, plan.compared && formatNaive(plan.compared.from)]
     .filter((time) => time !== null)
     .sort()[0];
   if (first !== undefined && begin !== undefined && begin < first.slice(0, 10))
     say('first_call', `The first call is from ${first}: nothing is known of the period before it.`);
-  if (answer.period.to !== null && last !== undefined && answer.period.to > last)
+  if (to !== null && last !== undefined && to > last)
     say('last_call', `The last call is from ${last}: nothing is known of the period after it.`);
-  for (const account of plan.accounts ?? []) {
-    if (counted.accounts.some((each) => each.account === account)) continue;
-    const { otherAccounts: others } = counted;
-    const more = others.length === 0 ? '' : `; there are calls of ${others.slice(0, 10).join(', ')}`;
-    say('unknown_account', `No call that was read is of the account ${JSON.stringify(account)}${more}.`);
-  }
-  for (const { account, syncedAt, storedAt, calls } of counted.accounts) {
-    if (syncedAt === null && storedAt !== null && calls > 0)
+  for (const account of plan.accounts ?? [])
+    if (!counted.accounts.some((each) => each.account === account))
+      say('unknown_account', `No call that was read is of the account ${JSON.stringify(account)}.`);
+  for (const { account, syncedAt, storedAt } of known)
+    if (syncedAt === null && storedAt !== null)
       say('not_synced', `No sync of account ${account} has finished yet: calls may be missing.`);
-  }
   return notes;
 }

@@ -1,4 +1,5 @@
 import { fields as callFields } from '@call-attribution/core/record';
+import { nearest } from '@call-attribution/query-dsl';
 import type { Condition, Value } from '../conditions/condition.ts';
 import { fold } from '../conditions/fold.ts';
 import { compileCondition } from '../conditions/holds.ts';
@@ -7,22 +8,6 @@ import type { ReadQuestion } from '../question/plan.ts';
 import { callsOf } from './left-out.ts';
 
 // A condition on a text that no call meets is explained by the texts that there are: most are misspelled.
-
-/** A condition of a question, which may be true of no call. */
-export interface AskedCondition {
-  /** The condition. */
-  readonly condition: Condition;
-  /** The part of the plan that counts the calls of which it is true: 0 for the conditions of the question itself. */
-  readonly part: number;
-}
-
-/** The conditions of a question, and of its measures. */
-export function askedConditions({ conditions, parts }: ReadQuestion): readonly AskedCondition[] {
-  return [
-    ...conditions.flatMap(({ condition, asSent }) => (asSent ? [] : [{ condition, part: 0 }])),
-    ...parts.flatMap((part, i) => (part.kind === 'holds' ? [{ condition: part.condition, part: i }] : [])),
-  ];
-}
 
 /** Most different values of a field that are looked at. Of one that has more it is not said that it never has a value. */
 export const mostValues = 20_000;
@@ -40,32 +25,35 @@ interface TextTest {
   readonly wanted: readonly string[];
 }
 
-function textTests(plan: ReadQuestion, condition: Condition): TextTest[] {
-  if (condition.kind === 'and' || condition.kind === 'or')
-    return condition.parts.flatMap((part) => textTests(plan, part));
-  if (!['compare', 'in', 'like'].includes(condition.kind) || !('field' in condition)) return [];
-  const { name = '', type } = plan.fields.get(condition.field) ?? {};
-  if (type !== 'text' || (plan.personal !== 'show' && privateFields.has(name))) return [];
-  if (condition.kind === 'like') return [{ field: name, condition, wanted: [condition.pattern] }];
-  if (condition.kind === 'compare' && !condition.operator.startsWith('=')) return [];
-  const values = condition.kind === 'in' ? condition.values : [];
-  const literals = condition.kind === 'compare' ? [condition.value] : values;
-  const wanted = literals.flatMap((value) => (value.type === 'text' ? [value.text] : []));
-  return [{ field: name, condition, wanted }];
+/** The tests of the conditions of a question and of its measures; of `total` given, of those that no call meets. */
+function textTests(plan: ReadQuestion, total?: readonly PartValue[]): TextTest[] {
+  const isUnmet = (part: number): boolean => total === undefined || (total[part] ?? 0) === 0;
+  const testsOf = (condition: Condition): TextTest[] => {
+    if ('parts' in condition) return condition.parts.flatMap(testsOf);
+    if (!('field' in condition)) return [];
+    const { name = '', type } = plan.fields.get(condition.field) ?? {};
+    if (type !== 'text' || (plan.personal !== 'show' && privateFields.has(name))) return [];
+    if (condition.kind === 'like') return [{ field: name, condition, wanted: [condition.pattern] }];
+    const values = condition.kind === 'in' ? condition.values : [];
+    const isEqual = condition.kind === 'compare' && condition.operator.startsWith('=');
+    const literals = isEqual ? [condition.value] : values;
+    const wanted = literals.flatMap((value) => (value.type === 'text' ? [value.text] : []));
+    return wanted.length === 0 ? [] : [{ field: name, condition, wanted }];
+  };
+  return [
+    ...plan.conditions.flatMap(({ condition, asSent }) => (!asSent && isUnmet(0) ? testsOf(condition) : [])),
+    ...plan.parts.flatMap(({ about }, at) =>
+      about !== null && typeof about === 'object' && isUnmet(at) ? testsOf(about) : [],
+    ),
+  ];
 }
 
-/** The text fields that a condition compares: what they hold explains why it is true of no call. */
-export const comparedFields = (plan: ReadQuestion, condition: Condition): readonly string[] => [
-  ...new Set(textTests(plan, condition).map(({ field }) => field)),
-];
-
-const unmetConditions = (plan: ReadQuestion, total: readonly PartValue[]): readonly AskedCondition[] =>
-  askedConditions(plan).filter(({ part }) => (total[part] ?? 0) === 0);
+/** The text fields that conditions compare: what they hold explains why a condition is true of no call. */
+export const comparedFields = (plan: ReadQuestion): ReadonlySet<string> =>
+  new Set(textTests(plan).map(({ field }) => field));
 
 /** How often each value of a field occurs. */
 export type ValueCounts = ReadonlyMap<Value, number>;
-
-const mostSentences = 5;
 
 /** Sentences on conditions that no call meets: which of their texts never occur, and what is nearest. */
 export function explainNothing(
@@ -73,52 +61,39 @@ export function explainNothing(
   total: readonly PartValue[],
   values: ReadonlyMap<string, ValueCounts>,
 ): string[] {
-  const tests = unmetConditions(plan, total).flatMap(({ condition }) => textTests(plan, condition));
-  const sentences = tests.flatMap(({ field, condition, wanted }) => {
+  const sentences = textTests(plan, total).flatMap(({ field, condition, wanted }) => {
     const known = values.get(field);
     if (known === undefined || known.size >= mostValues) return [];
     const holds = compileCondition<Value>(condition, plan.fields, () => (value) => value);
     if ([...known.keys()].some((value) => holds(value) === true)) return [];
-    const texts = wanted
-      .slice(0, 3)
-      .map((text) => `'${cut(text)}'`)
-      .join(', ');
+    const texts = wanted.slice(0, 3).map(quoted).join(', ');
     const never = condition.kind === 'like' ? `No ${field} is like ${texts}` : `${field} is never ${texts}`;
     const near = nearestValues(wanted[0] ?? '', known);
     return [near === '' ? `${never}.` : `${never}; nearest: ${near}.`];
   });
-  return [...new Set(sentences)].slice(0, mostSentences);
+  return [...new Set(sentences)].slice(0, 5);
 }
 
-const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+const quoted = (text: string): string => `'${text.length > 60 ? `${text.slice(0, 60)}…` : text}'`;
 
-/** The texts nearest to a text, with how often they occur: those that hold it, then those with the fewest different letters. */
+/** Texts that hold a text, or are spelled nearly so, with how often they occur; otherwise the most frequent ones. */
 export function nearestValues(text: string, known: ValueCounts): string {
   const wanted = fold(text.replaceAll('%', ''));
-  const ranked = [...known].flatMap(([value, calls]) => {
-    if (typeof value !== 'string' || value === '') return [];
+  const texts = [...known].flatMap(([value, calls]) =>
+    typeof value === 'string' && value !== '' ? [{ value, calls }] : [],
+  );
+  const spelled = nearest(
+    wanted,
+    texts.map(({ value }) => value),
+  );
+  const near = texts.filter(({ value }) => {
     const own = fold(value);
     const isPart = wanted !== '' && (own.includes(wanted) || (own.length > 2 && wanted.includes(own)));
-    return [{ value, calls, far: isPart ? 0 : distance(own.slice(0, 100), wanted.slice(0, 100)) }];
+    return isPart || value === spelled;
   });
-  ranked.sort((a, b) => a.far - b.far || b.calls - a.calls || (a.value < b.value ? -1 : 1));
-  const near = ranked.filter(({ far }) => far === 0);
-  return (near.length > 0 ? near : ranked)
+  return (near.length > 0 ? near : texts)
+    .sort((a, b) => b.calls - a.calls || (a.value < b.value ? -1 : 1))
     .slice(0, 3)
-    .map(({ value, calls }) => `'${cut(value)}' (${callsOf(calls)})`)
+    .map(({ value, calls }) => `${quoted(value)} (${callsOf(calls)})`)
     .join(', ');
-}
-
-/** How many letters have to change to make one text of another. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

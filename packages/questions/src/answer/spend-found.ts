@@ -16,69 +16,45 @@ export interface SpendFound {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** The groups that a name may stand for, and how many calls each value has. */
-function groupsByName({ groups: [group], settings }: ReadQuestion, groups: readonly CountedGroup[]) {
-  const byText = new Map<string, CountedGroup[]>();
-  const byFolded = new Map<string, CountedGroup[]>();
-  const without: CountedGroup[] = [];
-  const calls = new Map<string, number>();
-  const put = (map: Map<string, CountedGroup[]>, text: string, each: CountedGroup) =>
-    map.set(text, [...(map.get(text) ?? []), each]);
-  for (const each of groups) {
-    const value = group === undefined ? null : groupValue(group, each.key[0] ?? null, settings);
-    if (value === null || value === '') without.push(each);
-    if (value === null) continue;
-    put(byText, String(value), each);
-    put(byFolded, fold(String(value)), each);
-    calls.set(String(value), each.now?.[0] ?? 0);
+/** Finds the group that each name means: the one of that value, otherwise the one that differs only by case, or `(none)`. */
+export function spendOf(
+  { groups: [field], settings, spend = {} }: ReadQuestion,
+  groups: readonly CountedGroup[],
+): SpendFound {
+  const named = new Map<string, { readonly text: string; readonly group: CountedGroup }[]>();
+  const known = new Map<string, number>();
+  for (const group of groups) {
+    const value = field === undefined ? null : groupValue(field, group.key[0] ?? null, settings);
+    const name = fold(shownValue(value));
+    named.set(name, [...(named.get(name) ?? []), { text: String(value), group }]);
+    if (value !== null) known.set(String(value), group.now?.[0] ?? 0);
   }
-  const find = (name: string): readonly CountedGroup[] =>
-    byText.get(name) ?? byFolded.get(fold(name)) ?? (name === shownValue(null) ? without : []);
-  return { find, calls };
-}
-
-/**
- * Finds the group that each name means: the one of that value, otherwise the one that differs only by case. `(none)` is the one of
- * calls without a value.
- */
-export function spendOf(plan: ReadQuestion, groups: readonly CountedGroup[]): SpendFound {
-  const [group] = plan.groups;
-  const { find, calls } = groupsByName(plan, groups);
   const amounts = new Map<Value, number>();
   const unmatched: string[] = [];
   let [amount, counted] = [0, 0];
-  for (const [name, spent] of plan.spend ?? []) {
-    const found = find(name);
+  for (const [name, spent] of Object.entries(spend)) {
+    const alike = named.get(fold(name)) ?? [];
+    const exact = alike.filter(({ text }) => text === name);
+    const found = exact.length > 0 ? exact : alike;
     const [own] = found;
     if (own === undefined || found.length > 1) {
-      const others = found
-        .map(({ key: [value = null] }) => (value === '' ? "''" : String(value)))
-        .sort(compareText)
-        .join(' and ');
-      const near = group?.personal ? '' : nearestValues(name, calls);
+      const near = field?.personal ? '' : nearestValues(name, known);
       let hint = near === '' ? 'no group' : `nearest: ${near}`;
-      if (found.length > 1) hint = `means ${others}`;
+      const others = found.map(({ text }) => (text === '' ? "''" : text)).sort(compareText);
+      if (found.length > 1) hint = `means ${others.join(' and ')}`;
       unmatched.push(`'${name.slice(0, 60)}' (${spent}; ${hint})`);
       continue;
     }
-    const key = own.key[0] ?? null;
-    if (!amounts.has(key)) counted += own.now?.[0] ?? 0;
+    const [key = null] = own.group.key;
+    if (!amounts.has(key)) counted += own.group.now?.[0] ?? 0;
     amounts.set(key, (amounts.get(key) ?? 0) + spent);
     amount += spent;
   }
   const more = unmatched.length > 5 ? ` and ${unmatched.length - 5} more` : '';
+  const said = `There was spend but no call for ${unmatched.slice(0, 5).join(', ')}${more}. The total leaves it out.`;
   return {
     of: (key) => amounts.get(key) ?? null,
     total: { amount, calls: counted },
-    leftOut:
-      unmatched.length === 0
-        ? []
-        : [
-            explainLeftOut(
-              'spend_without_calls',
-              unmatched.length,
-              `There was spend but no call for ${unmatched.slice(0, 5).join(', ')}${more}. The total leaves it out.`,
-            ),
-          ],
+    leftOut: unmatched.length === 0 ? [] : [explainLeftOut('spend_without_calls', unmatched.length, said)],
   };
 }

@@ -1,7 +1,6 @@
 // Draws an answer as a chart, for a page of any kind: SVG as text, colors by variables of CSS, and the words around it. Nothing here
 // needs a browser or Node.js. Start with chartSvg(answer) and chartStyle.
 
-export { measureColumn } from '../question/measures.ts';
 export { type Charted, type ChartOptions, covered } from './picture.ts';
 export { chartStyle } from './style.ts';
 export { chartLegend, chartSvg } from './svg.ts';

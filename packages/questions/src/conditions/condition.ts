@@ -45,8 +45,6 @@ export interface Term {
   readonly name: string;
   /** What its values are. */
   readonly type: 'text' | 'number' | 'time' | 'day' | 'week' | 'month' | 'boolean';
-  /** What a number is: whole, in tenths, or any. */
-  readonly number?: 'whole' | 'tenths' | 'float';
   /** The day that a week begins with. Default Monday. */
   readonly weekStart?: 'sunday';
   /** All values there can be. Another one is a mistake. */

@@ -1,6 +1,6 @@
 import { naiveAt } from '@call-attribution/core/time';
 import type { Counted, CountedGroup } from '../answer/counted.ts';
-import { askedConditions, comparedFields, mostValues } from '../answer/nothing-found.ts';
+import { comparedFields, mostValues } from '../answer/nothing-found.ts';
 import type { Value } from '../conditions/condition.ts';
 import { compileCondition, type Judge } from '../conditions/holds.ts';
 import type { Batch } from '../fields/batch.ts';
@@ -10,7 +10,7 @@ import { shownMoment } from '../question/measures.ts';
 import type { Period } from '../question/period.ts';
 import type { ReadQuestion, ReadSelection } from '../question/plan.ts';
 import { Memory } from './memory.ts';
-import { GroupTable, readerIn } from './parts.ts';
+import { GroupTable, readerOf } from './parts.ts';
 import { KeptCalls } from './sequences.ts';
 import { shiftOf } from './zone-shift.ts';
 
@@ -19,15 +19,6 @@ interface SeenAccount {
   calls: number;
   first: number;
   last: number;
-}
-
-/** A condition that no counted call has met so far. */
-interface Unmet {
-  /** Its place among those of the question. */
-  readonly at: number;
-  readonly fields: readonly string[];
-  /** Whether it is true of a call; of the conditions of the question as a whole it is known already. */
-  readonly judge: Judge<Batch> | null;
 }
 
 /** Counts calls for one question. */
@@ -39,9 +30,8 @@ export class QuestionCount {
   readonly #past: GroupTable | null;
   readonly #kept: KeptCalls | null;
   readonly #seen = new Map<string, SeenAccount>();
-  #unmet: readonly Unmet[];
-  /** How often each value occurs of the fields of those. */
-  #values = new Map<string, Map<Value, number>>();
+  /** How often each value occurs of the texts that conditions compare. */
+  readonly #values: ReadonlyMap<string, Map<Value, number>>;
   #otherChannel = 0;
   #noTime = 0;
 
@@ -60,12 +50,7 @@ export class QuestionCount {
     this.#past = compared === null ? null : table(alignmentOf(groups, period, compared, settings));
     this.#kept = plan.needsSequence ? new KeptCalls(plan, memory) : null;
     this.#judges = judgesOf(plan);
-    this.#unmet = askedConditions(plan).map(({ condition, part }, at) => ({
-      at,
-      fields: comparedFields(plan, condition),
-      judge: part === 0 ? null : compileCondition(condition, plan.fields, readerIn(plan)),
-    }));
-    this.#note();
+    this.#values = new Map(Array.from(comparedFields(plan), (name) => [name, new Map()]));
   }
 
   /** Counts calls. Those that come in order have no ids. */
@@ -99,8 +84,6 @@ export class QuestionCount {
     if (other.#kept !== null) this.#kept?.merge(other.#kept, callerOf);
     this.#otherChannel += other.#otherChannel;
     this.#noTime += other.#noTime;
-    this.#unmet = this.#unmet.filter(({ at }) => other.#unmet.some((each) => each.at === at));
-    this.#note();
     for (const [name, counts] of this.#values)
       for (const [value, count] of other.#values.get(name) ?? [])
         counts.set(value, (counts.get(value) ?? 0) + count);
@@ -115,13 +98,18 @@ export class QuestionCount {
   /** Counts those calls that the question is about in their groups. */
   #count(calls: Batch): void {
     const { period, compared, calls: channel } = this.plan;
-    if (this.#values.size > 0) this.#see(calls);
-    const judges = this.#judges;
+    for (const [name, counts] of this.#values) {
+      const read = readerOf(this.plan, name);
+      for (calls.at = 0; calls.at < calls.length; calls.at += 1) {
+        const value = read(calls);
+        if (counts.size < mostValues || counts.has(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
+      }
+    }
     const [now, past] = [new Int32Array(calls.length), new Int32Array(compared === null ? 0 : calls.length)];
     let [nowSize, pastSize] = [0, 0];
     for (let at = 0; at < calls.length; at += 1) {
       calls.at = at;
-      if (!judges.every((judge) => judge(calls) === true)) continue;
+      if (!this.#judges.every((judge) => judge(calls) === true)) continue;
       const { time } = calls;
       const isNow = within(time, period);
       if (channel !== 'all' && (channel === 'extensions') !== calls.isExtension) {
@@ -138,52 +126,18 @@ export class QuestionCount {
         pastSize += 1;
       }
     }
-    if (this.#unmet.length > 0) this.#meet(calls, now.subarray(0, nowSize));
-    this.#now.count(calls, now, nowSize);
-    this.#past?.count(calls, past, pastSize);
-  }
-
-  /** Notes the values of fields that a condition compares which no counted call has met so far. */
-  #see(calls: Batch): void {
-    for (const [name, counts] of this.#values) {
-      const read = readerIn(this.plan)(name);
-      for (calls.at = 0; calls.at < calls.length; calls.at += 1) {
-        const value = read(calls);
-        if (counts.size < mostValues || counts.has(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
-      }
-    }
-  }
-
-  /** Counted calls, of which some conditions may be the first time true. */
-  #meet(calls: Batch, rows: Int32Array): void {
-    const left = this.#unmet.filter(({ judge }) =>
-      rows.every((at) => {
-        calls.at = at;
-        return judge !== null && judge(calls) !== true;
-      }),
-    );
-    if (left.length === this.#unmet.length) return;
-    this.#unmet = left;
-    this.#note();
-  }
-
-  #note(): void {
-    const names = new Set(this.#unmet.flatMap(({ fields }) => fields));
-    this.#values = new Map(Array.from(names, (name) => [name, this.#values.get(name) ?? new Map()]));
+    this.#now.count(calls, now.subarray(0, nowSize));
+    this.#past?.count(calls, past.subarray(0, pastSize));
   }
 
   /** What was counted, for `finishAnswer`. More calls can come after it. */
   counted(known?: readonly AccountStatus[]): Counted {
-    const seen = this.#statuses();
-    const accounts = {
-      accounts: known ?? seen.filter(({ account }) => this.#isAsked(account)),
-      otherAccounts: seen.flatMap(({ account }) => (this.#isAsked(account) ? [] : [account])),
-    };
+    const accounts = known ?? this.#statuses();
     if (this.#kept !== null) {
       const all = new QuestionCount({ ...this.plan, needsSequence: false }, this.#bytes);
       for (const { calls, sids } of this.#kept.accounts(shiftOf(this.plan), this.#ends(known)))
         all.add(calls, sids);
-      return { ...all.counted(), ...accounts };
+      return { ...all.counted(), accounts };
     }
     const [now, past] = [this.#now.results(), this.#past?.results()];
     const groups = new Map<string, CountedGroup>();
@@ -198,7 +152,7 @@ export class QuestionCount {
       otherChannel: this.#otherChannel,
       noTime: this.#noTime,
       values: this.#values,
-      ...accounts,
+      accounts,
     };
   }
 
@@ -215,6 +169,7 @@ export class QuestionCount {
   #statuses(): AccountStatus[] {
     const text = (millis: number) => (Number.isFinite(millis) ? shownMoment(millis) : null);
     return [...this.#seen]
+      .filter(([account]) => this.#isAsked(account))
       .map(([account, { calls, first, last }]) => ({
         ...{ account, calls, first: text(first), last: text(last) },
         ...{ storedAt: null, syncedAt: null },
@@ -225,12 +180,11 @@ export class QuestionCount {
 
 /** The conditions of a selection as functions. A filter of the API is about the times as they were sent. */
 export const judgesOf = (plan: ReadSelection): readonly Judge<Batch>[] =>
-  plan.conditions.map(({ condition, asSent }) => {
-    const read = readerIn(plan);
-    return compileCondition(condition, plan.fields, (field) =>
-      asSent && field === 'date_added' ? ({ sentAt }: Batch) => sentAt : read(field),
-    );
-  });
+  plan.conditions.map(({ condition, asSent }) =>
+    compileCondition(condition, plan.fields, (field) =>
+      asSent && field === 'date_added' ? ({ sentAt }: Batch) => sentAt : readerOf(plan, field),
+    ),
+  );
 
 /** Is a time in a period? */
 export function within(time: number | null, { from, to }: Period): boolean {

@@ -1,21 +1,12 @@
-import { hour } from '@call-attribution/core/time';
 import type { Condition, Value } from '../conditions/condition.ts';
-import { compileCondition, type Judge } from '../conditions/holds.ts';
+import { compileCondition } from '../conditions/holds.ts';
 import { type Batch, nobody } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import type { Part, PartValue } from '../question/measures.ts';
 import type { ReadQuestion } from '../question/plan.ts';
 import type { Memory } from './memory.ts';
 
-type Read<T> = (call: Batch) => T;
-
-/** Calls of a batch by their places in it, and the group of each. */
-interface Chosen {
-  readonly calls: Batch;
-  readonly size: number;
-  readonly rows: Int32Array;
-  readonly groups: Int32Array;
-}
+type Read = (call: Batch) => Value;
 
 /** The values of a part in each group, and over all of them. */
 interface Results {
@@ -27,9 +18,10 @@ interface Results {
 interface Counter {
   /** Begins the next group. */
   open(): void;
-  count(chosen: Chosen): void;
+  add(group: number, value: Value): void;
   /** Counts in what another one has. Its groups and its callers have these numbers here. */
   merge(other: Counter, groupOf: readonly number[], callerOf: ArrayLike<number>): void;
+  results(result: Part['result']): Results;
 }
 
 const bytesOfGroup = 200;
@@ -39,32 +31,24 @@ const bytesOfNumber = 8;
 /** A number for each group, which those of its calls are laid on. */
 class Folds implements Counter {
   readonly #start: number | null;
-  readonly #read: Read<number | null>;
   readonly #fold: (a: number, b: number) => number;
   readonly #numbers: (number | null)[] = [];
 
-  constructor(start: number | null, read: Read<number | null>, fold: (a: number, b: number) => number) {
-    this.#start = start;
-    this.#read = read;
-    this.#fold = fold;
+  constructor(result: 'sum' | 'least' | 'greatest') {
+    this.#start = result === 'sum' ? 0 : null;
+    this.#fold = { sum: (a: number, b: number) => a + b, least: Math.min, greatest: Math.max }[result];
   }
 
   open(): void {
     this.#numbers.push(this.#start);
   }
 
-  count({ calls, size, rows, groups }: Chosen): void {
-    const [numbers, read] = [this.#numbers, this.#read];
-    for (let i = 0; i < size; i += 1) {
-      calls.at = rows[i] as number;
-      const group = groups[i] as number;
-      numbers[group] = this.#both(numbers[group] as number | null, read(calls));
-    }
+  add(group: number, value: number | null): void {
+    this.#numbers[group] = this.#both(this.#numbers[group] as number | null, value);
   }
 
   merge(other: Folds, groupOf: readonly number[]): void {
-    for (const [i, group] of groupOf.entries())
-      this.#numbers[group] = this.#both(this.#numbers[group] ?? null, other.#numbers[i] ?? null);
+    for (const [i, group] of groupOf.entries()) this.add(group, other.#numbers[i] ?? null);
   }
 
   #both(a: number | null, b: number | null): number | null {
@@ -79,14 +63,12 @@ class Folds implements Counter {
 
 /** All values of a number. */
 class Numbers implements Counter {
-  readonly #read: Read<number | null>;
   readonly #memory: Memory;
   readonly #lists: number[][] = [];
   /** The same in order, and all together at the end; empty as long as nobody asks. */
   #sorted: Float64Array[] = [];
 
-  constructor(read: Read<number | null>, memory: Memory) {
-    this.#read = read;
+  constructor(memory: Memory) {
     this.#memory = memory;
   }
 
@@ -94,27 +76,20 @@ class Numbers implements Counter {
     this.#lists.push([]);
   }
 
-  count({ calls, size, rows, groups }: Chosen): void {
-    const [lists, read] = [this.#lists, this.#read];
+  add(group: number, value: number | null): void {
+    if (value === null) return;
     this.#sorted = [];
-    for (let i = 0; i < size; i += 1) {
-      calls.at = rows[i] as number;
-      const value = read(calls);
-      if (value !== null) (lists[groups[i] as number] as number[]).push(value);
-    }
-    this.#memory.take(bytesOfNumber * size);
+    this.#memory.take(bytesOfNumber);
+    (this.#lists[group] as number[]).push(value);
   }
 
   merge(other: Numbers, groupOf: readonly number[]): void {
-    this.#sorted = [];
-    for (const [i, list] of other.#lists.entries()) {
-      const own = this.#lists[groupOf[i] as number] as number[];
-      for (const value of list) own.push(value);
-    }
+    for (const [i, list] of other.#lists.entries())
+      for (const value of list) this.add(groupOf[i] as number, value);
   }
 
-  /** The values at rank `ceil(part / of * n)`. */
-  results(part: number, of: number): Results {
+  results(result: Part['result']): Results {
+    const [part, of] = typeof result === 'object' && 'rank' in result ? result.rank : [1, 1];
     if (this.#sorted.length === 0)
       this.#sorted = [...this.#lists, this.#lists.flat()].map((list) => new Float64Array(list).sort());
     const ranked = this.#sorted.map((values) => values[Math.ceil((part * values.length) / of) - 1] ?? null);
@@ -122,9 +97,9 @@ class Numbers implements Counter {
   }
 }
 
-/** How often each value occurs. Values are numbered: those of callers are, others are here. */
+/** How often each value occurs. Values are numbered: callers are already, others are here. */
 class Occurrences implements Counter {
-  readonly #read: Read<Value> | null;
+  readonly #isOfCallers: boolean;
   readonly #memory: Memory;
   readonly #values = new Map<Value, number>();
   /** Pairs of a group and a value, and how often each occurs. */
@@ -132,9 +107,8 @@ class Occurrences implements Counter {
   readonly #times: number[] = [];
   #size = 0;
 
-  /** Counts the callers, or the values of a field. */
-  constructor(read: Read<Value> | null, memory: Memory) {
-    this.#read = read;
+  constructor(isOfCallers: boolean, memory: Memory) {
+    this.#isOfCallers = isOfCallers;
     this.#memory = memory;
   }
 
@@ -142,13 +116,9 @@ class Occurrences implements Counter {
     this.#size += 1;
   }
 
-  count({ calls, size, rows, groups }: Chosen): void {
-    const read = this.#read;
-    for (let i = 0; i < size; i += 1) {
-      calls.at = rows[i] as number;
-      const value = read === null ? calls.caller : this.#numberOf(read(calls));
-      if (value !== nobody) this.#add(groups[i] as number, value, 1);
-    }
+  add(group: number, value: Value): void {
+    const number = this.#isOfCallers ? (value as number) : this.#numberOf(value);
+    if (number !== nobody) this.#put(group, number, 1);
   }
 
   /** The number of a value; an empty one is none. */
@@ -163,20 +133,18 @@ class Occurrences implements Counter {
     return number;
   }
 
-  #add(group: number, value: number, times: number): void {
+  #put(group: number, value: number, times: number): void {
     const at = this.#pairs.of(group * 2 ** 32 + value);
-    if (at < this.#times.length) this.#times[at] = (this.#times[at] as number) + times;
-    else {
-      this.#memory.take(bytesOfPair);
-      this.#times.push(times);
-    }
+    if (at === this.#times.length) this.#memory.take(bytesOfPair);
+    this.#times[at] = (this.#times[at] ?? 0) + times;
   }
 
   merge(other: Occurrences, groupOf: readonly number[], callerOf: ArrayLike<number>): void {
-    const numberOf =
-      this.#read === null ? callerOf : Array.from(other.#values.keys(), (value) => this.#numberOf(value));
+    const numberOf = this.#isOfCallers
+      ? callerOf
+      : Array.from(other.#values.keys(), (value) => this.#numberOf(value));
     other.#each((group, value, times) =>
-      this.#add(groupOf[group] as number, numberOf[value] as number, times),
+      this.#put(groupOf[group] as number, numberOf[value] as number, times),
     );
   }
 
@@ -185,8 +153,8 @@ class Occurrences implements Counter {
       take(Math.floor(pair / 2 ** 32), pair % 2 ** 32, this.#times[i] as number);
   }
 
-  /** How many values occur at least so often. */
-  results(least: number): Results {
+  results(result: Part['result']): Results {
+    const least = typeof result === 'object' && 'times' in result ? result.times : 1;
     const groups = new Array<number>(this.#size).fill(0);
     const all: number[] = [];
     this.#each((group, value, times) => {
@@ -197,151 +165,58 @@ class Occurrences implements Counter {
   }
 }
 
-/** A number field in steps of which `scale` make 1. */
-const numberOf =
-  (read: Read<Value>, scale: number): Read<number | null> =>
-  (call) => {
-    const value = read(call);
-    return typeof value === 'number' ? Math.round(value * scale) : null;
-  };
-
-/** Whether a missed call was followed by another one of the caller in time, of those of which that is known. */
-function follows(kind: 'followed' | 'called_again' | 'reached', hours: number): Read<boolean> {
-  const within = hours * hour;
-  return ({ talk, sequence }) => {
-    const untilEnd = sequence?.untilEnd ?? null;
-    if (talk !== 0 || sequence === null || untilEnd === null || untilEnd < within) return false;
-    if (kind === 'followed') return true;
-    const until = kind === 'reached' ? sequence.untilAnswered : sequence.untilNext;
-    return until !== null && until <= within;
-  };
+function counterOf({ result, needs }: Part, memory: Memory): Counter {
+  if (typeof result === 'string') return new Folds(result);
+  return 'rank' in result ? new Numbers(memory) : new Occurrences(needs === 'caller', memory);
 }
 
-/** What the counters of a table are made with. */
-interface Making {
-  readonly memory: Memory;
-  readonly read: (field: string) => Read<Value>;
-  readonly judge: (condition: Condition) => Judge<Batch>;
-  /** Parts of one id share a counter: the median and the callers of a group are each kept once. */
-  readonly share: <C extends Counter>(id: string, make: () => C) => C;
-}
-
-/** Begins to count a part. The function gives what was counted. */
-function counterOf(part: Part, { memory, read, judge, share }: Making): () => Results {
-  const id = JSON.stringify(part);
-  const folded = (...how: ConstructorParameters<typeof Folds>) => {
-    const counter = share(id, () => new Folds(...how));
-    return () => counter.results();
-  };
-  const sum = (of: Read<number | null>) => folded(0, of, (a, b) => a + b);
-  const counted = (counts: Read<boolean>) => sum((call) => (counts(call) ? 1 : 0));
-  switch (part.kind) {
-    case 'calls':
-      return sum(() => 1);
-    case 'extensions':
-      return counted(({ isExtension }) => isExtension);
-    case 'missed':
-      return counted(({ talk }) => talk === 0);
-    case 'answered':
-      return counted(({ talk }) => talk !== null && talk > 0);
-    case 'judged':
-      return counted(({ talk }) => talk !== null && talk >= 0);
-    case 'with_caller':
-      return counted(({ caller }) => caller !== nobody);
-    case 'first_time':
-      return counted(({ sequence }) => sequence?.nth === 1);
-    case 'callers':
-    case 'repeat_callers': {
-      const counter = share('callers', () => new Occurrences(null, memory));
-      return () => counter.results(part.kind === 'callers' ? 1 : 2);
-    }
-    case 'first':
-      return folded(null, ({ time }) => time, Math.min);
-    case 'last':
-      return folded(null, ({ time }) => time, Math.max);
-    case 'sum':
-      return sum(numberOf(read(part.field), part.scale));
-    case 'known': {
-      const number = numberOf(read(part.field), part.scale);
-      return counted((call) => number(call) !== null);
-    }
-    case 'rank': {
-      const number = numberOf(read(part.field), part.scale);
-      const counter = share(`rank ${part.field}`, () => new Numbers(number, memory));
-      return () => counter.results(part.part, part.of);
-    }
-    case 'distinct': {
-      const counter = share(id, () => new Occurrences(read(part.field), memory));
-      return () => counter.results(1);
-    }
-    case 'without': {
-      const value = read(part.field);
-      return counted((call) => value(call) === null || value(call) === '');
-    }
-    case 'holds': {
-      const holds = judge(part.condition);
-      return counted((call) => holds(call) === true);
-    }
-    case 'followed':
-    case 'called_again':
-    case 'reached':
-      return counted(follows(part.kind, part.hours));
-  }
+/** What the groups of a period have, which other parts with its id share. */
+interface Counted {
+  readonly counter: Counter;
+  readonly read: Read;
 }
 
 /** The groups of one period, in a tree of maps: a level for each group of the question. Only those that a call is in are kept. */
 export class GroupTable {
-  readonly #reads: readonly Read<Value>[];
+  readonly #plan: ReadQuestion;
+  readonly #reads: readonly Read[];
   readonly #memory: Memory;
   readonly #tree: Map<Value, unknown> = new Map();
   readonly #keys: (readonly Value[])[] = [];
-  readonly #counters = new Map<string, Counter>();
-  readonly #parts: readonly (() => Results)[];
-  #groups = new Int32Array(0);
+  readonly #counted = new Map<string, Counted>();
 
   /** `reads` reads the groups of a call. */
-  constructor(plan: ReadQuestion, reads: readonly Read<Value>[], memory: Memory) {
+  constructor(plan: ReadQuestion, reads: readonly Read[], memory: Memory) {
+    this.#plan = plan;
     this.#reads = reads;
     this.#memory = memory;
-    const read = readerIn(plan);
-    const judges = new Map<string, Judge<Batch>>();
-    const making: Making = {
-      memory,
-      read,
-      judge(condition) {
-        const id = JSON.stringify(condition);
-        const judge = judges.get(id) ?? compileCondition(condition, plan.fields, read);
-        judges.set(id, judge);
-        return judge;
-      },
-      share: (id, make) => {
-        const counter = (this.#counters.get(id) as ReturnType<typeof make> | undefined) ?? make();
-        this.#counters.set(id, counter);
-        return counter;
-      },
-    };
-    this.#parts = plan.parts.map((part) => counterOf(part, making));
+    for (const part of plan.parts) {
+      const { id, about } = part;
+      const value = about === null ? () => null : readerOf(plan, about);
+      const read: Read = (call) => part.of(value(call), call);
+      if (!this.#counted.has(id)) this.#counted.set(id, { counter: counterOf(part, memory), read });
+    }
   }
 
-  /** Counts the first `size` calls of those whose places `rows` has. */
-  count(calls: Batch, rows: Int32Array, size: number): void {
-    if (size === 0) return;
-    if (this.#groups.length < size) this.#groups = new Int32Array(rows.length);
-    const [reads, groups] = [this.#reads, this.#groups];
-    const valueAt = (level: number): Value => reads[level]?.(calls) ?? null;
-    for (let i = 0; i < size; i += 1) {
-      calls.at = rows[i] as number;
-      groups[i] = this.#groupOf(valueAt);
-    }
-    for (const counter of this.#counters.values()) counter.count({ calls, size, rows, groups });
+  /** Counts the calls at these places of a batch. */
+  count(calls: Batch, rows: Int32Array): void {
+    const valueAt = (level: number): Value => this.#reads[level]?.(calls) ?? null;
+    const groups = rows.map((at) => {
+      calls.at = at;
+      return this.#groupOf(valueAt);
+    });
+    for (const { counter, read } of this.#counted.values())
+      for (let i = 0; i < rows.length; i += 1) {
+        calls.at = rows[i] as number;
+        counter.add(groups[i] as number, read(calls));
+      }
   }
 
   /** Counts in what another table of the same question has. Its callers have these numbers here. */
   merge(other: GroupTable, callerOf: ArrayLike<number>): void {
     const groupOf = other.#keys.map((key) => this.#groupOf((level) => key[level] ?? null));
-    const counters = [...other.#counters.values()];
-    for (const [i, counter] of [...this.#counters.values()].entries())
-      counter.merge(counters[i] as Counter, groupOf, callerOf);
+    for (const [id, { counter }] of other.#counted)
+      this.#counted.get(id)?.counter.merge(counter, groupOf, callerOf);
   }
 
   /** The number of the group with these values. */
@@ -361,13 +236,10 @@ export class GroupTable {
     const group = node.get(value) as number | undefined;
     if (group !== undefined) return group;
     node.set(value, this.#keys.length);
-    return this.#open(this.#reads.map((_, level) => valueAt(level)));
-  }
-
-  #open(key: readonly Value[]): number {
-    const texts = key.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
-    this.#memory.take(bytesOfGroup + texts + bytesOfNumber * this.#counters.size);
-    for (const counter of this.#counters.values()) counter.open();
+    const key = this.#reads.map((_, level) => valueAt(level));
+    const texts = key.reduce((sum: number, each) => sum + (typeof each === 'string' ? each.length : 0), 0);
+    this.#memory.take(bytesOfGroup + texts + bytesOfNumber * this.#counted.size);
+    for (const { counter } of this.#counted.values()) counter.open();
     return this.#keys.push(key) - 1;
   }
 
@@ -376,7 +248,9 @@ export class GroupTable {
     readonly groups: readonly { key: readonly Value[]; parts: PartValue[] }[];
     readonly whole: PartValue[];
   } {
-    const parts = this.#parts.map((results) => results());
+    const parts = this.#plan.parts.map(
+      ({ id, result }) => this.#counted.get(id)?.counter.results(result) ?? { groups: [], whole: null },
+    );
     return {
       groups: this.#keys.map((key, i) => ({ key, parts: parts.map(({ groups }) => groups[i] ?? null) })),
       whole: parts.map(({ whole }) => whole),
@@ -384,8 +258,11 @@ export class GroupTable {
   }
 }
 
-/** Reads the fields of a plan by their names. */
-export const readerIn =
-  ({ fields }: Pick<ReadQuestion, 'fields'>) =>
-  (name: string): Read<Value> =>
-    fields.get(name)?.read ?? (() => null);
+/** Reads a field by its name, or whether a condition holds. */
+export const readerOf = (
+  { fields }: Pick<ReadQuestion, 'fields'>,
+  about: string | Condition,
+): ((call: Batch) => Value) =>
+  typeof about === 'string'
+    ? (fields.get(about)?.read ?? (() => null))
+    : compileCondition<Batch>(about, fields, (name) => readerOf({ fields }, name));

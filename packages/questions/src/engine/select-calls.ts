@@ -1,7 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import type { Value } from '../conditions/condition.ts';
 import { compareValues } from '../conditions/fold.ts';
-import { nameOf } from '../conditions/names.ts';
 import { Batch } from '../fields/batch.ts';
 import type { ReadField } from '../fields/derived.ts';
 import { Numbering } from '../fields/numbering.ts';
@@ -46,9 +45,9 @@ export function selectCalls(
 ): CallSelector {
   const plan = readSelection(selection, read);
   const judges = judgesOf(plan);
-  const names = new Map([...plan.fields].map(([name, field]) => [nameOf(name), field.name]));
-  const sorts = readOrder(order, [...new Set(names.values())], 'a call', names);
-  const groups = sorts.flatMap(({ column }) => plan.fields.get(nameOf(column)) ?? []);
+  const names = [...plan.fields.values()].map(({ name }) => name);
+  const sorts = readOrder(order, [...new Set(names)], 'a call', plan.fields);
+  const groups = sorts.flatMap(({ column }) => plan.fields.get(column) ?? []);
   const needs = { ...plan, groups, parts: [] };
   const isSequence = needsSequence(needs);
   const fields = neededFields(needs);

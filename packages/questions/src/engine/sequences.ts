@@ -5,17 +5,13 @@ import type { Memory } from './memory.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there: what it needs of each is kept.
 
-const callerParts = [
-  ...['callers', 'repeat_callers', 'with_caller', 'first_time', 'followed', 'called_again', 'reached'],
-];
-
 const namedInRecord = (plan: Needs): readonly string[] => [
   ...new Set(namedFields(plan).flatMap((name) => plan.fields.get(name)?.needs ?? [])),
 ];
 
 /** The fields of a record that a question needs. */
 export function neededFields(plan: Needs): readonly string[] {
-  const hasCallers = needsSequence(plan) || plan.parts.some(({ kind }) => callerParts.includes(kind));
+  const hasCallers = needsSequence(plan) || plan.parts.some(({ needs }) => needs === 'caller');
   const always = ['date_added', 'is_extension', ...(hasCallers ? ['ani'] : [])];
   return [...new Set([...always, ...namedInRecord(plan)])];
 }

@@ -32,6 +32,8 @@ export interface ReadField extends QuestionField {
   readonly otherNames: readonly string[];
   /** The fields of a record that it is read of. */
   readonly needs: readonly string[];
+  /** Of a number: how many steps make 1, so that sums of them are exact. */
+  readonly scale: number;
   /** Its value for a call. */
   readonly read: (call: Batch) => Value;
 }
@@ -61,11 +63,18 @@ const activity = fields.find(({ name }) => name === 'activity_type_id');
 const activityTypes: readonly string[] = activity?.valueMeanings ?? [];
 
 /** What fields that follow from others have in common. */
-const plain = { personal: false, isTime: false, needsSequence: false, otherNames: [], needs: [] } as const;
+const plain = {
+  personal: false,
+  isTime: false,
+  needsSequence: false,
+  otherNames: [],
+  needs: [],
+  scale: 1,
+} as const;
 const bucket = { ...plain, isTime: true } as const;
 const ofTalk = { ...plain, type: 'boolean', needs: ['talk_minutes'] } as const;
 const ofCaller = { ...plain, needsSequence: true } as const;
-const hours = { ...ofCaller, type: 'number', number: 'float' } as const;
+const hours = { ...ofCaller, type: 'number', scale: hour } as const;
 
 type Read = ReadField['read'];
 const atTime =
@@ -108,7 +117,7 @@ export const derivedFieldsOf = ({ weekStart }: FieldSettings): readonly ReadFiel
     },
   },
   {
-    ...{ ...plain, name: 'lag_minutes', type: 'number', number: 'float', otherNames: ['lag'] },
+    ...{ ...plain, name: 'lag_minutes', type: 'number', scale: minute, otherNames: ['lag'] },
     meaning: 'Minutes from the first visit (displayed_timestamp) to the call. Null for call extensions.',
     needs: ['displayed_timestamp'],
     read: ({ lag }) => (lag === null ? null : lag / minute),
@@ -152,12 +161,12 @@ export const derivedFieldsOf = ({ weekStart }: FieldSettings): readonly ReadFiel
     read: atTime((time) => weekdays[weekdayOf(time)] ?? null),
   },
   {
-    ...{ ...bucket, name: 'hour', type: 'number', number: 'whole', otherNames: ['hour_of_day'] },
+    ...{ ...bucket, name: 'hour', type: 'number', otherNames: ['hour_of_day'] },
     meaning: 'Hour of the day of date_added, 0 to 23.',
     read: atTime(hourOf),
   },
   {
-    ...{ ...ofCaller, name: 'caller_nth', type: 'number', number: 'whole' },
+    ...{ ...ofCaller, name: 'caller_nth', type: 'number' },
     meaning: 'Which call of the caller to the account it is, from 1. Null without a caller number.',
     read: ({ sequence }) => sequence?.nth ?? null,
   },

@@ -1,6 +1,5 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { fields } from '@call-attribution/core/record';
-import type { Term } from '../conditions/condition.ts';
 import { type ConditionResult, readCondition } from '../conditions/parse.ts';
 import type { FieldSettings } from './calendar.ts';
 import { derivedFieldsOf, type QuestionField, type ReadField } from './derived.ts';
@@ -14,23 +13,23 @@ const known: Readonly<Record<string, ReadField['read']>> = {
 
 const inTenths = (tenths: number | null): number | null => (tenths === null ? null : tenths / 10);
 
-type Reading = Pick<Term, 'type' | 'number'> & Pick<ReadField, 'read'>;
+type Reading = Pick<ReadField, 'type' | 'scale' | 'read'>;
 
 function readingOf({ name, type }: FieldSpec): Reading {
   switch (type) {
     case 'datetime':
     case 'datetime-tenths':
-      return { type: 'time', read: (call) => timeOf(call.value(name)) };
+      return { type: 'time', scale: 1, read: (call) => timeOf(call.value(name)) };
     case 'decimal-string':
-      return { type: 'number', number: 'tenths', read: (call) => inTenths(tenthsOf(call.value(name))) };
+      return { type: 'number', scale: 10, read: (call) => inTenths(tenthsOf(call.value(name))) };
     case 'integer':
     case 'integer-string':
       return {
-        ...{ type: 'number', number: 'whole' },
+        ...{ type: 'number', scale: 1 },
         read: (call) => integerOf(call.value(name), type === 'integer'),
       };
     default:
-      return { type: 'text', read: (call) => textOf(call.value(name)) };
+      return { type: 'text', scale: 1, read: (call) => textOf(call.value(name)) };
   }
 }
 

@@ -1,66 +1,45 @@
-import { formatNaive, minute } from '@call-attribution/core/time';
-import type { Condition } from '../conditions/condition.ts';
+import { formatNaive, hour, minute } from '@call-attribution/core/time';
+import type { Condition, Value } from '../conditions/condition.ts';
+import type { Batch } from '../fields/batch.ts';
 import type { AnswerColumn, AnswerValue, LeftOut } from './answer.ts';
 
 // The one table of measures. Help, completion, pages, assistants, charts, the documentation and the law of tests follow from it.
 
-/**
- * What is counted of the calls of a group. Measures are made of these. Times are in milliseconds.
- */
-export type Part =
-  | { readonly kind: PlainPart }
+/** What is counted of the calls of a group. Measures are made of these; times are in milliseconds. */
+export interface Part {
+  /** Parts with one id share what they count, and differ in `result` at most. */
+  readonly id: string;
+  /** What it is counted of: a field by its own name, or a condition. Null for the calls themselves. */
+  readonly about: string | Condition | null;
+  /** What else has to be known of a call: the number of its caller, or the other calls of its caller. */
+  readonly needs: 'caller' | 'sequence' | null;
   /**
-   * The value at rank `ceil(part / of * n)` of a number field, in steps of which `scale` make 1: so the numbers are whole, and sums of
-   * them exact.
+   * What becomes of the values of calls: their sum, the least, the greatest, the one at rank `ceil(rank[0] / rank[1] * n)`, or how many
+   * different ones occur at least so many `times`.
    */
-  | {
-      readonly kind: 'rank';
-      readonly field: string;
-      readonly scale: number;
-      readonly part: number;
-      readonly of: number;
-    }
-  /** The sum of a number field, and how many calls have a number there. */
-  | { readonly kind: 'sum' | 'known'; readonly field: string; readonly scale: number }
-  /** How many different values a field has, and how many calls have none. An empty one is none. */
-  | { readonly kind: 'distinct' | 'without'; readonly field: string }
-  /** Of how many calls a condition is true. */
-  | { readonly kind: 'holds'; readonly condition: Condition }
-  /**
-   * Missed calls with a caller number, at least so many hours before what is known ends; those after which the caller called again
-   * within these hours; and those after which a call of the caller was answered within them.
-   */
-  | { readonly kind: 'followed' | 'called_again' | 'reached'; readonly hours: number };
-
-/** Parts that need nothing more to be said. */
-export type PlainPart =
-  | 'calls'
-  | 'extensions'
-  | 'missed'
-  | 'answered'
-  | 'judged'
-  | 'callers'
-  | 'repeat_callers'
-  | 'with_caller'
-  | 'first_time'
-  | 'first'
-  | 'last';
+  readonly result:
+    | 'sum'
+    | 'least'
+    | 'greatest'
+    | { readonly rank: readonly [number, number] }
+    | { readonly times: number };
+  /** What a call counts; `value` is what the field or the condition says of it. */
+  of(value: Value, call: Batch): Value;
+}
 
 /** What an engine counted of a part. */
 export type PartValue = number | null;
 
 /** What stands in the brackets of a measure, as far as the measure asks for it. */
 export interface Argument {
-  /** As it was written. */
-  readonly text: string;
   /** The own name of the field. */
-  readonly field: string;
+  field: string;
   /** How many steps of a number field make 1. */
-  readonly scale: number;
+  scale: number;
   /** The condition, checked. */
-  readonly condition: Condition;
+  condition: Condition;
   /** The number of hours. */
-  readonly hours: number;
+  hours: number;
 }
 
 /** A measure. Percentiles are the value at rank `ceil(p * n)`: always one that occurs. */
@@ -73,14 +52,18 @@ export interface Measure {
   readonly meaning: string;
   /** Its unit. That of a number field is minutes where the name of the field says so. */
   readonly unit: AnswerColumn['unit'];
-  /** What kind of number it is. */
-  readonly number: 'whole' | 'tenths' | 'float' | 'time';
   /** Whether more of it is better or worse; null where nobody can say. */
   readonly better: 'more' | 'less' | null;
   /** The values of groups add up to that of all calls. */
   readonly addsUp: boolean;
+}
+
+/** A measure, and how it is counted. */
+export interface CountedMeasure extends Measure {
   /** What a group without calls has. */
   readonly empty: 0 | null;
+  /** How many steps of what is counted make 1; of a number field they are those of the field. */
+  readonly scale: number;
   /** What it is made of. */
   parts(argument: Argument): readonly Part[];
   /** Makes it of its parts in a group and in all calls of the period, of the days of the group, and of the steps of its field. */
@@ -94,174 +77,211 @@ export interface Measure {
   readonly leaves?: { readonly code: LeftOut['code']; readonly counted: Part };
 }
 
-type Value = Measure['value'];
-const plain =
-  (...kinds: PlainPart[]) =>
-  (): readonly Part[] =>
-    kinds.map((kind) => ({ kind }));
-const count: Value = ([own]) => own ?? 0;
-const ratio = (part: PartValue | undefined, of: PartValue | undefined, scale = 1): number | null =>
-  of ? (part ?? 0) / scale / of : null;
-const inSteps: Value = ([value = null], _whole, _days, scale) => (value === null ? null : value / scale);
-const meanOf: Value = ([sum, known], _whole, _days, scale) => ratio(sum, known, scale);
-
 /** A naive time as answers show it: with a fraction of a second only where there is one. */
 export function shownMoment(millis: number): string {
   const fraction = millis - Math.floor(millis / 1000) * 1000;
   return `${formatNaive(millis)}${fraction === 0 ? '' : `.${String(fraction).padStart(3, '0').replace(/0+$/, '')}`}`;
 }
 
-const ofTalk = { field: 'talk_minutes', scale: 10 };
-const ofLag = { field: 'lag_minutes', scale: minute };
-const rank = (field: string, scale: number, part: number, of: number): readonly Part[] => [
-  { kind: 'rank', field, scale, part, of },
-];
-const talkSum: Part = { kind: 'sum', ...ofTalk };
-const talked: Part = { kind: 'known', ...ofTalk };
+const part = (
+  id: string,
+  about: Part['about'],
+  of: Part['of'],
+  { needs = null, result = 'sum' }: Partial<Pick<Part, 'needs' | 'result'>> = {},
+): Part => ({ id, about, of, needs, result });
+const inSequence = { needs: 'sequence' } as const;
+
+/** The calls of a group: the first part of every question. */
+export const allCalls = part('calls', null, () => 1);
+/** Those that came through call extensions: the second one. */
+export const extensions = part('extensions', null, (_, { isExtension }) => Number(isExtension));
+/** The times of the first and the last call. */
+export const ends = [
+  part('first', null, (_, { time }) => time, { result: 'least' }),
+  part('last', null, (_, { time }) => time, { result: 'greatest' }),
+] as const;
+const missed = part('missed', 'talk_minutes', (talk) => Number(talk === 0));
+const answered = part('answered', 'talk_minutes', (talk) => Number(talk !== null && Number(talk) > 0));
+const judged = part('judged', 'talk_minutes', (talk) => Number(talk !== null && Number(talk) >= 0));
+const callersOf = (times: number): Part =>
+  part('callers', null, (_, { caller }) => caller, { needs: 'caller', result: { times } });
+const withCaller = part('with_caller', null, (_, { caller }) => Number(caller >= 0), { needs: 'caller' });
+const firstTime = part('first_time', null, (_, { sequence }) => Number(sequence?.nth === 1), inSequence);
+
+// Of number fields whole numbers are counted, in steps of which `scale` make 1: so sums are exact.
+const steps = (value: Value, scale: number): number | null =>
+  typeof value === 'number' ? Math.round(value * scale) : null;
+const sumOf = (field: string, scale: number): Part =>
+  part(`sum ${field}`, field, (value) => steps(value, scale));
+const knownOf = (field: string): Part =>
+  part(`known ${field}`, field, (value) => Number(typeof value === 'number'));
+const rankOf = (field: string, scale: number, ...rank: [number, number]): Part =>
+  part(`rank ${field}`, field, (value) => steps(value, scale), { result: { rank } });
+const withoutOf = (field: string): Part =>
+  part(`without ${field}`, field, (value) => Number(value === null || value === ''));
+const distinctOf = (field: string): Part =>
+  part(`distinct ${field}`, field, (value) => value, { result: { times: 1 } });
+const holds = (condition: Condition): Part =>
+  part(JSON.stringify(condition), condition, (value) => Number(value === true));
+
+/** Missed calls of which it is known whether their caller called again in time, or was reached; and those of which it is so. */
+const follows = (hours: number, until: 'untilEnd' | 'untilNext' | 'untilAnswered'): Part => {
+  const within = hours * hour;
+  const isSo: Part['of'] = (talk, { sequence }) => {
+    const [known, next] = [sequence?.untilEnd ?? null, sequence?.[until] ?? null];
+    if (talk !== 0 || known === null || known < within || next === null) return 0;
+    return Number(until === 'untilEnd' || next <= within);
+  };
+  return part(`${until} ${hours}`, 'talk_minutes', isSo, inSequence);
+};
 
 // What measures have in common: numbers of calls or callers, parts of a whole, minutes of talk, times, and what is made of a number.
-const own = { better: null, addsUp: false, empty: null } as const;
-const counted = { ...own, number: 'whole', empty: 0, value: count } as const;
+type Make = CountedMeasure['value'];
+const ratio = (some: PartValue | undefined, of: PartValue | undefined, scale = 1): number | null =>
+  of ? (some ?? 0) / scale / of : null;
+const scaled: Make = ([value = null], _whole, _days, scale) => (value === null ? null : value / scale);
+const meanOf: Make = ([sum, known], _whole, _days, scale) => ratio(sum, known, scale);
+const own = { better: null, addsUp: false, empty: null, scale: 1 } as const;
+const countIn: Make = ([count]) => count ?? 0;
+const counted = { ...own, empty: 0, value: countIn } as const;
 const calls = { ...counted, unit: 'calls', addsUp: true } as const;
-const leavesTalk = { leaves: { code: 'no_talk_minutes', counted: talked } } as const;
-const leavesCallers = { leaves: { code: 'no_caller_number', counted: { kind: 'with_caller' } } } as const;
+const leavesTalk = { leaves: { code: 'no_talk_minutes', counted: knownOf('talk_minutes') } } as const;
+const leavesCallers = { leaves: { code: 'no_caller_number', counted: withCaller } } as const;
 const callers = { ...counted, unit: 'callers', ...leavesCallers } as const;
-const share = {
-  ...own,
-  unit: 'share',
-  number: 'float',
-  value: ([part, all]: readonly PartValue[]) => ratio(part, all),
-} as const;
+const shareOf: Make = ([some, all]) => ratio(some, all);
+const share = { ...own, unit: 'share', value: shareOf } as const;
 const rate = { ...share, ...leavesTalk } as const;
-const talk = { ...own, unit: 'minutes', number: 'tenths', ...leavesTalk } as const;
-const inTenths: Value = ([tenths = null]) => (tenths === null ? null : tenths / 10);
-const shownAt: Value = ([at = null]) => (at === null ? null : shownMoment(at));
-const time = { ...own, unit: 'time', number: 'time', value: shownAt } as const;
-const ofNumber = { ...own, argument: 'number', unit: 'number', number: 'float', value: inSteps } as const;
+const talk = { ...own, unit: 'minutes', ...leavesTalk, scale: 10, value: scaled } as const;
+const shownAt: Make = ([at = null]) => (at === null ? null : shownMoment(at));
+const time = { ...own, unit: 'time', value: shownAt } as const;
+const ofNumber = { ...own, argument: 'number', unit: 'number', value: scaled } as const;
 
 const byMissed =
   'by all missed calls with a caller number that are at least {} h before the last sync, 0 to 1.';
 
 /** All measures. */
-export const measures: readonly Measure[] = [
-  { ...calls, name: 'calls', meaning: 'Number of calls.', better: 'more', parts: plain('calls') },
+export const measures: readonly CountedMeasure[] = [
+  { ...calls, name: 'calls', meaning: 'Number of calls.', better: 'more', parts: () => [allCalls] },
   {
     ...{ ...share, name: 'share', addsUp: true, empty: 0 },
     meaning: 'Part of all counted calls, 0 to 1.',
-    parts: plain('calls'),
+    parts: () => [allCalls],
     value: ([calls], [all]) => ratio(calls, all),
   },
   {
-    ...{ ...counted, name: 'per_day', unit: 'number', number: 'float', better: 'more' },
+    ...{ ...counted, name: 'per_day', unit: 'number', better: 'more' },
     meaning: 'Calls by the days of the period, up to its end or now.',
-    parts: plain('calls'),
+    parts: () => [allCalls],
     value: ([calls = null], _, days) => (days === null || days <= 0 ? null : (calls ?? 0) / days),
   },
   {
-    ...{ ...calls, name: 'missed', better: 'less', ...leavesTalk, parts: plain('missed') },
+    ...{ ...calls, name: 'missed', better: 'less', ...leavesTalk },
     meaning: 'Calls that nobody answered: talk_minutes is 0.',
+    parts: () => [missed],
   },
   {
-    ...{ ...calls, name: 'answered', better: 'more', ...leavesTalk, parts: plain('answered') },
+    ...{ ...calls, name: 'answered', better: 'more', ...leavesTalk },
     meaning: 'Calls that were answered: talk_minutes is above 0.',
+    parts: () => [answered],
   },
   {
-    ...{ ...rate, name: 'missed_rate', better: 'less', parts: plain('missed', 'judged') },
+    ...{ ...rate, name: 'missed_rate', better: 'less' },
     meaning: 'Missed calls by answered and missed calls, 0 to 1.',
+    parts: () => [missed, judged],
   },
   {
-    ...{ ...rate, name: 'answered_rate', better: 'more', parts: plain('answered', 'judged') },
+    ...{ ...rate, name: 'answered_rate', better: 'more' },
     meaning: 'Answered calls by answered and missed calls, 0 to 1.',
+    parts: () => [answered, judged],
   },
   {
-    ...{ ...talk, name: 'talk_sum', addsUp: true, empty: 0, parts: () => [talkSum] },
+    ...{ ...talk, name: 'talk_sum', addsUp: true, empty: 0 },
     meaning: 'Sum of talk_minutes.',
-    value: ([tenths]) => (tenths ?? 0) / 10,
+    parts: () => [sumOf('talk_minutes', 10)],
   },
   {
-    ...{ ...talk, name: 'talk_mean', number: 'float', parts: () => [talkSum, talked] },
+    ...{ ...talk, name: 'talk_mean', value: meanOf },
     meaning: 'Mean of talk_minutes, missed calls included.',
-    value: ([sum, known]) => ratio(sum, known, 10),
+    parts: () => [sumOf('talk_minutes', 10), knownOf('talk_minutes')],
   },
   {
-    ...{ ...talk, name: 'talk_median', parts: () => rank('talk_minutes', 10, 1, 2), value: inTenths },
+    ...{ ...talk, name: 'talk_median' },
     meaning: 'Median of talk_minutes, missed calls included; of two in the middle the smaller one.',
+    parts: () => [rankOf('talk_minutes', 10, 1, 2)],
   },
   {
-    ...{ ...talk, name: 'talk_p90', parts: () => rank('talk_minutes', 10, 9, 10), value: inTenths },
+    ...{ ...talk, name: 'talk_p90' },
     meaning: 'Talk minutes that nine in ten calls do not exceed, missed calls included.',
+    parts: () => [rankOf('talk_minutes', 10, 9, 10)],
   },
   {
-    ...{ ...callers, name: 'callers', better: 'more', parts: plain('callers') },
+    ...{ ...callers, name: 'callers', better: 'more' },
     meaning: 'Different callers, by the digits of their number.',
+    parts: () => [callersOf(1)],
   },
   {
-    ...{ ...callers, name: 'repeat_callers', parts: plain('repeat_callers') },
+    ...{ ...callers, name: 'repeat_callers' },
     meaning: 'Callers with more than one call in the group.',
+    parts: () => [callersOf(2)],
   },
   {
-    ...{ ...callers, name: 'first_time_callers', better: 'more', parts: plain('first_time') },
+    ...{ ...callers, name: 'first_time_callers', better: 'more' },
     meaning: 'Callers whose first call to the account, of all calls that are known, is in the group.',
+    parts: () => [firstTime],
   },
   {
-    ...{ ...own, name: 'lag_median', unit: 'minutes', number: 'tenths' },
+    ...{ ...own, name: 'lag_median', unit: 'minutes' },
     meaning: 'Median of the minutes from the first visit to the call, in tenths.',
-    parts: () => rank('lag_minutes', minute, 1, 2),
+    parts: () => [rankOf('lag_minutes', minute, 1, 2)],
     value: ([lag = null]) => (lag === null ? null : Math.floor((lag + 3000) / 6000) / 10),
-    leaves: { code: 'no_lag', counted: { kind: 'known', ...ofLag } },
+    leaves: { code: 'no_lag', counted: knownOf('lag_minutes') },
   },
-  { ...time, name: 'first', meaning: 'Time of the first call.', parts: plain('first') },
-  { ...time, name: 'last', meaning: 'Time of the last call.', parts: plain('last') },
+  { ...time, name: 'first', meaning: 'Time of the first call.', parts: () => [ends[0]] },
+  { ...time, name: 'last', meaning: 'Time of the last call.', parts: () => [ends[1]] },
   {
     ...{ ...counted, name: 'distinct', argument: 'field', unit: 'count' },
     meaning: 'Number of different values of {}, an empty one not counted.',
-    parts: ({ field }) => [{ kind: 'distinct', field }],
+    parts: ({ field }) => [distinctOf(field)],
   },
   {
     ...{ ...calls, name: 'without', argument: 'field' },
     meaning: 'Calls in which {} is missing or empty.',
-    parts: ({ field }) => [{ kind: 'without', field }],
+    parts: ({ field }) => [withoutOf(field)],
   },
   {
     ...{ ...calls, name: 'count', argument: 'condition' },
     meaning: 'Calls of which {} is true.',
-    parts: ({ condition }) => [{ kind: 'holds', condition }],
+    parts: ({ condition }) => [holds(condition)],
   },
   {
     ...{ ...share, name: 'share', argument: 'condition' },
     meaning: 'Calls of which {} is true by all calls of the group, 0 to 1. What is unknown is not true.',
-    parts: ({ condition }) => [{ kind: 'holds', condition }, { kind: 'calls' }],
+    parts: ({ condition }) => [holds(condition), allCalls],
   },
   {
-    ...{ ...ofNumber, name: 'median', parts: ({ field, scale }) => rank(field, scale, 1, 2) },
+    ...{ ...ofNumber, name: 'median' },
     meaning: 'Median of {}; of two in the middle the smaller one.',
+    parts: ({ field, scale }) => [rankOf(field, scale, 1, 2)],
   },
   {
-    ...{ ...ofNumber, name: 'mean', meaning: 'Mean of {}.', value: meanOf },
-    parts: ({ field, scale }) => [
-      { kind: 'sum', field, scale },
-      { kind: 'known', field, scale },
-    ],
+    ...{ ...ofNumber, name: 'mean', value: meanOf },
+    meaning: 'Mean of {}.',
+    parts: ({ field, scale }) => [sumOf(field, scale), knownOf(field)],
   },
   {
-    ...{ ...ofNumber, name: 'p90', parts: ({ field, scale }) => rank(field, scale, 9, 10) },
+    ...{ ...ofNumber, name: 'p90' },
     meaning: 'What {} does not exceed in nine of ten calls.',
+    parts: ({ field, scale }) => [rankOf(field, scale, 9, 10)],
   },
   {
     ...{ ...share, name: 'called_again_within', argument: 'hours' },
     meaning: `Missed calls whose caller called again within {} h, ${byMissed}`,
-    parts: ({ hours }) => [
-      { kind: 'called_again', hours },
-      { kind: 'followed', hours },
-    ],
+    parts: ({ hours }) => [follows(hours, 'untilNext'), follows(hours, 'untilEnd')],
   },
   {
     ...{ ...share, name: 'reached_within', argument: 'hours', better: 'more' },
     meaning: `Missed calls whose caller had an answered call within {} h, ${byMissed}`,
-    parts: ({ hours }) => [
-      { kind: 'reached', hours },
-      { kind: 'followed', hours },
-    ],
+    parts: ({ hours }) => [follows(hours, 'untilAnswered'), follows(hours, 'untilEnd')],
   },
 ];
 
@@ -286,28 +306,3 @@ export const measureForm = ({ name, argument }: Measure): string =>
 
 /** All measures as they are written, for a help text. */
 export const measureForms: readonly string[] = measures.map(measureForm);
-
-/** A measure by its name, with or without an argument. */
-export const findMeasure = (name: string, hasArgument: boolean): Measure | undefined =>
-  measures.find((each) => each.name === name && (each.argument !== undefined) === hasArgument);
-
-/** What is known of a column of an answer by its name alone, such as `missed_rate_change` or `median_rank`; undefined for others. */
-export function measureColumn(
-  column: string,
-): Pick<AnswerColumn, 'name' | 'kind' | 'unit' | 'better' | 'addsUp'> | undefined {
-  const spent = spendColumns.find(({ name }) => name === column);
-  if (spent !== undefined) return spent;
-  const [, base = column, suffix] = /^(.*?)(?:_(before|change))?$/s.exec(column) ?? [];
-  const kind = suffix === 'before' || suffix === 'change' ? suffix : 'measure';
-  const measure = measures.find((each) => {
-    if (each.argument === undefined) return each.name === base;
-    return base.startsWith(each.argument === 'condition' ? `${each.name}(` : `${each.name}_`);
-  });
-  if (measure === undefined) return undefined;
-  const { better, addsUp } = measure;
-  return { name: column, kind, unit: unitOf(measure, base), better, addsUp };
-}
-
-/** The unit of a measure: of a number field it is minutes where the name of the field says so. */
-export const unitOf = ({ unit }: Measure, field: string): AnswerColumn['unit'] =>
-  unit === 'number' && field.endsWith('_minutes') ? 'minutes' : unit;

@@ -1,14 +1,11 @@
 import { naiveAt } from '@call-attribution/core/time';
-import type { Condition, Vocabulary } from '../conditions/condition.ts';
-import { fieldsOf } from '../conditions/condition.ts';
-import { nameOf } from '../conditions/names.ts';
+import { type Condition, fieldsOf, type Term, type Vocabulary } from '../conditions/condition.ts';
 import { option, QuestionError, sentence } from '../errors.ts';
 import type { FieldSettings } from '../fields/calendar.ts';
 import type { QuestionField, ReadField } from '../fields/derived.ts';
 import { readFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
-import { columnsOf, growsWithTime, havingTerms, type PlannedMeasure } from './columns.ts';
-import { type Part, unitOf } from './measures.ts';
+import { allCalls, ends, extensions, type Part, spendColumns } from './measures.ts';
 import {
   type ClosedPeriod,
   comparedPeriod,
@@ -23,22 +20,13 @@ import {
 import type { CallSelection, Question } from './question.ts';
 import {
   type Order,
-  readCount,
+  type PlannedMeasure,
+  readField,
   readFilter,
-  readGroups,
-  readMeasures,
+  readMeasure,
   readOrder,
   readWhere,
 } from './resolve.ts';
-import { readSpend, type Spend } from './spend.ts';
-
-/** A condition of a selection. */
-export interface PlannedCondition {
-  /** The checked condition. */
-  readonly condition: Condition;
-  /** A filter of the API is about the times as they were sent, whatever zone the answer is in. */
-  readonly asSent: boolean;
-}
 
 /** What is known of a selection before any call is read. */
 export interface SelectionPlan {
@@ -54,8 +42,8 @@ export interface SelectionPlan {
 export interface Plan extends SelectionPlan {
   /** The fields that groups are made by. */
   readonly groups: readonly QuestionField[];
-  /** What has to be counted, each once. The number of calls is the first, of those through call extensions the second. */
-  readonly parts: readonly Part[];
+  /** The conditions of its measures. */
+  readonly measured: readonly Condition[];
   /** The period to compare with. */
   readonly compared: ClosedPeriod | null;
   /** Something in it follows from the other calls of a caller. */
@@ -74,20 +62,21 @@ export interface ReadSelection extends SelectionPlan {
   readonly now: number;
   /** The accounts; null for all. */
   readonly accounts: readonly string[] | null;
-  /** All must hold. */
-  readonly conditions: readonly PlannedCondition[];
+  /** All must hold. A filter of the API is about the times as they were sent, whatever zone the answer is in. */
+  readonly conditions: readonly { readonly condition: Condition; readonly asSent: boolean }[];
 }
 
 /** A question in which all names and times have been read. */
 export interface ReadQuestion extends ReadSelection, Plan {
-  /** The fields that groups are made by. */
   readonly groups: readonly ReadField[];
+  /** What has to be counted, each once. The number of calls is the first, of those through call extensions the second. */
+  readonly parts: readonly Part[];
   /** The measures, in order. */
   readonly measures: readonly PlannedMeasure[];
   /** The compared periods are of different length: changes of measures that add up are per day. */
   readonly changesPerDay: boolean;
-  /** What was spent, by group. */
-  readonly spend: Spend | null;
+  /** What was spent, by the names that people wrote. Which group a name stands for is known when the groups are. */
+  readonly spend: Question['spend'];
   /** The columns of the answer, in order. */
   readonly columns: readonly AnswerColumn[];
   /** The condition on measures. */
@@ -97,7 +86,7 @@ export interface ReadQuestion extends ReadSelection, Plan {
   /** Most rows. */
   readonly limit: number;
   /** Most rows of each first group. */
-  readonly topPer: number | null;
+  readonly topPer: number;
   /** What is shown of personal fields. */
   readonly personal: Question['personal'];
 }
@@ -120,19 +109,6 @@ export function readSelection(
   const fields = readFields(settings);
   const filter = selection.q === undefined ? null : readFilter(selection.q);
   const where = selection.where === undefined ? null : readWhere(selection.where, fields, 'where');
-  const calls = selection.calls ?? (filter && !filter.extensions ? 'website' : 'all');
-  if (!['all', 'website', 'extensions'].includes(calls)) {
-    throw new QuestionError(
-      'invalid_question',
-      sentence`${option('calls')} is ${JSON.stringify(calls)}: expected 'all', 'website' or 'extensions'.`,
-    );
-  }
-  if (selection.accounts?.length === 0) {
-    throw new QuestionError(
-      'invalid_question',
-      sentence`${option('accounts')} is empty: name at least one, or leave it out for all.`,
-    );
-  }
   return {
     fields,
     settings,
@@ -141,7 +117,7 @@ export function readSelection(
     periodNotes: periodNotes(period, clock),
     now: naiveAt(now, clock.timeZone ?? machineZone()),
     accounts: selection.accounts ?? null,
-    calls,
+    calls: selection.calls ?? (filter && !filter.extensions ? 'website' : 'all'),
     conditions: [
       ...(where ? [{ condition: where, asSent: false }] : []),
       ...(filter ? [{ condition: filter.condition, asSent: true }] : []),
@@ -149,62 +125,64 @@ export function readSelection(
   };
 }
 
+const refuse = (...said: Parameters<typeof sentence>) =>
+  new QuestionError('invalid_question', sentence(...said));
+
 /** Reads a whole question. */
 export function readQuestion(question: Question, { now = Date.now() }: ReadOptions = {}): ReadQuestion {
   const selection = readSelection(question, { now });
   const { fields, period, settings, zones } = selection;
-  const groups = readGroups(question.groupBy ?? [], fields);
-  const read = readMeasures(question.measures ?? ['calls'], fields);
-  refusePersonal(groups, question);
-  const parts: Part[] = [{ kind: 'calls' }, { kind: 'extensions' }];
-  const places = new Map(parts.map((part, i) => [JSON.stringify(part), i]));
+  const { groupBy = [], measures: named = ['calls'], personal, spend } = question;
+  if (groupBy.length > 4)
+    throw refuse`${option('groupBy')} names ${groupBy.length} groups: 4 at most. Ask twice, or use ${option('where')}.`;
+  const groups = groupBy.map((name) => readField(name, fields, 'group by'));
+  const hidden = personal === undefined ? groups.find((group) => group.personal) : undefined;
+  if (hidden !== undefined)
+    throw refuse`${hidden.name} is personal data. To count callers use the measure callers; to see the values set ${option('personal')} to 'show' or to a function that masks them.`;
+  if (named.length === 0) throw refuse`${option('measures')} is empty: name at least one, such as calls.`;
+
+  const parts: Part[] = [];
   const placeOf = (part: Part): number => {
-    const id = JSON.stringify(part);
-    const at = places.get(id) ?? parts.push(part) - 1;
-    places.set(id, at);
-    return at;
+    const id = ({ id, result }: Part) => `${id} ${JSON.stringify(result)}`;
+    const at = parts.findIndex((each) => id(each) === id(part));
+    return at >= 0 ? at : parts.push(part) - 1;
   };
+  [allCalls, extensions].forEach(placeOf);
+  const measures = named.map((text) => readMeasure(text, fields, placeOf));
   const isOpen = period.from === null || period.to === null;
-  const needsEnds =
-    isOpen && (groups.some(({ isTime }) => isTime) || read.some(({ measure }) => measure.name === 'per_day'));
-  if (needsEnds) for (const kind of ['first', 'last'] as const) placeOf({ kind });
-  const measures = read.map(
-    ({ column, measure, argument }): PlannedMeasure => ({
-      ...{ ...measure, column, scale: argument.scale, unit: unitOf(measure, argument.field) },
-      meaning: measure.meaning.replaceAll('{}', () => argument.text),
-      parts: measure.parts(argument).map(placeOf),
-      counted: measure.leaves === undefined ? null : placeOf(measure.leaves.counted),
-    }),
-  );
+  if (isOpen && (groups.some(({ isTime }) => isTime) || measures.some(({ name }) => name === 'per_day')))
+    ends.forEach(placeOf);
+
+  const clock = { ...settings, now, timeZone: zones.inZone ?? zones.timeZone };
+  const byWeek = groups.some(({ name }) => name === 'week');
   const compared =
-    question.compare === undefined
-      ? null
-      : comparedPeriod(
-          question.compare,
-          period,
-          { ...settings, now, timeZone: zones.inZone ?? zones.timeZone },
-          groups.some(({ name }) => name === 'week'),
-        );
-  const spend = question.spend === undefined ? null : readSpend(question.spend, groups);
+    question.compare === undefined ? null : comparedPeriod(question.compare, period, clock, byWeek);
   const changesPerDay =
     compared !== null &&
     elapsedOf(period, selection.now) !== elapsedOf(compared, selection.now) &&
     measures.some(growsWithTime);
-  const changes = changesPerDay ? 'per_day' : 'plain';
-  const columns = columnsOf(groups, measures, compared === null ? 'no' : changes, spend !== null);
-  for (const name of ['having', 'topPer'] as const) {
-    if (question[name] !== undefined && groups.length === 0)
-      throw new QuestionError(
-        'invalid_question',
-        sentence`${option(name)} needs ${option('groupBy')}: there is only one row without groups.`,
-      );
-  }
-  const terms = havingTerms(columns, measures);
+  if (spend !== undefined && groups.length !== 1)
+    throw refuse`${option('spend')} goes with one group: the spend of each of its values is given.`;
+  const columns = [
+    ...groups.map(groupColumn),
+    ...measures.flatMap((measure) =>
+      compared === null ? measureColumn(measure) : comparedColumns(measure, changesPerDay),
+    ),
+    ...(spend === undefined ? [] : spendColumns),
+  ];
+  refuseTwice(groups, measures, columns);
+  const terms: Vocabulary = new Map(
+    columns.flatMap(({ name, kind, unit }): [string, Term][] =>
+      kind === 'group' || unit === 'time' ? [] : [[name, { name, type: 'number' }]],
+    ),
+  );
+  const usual = groups[0]?.isTime ? [] : columns.filter(({ kind }) => kind === 'measure').slice(0, 1);
   return {
     ...selection,
     groups,
     measures,
     parts,
+    measured: parts.flatMap(({ about }) => (about !== null && typeof about === 'object' ? [about] : [])),
     compared,
     changesPerDay,
     spend,
@@ -213,10 +191,18 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
       question.having === undefined
         ? null
         : { condition: readWhere(question.having, terms, 'having'), terms },
-    order: orderOf(question, groups, columns, fields),
-    limit: readCount('limit', question.limit, 1, 1_000_000) ?? 1000,
-    topPer: readCount('topPer', question.topPer, 1, 1_000_000),
-    personal: question.personal,
+    order:
+      question.order === undefined
+        ? usual.map(({ name }) => ({ column: name, descending: true }))
+        : readOrder(
+            question.order,
+            [...columns].map(({ name }) => name),
+            'the answer',
+            fields,
+          ),
+    limit: readCount('limit', question.limit ?? 1000),
+    topPer: readCount('topPer', question.topPer ?? mostRows),
+    personal,
     needsSequence: needsSequence({ ...selection, groups, parts }),
   };
 }
@@ -229,60 +215,79 @@ export const planSelection = (selection: CallSelection, options?: ReadOptions): 
 export const planQuestion = (question: Question, options?: ReadOptions): Plan =>
   readQuestion(question, options);
 
+const mostRows = 1_000_000;
+
+/** A number of rows. */
+function readCount(name: 'limit' | 'topPer', value: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= mostRows) return value;
+  throw refuse`${option(name)} is ${JSON.stringify(value)}: expected a whole number from 1 to 1,000,000.`;
+}
+
+const groupColumn = ({ name, meaning, isTime }: ReadField): AnswerColumn => ({
+  ...{ name, kind: 'group', meaning, better: null, addsUp: false },
+  unit: isTime ? 'time' : 'value',
+});
+
+const measureColumn = ({ column, meaning, unit, better, addsUp }: PlannedMeasure): AnswerColumn => ({
+  ...{ name: column, kind: 'measure', unit, meaning, better, addsUp },
+});
+
+/** A measure, what it was before, and how it has changed. Times have no change. */
+function comparedColumns(measure: PlannedMeasure, changesPerDay: boolean): AnswerColumn[] {
+  const own = measureColumn(measure);
+  const { name, unit } = own;
+  const before = `${own.meaning.replace(/\.$/, '')}, in the period compared with.`;
+  const isPerDay = changesPerDay && growsWithTime(measure);
+  const change: AnswerColumn = {
+    ...{ ...own, name: `${name}_change`, kind: 'change' },
+    unit: isPerDay && unit !== 'minutes' ? 'number' : unit,
+    meaning: `Difference of ${name} and ${name}_before${isPerDay ? ', each by the days of its period' : ''}.`,
+  };
+  return [
+    own,
+    { ...own, name: `${name}_before`, kind: 'before', meaning: before },
+    ...(unit === 'time' ? [] : [change]),
+  ];
+}
+
+/** Is there more of a measure in a longer period? */
+export const growsWithTime = ({ addsUp, unit }: Pick<PlannedMeasure, 'addsUp' | 'unit'>): boolean =>
+  addsUp && unit !== 'share';
+
+/** Rows are objects, so no two columns may have one name. */
+function refuseTwice(
+  groups: readonly ReadField[],
+  measures: readonly PlannedMeasure[],
+  columns: readonly AnswerColumn[],
+): void {
+  const twice = columns.find(({ name }, i) => columns.findIndex((other) => other.name === name) !== i)?.name;
+  if (twice === undefined) return;
+  if (groups.filter(({ name }) => name === twice).length > 1)
+    throw refuse`${option('groupBy')} names ${twice} twice.`;
+  const own = measures.filter(({ column }) => column === twice);
+  if (own.length > 1) throw refuse`${option('measures')} names ${twice} twice.`;
+  const name = own.some((measure) => measure.name === twice) ? twice : 'calls';
+  throw refuse`Two columns are called ${twice}. Name the measure with as, such as "${name} as how_many", or group by another field.`;
+}
+
 /** What decides which fields are needed. */
 export type Needs = Pick<ReadQuestion, 'groups' | 'conditions' | 'parts' | 'fields'>;
 
 /** The fields that a question names, those that follow from others included. */
 export function namedFields({ groups, conditions, parts, fields }: Needs): readonly string[] {
+  const namesIn = (about: Part['about']): readonly string[] => {
+    if (about === null) return [];
+    return typeof about === 'string' ? [about] : [...fieldsOf(about)];
+  };
   const names = [
     ...groups.map(({ name }) => name),
-    ...conditions.flatMap(({ condition }) => [...fieldsOf(condition)]),
-    ...parts.flatMap((part) => {
-      if ('condition' in part) return [...fieldsOf(part.condition)];
-      if ('field' in part) return [part.field];
-      return ofTalk.includes(part.kind) ? ['talk_minutes'] : [];
-    }),
+    ...conditions.flatMap(({ condition }) => namesIn(condition)),
+    ...parts.flatMap(({ about }) => namesIn(about)),
   ];
   return names.map((name) => fields.get(name)?.name ?? name);
 }
 
-const ofTalk: readonly string[] = [
-  ...['missed', 'answered', 'judged'],
-  ...['followed', 'called_again', 'reached'],
-];
-
 /** Does it depend on the other calls of a caller? */
-export function needsSequence(needs: Needs): boolean {
-  const ofCallers = needs.parts.some((part) => part.kind === 'first_time' || 'hours' in part);
-  return ofCallers || namedFields(needs).some((name) => needs.fields.get(name)?.needsSequence);
-}
-
-/** Time in its order; otherwise most of the first measure first. */
-function orderOf(
-  { order }: Question,
-  groups: readonly ReadField[],
-  columns: readonly AnswerColumn[],
-  fields: ReadonlyMap<string, ReadField>,
-): readonly Order[] {
-  if (order !== undefined) {
-    const others = new Map([...fields].map(([name, field]) => [nameOf(name), field.name]));
-    return readOrder(
-      order,
-      columns.map(({ name }) => name),
-      'the answer',
-      others,
-    );
-  }
-  if (groups[0]?.isTime) return [];
-  const first = columns.find(({ kind }) => kind === 'measure');
-  return first === undefined ? [] : [{ column: first.name, descending: true }];
-}
-
-function refusePersonal(groups: readonly ReadField[], { personal }: Question): void {
-  const field = groups.find((group) => group.personal);
-  if (field === undefined || personal === 'show' || typeof personal === 'function') return;
-  throw new QuestionError(
-    'invalid_question',
-    sentence`${field.name} is personal data. To count callers use the measure callers; to see the values set ${option('personal')} to 'show' or to a function that masks them.`,
-  );
-}
+export const needsSequence = (needs: Needs): boolean =>
+  needs.parts.some((part) => part.needs === 'sequence') ||
+  namedFields(needs).some((name) => needs.fields.get(name)?.needsSequence);

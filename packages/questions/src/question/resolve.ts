@@ -1,5 +1,4 @@
 import { propertyOf } from '@call-attribution/core/errors';
-import { hour, minute } from '@call-attribution/core/time';
 import { nearest, parse, simplify } from '@call-attribution/query-dsl';
 import { type Condition, type Literal, printCondition, type Vocabulary } from '../conditions/condition.ts';
 import { ambiguousNames, nameOf, wordList } from '../conditions/names.ts';
@@ -9,135 +8,96 @@ import type { ReadField } from '../fields/derived.ts';
 import {
   type Argument,
   measures as allMeasures,
-  findMeasure,
-  type Measure,
+  type CountedMeasure,
   measureForms,
+  type Part,
 } from './measures.ts';
-import type { Question } from './question.ts';
 
-const mostGroups = 4;
+type Fields = ReadonlyMap<string, ReadField>;
 
-/** The groups of a question. Their names may be any that the vocabulary knows; the fields come under their own. */
-export function readGroups(
-  names: readonly string[],
-  known: ReadonlyMap<string, ReadField>,
-): readonly ReadField[] {
-  if (names.length > mostGroups) {
-    throw new QuestionError(
-      'invalid_question',
-      sentence`${option('groupBy')} names ${names.length} groups: ${mostGroups} at most. Ask twice, or use ${option('where')}.`,
-    );
-  }
-  const groups = names.map((name) => readField(name, known, 'group by'));
-  const twice = groups.find((group, i) => groups.indexOf(group) !== i);
-  if (twice)
-    throw new QuestionError('invalid_question', sentence`${option('groupBy')} names ${twice.name} twice.`);
-  return groups;
-}
+const meantOr = (meant: string | undefined, otherwise: string): string =>
+  meant === undefined ? otherwise : `Did you mean ${meant}?`;
 
-/** A field by a name that somebody wrote. */
-function readField(written: string, known: ReadonlyMap<string, ReadField>, what: string): ReadField {
-  const name = typeof written === 'string' ? nameOf(written) : '';
-  const meanings = ambiguousNames.get(name);
-  if (meanings !== undefined) {
-    throw new QuestionError(
-      'unknown_name',
-      `${JSON.stringify(written)} to ${what} may mean ${wordList(meanings)}. Name one of them.`,
-    );
-  }
+/** A field by a name that somebody wrote: any that the vocabulary knows. */
+export function readField(written: string, known: Fields, what: string): ReadField {
+  const name = nameOf(String(written));
   const field = known.get(name);
-  if (field) return field;
-  const meant = nearest(name, [...known.keys()]);
+  if (field !== undefined) return field;
+  const meanings = ambiguousNames.get(name);
+  const names = [...known.keys()];
+  const some = meantOr(nearest(name, names), `Some that exist: ${names.slice(0, 10).join(', ')}.`);
   throw new QuestionError(
     'unknown_name',
-    `There is no field ${JSON.stringify(written)} to ${what}. ${
-      meant ? `Did you mean ${meant}?` : `Some that exist: ${[...known.keys()].slice(0, 10).join(', ')}.`
-    }`,
+    meanings === undefined
+      ? `There is no field ${JSON.stringify(written)} to ${what}. ${some}`
+      : `${JSON.stringify(written)} to ${what} may mean ${wordList(meanings)}. Name one of them.`,
   );
 }
 
-/** A measure of a question, with what stands in its brackets and the name of its column. */
-export interface ReadMeasure {
+/** A measure with what stands in its brackets, and the places of its parts among those of the question. */
+export interface PlannedMeasure extends Omit<CountedMeasure, 'parts'> {
+  /** Its column in the answer. */
   readonly column: string;
-  readonly measure: Measure;
-  readonly argument: Argument;
+  /** The parts it is made of, by their place. */
+  readonly parts: readonly number[];
+  /** The place of the part that counts the calls it can take into account. */
+  readonly counted: number | null;
 }
 
-/** The measures of a question. */
-export function readMeasures(
-  texts: readonly string[],
-  known: ReadonlyMap<string, ReadField>,
-): readonly ReadMeasure[] {
-  if (texts.length === 0)
-    throw new QuestionError(
-      'invalid_question',
-      sentence`${option('measures')} is empty: name at least one, such as calls.`,
-    );
-  const read = texts.map((text) => {
-    const [, body = text, given] = /^(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
-    const column = given?.toLowerCase();
-    // Rows are objects: a column of this name would be lost, or found where there is none.
-    if (column !== undefined && column in {})
-      throw new QuestionError(
-        'invalid_question',
-        `A column cannot be called ${column}: every object in JavaScript has it. Choose another name.`,
-      );
-    const measure = readMeasure(body.trim(), known);
-    return column === undefined ? measure : { ...measure, column };
-  });
-  const twice = read.find(({ column }, i) => read.findIndex((other) => other.column === column) !== i);
-  if (twice)
-    throw new QuestionError('invalid_question', sentence`${option('measures')} names ${twice.column} twice.`);
-  return read;
-}
-
-/** A measure, which may be one of a field, a condition or a number of hours. */
-function readMeasure(text: string, known: ReadonlyMap<string, ReadField>): ReadMeasure {
-  const [, called = nameOf(text), inside] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(text) ?? [];
-  const measure = findMeasure(called.toLowerCase(), inside !== undefined);
+/** A measure, which may be one of a field, a condition or a number of hours. `placeOf` gives each part its place. */
+export function readMeasure(text: string, known: Fields, placeOf: (part: Part) => number): PlannedMeasure {
+  const [, body = text.trim(), as] = /^\s*(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
+  const [, called = nameOf(body), inside] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(body) ?? [];
+  const measure = allMeasures.find(
+    ({ name, argument }) =>
+      name === called.toLowerCase() && (argument === undefined) === (inside === undefined),
+  );
   if (measure === undefined) {
-    const meant = nearest(called, [...new Set(allMeasures.map(({ name }) => name))]);
-    throw new QuestionError(
-      'unknown_name',
-      `There is no measure ${JSON.stringify(text)}. ${meant ? `Did you mean ${meant}?` : `Measures: ${measureForms.join(', ')}.`}`,
+    const names = [...new Set(allMeasures.map(({ name }) => name))];
+    const others = meantOr(nearest(called, names), `Measures: ${measureForms.join(', ')}.`);
+    throw new QuestionError('unknown_name', `There is no measure ${JSON.stringify(body)}. ${others}`);
+  }
+  const { name, unit, meaning, leaves } = measure;
+  const refuse = (what: string) => new QuestionError('invalid_question', what);
+  const condition: Condition = { kind: 'and', parts: [] };
+  const argument: Argument = { field: '', scale: measure.scale, condition, hours: 0 };
+  let [column, about] = [name, inside ?? ''];
+  if (measure.argument === 'condition') {
+    argument.condition = readWhere(about, known, body);
+    column = body;
+  } else if (measure.argument === 'hours') {
+    if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(about))
+      throw refuse(`${body}: expected a number of hours, such as ${name}(24).`);
+    argument.hours = Number(about);
+    column = `${name}_${about}`;
+  } else if (measure.argument !== undefined) {
+    const field = readField(about, known, 'measure');
+    if (measure.argument === 'number' && !isQuantity(field)) {
+      const numbers = [...new Set(known.values())].filter(isQuantity).map((each) => each.name);
+      throw refuse(`${body}: ${field.name} is not a number to measure. Numbers: ${numbers.join(', ')}.`);
+    }
+    argument.field = field.name;
+    argument.scale = field.scale;
+    about = field.name;
+    column = `${name}_${about}`;
+  }
+  if (as !== undefined) column = as.toLowerCase();
+  // Rows are objects: a column of this name would be lost, or found where there is none.
+  if (column in {})
+    throw refuse(
+      `A column cannot be called ${column}: every object in JavaScript has it. Choose another name.`,
     );
-  }
-  const { name } = measure;
-  const none = { text: '', field: '', scale: 1, condition: { kind: 'and', parts: [] }, hours: 0 } as const;
-  const refuse = (what: string) => new QuestionError('invalid_question', `${text}: ${what}`);
-  switch (measure.argument) {
-    case undefined:
-      return { column: name, measure, argument: none };
-    case 'condition': {
-      const condition = readWhere(inside ?? '', known, text);
-      return { column: text, measure, argument: { ...none, text: inside ?? '', condition } };
-    }
-    case 'hours': {
-      if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(inside ?? ''))
-        throw refuse(`expected a number of hours, such as ${name}(24).`);
-      const argument = { ...none, text: inside ?? '', hours: Number(inside) };
-      return { column: `${name}_${inside}`, measure, argument };
-    }
-    default: {
-      const field = readField(inside ?? '', known, 'measure');
-      if (measure.argument === 'number' && !isQuantity(field)) {
-        const numbers = [...new Set(known.values())].filter(isQuantity).map((each) => each.name);
-        throw refuse(`${field.name} is not a number to measure. Numbers: ${numbers.join(', ')}.`);
-      }
-      const argument = { ...none, text: field.name, field: field.name, scale: scaleOf(field) };
-      return { column: `${name}_${field.name}`, measure, argument };
-    }
-  }
+  return {
+    ...{ ...measure, column, scale: argument.scale },
+    unit: unit === 'number' && argument.field.endsWith('_minutes') ? 'minutes' : unit,
+    meaning: meaning.replaceAll('{}', () => about),
+    parts: measure.parts(argument).map(placeOf),
+    counted: leaves === undefined ? null : placeOf(leaves.counted),
+  };
 }
 
 /** Is a field a number, and no id? */
 const isQuantity = ({ name, type }: ReadField): boolean => type === 'number' && !name.endsWith('_id');
-
-/** How many steps of a number field make 1: minutes and hours that are no whole tenths come from milliseconds. */
-function scaleOf({ name, number }: ReadField): number {
-  if (number === 'float') return name.endsWith('_minutes') ? minute : hour;
-  return number === 'tenths' ? 10 : 1;
-}
 
 /** A condition. `name` is the option it came from. */
 export function readWhere(where: string | Condition, vocabulary: Vocabulary, name: string): Condition {
@@ -187,15 +147,12 @@ function parseFilter(q: string): ReturnType<typeof parse> {
   try {
     return parse(q, { version: 'v3' });
   } catch (error) {
-    const frame = propertyOf(error, 'frame');
-    throw new QuestionError(
-      'invalid_condition',
-      sentence`${option('q')}: ${String(propertyOf(error, 'message'))}`,
-      {
-        ...(typeof frame === 'string' ? { hint: frame } : {}),
-        cause: error,
-      },
-    );
+    const hint = String(propertyOf(error, 'frame') ?? '');
+    const message = String(propertyOf(error, 'message'));
+    throw new QuestionError('invalid_condition', sentence`${option('q')}: ${message}`, {
+      hint,
+      cause: error,
+    });
   }
 }
 
@@ -212,25 +169,17 @@ export interface Order {
   readonly descending: boolean;
 }
 
-/** Reads `order`, such as `calls desc, ppc_campaign`. `columns` belong to `what`; `known` are other names for some of them. */
-export function readOrder(
-  order: string,
-  columns: readonly string[],
-  what = 'the answer',
-  known: ReadonlyMap<string, string> = new Map(),
-): Order[] {
+/** Reads `order`, such as `calls desc, ppc_campaign`. `columns` belong to `what`; those of fields may have any name of the field. */
+export function readOrder(order: string, columns: readonly string[], what: string, fields: Fields): Order[] {
   return splitList(order).map((part) => {
-    const [, name = '', direction] = /^\s*(-?.*?\S)(?:\s+(asc|desc))?\s*$/is.exec(part) ?? [];
-    const written = name.replace(/^-/, '');
-    const column = [written, nameOf(written), known.get(nameOf(written)) ?? ''].find((each) =>
-      columns.includes(each),
-    );
-    if (column !== undefined)
-      return { column, descending: name.startsWith('-') || /desc/i.test(direction ?? '') };
-    const meant = nearest(written, columns);
+    const [, written = '', direction = ''] = /^\s*(.*?\S)(?:\s+(asc|desc))?\s*$/is.exec(part) ?? [];
+    const name = nameOf(written);
+    const column = [written, name, fields.get(name)?.name ?? ''].find((each) => columns.includes(each));
+    if (column !== undefined) return { column, descending: /desc/i.test(direction) };
+    const others = meantOr(nearest(written, columns), `Its columns: ${columns.slice(0, 20).join(', ')}.`);
     throw new QuestionError(
       'unknown_name',
-      sentence`${option('order')}: ${what} has no column ${JSON.stringify(written || part.trim())}. ${meant ? `Did you mean ${meant}?` : `Its columns: ${columns.slice(0, 20).join(', ')}.`}`,
+      sentence`${option('order')}: ${what} has no column ${JSON.stringify(written)}. ${others}`,
     );
   });
 }
@@ -250,21 +199,6 @@ export function splitList(text: string): string[] {
     start = i + 1;
   }
   return [...parts, text.slice(start)];
-}
-
-/** A whole number of an option, from `least` up. */
-export function readCount(
-  name: keyof Question,
-  value: number | undefined,
-  least: number,
-  most: number,
-): number | null {
-  if (value === undefined) return null;
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new QuestionError(
-    'invalid_question',
-    sentence`${option(name)} is ${JSON.stringify(value)}: expected a whole number from ${least} to ${most.toLocaleString('en')}.`,
-  );
 }
 
 declare module '@call-attribution/core/errors' {
