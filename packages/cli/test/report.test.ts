@@ -119,31 +119,6 @@ test('the total and the columns add up to all calls', () => {
   );
 });
 
-test('a page of two groups without time has all inner rows of the outer ones that are shown', () => {
-  const named = (campaign: string, landing_page: string, talk: string) =>
-    callWith({ date_added: '2026-10-30 10:30:00', ppc_campaign: campaign, landing_page, talk_minutes: talk });
-  const some = [
-    ...['/a', '/a', '/b', '/c'].map((path) => named('Brand', path, '2.0')),
-    ...['/a', '/d'].map((path) => named('Generic', path, '0.0')),
-    named('Local', '/e', '1.0'),
-  ];
-  const report = shown('campaign,landing_page', 2, some, { measures: ['calls', 'missed_rate'] });
-  const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
-  const lines = [
-    ...page.matchAll(/<tr class="(.*?)"><th scope="row">(.*?)<\/th><td>(.*?)<\/td><td>(.*?)<\/td>/g),
-  ];
-  expect(lines.map(([, ...cells]) => cells)).toEqual([
-    ['outer', 'Brand', '4', '0.0%'],
-    ['inner', '/a', '2', '0.0%'],
-    ['inner', '/b', '1', '0.0%'],
-    ['inner', '/c', '1', '0.0%'],
-    ['outer', 'Generic', '2', '100.0%'],
-    ['inner', '/a', '1', '100.0%'],
-    ['inner', '/d', '1', '100.0%'],
-  ]);
-  expect(page).toContain('1 group more is not shown');
-});
-
 test('the page has no markup from the data, no script and no URL to load', () => {
   const page = reportPage(shown('campaign,day'), {
     title: '<script>alert(1)</script>',

@@ -13,7 +13,7 @@ export const report = command({
   about:
     'Groups are day, week, month, hour, weekday, caller_type, caller_first_campaign or any field, by the name of the API or as people say it: campaign, ' +
     `keyword, landing page, device. Measures are ${measureForms.join(', ')}. ` +
-    'In a table and a page, one of two groups goes across: time, or the second. Several accounts are one ' +
+    'In a table and a page, time goes across where it is one of two groups. Several accounts are one ' +
     'question, whose order and limit hold for all of them.',
   options: {
     '--by <groups>': 'up to four groups, separated by commas (default: day)',
@@ -52,94 +52,62 @@ export const report = command({
     const { rowFormats, saveResult, screenOf, showResult, targetOf, writeRows } = await import(
       '../output/index.ts'
     );
-    const { format, ...target } = targetOf(args, [...rowFormats, 'html']);
-    const isPage = format === 'html' || /\.html?$/i.test(target.output ?? '');
+    const target = targetOf(args, [...rowFormats, 'html']);
+    const { format } = target;
+    const isPage = format === 'html';
+    const isForPeople = isPage || format === 'table';
     if (isPage && target.output === null) throw new UsageError('a page needs a file: --output report.html');
-    // A page goes to the file of --output; figures next to it go to stdout.
-    const figures = {
-      ...target,
-      format: format === 'html' ? 'table' : format,
-      output: isPage ? null : target.output,
-    };
-    const [{ placeOf }, { layoutOf, personalGroup, questionOf }, { readUntil, reportOf, shownBelow }] =
-      await Promise.all([
-        import('../report/ask.ts'),
-        import('../report/question.ts'),
-        import('../report/view.ts'),
-      ]);
+    const { placeOf } = await import('../report/ask.ts');
+    const { layoutOf, personalGroup, questionOf } = await import('../report/question.ts');
     const place = await placeOf(args, io);
     const question = await questionOf(args, place.accounts, io);
     const personal = isPage ? personalGroup(question) : null;
     if (personal !== null)
       throw new UsageError(
         `the groups of ${personal} are personal data, and a page is made to be passed on`,
-        {
-          hints: ['group by another field, or write a table'],
-        },
+        { hints: ['group by another field, or write a table'] },
       );
-    const isTable = figures.format === 'table';
-    const layout = isPage || isTable ? layoutOf(question, true) : null;
-    const data = isTable ? [] : layoutOf(question, false).questions;
-    const { answers, incomplete, ends, isProved, status } = await place.ask([
-      ...(layout?.questions ?? []),
-      ...data,
-    ]);
-    const [main, last] = [answers[0], answers.at(-1)];
-    if (main === undefined || last === undefined) return status;
-    const now = io.clock.now();
-    const report = layout && reportOf(layout, main, answers, readUntil(main, now));
+    const layout = layoutOf(question, isForPeople);
+    const { answers, incomplete, ends, isProved, status } = await place.ask(layout.questions);
+    const [main] = answers;
+    if (main === undefined) return status;
     const { countedText } = await import('../input/filter.ts');
-    for (const sentence of remarks(
-      answers,
-      countedText(main.extensions),
-      report === null ? null : shownBelow,
-    ))
-      say(io, sentence);
-    if (isPage && report !== null) {
-      const { headOf, reportPage } = await import('../report/page.ts');
-      const { extensionsSentence } = await import('@call-attribution/questions');
-      const compared = main.compared === null ? '' : ', and all of the period compared with';
-      const page = reportPage(report, {
-        title: args.text('title') ?? report.title,
-        head: headOf(
-          { q: question.q ?? '', where: args.text('where') },
-          main,
-          place.accounts,
-          now,
-          readUntil(main, now),
-        ),
-        incomplete,
-        // A shared page must not mention options.
-        facts: remarks(answers, extensionsSentence(main.extensions, true), shownBelow).map(sentenceOf),
-        counted: isProved ? [`Complete: ${plural(main.calls, 'call')}${compared}.`] : ends.map(sentenceOf),
-      });
-      await saveResult(target, [page], io);
+    const { readUntil, reportOf, shownBelow } = await import('../report/view.ts');
+    const below = isForPeople ? shownBelow : new Set<string>();
+    for (const line of remarks(answers, countedText(main.extensions), below)) say(io, line);
+    if (!isForPeople) {
+      const columns = main.columns.map(({ name }) => name);
+      await writeRows(main.rows, columns, { ...target, format }, io);
+      return status;
     }
-    if (report !== null && isTable) {
+    const until = readUntil(main, io.clock.now());
+    const report = reportOf(layout, main, answers, until);
+    if (!isPage) {
       const { reportLines } = await import('../report/terminal.ts');
       // A reader of the file has not seen what was said when it was written.
-      const head = figures.output === null || incomplete.length === 0 ? [] : [...incomplete, ''];
-      await showResult(figures, [...head, ...reportLines(report, screenOf(figures, io))], io);
-    } else
-      await writeRows(
-        last.rows,
-        last.columns.map(({ name }) => name),
-        figures,
-        io,
-      );
+      const head = target.output === null || incomplete.length === 0 ? [] : [...incomplete, ''];
+      await showResult(target, [...head, ...reportLines(report, screenOf(target, io))], io);
+      return status;
+    }
+    const { headOf, reportPage } = await import('../report/page.ts');
+    const { extensionsSentence } = await import('@call-attribution/questions');
+    const compared = main.compared === null ? '' : ', and all of the period compared with';
+    const page = reportPage(report, {
+      title: args.text('title') ?? report.title,
+      head: headOf(question, main, place.accounts, io.clock.now(), until),
+      incomplete,
+      // A shared page must not mention options.
+      facts: remarks(answers, extensionsSentence(main.extensions, true), shownBelow).map(sentenceOf),
+      counted: isProved ? [`Complete: ${plural(main.calls, 'call')}${compared}.`] : ends.map(sentenceOf),
+    });
+    await saveResult(target, [page], io);
     return status;
   },
 });
 
 /** What a reader of the numbers should know, apart from what is said below a table. */
-function remarks(
-  answers: readonly Answer[],
-  extensions: string,
-  below: ReadonlySet<string> | null,
-): string[] {
-  const left = (answers[0]?.leftOut ?? []).filter(
-    ({ code }) => code !== 'extensions' && below?.has(code) !== true,
-  );
+function remarks(answers: readonly Answer[], extensions: string, below: ReadonlySet<string>): string[] {
+  const left = (answers[0]?.leftOut ?? []).filter(({ code }) => code !== 'extensions' && !below.has(code));
   const said = [...left, ...answers.flatMap(({ notes }) => notes)].map(({ message }) => message);
   return [...new Set([extensions, ...said])].filter((sentence) => sentence !== '');
 }

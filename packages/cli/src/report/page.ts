@@ -1,6 +1,6 @@
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import { explain } from '@call-attribution/query-dsl';
-import type { Answer, AnswerValue } from '@call-attribution/questions';
+import type { Answer, AnswerValue, Question } from '@call-attribution/questions';
 import {
   type ChartOptions,
   chartLegend,
@@ -30,7 +30,6 @@ td { white-space: nowrap; } thead th { color: var(--chart-muted); font-weight: 6
 th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; min-width: 104px; max-width: 420px; padding-left: 0; }
 tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
 td small { display: block; font-size: 12px; font-weight: 400; white-space: normal; color: var(--chart-muted); } td small span { display: inline-block; white-space: nowrap; } td small b { font-weight: 400; }
-.outer > * { font-weight: 600; } .outer td small { font-weight: 400; } tbody .inner th { padding-left: 20px; }
 footer { margin-top: 28px; padding-top: 10px; border-top: 1px solid var(--chart-line); font-size: 13px; }
 @media screen and (max-width: 600px) { body { padding: 16px 16px 32px; } .wide { display: none; } .narrow { display: block; }
   table { font-size: 13px; } th, td { padding: 7px 4px; } th:first-child, td:first-child { max-width: 150px; } }
@@ -86,11 +85,6 @@ export function reportPage(report: Report, text: PageText): string {
   ].join('\n');
 }
 
-/** A line of the table: a row, or one of the second group within it. */
-interface Line extends Pick<ReportRow, 'cells' | 'values'> {
-  readonly kind: '' | 'outer' | 'inner';
-}
-
 function pictures({ chart: { answer, totals } }: Report): string[] {
   const more = totals === null ? {} : { totals };
   const drawn = Object.entries(sizes).map(
@@ -100,18 +94,13 @@ function pictures({ chart: { answer, totals } }: Report): string[] {
 }
 
 function table(report: Report): string {
-  const { columns, across, isPerDay, rows, total } = report;
+  const { columns, isPerDay, rows, total } = report;
   const caption = markup(`${plural(report.calls, 'call')} by ${report.by}`);
-  const isNested = rows.some(({ inner }) => inner.length > 0);
-  const lines = rows.flatMap((row): Line[] => [
-    { ...row, kind: isNested ? 'outer' : '' },
-    ...row.inner.map((line) => ({ ...line, kind: 'inner' }) as const),
-  ]);
   // What was before, and how it has changed, stand below a figure: three columns of each measure would be too wide.
   const shown = columns.flatMap((column, at) =>
     column.kind === 'group' || column.kind === 'measure' ? [{ ...column, at }] : [],
   );
-  const cell = ({ cells, values }: Omit<Line, 'kind'>, at: number): string => {
+  const cell = ({ cells, values }: Pick<ReportRow, 'cells' | 'values'>, at: number): string => {
     const text = markup(cells[at] ?? '');
     const [measure, earlier, difference] = columns.slice(at, at + 3);
     const before = earlier?.kind === 'before' ? markup(cells[at + 1] ?? '') : '';
@@ -122,21 +111,16 @@ function table(report: Report): string {
     const lines = change === '' ? [`before: ${before}`] : [changed, `${from} ${before}`];
     return `<td>${text}<small>${lines.map((line) => `<span>${line}</span>`).join(' ')}</small></td>`;
   };
-  const row = ({ kind, ...line }: Line): string => {
-    const [name = '', ...rest] = shown.map(({ at }) =>
-      at === 0 ? markup(line.cells[0] ?? '') : cell(line, at),
-    );
-    return `<tr${kind && ` class="${kind}"`}><th scope="row">${name}</th>${rest.join('')}</tr>`;
+  const row = (line: Pick<ReportRow, 'cells' | 'values'>): string => {
+    const rest = shown.filter(({ at }) => at > 0).map(({ at }) => cell(line, at));
+    return `<tr><th scope="row">${markup(line.cells[0] ?? '')}</th>${rest.join('')}</tr>`;
   };
-  const titles = shown.map(({ title, at }) =>
-    at === 0 && isNested ? `${title} and ${across?.title.toLowerCase()}` : title,
-  );
   return [
     `<div class="scroll" role="region" aria-label="${caption}, table" tabindex="0">`,
     `<table><caption>${caption}</caption>`,
-    `<thead><tr>${titles.map((title) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
-    `<tbody>${lines.map(row).join('\n')}</tbody>`,
-    `<tfoot>${row({ ...total, kind: '' })}</tfoot>`,
+    `<thead><tr>${shown.map(({ title }) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
+    `<tbody>${rows.map(row).join('\n')}</tbody>`,
+    `<tfoot>${row(total)}</tfoot>`,
     '</table>',
     '</div>',
   ].join('\n');
@@ -158,7 +142,7 @@ function changeOf(
 
 /** What a page is about, for people: account, period, date, and which calls. `read` is when the calls were read. */
 export function headOf(
-  asked: { readonly q: string; readonly where: string | null },
+  { q = '', where }: Question,
   { period, compared, accounts: counted }: Answer,
   accounts: readonly AskedAccount[],
   now: number,
@@ -175,8 +159,8 @@ export function headOf(
     ['Period', `${span}, ${period.timeZone ?? 'in the time zone of the account'}`],
     ['Compared with', compared && formatPeriod(compared)],
     ['Written', `${written.replace('since ', '')}, ${period.timeZone ?? 'UTC'}`],
-    ['Calls', asked.q === '' ? null : explain(asked.q)],
-    ['Where', asked.where],
+    ['Calls', q === '' ? null : explain(q)],
+    ['Where', typeof where === 'string' ? where : null],
   ];
   return rows.flatMap(([name, text]) =>
     text ? [[name, `${text.charAt(0).toUpperCase()}${text.slice(1)}`] as [string, string]] : [],

@@ -4,7 +4,7 @@ import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { contextOf } from '../input/connect.ts';
 import { type NamedAccount, planEach, ready } from '../input/each-account.ts';
-import { conditionsOf, leavesExtensions } from '../input/filter.ts';
+import { conditionsOf, type FilterContext, leavesExtensions } from '../input/filter.ts';
 import { naiveRange, periodText, rangeOf, readRange, sayPeriod } from '../input/period.ts';
 import { type Io, say } from '../io.ts';
 
@@ -56,14 +56,14 @@ async function selectionOf(
   const own = ready(planned).map(({ plan }) => plan);
   const [first] = own;
   if (first === undefined) return {};
-  needAlike(
-    'time zone',
-    own.map(({ name, context }) => [name, context.timeZone ?? 'none']),
-  );
-  needAlike(
-    'version of the API',
-    own.map(({ name, context }) => [name, context.version]),
-  );
+  for (const [what, textOf] of Object.entries(mustBeAlike)) {
+    const values = own.map(({ name, context }) => [name, textOf(context)] as const);
+    if (new Set(values.map(([, value]) => value)).size === 1) continue;
+    const named = values.map(([name, value]) => `${name} (${value})`).join(', ');
+    throw new UsageError(`a report is of accounts with the same ${what}: ${named}`, {
+      hints: [`ask for those that are alike: --account ${first.name}`],
+    });
+  }
   const { range, context, filter } = first;
   const { timeZone, version } = context;
   const where = args.text('where');
@@ -77,39 +77,30 @@ async function selectionOf(
   };
 }
 
-/** Refuses accounts in which the same words would mean other calls. */
-function needAlike(what: string, accounts: readonly (readonly [name: string, value: string])[]): void {
-  if (new Set(accounts.map(([, value]) => value)).size < 2) return;
-  const named = accounts.map(([name, value]) => `${name} (${value})`).join(', ');
-  throw new UsageError(`a report is of accounts with the same ${what}: ${named}`, {
-    hints: [`ask for those that are alike: --account ${accounts[0]?.[0]}`],
-  });
-}
+/** Where accounts differ in these, the same words would mean other calls. */
+const mustBeAlike: Readonly<Record<string, (context: FilterContext) => string>> = {
+  'time zone': ({ timeZone }) => timeZone ?? 'none',
+  'version of the API': ({ version }) => version,
+};
 
-/** The groups of a question, of which time goes across: see `layoutOf`. */
+/** A group of a question. */
 interface Group {
   readonly name: string;
   readonly isTime: boolean;
 }
 
-/** How a report is laid out: the groups of its rows, and the one that goes across, which a picture shows. */
+/** How a report is laid out: the groups of its rows, and the time that goes across, which a picture shows. */
 export interface Layout {
   readonly rows: readonly Group[];
   readonly across: Group | null;
-  /** What is asked: the rows; with a group across also its calls in each row, and in all; of one that is no time also all measures of the pairs. */
+  /** What is asked: the rows; with a time across also its calls in each row, and in all. */
   readonly questions: readonly Question[];
 }
-
-/** Most cells of a picture. */
-const mostCells = 1_000_000;
 
 /** Most rows of data, and of time, which is always shown whole. */
 const mostRows = 1_000_000;
 
-/**
- * The layout of a question. For people one of two groups goes across: time, whichever came first, otherwise the second. With an order, each
- * pair has its row.
- */
+/** The layout of a question. For people, a time that is one of two groups goes across. With an order, each pair has its row. */
 export function layoutOf(question: Question, isForPeople: boolean): Layout {
   const { groups } = planQuestion(question);
   const [first, second] = groups;
@@ -118,19 +109,18 @@ export function layoutOf(question: Question, isForPeople: boolean): Layout {
     groupBy: rows.map(({ name }) => name),
     limit: question.limit ?? (isForPeople && rows[0]?.isTime !== true ? 10 : mostRows),
   });
-  if (!isForPeople || question.order !== undefined || groups.length !== 2 || !first || !second)
-    return { rows: groups, across: null, questions: [limited(groups)] };
-  const [row, across] = first.isTime && !second.isTime ? [second, first] : [first, second];
+  const across = second?.isTime ? second : first;
+  const isAcross = isForPeople && question.order === undefined && groups.length === 2 && across?.isTime;
+  if (!isAcross) return { rows: groups, across: null, questions: [limited(groups)] };
+  const rows = groups.filter((group) => group !== across);
   const { compare: _, ...plain } = question;
   const calls = (...by: readonly Group[]): Question => ({
     ...plain,
     groupBy: by.map(({ name }) => name),
     measures: ['calls'],
-    limit: mostCells,
+    limit: mostRows,
   });
-  const pairs = { ...question, groupBy: [row.name, across.name], limit: mostCells };
-  const questions = [limited([row]), calls(row, across), calls(across), ...(across.isTime ? [] : [pairs])];
-  return { rows: [row], across, questions };
+  return { rows, across, questions: [limited(rows), calls(...rows, across), calls(across)] };
 }
 
 /** Whether the groups of a question are personal data of callers; their name if so. */

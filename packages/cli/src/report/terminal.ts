@@ -1,13 +1,11 @@
-import { bar, sparkline, squeeze } from '../terminal/chart.ts';
-import { count } from '../terminal/numbers.ts';
 import type { Style } from '../terminal/style.ts';
 import { type Column, fitTable } from '../terminal/table.ts';
 import { textWidth } from '../terminal/width.ts';
 import type { Report, ReportColumn, ReportRow } from './view.ts';
 
-/** The report as lines for a terminal: figures, and for each row a bar or its development along the group that goes across. */
+/** The report as lines for a terminal: figures, and for each row a bar or its development in time. */
 export function reportLines(report: Report, options: { width: number | null; style: Style }): string[] {
-  const { rows, total, hidden } = report;
+  const { rows, total, hidden, across } = report;
   const columns = report.columns.map(columnOf);
   const width = options.width ?? 100;
   const most = Math.max(...rows.map(({ value }) => value), 0);
@@ -18,9 +16,12 @@ export function reportLines(report: Report, options: { width: number | null; sty
     0,
   );
   const picture = Math.max(10, Math.min(60, width - taken));
+  const over = across === null ? '' : `${across.axis[0] ?? ''}..${across.axis.at(-1) ?? ''}`;
+  const drawn = ({ value, series }: ReportRow) =>
+    across === null ? bar(value, most, picture) : sparkline(series, picture);
   const table = fitTable(
-    [...columns, { title: pictureTitle(report), name: '', min: 10, rank: Number.POSITIVE_INFINITY }],
-    [...rows.map((row) => [...row.cells, drawing(report, row, most, picture)]), [...total.cells, '']],
+    [...columns, { title: over, name: '', min: 10, rank: Number.POSITIVE_INFINITY }],
+    [...rows.map((row) => [...row.cells, drawn(row)]), [...total.cells, '']],
     { width: options.width, style: options.style },
   );
   const dropped = table.dropped.filter((name) => name !== '').join(', ');
@@ -42,19 +43,25 @@ function columnOf({ title, kind }: ReportColumn, at: number): Column {
 
 const leavesFirst = { before: 2_000, change: 1_000, measure: 0 } as const;
 
-function pictureTitle({ across }: Report): string {
-  if (across === null) return '';
-  if (!across.isTime) return `By ${across.title.toLowerCase()}`;
-  return `${across.axis[0] ?? ''}..${across.axis.at(-1) ?? ''}`;
+const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/** A horizontal bar of `value` out of `most`, in eighths of a cell. A value above 0 is always visible. */
+function bar(value: number, most: number, width: number): string {
+  if (value <= 0 || most <= 0) return '';
+  const cells = Math.max(1, Math.round((value / most) * width * 8));
+  return '█'.repeat(Math.floor(cells / 8)) + (eighths[cells % 8] ?? '');
 }
 
-function drawing({ across }: Report, { value, series }: ReportRow, most: number, width: number): string {
-  if (across === null) return bar(value, most, width);
-  if (across.isTime) return sparkline(squeeze(series, width));
-  const parts = across.axis
-    .map((name, at) => ({ name, calls: series[at] ?? 0 }))
-    .filter((part) => part.calls > 0)
-    .sort((a, b) => b.calls - a.calls);
-  const shown = parts.slice(0, 3).map((part) => `${part.name} ${count(part.calls)}`);
-  return [...shown, ...(parts.length > 3 ? [`${parts.length - 3} more`] : [])].join(', ');
+/** A line of bars in at most `width` places: means of equally long runs. 0 is a dot, so that a day without calls is visible as one. */
+function sparkline(values: readonly number[], width: number): string {
+  const run = Math.max(1, Math.ceil(values.length / width));
+  const means = Array.from({ length: Math.ceil(values.length / run) }, (_, at) => {
+    const part = values.slice(at * run, (at + 1) * run);
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
+  });
+  const most = Math.max(...means, 0);
+  return means
+    .map((value) => (value <= 0 ? '·' : (levels[Math.ceil((value / most) * levels.length) - 1] ?? '█')))
+    .join('');
 }

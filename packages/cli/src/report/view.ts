@@ -48,14 +48,10 @@ export interface ReportRow {
   readonly value: number;
   /** Its calls at each place of the axis. */
   readonly series: readonly number[];
-  /** The rows of the second group within it, all of them, where neither is time. */
-  readonly inner: readonly Pick<ReportRow, 'cells' | 'values'>[];
 }
 
-/** What goes across: the values of a group, and the calls of each in all rows, shown or not. */
+/** What goes across: the values of a time, and the calls of each in all rows, shown or not. */
 export interface Across {
-  readonly title: string;
-  readonly isTime: boolean;
   readonly axis: readonly string[];
   readonly totals: readonly number[];
 }
@@ -77,7 +73,7 @@ export function reportOf(
   answers: readonly Answer[],
   until: string | null = null,
 ): Report {
-  const [, cells, axis, pairs] = across === null ? [] : answers;
+  const [, cells, axis] = across === null ? [] : answers;
   const { columns, rows, total, calls, leftOut } = main;
   const period = covered(main.period, until);
   const partOf = (name: string, value: AnswerValue | undefined) =>
@@ -86,32 +82,26 @@ export function reportOf(
     ? 'calls'
     : (columns.find(({ kind, unit }) => kind === 'measure' && unit !== 'time')?.name ?? '');
   const series = seriesOf(groups[0]?.name ?? '', across?.name ?? '', cells, axis);
-  const names = [...groups, ...(across ? [across] : [])].map(({ name }) => columnTitle(name).toLowerCase());
-  const isStacked = across?.isTime === true && cells !== undefined && axis !== undefined;
+  const by = groups.map(({ name }) => columnTitle(name).toLowerCase());
+  const over = across === null ? [] : [columnTitle(across.name).toLowerCase()];
   return {
-    title: `${columnTitle(pictured)} by ${names.join(' and ')}`,
-    by: across?.isTime === false ? names.join(' and ') : (names[0] ?? ''),
+    title: `${columnTitle(pictured)} by ${[...by, ...over].join(' and ')}`,
+    by: by.join(' and '),
     columns: columns.map((column) => ({ ...column, title: columnTitle(column.name) })),
-    rows: rows.map((row) => {
-      const [key = ''] = groups.map(({ name }) => name);
-      const own = across?.isTime === false ? pairs?.rows.filter((pair) => pair[key] === row[key]) : [];
-      return {
-        name: groups.map(({ name }) => shownValue(row[name])).join(', '),
-        ...figuresOf(columns, row, (name) => withPart(shownValue(row[name]), partOf(name, row[name]))),
-        value: Number(row[pictured] ?? 0),
-        series: series.of(row[key]),
-        inner: (own ?? []).map((pair) =>
-          figuresOf(columns, pair, () => shownValue(pair[across?.name ?? ''])),
-        ),
-      };
-    }),
+    rows: rows.map((row) => ({
+      name: groups.map(({ name }) => shownValue(row[name])).join(', '),
+      ...figuresOf(columns, row, (name) => withPart(shownValue(row[name]), partOf(name, row[name]))),
+      value: Number(row[pictured] ?? 0),
+      series: series.of(row[groups[0]?.name ?? '']),
+    })),
     total: figuresOf(columns, total, (name) => (name === columns[0]?.name ? 'All calls' : '')),
     calls,
     isPerDay: main.notes.some(({ code }) => code === 'per_day'),
-    across: across && { title: columnTitle(across.name), isTime: across.isTime, ...series },
-    chart: isStacked
-      ? { answer: { ...cells, period }, totals: { ...axis, period } }
-      : { answer: { ...main, period }, totals: null },
+    across: across && series,
+    chart:
+      cells !== undefined && axis !== undefined
+        ? { answer: { ...cells, period }, totals: { ...axis, period } }
+        : { answer: { ...main, period }, totals: null },
     hidden: [
       ...leftOut.filter(({ code }) => shownBelow.has(code)).map(({ message }) => message),
       ...(across === null ? [] : partsOf(across.name, axis, partOf)),
