@@ -126,13 +126,14 @@ export async function markUnread(
 /** The ID of the account whose calls the API gives. */
 async function accountIn(client: AccountClient, signal: AbortSignal | undefined): Promise<string> {
   const { records } = await client.listCalls({ rows: 1, signal });
-  const id = records[0]?.acct_id;
+  // A few servers send it as a number.
+  const id = String(records[0]?.acct_id ?? '');
   if (isAccountName(id)) return id;
   throw new StoreError('unknown_account', {
     message:
-      typeof id === 'string' && id !== ''
-        ? `The ID that the server gives the account cannot be used: it is not ${accountNameWords}.`
-        : 'The account has no calls yet, so its ID is unknown.',
+      id === ''
+        ? 'The account has no calls yet, so its ID is unknown.'
+        : `The ID that the server gives the account cannot be used: it is not ${accountNameWords}.`,
     hint: 'Name another one.',
   });
 }

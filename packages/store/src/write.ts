@@ -183,15 +183,26 @@ export async function upsertCalls(
 ): Promise<Stored> {
   const sum = { stored: 0, added: 0, changed: 0, leftOut: 0 };
   let done = 0;
-  for await (const some of inBatches(calls, driver.writesAtOnce)) {
-    const rows = callRows(some, done);
-    done += some.length;
+  let writing = Promise.resolve();
+  const write = async (rows: readonly CallRow[]) => {
     const { stored } = await driver.write((session) =>
       writeCalls(driver, session, account, rows, () => holdAccount(driver, session, account)),
     );
     for (const name of ['stored', 'added', 'changed', 'leftOut'] as const) sum[name] += stored[name];
-    // SQLite works in this thread, and what comes from memory leaves no time for anything else.
-    if (some.length === driver.writesAtOnce) await nextTurn();
+  };
+  try {
+    for await (const some of inBatches(calls, driver.writesAtOnce)) {
+      // While PostgreSQL adds some, the rows of the next ones are made.
+      const rows = callRows(some, done);
+      done += some.length;
+      await writing;
+      writing = write(rows);
+      writing.catch(() => undefined);
+      // SQLite works in this thread, and what comes from memory leaves no time for anything else.
+      if (some.length === driver.writesAtOnce) await nextTurn();
+    }
+  } finally {
+    await writing;
   }
   return sum;
 }

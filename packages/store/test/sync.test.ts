@@ -67,3 +67,12 @@ describe.each(testStores())('the sync of an account into a $kind store', ({ newU
     await store.close();
   });
 });
+
+test('an account whose ID the server sends as a number is added by it', async () => {
+  const numbers = calls.slice(0, 3).map((call) => ({ ...call, acct_id: 101 as unknown as string }));
+  const other = await startHostileServer({ calls: numbers });
+  await using reader = createClient({ baseUrl: other.url, auth: apiKeys('key-one', 'key-two') });
+  await using store = await openStore('sqlite::memory:');
+  expect(await syncAccount(reader, store)).toMatchObject({ account: '101', new: 3 });
+  await other.close();
+});

@@ -3,9 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { propertyOf } from '@call-attribution/core/errors';
 import Database from 'libsql/promise';
 import { noStore, StoreError } from './errors.ts';
-import { inMemory, readOnlyUri } from './sqlite-connection.ts';
+import { inMemory, readOnlyUri, realPath, tidyUp } from './sqlite.ts';
 import { fromSqlite } from './sqlite-errors.ts';
-import { realPath, tidyUp } from './sqlite-file.ts';
 import {
   columnHint,
   differentNames,

@@ -1,22 +1,23 @@
-import { existsSync } from 'node:fs';
+import { accessSync, type BigIntStats, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Erasure } from '@call-attribution/node-stream/copies';
-import type Database from 'libsql';
+import { strangeCompanion } from '@call-attribution/node-stream/files';
+import Database from 'libsql';
+import { recordColumns } from '../columns.ts';
 import type { StoreSettings } from '../options.ts';
-import type { Dialect, Driver, Row, Session, Value } from './driver.ts';
-import { noStore, StoreError } from './errors.ts';
-import { type Connection, connect, inMemory, untilFree } from './sqlite-connection.ts';
-import { fromSqlite, isOfSqlite } from './sqlite-errors.ts';
 import {
-  closeReader,
-  connectReader,
-  createQueue,
-  hold,
-  letGo,
-  type OpenFile,
-  openFile,
-  openToRead,
-  realPath,
-} from './sqlite-file.ts';
+  type Dialect,
+  type Driver,
+  differs,
+  orReplace,
+  type Row,
+  recordNames,
+  type Session,
+  type Value,
+} from './driver.ts';
+import { noStore, StoreError } from './errors.ts';
+import { fromSqlite, isBusy, isOfSqlite } from './sqlite-errors.ts';
 
 const dialect: Dialect = {
   key: 'TEXT',
@@ -39,90 +40,101 @@ const dialect: Dialect = {
       WHERE m.name IN (${tables.map((name) => `'${name}'`).join(', ')})`,
 };
 
-/**
- * Opens a database file. All stores of this process in one file share a connection that writes and one that reads, both in this
- * thread.
- */
+/** The name of a database in memory. */
+export const inMemory = ':memory:';
+
+const forReading = ['busy_timeout = 20', 'query_only = ON'];
+const forWriting = [
+  // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
+  'busy_timeout = 20',
+  // For a new file only: a page holds some records, so that few bytes of it are left over.
+  'store.page_size = 16384',
+  'store.journal_mode = WAL',
+  'store.journal_size_limit = 67108864',
+  // What is deleted or replaced is overwritten at once.
+  'store.secure_delete = ON',
+  'store.cache_size = -65536',
+];
+
+/** Opens a database file: a connection that writes and one that reads, both in this thread. */
 export async function openSqlite(file: string, settings: StoreSettings): Promise<Driver> {
   const { busyTimeout: patienceMs, synchronous, readOnly } = settings;
+  const to = (path: string, pragmas: readonly string[], access?: Access) =>
+    connect(path, file, patienceMs, pragmas, access);
   if (file === inMemory) {
-    // An in-memory database belongs to one connection, which readers and the writer therefore share.
-    const only = await connect(file, file, patienceMs, []);
-    const queue = createQueue();
-    const opened = {
-      writer: only,
-      reader: only,
-      writing: queue,
-      reading: queue,
-      access: 'write',
-      watch: null,
-    } as const;
-    return new SqliteDriver(file, settings, opened, async () => only.close());
+    // It belongs to one connection.
+    const only = await to(file, []);
+    return new SqliteDriver({ file, path: null, patienceMs, writer: only, reader: only, access: 'write' });
   }
   const path = realPath(file);
   if (readOnly) {
     if (!existsSync(path)) throw noStore(`sqlite:${file}`);
-    const opened = await openToRead(path, file, patienceMs);
-    return new SqliteDriver(file, settings, opened, () => closeReader(path, file, opened));
+    const access = await accessTo(path, file, patienceMs);
+    const reader = await to(path, forReading, access);
+    return new SqliteDriver({ file, path, patienceMs, writer: reader, reader, access });
   }
-  const shared = await hold(path, () => openFile(path, file, patienceMs));
-  const release = () => letGo(path, shared);
+  // SQLite would write into them, wherever they lead.
+  const strange = strangeCompanion(path, ['-wal', '-shm', '-journal']);
+  if (strange !== null)
+    throw new StoreError(
+      'store_url',
+      `${strange}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
+    );
+  const writer = await to(path, [...forWriting, `store.synchronous = ${synchronous}`]);
   try {
-    const opened = await shared.opened;
-    // Another file under the name would be read with the log of the one that is still open.
-    opened.watch?.check();
-    // What one of the stores asks for is done for all.
-    if (synchronous === 'full')
-      await opened.writing(async () => opened.writer.set('store.synchronous = full'));
-    return new SqliteDriver(file, settings, opened, release);
+    const reader = await to(path, forReading, 'read');
+    return new SqliteDriver({ file, path, patienceMs, writer, reader, access: 'read' });
   } catch (error) {
-    await release();
+    writer.close();
     throw error;
   }
+}
+
+/** An open file. */
+interface OpenFile {
+  /** Its name in messages. */
+  readonly file: string;
+  /** Null for a database in memory. */
+  readonly path: string | null;
+  readonly patienceMs: number;
+  readonly writer: Connection;
+  /** The same as the writer where there is one connection only. */
+  readonly reader: Connection;
+  /** How further connections open it. */
+  readonly access: Access;
 }
 
 class SqliteDriver implements Driver {
   readonly dialect = dialect;
   /** They are written in this thread: more would keep other work waiting. */
   readonly writesAtOnce = 1_000;
-  readonly #file: string;
-  readonly #patienceMs: number;
-  readonly #opened: OpenFile;
-  readonly #release: () => Promise<void>;
+  readonly #open: OpenFile;
+  readonly #opened: BigIntStats | undefined;
   /** Connections of reads that have one of their own. */
   readonly #streams = new Set<Connection>();
   #isClosed = false;
 
-  constructor(
-    file: string,
-    { busyTimeout }: Pick<StoreSettings, 'busyTimeout'>,
-    opened: OpenFile,
-    release: () => Promise<void>,
-  ) {
-    this.#file = file;
-    this.#patienceMs = busyTimeout;
-    this.#opened = opened;
-    this.#release = release;
+  constructor(open: OpenFile) {
+    this.#open = open;
+    this.#opened = open.path === null ? undefined : statOf(open.path);
   }
 
   all(sql: string, values?: readonly Value[]): Promise<Row[]> {
     return this.read((session) => session.all(sql, values));
   }
 
-  async read<T>(body: (session: Session) => Promise<T>): Promise<T> {
-    this.#refuseClosed();
-    const { reading, reader, watch } = this.#opened;
-    return reading(() => {
-      watch?.check();
-      return this.#transaction(reader, 'BEGIN', body);
-    });
+  read<T>(body: (session: Session) => Promise<T>): Promise<T> {
+    return this.#transaction(this.#open.reader, 'BEGIN', body);
+  }
+
+  write<T>(body: (session: Session) => Promise<T>): Promise<T> {
+    return this.#transaction(this.#open.writer, 'BEGIN IMMEDIATE', body);
   }
 
   /** Reads on a connection of its own, so that other work goes on meanwhile. A database in memory has one only, and is read at once. */
   async *stream<T>(body: (session: Session) => AsyncGenerator<T>): AsyncGenerator<T> {
-    this.#refuseClosed();
-    const { watch } = this.#opened;
-    if (watch === null) {
+    const { file, path, patienceMs, access } = this.#open;
+    if (path === null) {
       yield* await this.read(async (session) => {
         const all: T[] = [];
         for await (const some of body(session)) all.push(some);
@@ -130,13 +142,13 @@ class SqliteDriver implements Driver {
       });
       return;
     }
-    watch.check();
-    const own = await connectReader(realPath(this.#file), this.#file, this.#patienceMs, this.#opened.access);
+    this.#refuseUnusable();
+    const own = await connect(path, file, patienceMs, forReading, access);
     this.#streams.add(own);
     const session: Session = {
       ...own.session,
       all: async (sql, values) => {
-        this.#refuseClosed();
+        this.#refuseUnusable();
         return own.session.all(sql, values);
       },
     };
@@ -144,84 +156,84 @@ class SqliteDriver implements Driver {
       own.database.exec('BEGIN');
       yield* body(session);
     } catch (error) {
-      throw isOfSqlite(error) ? fromSqlite(error, this.#file) : error;
+      throw this.#told(error);
     } finally {
-      if (this.#streams.delete(own)) endStream(own);
+      if (this.#streams.delete(own)) own.close();
     }
-  }
-
-  async write<T>(body: (session: Session) => Promise<T>): Promise<T> {
-    this.#refuseClosed();
-    const { writing, writer, watch } = this.#opened;
-    return writing(async () => {
-      watch?.check({ log: true });
-      const result = await this.#transaction(writer, 'BEGIN IMMEDIATE', body);
-      watch?.noteLog();
-      return result;
-    });
   }
 
   /** Deleted rows were overwritten. A new image of the database has nothing of them either in what pages have left over. */
   async scrub(isWhole: boolean): Promise<Erasure['remains']> {
-    this.#refuseClosed();
-    const { writing, writer, watch } = this.#opened;
-    if (watch === null) return [];
-    return writing(async () => {
-      if (isWhole)
-        await untilFree(this.#patienceMs, async () => {
-          watch.check({ log: true });
-          try {
-            writer.database.exec('VACUUM store');
-          } catch (error) {
-            throw isOfSqlite(error) ? fromSqlite(error, this.#file) : error;
-          }
-          watch.noteLog();
+    const { path, writer, patienceMs } = this.#open;
+    if (path === null) return [];
+    return writer.inTurn(async () => {
+      const busy = Object.assign(new Error('Another process reads what is in the log.'), {
+        code: 'SQLITE_BUSY',
+      });
+      try {
+        await untilFree(patienceMs, async () => {
+          this.#refuseUnusable();
+          if (isWhole) writer.database.exec('VACUUM store');
         });
-      const isEmpty = await this.#emptyLog();
-      watch.check();
-      return isEmpty ? [] : ['in_use'];
+        // What is in the log has to be in the database alone.
+        await untilFree(patienceMs, async () => {
+          const [end] = await writer.session.all('PRAGMA store.wal_checkpoint(TRUNCATE)');
+          if (Number(end?.busy) !== 0) throw busy;
+        });
+        return [];
+      } catch (error) {
+        if (error === busy) return ['in_use'];
+        throw this.#told(error);
+      }
     });
   }
 
-  /** Moves what is in the log into the database. False when another process reads for so long that it cannot be done. */
-  async #emptyLog(): Promise<boolean> {
-    const busy = Object.assign(new Error('The log is in use.'), { code: 'SQLITE_BUSY' });
-    try {
-      await untilFree(this.#patienceMs, async () => {
-        const [end] = await this.#opened.writer.session.all('PRAGMA store.wal_checkpoint(TRUNCATE)');
-        if (Number(end?.busy) !== 0) throw busy;
-      });
-      return true;
-    } catch (error) {
-      if (error === busy) return false;
-      throw isOfSqlite(error) ? fromSqlite(error, this.#file) : error;
-    }
-  }
-
+  /** Closes the file, so that it is whole without a log beside it unless another process has it open. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    const { file, path, writer, reader } = this.#open;
     // What was asked for before is still done.
-    await this.#opened.reading(async () => undefined);
-    await this.#opened.writing(async () => undefined);
-    for (const own of this.#streams) endStream(own);
+    await reader.inTurn(async () => undefined);
+    await writer.inTurn(async () => undefined);
+    for (const own of this.#streams) own.close();
     this.#streams.clear();
-    await this.#release();
+    reader.close();
+    if (writer === reader) {
+      if (path !== null) await tidyUp(path, file);
+      return;
+    }
+    try {
+      writer.set('store.wal_checkpoint(TRUNCATE)');
+    } catch {
+      // What is still in the log stays there: another process uses the file, or the disk is full.
+    }
+    writer.close();
   }
 
-  /** libsql ends the process when a closed connection is used. */
-  #refuseClosed(): void {
+  /** libsql ends the process when a closed connection is used, and a file that is not there any more takes what is written with it. */
+  #refuseUnusable(): void {
     if (this.#isClosed)
       throw new StoreError('store_unavailable', 'The store has been closed. Open it again.', { kind: 'bug' });
+    const { file, path } = this.#open;
+    const found = path === null ? undefined : statOf(path);
+    if (found?.ino === this.#opened?.ino && found?.dev === this.#opened?.dev) return;
+    throw new StoreError(
+      'store_damaged',
+      `The database file ${file} was ${found === undefined ? 'removed' : 'replaced by another'} while the store was open. Nothing more is written. Put the file back, or restore a copy, and start again.`,
+      { isRetryable: false },
+    );
   }
 
-  /** Runs a transaction, and again while another process writes. */
-  #transaction<T>(
-    { database, session }: Connection,
+  /** Runs a transaction when those before it on the connection have ended, and again while another process writes. */
+  async #transaction<T>(
+    { database, session, inTurn }: Connection,
     begin: string,
     body: (session: Session) => Promise<T>,
   ): Promise<T> {
-    return untilFree(this.#patienceMs, async () => {
+    if (this.#isClosed) this.#refuseUnusable();
+    const run = async () => {
+      this.#refuseUnusable();
       try {
         database.exec(begin);
         const result = await body(session);
@@ -229,16 +241,13 @@ class SqliteDriver implements Driver {
         return result;
       } catch (error) {
         rollBack(database);
-        throw isOfSqlite(error) ? fromSqlite(error, this.#file) : error;
+        throw this.#told(error);
       }
-    });
+    };
+    return inTurn(() => untilFree(this.#open.patienceMs, run));
   }
-}
 
-/** A file cannot be detached within a transaction. */
-function endStream({ database, close }: Connection): void {
-  rollBack(database);
-  close();
+  readonly #told = (error: unknown) => (isOfSqlite(error) ? fromSqlite(error, this.#open.file) : error);
 }
 
 function rollBack(database: Database.Database): void {
@@ -248,3 +257,175 @@ function rollBack(database: Database.Database): void {
     // SQLite has rolled back by itself, as it does when the disk is full. The first error says more.
   }
 }
+
+/** An open connection with its prepared statements. */
+interface Connection {
+  readonly database: Database.Database;
+  readonly session: Session;
+  /** Runs jobs one after the other. One that fails does not stop the next one. */
+  readonly inTurn: <T>(job: () => Promise<T>) => Promise<T>;
+  /** Runs a PRAGMA. */
+  set(pragma: string): void;
+  close(): void;
+}
+
+/** How a file is opened. One that nobody can change, since its disk is read-only, needs no log. */
+type Access = 'write' | 'read' | 'immutable';
+
+/** A file that is attached like this is opened for reading alone, and not made when it is not there. */
+export const readOnlyUri = (path: string, access: Access = 'read'): string =>
+  `${pathToFileURL(resolve(path)).href}?mode=ro${access === 'immutable' ? '&immutable=1' : ''}`;
+
+/**
+ * A connection with these settings. Waits while another process keeps it from setting them. libsql ends a statement only when the
+ * garbage collector finds it, and until then keeps the database of the connection open. So that of the connection is one in memory,
+ * and the file is attached to it as `store`: it is closed when it is detached, whatever statements there are.
+ */
+function connect(
+  path: string,
+  file: string,
+  patienceMs: number,
+  pragmas: readonly string[],
+  access: Access = 'write',
+): Promise<Connection> {
+  return untilFree(patienceMs, async () => {
+    const database = new Database(inMemory);
+    const prepared = new Map<string, Database.Statement>();
+    let last: Promise<unknown> = Promise.resolve();
+    const connection: Connection = {
+      database,
+      session: sessionOf(database, prepared),
+      inTurn(job) {
+        const result = last.then(job, job);
+        last = result.catch(() => undefined);
+        return result;
+      },
+      set: (pragma) => void database.prepare(`PRAGMA ${pragma}`).all(),
+      close() {
+        prepared.clear();
+        // A file cannot be detached within a transaction.
+        rollBack(database);
+        try {
+          database.exec('PRAGMA query_only = OFF');
+          database.exec('DETACH store');
+        } catch {
+          // It was not attached.
+        }
+        database.close();
+      },
+    };
+    try {
+      database.prepare('ATTACH ? AS store').run([access === 'write' ? path : readOnlyUri(path, access)]);
+      for (const pragma of pragmas) connection.set(pragma);
+    } catch (error) {
+      connection.close();
+      throw fromSqlite(error, file, access !== 'write');
+    }
+    return connection;
+  });
+}
+
+const upsert = `INSERT INTO records (${recordNames}) VALUES (${Array.from(recordColumns, () => '?').join(', ')})
+  ${orReplace} WHERE ${differs('IS NOT')}`;
+
+function sessionOf(database: Database.Database, prepared: Map<string, Database.Statement>): Session {
+  const statement = (sql: string): Database.Statement => {
+    let found = prepared.get(sql);
+    if (found === undefined) {
+      if (prepared.size >= 300) prepared.clear();
+      found = database.prepare(sql.replace(/\$(\d+)/g, '?$1'));
+      prepared.set(sql, found);
+    }
+    return found;
+  };
+  let staged: readonly (readonly Value[])[] = [];
+  return {
+    all: async (sql, values = []) => statement(sql).all(values as Value[]) as Row[],
+    run: async (sql, values = []) => statement(sql).run(values as Value[]).changes,
+    async stage(rows) {
+      staged = rows;
+    },
+    async put() {
+      let written = 0;
+      const put = statement(upsert);
+      for (const row of staged) written += put.run(row as Value[]).changes;
+      staged = [];
+      return written;
+    },
+  };
+}
+
+/** Does something, and again while another process writes. */
+async function untilFree<T>(patienceMs: number, attempt: () => Promise<T>): Promise<T> {
+  for (let waited = 0, pause = 5; ; waited += pause, pause = Math.min(pause * 2, 50)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isBusy(error) || waited >= patienceMs) throw error;
+      await new Promise((done) => setTimeout(done, pause));
+    }
+  }
+}
+
+/** SQLite makes a log to read a file, which it cannot on a read-only disk: then the file has to be whole without one. */
+async function accessTo(path: string, file: string, patienceMs: number): Promise<Access> {
+  const read = async (access: Access): Promise<Access> => {
+    const connection = await connect(path, file, patienceMs, forReading, access);
+    try {
+      await connection.session.all('SELECT count(*) FROM store.sqlite_schema');
+      return access;
+    } catch (error) {
+      throw fromSqlite(error, file);
+    } finally {
+      connection.close();
+    }
+  };
+  try {
+    return await read('read');
+  } catch (error) {
+    if (!(error instanceof StoreError) || !/^(?:not_writable|store_unavailable)$/.test(error.code))
+      throw error;
+    if ((statOf(`${path}-wal`)?.size ?? 0n) > 0n)
+      throw new StoreError(
+        'store_unavailable',
+        {
+          message: `${file} cannot be read where nothing can be written: ${file}-wal has changes that are not in it yet.`,
+          hint: 'Copy both files to a disk that can be written to, and open the copy.',
+        },
+        { cause: error },
+      );
+    return read('immutable').catch(() => {
+      throw error;
+    });
+  }
+}
+
+/** A read-only connection leaves an empty log and its index beside the file. One that may write removes them when it closes. */
+export async function tidyUp(path: string, file: string): Promise<void> {
+  if (statOf(`${path}-wal`)?.size !== 0n) return;
+  try {
+    accessSync(path, constants.W_OK);
+    const last = await connect(path, file, 0, []);
+    await last.session.all('SELECT count(*) FROM store.sqlite_schema');
+    last.close();
+  } catch {
+    // It is not ours to write, or in use.
+  }
+}
+
+/** The path of a file with all links followed. The file itself need not exist. */
+export function realPath(file: string): string {
+  const path = resolve(file);
+  try {
+    return realpathSync(path);
+  } catch {
+    try {
+      return join(realpathSync(dirname(path)), basename(path));
+    } catch {
+      return path;
+    }
+  }
+}
+
+const statOf = (path: string): BigIntStats | undefined =>
+  statSync(path, { bigint: true, throwIfNoEntry: false });
