@@ -20,7 +20,7 @@ const clients = sandbox.accounts.map(({ accessKey, secretKey }) =>
 
 try {
   const filter = 'date_added:[2026-10-01 00:00:00 TO 2026-10-15 00:00:00},inc_gce:1';
-  const costs = new Map([['7001', { costPerCall: 12.5 }]]);
+  const costs = [{ ppc_campaign_id: '7001', costPerCall: 12.5 }];
   const streams = clients.map((client) => createCallStream(client, { filter }));
 
   const days = () =>

@@ -1,13 +1,21 @@
+import { createHash, type Hash } from 'node:crypto';
+import { constants, existsSync, readFileSync } from 'node:fs';
+import { type FileHandle, rename, rm, stat } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
+import { isSealed, seal } from '../checkpoint.ts';
 import { toCsv } from '../encoders/csv.ts';
 import { toGzip } from '../encoders/gzip.ts';
 import { toParquet } from '../encoders/parquet.ts';
 import { toJsonArray, toNdjson } from '../encoders/text.ts';
+import { CheckpointError, FileLockedError } from '../errors.ts';
+import { lockFile, type Unlock } from '../files/file-lock.ts';
+import { createFile, openOwnFile, strangeFile } from '../files/own-file.ts';
+import { removeReceipt, syncFolder, writeWholeFile } from '../files/whole-file.ts';
 import { defineOperator, through } from '../operators/chain.ts';
 import type { AnyOperator, Chain, Operator, RowForm, Sink } from '../operators/operator.ts';
 import type { Checkpoint } from '../page.ts';
-import { type Receipt, type ReceiptFacts, RowDigest, receiptOf } from '../receipts/receipt.ts';
-import { openPart, type PartState, readPartState } from './part-file.ts';
+import { type Receipt, type ReceiptFacts, RowDigest, receiptOf, writeReceipt } from '../receipts/receipt.ts';
 import { SavePace } from './store-sink.ts';
 
 /** What turns the items of a sink into bytes: one encoder, or several in a row such as `[toCsv(), toGzip()]`; `[]` for bytes and strings. */
@@ -134,33 +142,162 @@ interface Writing<T> extends Omit<FileSinkOptions<T>, 'encode'> {
 
 async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>): Promise<FileWritten> {
   const { encoders, form, state, resume = false, receipt = false, metadata } = writing;
-  const rows = new FileRows<T>(encoders.length === 0, receipt === false ? null : form);
-  const bytes = chain.through(rows.operator, ...encoders) as Chain<Uint8Array | string>;
+  const rows: Rows = { count: 0, digest: new RowDigest(), accounts: new Set() };
+  const counted = countRows<T>(rows, encoders.length === 0, receipt === false ? null : form);
+  const bytes = chain.through(counted, ...encoders) as Chain<Uint8Array | string>;
   if (resume && bytes.unsaved !== null) throw notResumed(path, bytes.unsaved);
-  const file = await openPart(path, state, receipt !== false);
-  const pace = new SavePace();
+  const { part, checkpoint } = namesOf(path);
+  const unlock = await lockTarget(path);
+  let handle: FileHandle | null = null;
+  let { bytes: length, checksum } = state ?? { bytes: 0, checksum: 0 };
+  let hasState = state !== null;
   try {
+    const hash = receipt === false ? null : createHash('sha256');
+    handle = state === null ? await createFile(part) : await openVerified(path, state, hash);
+    if (state === null) await rm(checkpoint, { force: true });
+    const pace = new SavePace();
+    let checkedAt = 0;
     for await (const page of bytes.pages(state?.checkpoint ?? null)) {
-      for (const chunk of page.items)
-        await file.write(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-      if (bytes.unsaved === null && pace.isDue) await pace.save(() => file.save(page.checkpoint, metadata));
+      for (const item of page.items) {
+        // A run that was stopped for long may have lost its lock, and then must not write into the file of the next one.
+        if (performance.now() - checkedAt > 5_000) {
+          await unlock.check();
+          checkedAt = performance.now();
+        }
+        const chunk = typeof item === 'string' ? Buffer.from(item) : item;
+        await handle.appendFile(chunk);
+        checksum = crc32(chunk, checksum);
+        hash?.update(chunk);
+        length += chunk.length;
+      }
+      if (bytes.unsaved !== null || !pace.isDue) continue;
+      const opened = handle;
+      await pace.save(async () => {
+        await opened.datasync();
+        await unlock.check();
+        const saved = seal({ version: 1, bytes: length, checksum, checkpoint: page.checkpoint, metadata });
+        await writeWholeFile(checkpoint, `${JSON.stringify(saved)}\n`);
+        hasState = true;
+      });
     }
-    await file.finish(async (sums) => {
+    await handle.sync();
+    await unlock.check();
+    const named = await stat(part, { bigint: true }).catch(() => null);
+    if ((await handle.stat({ bigint: true })).ino !== named?.ino)
+      throw refusal(path, `${part} was replaced while it was written`);
+    let described: Receipt | null = null;
+    if (hash !== null) {
       const writtenAt = new Date().toISOString();
       const accounts = [...rows.accounts].sort();
       const facts = typeof receipt === 'function' ? await receipt(accounts) : await factsOf(chain, accounts);
       const { format, fields } = form as RowForm<T>;
-      return receiptOf(path, facts, {
+      described = receiptOf(path, facts, {
         rows: { ...rows.digest.result(), format, fields },
-        bytes: sums,
+        bytes: { length, sha256: hash.digest('hex') },
         writtenAt,
       });
-    });
+    }
+    await handle.close();
+    // Until the new one is there, the file has none: a receipt never stands beside a file that it does not describe.
+    await removeReceipt(path);
+    await rename(part, path);
+    await syncFolder(path);
+    if (described !== null) await writeReceipt(path, described);
+    await rm(checkpoint, { force: true });
   } catch (error) {
-    await file.abandon();
+    await handle?.close();
+    // What a saved checkpoint covers is kept.
+    const isMine = await unlock.check().then(
+      () => true,
+      () => false,
+    );
+    if (handle !== null && isMine && !hasState) await rm(part, { force: true });
+    throw error;
+  } finally {
+    await unlock();
+  }
+  return { path, bytes: length, written: rows.count };
+}
+
+/** Keeps other runs from writing the same file. */
+async function lockTarget(path: string): Promise<Unlock> {
+  try {
+    return await lockFile(`${path}.lock`);
+  } catch (error) {
+    if (!(error instanceof FileLockedError) || error.owner === null) throw error;
+    const owner = `Process ${error.owner} on ${error.host}`;
+    throw Object.assign(error, {
+      message: `${owner} is writing ${path}. Wait until it ends, or write to another name; remove ${error.path} if that process has nothing to do with it.`,
+    });
+  }
+}
+
+/** Opens an unfinished file, which has to be the one that was left, byte for byte. */
+async function openVerified(path: string, state: PartState, hash: Hash | null): Promise<FileHandle> {
+  const { part } = namesOf(path);
+  if (readPartState(path)?.seal !== state.seal)
+    throw new CheckpointError(
+      'checkpoint_invalid',
+      `Another run has written ${part} since this one began. Run again to continue after it.`,
+    );
+  const refuse = (what: string) => refusal(path, `${part} ${what}`);
+  const handle = await openOwnFile(part, refuse, constants.O_RDWR | constants.O_APPEND);
+  try {
+    const block = Buffer.alloc(1 << 20);
+    let checksum = 0;
+    for (let at = 0; at < state.bytes; ) {
+      const { bytesRead } = await handle.read(block, 0, Math.min(block.length, state.bytes - at), at);
+      if (bytesRead === 0) throw refuse('is shorter than the interrupted run left it');
+      checksum = crc32(block.subarray(0, bytesRead), checksum);
+      hash?.update(block.subarray(0, bytesRead));
+      at += bytesRead;
+    }
+    if (checksum !== state.checksum)
+      throw refuse('is not what the interrupted run left: its checksum differs');
+    await handle.truncate(state.bytes);
+    return handle;
+  } catch (error) {
+    await handle.close();
     throw error;
   }
-  return { path, bytes: file.bytes, written: rows.count };
+}
+
+/** What is on the disk of an unfinished file: how many bytes of it count, where the source resumes, the caller's facts. */
+interface PartState {
+  readonly bytes: number;
+  /** CRC-32 of these bytes. */
+  readonly checksum: number;
+  readonly checkpoint: Checkpoint;
+  readonly metadata: unknown;
+  /** A checksum over all of this. */
+  readonly seal: string;
+}
+
+/** The files of one that is not complete. */
+const namesOf = (path: string) => ({ part: `${path}.partial`, checkpoint: `${path}.checkpoint` });
+
+const refusal = (path: string, why: string): CheckpointError => {
+  const { part, checkpoint } = namesOf(path);
+  return new CheckpointError(
+    'checkpoint_invalid',
+    `${why}. Remove both to start over: ${part} and ${checkpoint}.`,
+  );
+};
+
+/** The state of an unfinished file, or null when there is nothing to resume. */
+function readPartState(path: string): PartState | null {
+  const { part, checkpoint } = namesOf(path);
+  if (!existsSync(part) || !existsSync(checkpoint)) return null;
+  // Checked before they are read: a pipe in their place would be waited for.
+  for (const name of [part, checkpoint]) {
+    const strange = strangeFile(name);
+    if (strange !== null) throw refusal(path, `${name} ${strange}`);
+  }
+  try {
+    const state: PartState = JSON.parse(readFileSync(checkpoint, 'utf8'));
+    if (isSealed(state)) return state;
+  } catch {}
+  throw refusal(path, `${checkpoint} cannot be read`);
 }
 
 /** What the source says of the read, which has ended. */
@@ -169,43 +306,42 @@ async function factsOf(chain: Chain<unknown>, accounts: readonly string[]): Prom
   return { source: address, accounts, version, filter, from, to, verdict: await chain.verdict };
 }
 
-/** The rows of a file so far, on their way to the encoder: how many, and for its receipt which, and whose. */
-class FileRows<T> {
-  readonly operator: Operator<T, T>;
-  count = 0;
-  digest = new RowDigest();
-  accounts = new Set<string>();
+/** The rows of a file so far: how many, and for its receipt which, and whose. */
+interface Rows {
+  count: number;
+  digest: RowDigest;
+  accounts: Set<string>;
+}
 
-  constructor(takesBytes: boolean, form: RowForm<T> | null) {
-    this.operator = defineOperator<T, T>({
-      name: 'rows',
-      settings: { receipt: form !== null },
-      gives: 'same',
-      begin: (state) => {
-        const before = state as (ReturnType<RowDigest['result']> & Pick<Receipt, 'accounts'>) | null;
-        this.count = before?.count ?? 0;
-        this.digest = new RowDigest(before ?? undefined);
-        this.accounts = new Set(before?.accounts);
-        return {
-          page: (items) => {
-            checkKind(items[0], takesBytes);
-            for (const item of form === null ? [] : items) {
-              this.digest.add((form as RowForm<T>).text(item));
-              const account = propertyOf(item, 'acct_id');
-              if (typeof account === 'string') this.accounts.add(account);
-            }
-            this.count += items.length;
-            return items;
-          },
-          save: () => ({
-            ...this.digest.result(),
-            count: this.count,
-            accounts: [...this.accounts].sort(),
-          }),
-        };
-      },
-    });
-  }
+/** Counts rows on their way to the encoder. */
+function countRows<T>(rows: Rows, takesBytes: boolean, form: RowForm<T> | null): Operator<T, T> {
+  return defineOperator<T, T>({
+    name: 'rows',
+    settings: { receipt: form !== null },
+    gives: 'same',
+    begin(state) {
+      const before = state as (ReturnType<RowDigest['result']> & Pick<Receipt, 'accounts'>) | null;
+      if (before !== null)
+        Object.assign(rows, {
+          count: before.count,
+          digest: new RowDigest(before),
+          accounts: new Set(before.accounts),
+        });
+      return {
+        page(items) {
+          checkKind(items[0], takesBytes);
+          for (const item of form === null ? [] : items) {
+            rows.digest.add((form as RowForm<T>).text(item));
+            const account = propertyOf(item, 'acct_id');
+            if (typeof account === 'string') rows.accounts.add(account);
+          }
+          rows.count += items.length;
+          return items;
+        },
+        save: () => ({ ...rows.digest.result(), count: rows.count, accounts: [...rows.accounts].sort() }),
+      };
+    },
+  });
 }
 
 /** Refuses records where bytes are written as they are, and bytes where records are encoded. */
