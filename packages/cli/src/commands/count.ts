@@ -41,7 +41,7 @@ export const count = command({
         await counted.close();
       }
     });
-    sayCounted(found, io);
+    await sayCounted(found, io);
     if (isLeaving) say(io, extensionsNote);
     if (!several) return status;
     if (args.flag('json')) await write(io.stdout, `${JSON.stringify(counts)}\n`);

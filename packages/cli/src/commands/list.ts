@@ -107,9 +107,9 @@ export const list = command({
     const above = () => (target.output === null ? [] : [...incomplete]);
     await writeRows(rows(), columns, target, io, { above, more: '; choose fields with --fields' });
     for (const note of notes) say(io, note);
-    const isLeaving = input
-      .ready(accounts)
-      .some(({ plan, settings }) => input.leavesExtensions(plan, settings.apiVersion.value));
+    const isLeaving = accounts.some(({ plan, settings }) =>
+      input.leavesExtensions(plan, settings.apiVersion.value),
+    );
     if (isTable && shown > 0 && isLeaving) say(io, input.extensionsNote);
     return status;
   },
@@ -139,16 +139,15 @@ async function follow(args: Args, io: Io): Promise<number> {
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
   const every = (await import('../interval.ts')).interval(args, 'every', { min: 1_000 }) ?? 30_000;
   const chosen = input.readFields(args);
-  const { settings, problem } = input.onlyOf(input.accountsOfApi(args, io), 'calls list --follow');
-  if (problem) throw problem;
+  const { settings } = input.onlyOf(input.accountsOfApi(args, io), 'calls list --follow');
   const context = input.contextOf(settings, io);
-  const typed = input.filterOf(args, context);
-  const start = input.rangeOf(args, context).from;
+  const typed = await input.filterOf(args, context);
+  const start = (await input.rangeOf(args, context)).from;
   if (start === null && context.timeZone === null)
     throw new UsageError('--follow begins with the calls of the last hour, and needs a time zone for it', {
       hints: ['add --time-zone America/New_York (the time zone of the account), or --from with a date'],
     });
-  const from = start ?? input.readRange({ period: 'last 1 hour' }, context).from;
+  const from = start ?? (await input.readRange({ period: 'last 1 hour' }, context)).from;
   const filter = start === null ? input.withinRange(typed, { from, to: null }) : typed;
   const client = await input.openClient(settings, io);
   say(io, `calls from ${from} on, looked for every ${duration(every)}; Ctrl-C ends`);

@@ -74,7 +74,7 @@ export const report = command({
     const { countedText } = await import('../input/filter.ts');
     const { readUntil, reportOf, shownBelow } = await import('../report/view.ts');
     const below = isForPeople ? shownBelow : new Set<string>();
-    for (const line of remarks(answers, countedText(main.extensions), below)) say(io, line);
+    for (const line of remarks(answers, await countedText(main.extensions), below)) say(io, line);
     if (!isForPeople) {
       const columns = main.columns.map(({ name }) => name);
       await writeRows(main.rows, columns, { ...target, format }, io);

@@ -80,7 +80,7 @@ export const sql = command({
       await source.sayAnswered();
       // The API gives fewer calls than the view has.
       if (/\bcalls\b/i.test(statement))
-        sayCounted(
+        await sayCounted(
           (await source.counted(withExtensions({ clauses: [] }, settings.apiVersion.value))).extensions,
           io,
         );

@@ -34,8 +34,7 @@ export const sync = command({
   ],
   async run(args, io) {
     const { interval } = await import('../interval.ts');
-    const { periodOf, steadyFilterOf } = await import('../input/filter.ts');
-    const { rangeOf, sayPeriod } = await import('../input/period.ts');
+    const { periodOf, rangeOf, sayPeriod, steadyFilterOf } = await import('../input/filter.ts');
     const { serveStatus } = await import('../serving/status-server.ts');
     const { again } = await import('../syncing/repeat.ts');
     const { openSync, saySync } = await import('../syncing/sync.ts');
@@ -51,8 +50,8 @@ export const sync = command({
       failsAtOnce: true,
       serve: (status) => serveStatus(args, status, io),
       restart: args.flag('restart'),
-      filter: (context) => {
-        sayPeriod(rangeOf(args, context), context, io);
+      filter: async (context) => {
+        await sayPeriod(await rangeOf(args, context), context, io);
         return steadyFilterOf(args, context);
       },
       period: (context) => periodOf(args, context),

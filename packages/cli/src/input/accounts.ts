@@ -2,14 +2,14 @@ import type { Filter } from '@call-attribution/query-dsl';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Args } from '../args.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
-import { UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { explain, report } from '../failures.ts';
+import { type Io, say } from '../io.ts';
 import { chooseStore } from '../stores/open.ts';
-import { contextOf, openClient, refuseUnchosen } from './connect.ts';
+import { contextOf, type NamedAccount, openClient, refuseUnchosen } from './connect.ts';
 import type { CopySource } from './copy-source.ts';
-import { type NamedAccount, type Planned, planEach } from './each-account.ts';
-import { filterOf } from './filter.ts';
-import { rangeOf, sayPeriod } from './period.ts';
+import { filterOf, rangeOf, sayPeriod } from './filter.ts';
 import { apiSource, type Source } from './source.ts';
 
 /** An account whose calls a command reads. */
@@ -38,10 +38,10 @@ export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadA
 }
 
 /** The accounts that the options choose, each with the filter that they describe. Says of which period the calls are. */
-export async function chooseCalls(args: Args, io: Io): Promise<Planned<ReadAccount, Filter>[]> {
-  return planEach(await chooseAccounts(args, io), ({ settings }) => {
+export async function chooseCalls(args: Args, io: Io): Promise<(ReadAccount & { readonly plan: Filter })[]> {
+  return planEach(await chooseAccounts(args, io), async ({ settings }) => {
     const context = contextOf(settings, io);
-    sayPeriod(rangeOf(args, context), context, io);
+    await sayPeriod(await rangeOf(args, context), context, io);
     return filterOf(args, context);
   });
 }
@@ -50,7 +50,9 @@ export async function chooseCalls(args: Args, io: Io): Promise<Planned<ReadAccou
 export function accountsOfApi(args: Args, io: Io): ReadAccount[] {
   const names = typedAccounts(args);
   const accounts: readonly NamedAccount[] =
-    names === null ? [{ name: null, settings: readSettings(args, io) }] : configuredAccounts(names, args, io);
+    names === null
+      ? [{ name: null, settings: readSettings(args, io), problem: null }]
+      : configuredAccounts(names, args, io);
   if (names === null) for (const { settings } of accounts) refuseUnchosen(settings);
   return accounts.map((account) => ({
     ...account,
@@ -79,7 +81,8 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
     openCopySource(chosen, { settings: own, args, io }, ids);
   const { accounts } = settings;
   const nameOf = (id: string) => accounts.find((account) => account.id === id)?.name ?? id;
-  if (names === null) return { accounts: [{ key: '', name: null, settings, open }], nameOf, open };
+  if (names === null)
+    return { accounts: [{ key: '', name: null, settings, problem: null, open }], nameOf, open };
   const source = await open();
   const stored = await source.accounts().finally(() => source.close());
   const ids = names === 'all' ? stored : names.map((name) => idOf(name, accounts, stored, source.address));
@@ -88,7 +91,7 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
       const known = accounts.find((account) => account.id === id)?.name ?? null;
       const own = readStoredSettings(known, args, io);
       const name = names === 'all' || ids.length > 1 ? nameOf(id) : null;
-      return { key: id, name, settings: own, open: () => open([id], own) };
+      return { key: id, name, settings: own, problem: null, open: () => open([id], own) };
     }),
     nameOf,
     open: () => open(ids),
@@ -120,6 +123,7 @@ export async function chooseAccount(command: string, args: Args, io: Io): Promis
 
 /** The only one of the chosen accounts. */
 export function onlyOf<A extends NamedAccount>([account, ...more]: readonly A[], command: string): A {
+  if (account?.problem) throw account.problem;
   if (account !== undefined && more.length === 0) return account;
   throw new UsageError(`${command} works on one account at a time`, {
     hints: ['name it with --account, and run the command once for each'],
@@ -141,4 +145,89 @@ export function typedAccounts(args: Args): readonly string[] | 'all' | null {
   if (args.flag('all-accounts')) return 'all';
   const names = args.list('account');
   return names.length > 0 ? [...new Set(names)] : null;
+}
+
+/** Works something out for each account before anything is read. An error names the account. */
+export async function planEach<A extends NamedAccount, P>(
+  accounts: readonly A[],
+  plan: (account: A) => P | Promise<P>,
+): Promise<(A & { readonly plan: P })[]> {
+  const planned: (A & { readonly plan: P })[] = [];
+  for (const account of accounts) {
+    try {
+      planned.push({ ...account, plan: await plan(account) });
+    } catch (error) {
+      throw account.name === null ? error : await ofAccount(account.name, account.problem ?? error);
+    }
+  }
+  return planned;
+}
+
+/**
+ * Runs something for each account, one after the other, and gives what that gives. An account that fails is named on stderr and does
+ * not stop the others; the exit status then says that the result is incomplete, or, when all have failed in the same way, how.
+ * `onFailure` replaces what is said about such an account.
+ */
+export async function* inTurn<A extends NamedAccount, T>(
+  accounts: readonly A[],
+  args: Args,
+  io: Io,
+  run: (account: A) => AsyncGenerator<T, number>,
+  onFailure: (error: CliError) => unknown = (error) =>
+    report(error, io, { debug: args.flag('debug'), has: args.has }),
+): AsyncGenerator<T, number> {
+  const statuses: number[] = [];
+  const failed: string[] = [];
+  for (const account of accounts) {
+    const { name } = account;
+    try {
+      if (account.problem !== null) throw account.problem;
+      const status = yield* run(account);
+      if (name === null) return status;
+      statuses.push(status);
+    } catch (error) {
+      if (name === null || stopsAll(error, io)) throw error;
+      const named = await ofAccount(name, error);
+      failed.push(name);
+      statuses.push(named.exitCode);
+      await onFailure(named);
+    }
+  }
+  if (failed.length > 0)
+    say(io, `${failed.length} of ${accounts.length} accounts failed: ${failed.join(', ')}`);
+  const worst = statuses.find((status) => status !== exitCodes.ok) ?? exitCodes.ok;
+  return statuses.every((status) => status === worst) ? worst : exitCodes.incomplete;
+}
+
+/** The same for what gives nothing but its exit status. */
+export async function eachAccount<A extends NamedAccount>(
+  accounts: readonly A[],
+  args: Args,
+  io: Io,
+  run: (account: A) => Promise<number>,
+  onFailure?: (error: CliError) => unknown,
+): Promise<number> {
+  const turns = inTurn(
+    accounts,
+    args,
+    io,
+    // biome-ignore lint/correctness/useYield: it gives nothing but its exit status.
+    async function* (account) {
+      return run(account);
+    },
+    onFailure,
+  );
+  const { value } = await turns.next();
+  return value as number;
+}
+
+/** What concerns the whole command: Ctrl-C, a reader that has gone, an output that cannot be written. */
+function stopsAll(error: unknown, { signal }: Io): boolean {
+  if (signal.aborted || error instanceof ClosedPipe || error instanceof Interrupted) return true;
+  return error instanceof CliError && error.exitCode === exitCodes.output;
+}
+
+async function ofAccount(name: string, error: unknown): Promise<CliError> {
+  const { message, exitCode, hints, detail } = await explain(error);
+  return new CliError(`account ${name}: ${message}`, { exitCode, hints, detail, cause: error });
 }

@@ -1,11 +1,19 @@
 import { type Auth, apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
 import { connectionOf, missingSettings, type Settings } from '@call-attribution/mcp-server/settings';
 import { askHidden, canAsk } from '../config/prompt.ts';
-import { UsageError } from '../errors.ts';
+import { type CliError, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { version } from '../version.ts';
-import type { NamedAccount } from './each-account.ts';
 import type { FilterContext } from './filter.ts';
+
+/** An account that a command works on. */
+export interface NamedAccount {
+  /** What its rows are called; null when there is only one account, which needs no name. */
+  readonly name: string | null;
+  readonly settings: Settings;
+  /** What is wrong with the settings of this account. It fails with it when its turn comes. */
+  readonly problem: CliError | null;
+}
 
 /**
  * Creates the client that the settings describe; the caller closes it. Commands read their other options first, so that

@@ -30,8 +30,7 @@ import { type Io, say } from '../io.ts';
 import { type ChosenStore, openChosen } from '../stores/open.ts';
 import { plural } from '../terminal/numbers.ts';
 import { beginWaiting, whileWaiting } from '../terminal/waiting.ts';
-import { withinRange } from './filter.ts';
-import { naiveRange } from './period.ts';
+import { naiveRange, withinRange } from './filter.ts';
 import { type Latest, lastOf, type Source, type Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';
 

@@ -1,12 +1,83 @@
-import { day, formatNaive, parseNaive } from '@call-attribution/core/time';
+import { day, formatNaive, naiveAt, parseNaive, second } from '@call-attribution/core/time';
 import type { MovingPeriod } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
-import { type Answer, extensionsSentence } from '@call-attribution/questions';
+import type { Answer, Period, SaidPeriod } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
 import { filterMistake, UsageError } from '../errors.ts';
 import { interval } from '../interval.ts';
 import { type Io, say } from '../io.ts';
-import { type NaiveRange, type Present, rangeOf } from './period.ts';
+
+/** What a relative time is counted from. Without a time zone only absolute times can be read. */
+export interface Present {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly timeZone: string | null;
+}
+
+/** A half-open range of naive times; an open end is null. */
+export interface NaiveRange {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** A range that was read. */
+export interface ReadRange extends NaiveRange {
+  /** Whether it is another one each day, as `yesterday` is. */
+  readonly moves: boolean;
+}
+
+/** The range of time that the options describe. */
+export async function rangeOf(args: Args, present: Present): Promise<ReadRange> {
+  const typed = (['period', 'from', 'to'] as const).filter((name) => args.flag(name));
+  if (typed.length === 0) return { from: null, to: null, moves: false };
+  return readRange(Object.fromEntries(typed.map((name) => [name, args.text(name)])), present);
+}
+
+/** Reads `--period`, or `--from` and `--to`, as the two ends of a range. */
+export async function readRange(typed: SaidPeriod, present: Present): Promise<ReadRange> {
+  const { readPeriod } = await import('@call-attribution/questions');
+  const period = readPeriod(typed, present);
+  const { moves } = period;
+  if (moves && present.timeZone === null) {
+    const words = Object.values(typed).map((text) => JSON.stringify(text));
+    throw new UsageError(
+      `${words.join(' to ')} needs a time zone: the API does not say which time zone its times are in`,
+      { hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'] },
+    );
+  }
+  return { ...naiveRange(period), moves };
+}
+
+/** The times of a period that a question has worked out. */
+export function naiveRange({ from, to }: Period): NaiveRange {
+  return { from: from === null ? null : formatNaive(from), to: to === null ? null : formatNaive(to) };
+}
+
+/** A period as it is said: its last second included, the time zone of its times, and how much of it is over. Null for all of time. */
+export async function periodText(
+  { from, to }: NaiveRange,
+  { now, timeZone }: Present,
+): Promise<string | null> {
+  if (from === null && to === null) return null;
+  const zone = timeZone ?? 'in the time zone of the account';
+  if (to === null) return `from ${from}, ${zone}`;
+  const { partOver } = await import('@call-attribution/questions');
+  const ends = { from: from === null ? null : parseNaive(from), to: parseNaive(to) };
+  const over = timeZone === null ? null : partOver(ends, naiveAt(now, timeZone));
+  const text = `${from ?? 'up'} to ${formatNaive(ends.to - second)}, ${zone}`;
+  return over === null ? text : `${text} (${over} are over)`;
+}
+
+const said = new WeakMap<Io, Set<string>>();
+
+/** Says on stderr which period a command uses: each once, however many accounts there are. Nothing without a period. */
+export async function sayPeriod(range: NaiveRange, present: Present, io: Io): Promise<void> {
+  const text = await periodText(range, present);
+  const before = said.get(io) ?? new Set();
+  if (text === null || before.has(text)) return;
+  said.set(io, before.add(text));
+  say(io, text);
+}
 
 /** How the options are read: the clock for relative times, the version for the fields there are. */
 export interface FilterContext extends Present {
@@ -17,12 +88,12 @@ export interface FilterContext extends Present {
  * The filter that the options describe. `--q` and the other options all apply; without any, all calls match. For an upload
  * sheet the range begins `history` days earlier, and `--min-talk` is a rule of the sheet.
  */
-export function filterOf(
+export async function filterOf(
   args: Args,
   context: FilterContext,
   sheet: { readonly history: number } | null = null,
-): Filter {
-  const { from, to } = rangeOf(args, context);
+): Promise<Filter> {
+  const { from, to } = await rangeOf(args, context);
   const begin = from === null || sheet === null ? from : formatNaive(parseNaive(from) - sheet.history * day);
   return withinRange(conditionsOf(args, context, sheet !== null), { from: begin, to });
 }
@@ -68,13 +139,13 @@ export const withoutTimes = ({ clauses }: Filter): Filter => ({
 });
 
 /** The filter of a sync: as `filterOf`, but without a period that moves. */
-export function steadyFilterOf(args: Args, context: FilterContext): Filter {
-  return rangeOf(args, context).moves ? conditionsOf(args, context) : filterOf(args, context);
+export async function steadyFilterOf(args: Args, context: FilterContext): Promise<Filter> {
+  return (await rangeOf(args, context)).moves ? conditionsOf(args, context) : filterOf(args, context);
 }
 
 /** The period that the options describe, if an end of it moves with the clock. One that ends now has no end: a sync goes on. */
-export function periodOf(args: Args, context: FilterContext): MovingPeriod | null {
-  const { from, to, moves } = rangeOf(args, context);
+export async function periodOf(args: Args, context: FilterContext): Promise<MovingPeriod | null> {
+  const { from, to, moves } = await rangeOf(args, context);
   if (!moves) return null;
   return { from, to: args.flag('period') || args.flag('to') ? to : null };
 }
@@ -98,14 +169,17 @@ export function sayExtensions(filter: Filter, version: 'v2' | 'v3', io: Io): voi
 export const extensionsNote =
   'calls through call extensions are not included; add --include-extensions to include them';
 
-/** Says how calls through call extensions are counted, where numbers could differ because of that. */
-export function sayCounted(extensions: Answer['extensions'], io: Io): void {
-  const sentence = countedText(extensions);
-  if (sentence !== '') say(io, sentence);
+/** How calls through call extensions are counted, where numbers could differ because of that; empty when there are none. */
+export async function countedText(extensions: Answer['extensions']): Promise<string> {
+  const { counted, leftOut } = extensions;
+  if (counted + leftOut === 0) return '';
+  const { extensionsSentence } = await import('@call-attribution/questions');
+  const sentence = extensionsSentence(extensions);
+  return leftOut === 0 ? sentence : `${sentence} --include-extensions counts them.`;
 }
 
-/** The same as a sentence; empty when there are none. */
-export function countedText(extensions: Answer['extensions']): string {
-  const sentence = extensionsSentence(extensions);
-  return extensions.leftOut === 0 ? sentence : `${sentence} --include-extensions counts them.`;
+/** Says it. */
+export async function sayCounted(extensions: Answer['extensions'], io: Io): Promise<void> {
+  const sentence = await countedText(extensions);
+  if (sentence !== '') say(io, sentence);
 }

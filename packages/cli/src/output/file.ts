@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { writeWholeFile } from '@call-attribution/node-stream/files';
 import { fileError, type Io, isSpecial, say, show, write } from '../io.ts';
 import { type Style, styleFor, widthOf } from '../terminal/style.ts';
 
@@ -22,7 +21,7 @@ export async function saveLines(shown: string, lines: Lines, io: Io): Promise<vo
   const path = resolve(io.cwd, shown);
   try {
     if (isSpecial(path)) await pipeline(Readable.from(lines), createWriteStream(path, { flags: 'r+' }));
-    else await writeWholeFile(path, lines);
+    else await (await import('@call-attribution/node-stream/files')).writeWholeFile(path, lines);
   } catch (error) {
     throw fileError(error, shown);
   }

@@ -10,10 +10,14 @@ import {
 import type { Args } from '../args.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { accountsOfApi, chooseStored, type ReadAccount, type Stored } from '../input/accounts.ts';
-import { eachAccount } from '../input/each-account.ts';
-import { withExtensions, withinRange } from '../input/filter.ts';
-import { type NaiveRange, naiveRange } from '../input/period.ts';
+import {
+  accountsOfApi,
+  chooseStored,
+  eachAccount,
+  type ReadAccount,
+  type Stored,
+} from '../input/accounts.ts';
+import { type NaiveRange, naiveRange, withExtensions, withinRange } from '../input/filter.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import type { AskedAccount } from './question.ts';

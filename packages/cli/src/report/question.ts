@@ -2,10 +2,18 @@ import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, splitList } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
-import { contextOf } from '../input/connect.ts';
-import { type NamedAccount, planEach, ready } from '../input/each-account.ts';
-import { conditionsOf, type FilterContext, leavesExtensions } from '../input/filter.ts';
-import { naiveRange, periodText, rangeOf, readRange, sayPeriod } from '../input/period.ts';
+import { planEach } from '../input/accounts.ts';
+import { contextOf, type NamedAccount } from '../input/connect.ts';
+import {
+  conditionsOf,
+  type FilterContext,
+  leavesExtensions,
+  naiveRange,
+  periodText,
+  rangeOf,
+  readRange,
+  sayPeriod,
+} from '../input/filter.ts';
 import { type Io, say } from '../io.ts';
 
 /** An account that is asked. */
@@ -35,9 +43,9 @@ export async function questionOf(args: Args, accounts: readonly AskedAccount[], 
   const present = { now: io.clock.now(), timeZone: question.timeZone ?? null };
   const plan = planQuestion({ ...question, compare: compare.trim().toLowerCase() }, { now: present.now });
   if (plan.compared === null) return question;
-  if (!/^\s*(?:previous|year)\s*$/i.test(compare)) readRange({ period: compare }, present);
+  if (!/^\s*(?:previous|year)\s*$/i.test(compare)) await readRange({ period: compare }, present);
   const compared = naiveRange(plan.compared);
-  say(io, `compared with ${periodText(compared, present)}`);
+  say(io, `compared with ${await periodText(compared, present)}`);
   return { ...question, compare: `${compared.from} to ${compared.to}` };
 }
 
@@ -46,14 +54,13 @@ async function selectionOf(
   accounts: readonly AskedAccount[],
   io: Io,
 ): Promise<Partial<Question>> {
-  const planned = await planEach(accounts, ({ key, name, settings }) => {
+  const planned = await planEach(accounts, async ({ key, name, settings }) => {
     const context = contextOf(settings, io);
-    const range = rangeOf(args, context);
-    sayPeriod(range, context, io);
+    const range = await rangeOf(args, context);
+    await sayPeriod(range, context, io);
     return { name: name ?? key, range, context, filter: conditionsOf(args, context) };
   });
-  // An account with a problem fails when its turn comes.
-  const own = ready(planned).map(({ plan }) => plan);
+  const own = planned.map(({ plan }) => plan);
   const [first] = own;
   if (first === undefined) return {};
   for (const [what, textOf] of Object.entries(mustBeAlike)) {

@@ -9,10 +9,9 @@ import type { Args } from '../args.ts';
 import { readSettings, readStoredSettings } from '../config/settings.ts';
 import { CliError, codeOf, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { configuredAccounts, typedAccounts } from '../input/accounts.ts';
+import { configuredAccounts, eachAccount, planEach, typedAccounts } from '../input/accounts.ts';
 import { type BadRecords, badRecords, sayBadRecords, withWayOut } from '../input/bad-records.ts';
-import { clientsOf, contextOf } from '../input/connect.ts';
-import { eachAccount, type NamedAccount, planEach, type Ready } from '../input/each-account.ts';
+import { clientsOf, contextOf, type NamedAccount } from '../input/connect.ts';
 import type { FilterContext } from '../input/filter.ts';
 import { watch } from '../input/verdict.ts';
 import { interval } from '../interval.ts';
@@ -28,11 +27,11 @@ interface SyncScope {
   /** IDs of the accounts that are needed. Default: that of the calls. */
   readonly accounts?: readonly string[];
   /** The calls that the options describe; without it all calls. */
-  readonly filter?: (context: FilterContext) => Filter;
+  readonly filter?: (context: FilterContext) => Promise<Filter>;
   /** Does the first run read all calls again? */
   readonly restart?: boolean;
   /** The period that moves from run to run. */
-  readonly period?: (context: FilterContext) => MovingPeriod | null;
+  readonly period?: (context: FilterContext) => Promise<MovingPeriod | null>;
   /** From run to run. */
   readonly everyMs: number | null;
   /** Is a failed run reported as "not ready" at once? */
@@ -77,7 +76,8 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
   );
   const accounts = await planEach(
     synced,
-    ({ settings }): Filter => scope.filter?.(contextOf(settings, io)) ?? { clauses: [] },
+    async ({ settings }): Promise<Filter> =>
+      (await scope.filter?.(contextOf(settings, io))) ?? { clauses: [] },
   );
   const { settings } = named[0] ?? { settings: readSettings(args, io) };
   const chosen = needStore(args, settings, io, scope.command);
@@ -101,10 +101,10 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
     if (only && others.length === 0) await clients.of(only);
     if (scope.serve) stopServing = await scope.serve(status);
     const store = await untilOpen(() => openChosen(chosen, settings, { create: true }), scope, io);
-    const once = async (account: Ready<(typeof accounts)[0]>) => {
+    const once = async (account: (typeof accounts)[0]) => {
       const { name, id, settings, plan: filter } = account;
       const bad = badRecords(args, io);
-      const period = scope.period?.(contextOf(settings, io)) ?? null;
+      const period = (await scope.period?.(contextOf(settings, io))) ?? null;
       const client = await clients.of(account);
       const { line, onProgress } = watch(io, name === null ? 'sync' : `sync ${name}`);
       const from = performance.now();
@@ -173,7 +173,7 @@ function accountsOf(args: Args, ids: readonly string[], io: Io): NamedAccount[] 
   if (names === 'all' || (names !== null && accounts.length > 0)) return configuredAccounts(names, args, io);
   const matching = accounts.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
   if (matching.length > 0 && matching.length === ids.length) return configuredAccounts(matching, args, io);
-  return [{ name: null, settings: readSettings(args, io) }];
+  return [{ name: null, settings: readSettings(args, io), problem: null }];
 }
 
 /** The ID of an account in the store; null when only its calls tell. */

@@ -11,8 +11,7 @@ import {
 import type { RulesFile } from '@call-attribution/service';
 import type { Args } from '../args.ts';
 import { systemCode, UsageError } from '../errors.ts';
-import type { FilterContext } from '../input/filter.ts';
-import { rangeOf } from '../input/period.ts';
+import { type FilterContext, rangeOf } from '../input/filter.ts';
 import { interval } from '../interval.ts';
 import type { Io } from '../io.ts';
 
@@ -45,7 +44,7 @@ export async function readRules(
       { hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'] },
     );
   }
-  const { from } = rangeOf(args, context);
+  const { from } = await rangeOf(args, context);
   const minTalk = interval(args, 'min-talk', { min: 0 });
   const file = await readRuleFile(args, io);
   const rules: ConversionRules = {

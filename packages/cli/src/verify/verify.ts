@@ -14,7 +14,7 @@ import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { clientOf, credentialsOf, folderOf } from '../fleet/place.ts';
 import { contextOf, keptClients, openClient } from '../input/connect.ts';
-import { rangeOf } from '../input/period.ts';
+import { rangeOf } from '../input/filter.ts';
 import { say, show, write } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
 import { type Ask, type Check, linesOf, nothingIn, unreadable } from './check.ts';
@@ -36,7 +36,7 @@ export const verify: Handler = async (args, io) => {
     args,
     io,
     againstApi: args.flag('against-api'),
-    range: rangeOf(args, contextOf(readFileSettings(args, io), io)),
+    range: await rangeOf(args, contextOf(readFileSettings(args, io), io)),
     api(account) {
       const wanted = account ?? typed[0];
       const known = configured.find(({ name, id }) => name === wanted || id === wanted);
