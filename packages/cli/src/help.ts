@@ -1,18 +1,10 @@
 import type { Command, Example } from './command.ts';
+import { headings } from './commands/index.ts';
 import { exitCodeTexts } from './exit-codes.ts';
 import { sharedOptions } from './options.ts';
 import { type Calls, choicesOf, everyCommand, headingOf, valueIn } from './program.ts';
 import { wrap } from './terminal/width.ts';
 import { version } from './version.ts';
-
-/** The headings of the list of commands, and what is under them. */
-const headings: Readonly<Record<string, readonly string[]>> = {
-  Ask: ['list', 'get', 'count', 'report', 'sql', 'fields', 'sms'],
-  Copy: ['export', 'sync', 'verify', 'store'],
-  Feed: ['sheet', 'push'],
-  Serve: ['serve', 'mcp', 'fleet'],
-  Operate: ['init', 'doctor', 'demo', 'completion'],
-};
 
 /** What `calls help` knows besides commands. */
 export const topics: Readonly<Record<string, (columns: number | null) => string[]>> = {
@@ -74,8 +66,9 @@ const programHelp = (program: Calls, { text, rows }: Page): string[][] => [
     ['calls <command> --help', 'what one command does, with examples'],
     ['calls help options', 'options that many commands have; calls help environment: variables, exit status'],
   ]),
-  ...Object.entries(headings).map(([heading, names]) => {
-    const found = names.flatMap((name) => program.commands.filter((each) => each.name() === name));
+  ...Object.entries(headings).map(([heading, commands]) => {
+    const words = commands.map(({ name }) => name.split(' ')[0]);
+    const found = program.commands.filter((each) => words.includes(each.name()));
     return rows(
       heading,
       found.map((each) => [each.name(), each.description()]),

@@ -212,6 +212,23 @@ describe('a request', () => {
     socket.destroy();
   });
 
+  test('one on a new connection does not wait for the large pages of others', async () => {
+    await store.putAccount({ id: '102', name: 'Two' });
+    await store.putCredential('102', { kind: 'bearer', token: 'test_bearer_102' });
+    const log: LogEntry[] = [];
+    const { url } = await started({ log: (entry) => log.push(entry) });
+    const ask = (query: string, head: string) =>
+      connect(Number(new URL(url).port), '127.0.0.1')
+        .resume()
+        .write(`GET /v3/user/bid-management?${query} HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n`);
+    const many = 60;
+    for (let i = 0; i < many; i += 1)
+      ask('q=inc_gce:1&rows=300', `access_key: ${keys.access_key}\r\nsecret_key: ${keys.secret_key}`);
+    ask('rows=1', 'authorization: Bearer test_bearer_102');
+    await expect.poll(() => log.length, { timeout: 20_000 }).toBe(many + 1);
+    expect(log.findIndex((entry) => entry.account === '102')).toBeLessThan(many / 3);
+  });
+
   test.each(['gzip', 'deflate'])(
     'a page has the same records when it is compressed with %s',
     async (encoding) => {

@@ -20,12 +20,16 @@ import { storeAccounts, storeErase, storeGroup, storePurge } from './store.ts';
 import { sync } from './sync.ts';
 import { verify } from './verify.ts';
 
-/** Every command. */
-export const commands: readonly Command[] = [
-  ...[list, get, count, report, sql, fields, sms, exportCalls, sync, verify],
-  ...[storeAccounts, storePurge, storeErase, sheet, pushGoogle, pushMicrosoft, pushStatus],
-  ...[serve, mcp, fleetWork, fleetStatus, fleetRetry, init, doctor, demo, completion],
-];
+/** Every command, under the headings of the help. */
+export const headings: Readonly<Record<string, readonly Command[]>> = {
+  Ask: [list, get, count, report, sql, fields, sms],
+  Copy: [exportCalls, sync, verify, storeAccounts, storePurge, storeErase],
+  Feed: [sheet, pushGoogle, pushMicrosoft, pushStatus],
+  Serve: [serve, mcp, fleetWork, fleetStatus, fleetRetry],
+  Operate: [init, doctor, demo, completion],
+};
+
+export const commands: readonly Command[] = Object.values(headings).flat();
 
 /** The first words of several commands. */
 export const groups: readonly Group[] = [storeGroup, pushGroup, fleetGroup];
