@@ -1,10 +1,11 @@
 // Every entry of a package, and every name that it exports, is there for somebody: a README or a guide shows it,
-// or another package uses it. Tests and benchmarks do not count. A type also counts when what somebody uses names it, since people
+// or another package uses it. Every command and every tool of assistants is in a page. Tests and benchmarks do not count. A type also counts when what somebody uses names it, since people
 // must be able to write it. The names are those of the reports in `api`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { markdownFiles } from './markdown.mjs';
+import { importSource } from './sources.mjs';
 import { packages, root, scope } from './workspace.mjs';
 
 /** The code of a page, inline and in blocks, and its headings. @param {string} text */
@@ -57,6 +58,15 @@ export function unused({ name, paths, report }, pages, sources) {
   );
 }
 
+/**
+ * The commands and tools that no page shows, as lines.
+ * @param {readonly string[]} names @param {readonly string[]} pages code of the documentation
+ */
+export const unshown = (names, pages) =>
+  names
+    .filter((name) => !pages.some((text) => new RegExp(`\\b${name}\\b`).test(text)))
+    .map((name) => `${name}: no page shows it`);
+
 if (process.argv[1] === import.meta.filename) {
   const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
   const pages = markdownFiles()
@@ -74,16 +84,20 @@ if (process.argv[1] === import.meta.filename) {
     .split('\n')
     .filter((file) => /\.m?ts$|\.mjs$/.test(file) && !file.startsWith('packages/test-tools/'))
     .map((file) => ({ owner: file.split('/')[1], text: read(file) }));
-  const lines = packages
-    // Who coordinates a fleet is about to change, and its surface with it.
-    .filter(({ name }) => name !== 'fleet')
-    .flatMap(({ name, entries }) =>
-      unused(
-        { name, paths: entries.map(({ path }) => path), report: read(`api/${name}.api.md`) },
-        pages,
-        sources.flatMap(({ owner, text }) => (owner === name ? [] : [text])),
-      ),
-    );
+  const lines = packages.flatMap(({ name, entries }) =>
+    unused(
+      { name, paths: entries.map(({ path }) => path), report: read(`api/${name}.api.md`) },
+      pages,
+      sources.flatMap(({ owner, text }) => (owner === name ? [] : [text])),
+    ),
+  );
+  const listed = /** @param {string} file @param {string} list */ async (file, list) =>
+    /** @type {readonly { readonly name: string }[]} */ ((await importSource(join(root, file)))[list]);
+  const named = [
+    ...(await listed('packages/cli/src/commands/index.ts', 'commands')).map(({ name }) => `calls ${name}`),
+    ...(await listed('packages/mcp-server/src/tools/list.ts', 'tools')).map(({ name }) => name),
+  ];
+  lines.push(...unshown(named, pages));
   for (const line of lines) console.error(line);
   process.exitCode = lines.length > 0 ? 1 : 0;
 }

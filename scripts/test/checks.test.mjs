@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { unused } from '../exports.mjs';
+import { unshown, unused } from '../exports.mjs';
 import { deadLinks } from '../links.mjs';
 import { anchors, codeBlocks, links } from '../markdown.mjs';
 import { npmProblems, releaseProblems, treeProblems, unpinnedActions } from '../release-checks.mjs';
@@ -53,6 +53,9 @@ test('exports: an entry and a name that no page shows and no other package uses 
     'Alone of @call-attribution/core',
   ]);
   expect(unused(pkg, [...pages, 'lonely @call-attribution/core/time'], sources)).toEqual([]);
+  expect(unshown(['calls top', 'calls list'], ['calls topical', 'calls list -n 3'])).toEqual([
+    'calls top: no page shows it',
+  ]);
 });
 
 test('links: a link to a missing file or heading is named, code is left alone', () => {
