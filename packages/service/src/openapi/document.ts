@@ -74,8 +74,8 @@ export function openApiDocument(options: OpenApiOptions = {}): { readonly [keywo
   };
 }
 
-const text = (description?: string): Schema =>
-  description === undefined ? { type: 'string' } : { type: 'string', description };
+// JSON leaves out what is undefined.
+const text = (description?: string): Schema => ({ type: 'string', description });
 const from0: Schema = { type: 'integer', minimum: 0 };
 const ref = (place: string): Schema => ({ $ref: `#/components/${place}` });
 const json = (schema: Schema): Schema => ({ 'application/json': { schema } });
@@ -86,7 +86,7 @@ const callOf = (version: Version): Schema => ref(`schemas/Call${version.toUpperC
 /** An object with all of these, and some that may be absent. */
 const object = (properties: Schema, optional: Schema = {}, description?: string): Schema => ({
   type: 'object',
-  ...(description === undefined ? {} : { description }),
+  description,
   required: Object.keys(properties),
   properties: { ...properties, ...optional },
 });
@@ -233,7 +233,7 @@ function record(version: Version): Schema {
       ...form,
       ...(values.length > 0 && !spec.openValues && { enum: [...values, ...(nullable ? [null] : [])] }),
       description: valueMeanings.length > 0 ? `${meaning} ${meanings}.` : meaning,
-      ...(spec.deprecated ? { deprecated: true } : {}),
+      deprecated: spec.deprecated,
     };
     return [[name, schema] as const];
   });
@@ -308,7 +308,7 @@ function refusalResponses(): Schema {
     const header = headers[status];
     const response = {
       description: words.join('\n'),
-      ...(header === undefined ? {} : { headers: { [header]: { schema: text() } } }),
+      headers: header && { [header]: { schema: text() } },
       content: { 'application/problem+json': { schema: ref('schemas/Problem') } },
     };
     return [`Refusal${status}`, response];

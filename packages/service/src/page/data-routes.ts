@@ -140,32 +140,24 @@ function readQuestion(parameters: ReadonlyMap<string, string>): PageQuestion {
   return { filter, selection, from, to, only: readOnly(parameters.get('only')) };
 }
 
-const onlyExample = 'only={"ppc_campaign":["Brand",null]}';
-
-function readOnly(text: string | undefined): PageQuestion['only'] {
-  if (text === undefined) return new Map();
-  const wrong = (what: string) =>
-    new Refusal(
-      'malformed_parameter',
-      `The parameter only ${what}: expected a JSON object of lists of strings or null, such as ${onlyExample}.`,
-      { parameter: 'only' },
-    );
-  let content: unknown;
+/** The values to keep of each field, such as `{"ppc_campaign":["Brand",null]}`. */
+function readOnly(text = '{}'): PageQuestion['only'] {
+  let content: unknown = null;
   try {
     content = JSON.parse(text);
-  } catch {
-    throw wrong('is not JSON');
-  }
-  if (typeof content !== 'object' || content === null || Array.isArray(content))
-    throw wrong('is not an object');
+  } catch {}
+  // What is no object gets a name that no field has.
+  const lists = typeof content === 'object' ? Object.entries(content ?? { '': null }) : [['', null] as const];
   return new Map(
-    Object.entries(content).map(([name, values]) => {
+    lists.map(([name, values]) => {
       const dimension = pageDimensions.find((each) => each === name);
-      if (dimension === undefined) throw wrong(`has a name that is not one of ${pageDimensions.join(', ')}`);
       const isList = Array.isArray(values) && values.length > 0 && values.length <= mostValues;
-      if (!isList || !values.every(isValue))
-        throw wrong(`has something other than a list of 1 to ${mostValues} strings`);
-      return [dimension, values];
+      if (dimension !== undefined && isList && values.every(isValue)) return [dimension, values];
+      throw new Refusal(
+        'malformed_parameter',
+        `The parameter only must be a JSON object such as {"ppc_campaign":["Brand",null]}, with 1 to ${mostValues} values of ${pageDimensions.join(', ')}.`,
+        { parameter: 'only' },
+      );
     }),
   );
 }
