@@ -49,7 +49,7 @@ async function sync(what, url, lookback) {
   const run = () => withClient((client) => syncInto(client, sink, { ...options, lookback }));
   if (what === null) await run();
   else await note(what, run);
-  const [last] = await store.notes('101', 'sync');
+  const last = await store.note('101');
   await store.close();
   return { written: written / records, last: JSON.stringify(last.note).length };
 }

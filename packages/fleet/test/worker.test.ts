@@ -179,7 +179,7 @@ describe('turns', () => {
     await expect
       .poll(async () => {
         const [account] = (await store.accounts()).map(({ id }) => id);
-        if (account !== undefined) await store.claim(account, 'sync', 'somebody else');
+        if (account !== undefined) await store.claim(account, 'somebody else');
         return worker.events.some((event) => event.kind === 'turn' && event.outcome === 'lost');
       })
       .toBe(true);

@@ -1,8 +1,13 @@
 // Call records as rows: in SQLite or PostgreSQL, a column for each field, with accounts and their keys.
 // Start with openStore(url) and syncAccount(client, store).
-export type { Account, AccountCredential, CredentialInfo, KeyVerdict } from './accounts/accounts.ts';
+export type {
+  Account,
+  AccountCredential,
+  CredentialInfo,
+  KeyVerdict,
+  SmsEntry,
+} from './accounts/accounts.ts';
 export type { Claim, Note } from './accounts/claims.ts';
-export type { SmsEntry } from './accounts/sms.ts';
 export type { ColumnBatch } from './columns.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';
 export type { SqlColumn, SqlResult, SqlRow } from './database/statement.ts';

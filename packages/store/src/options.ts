@@ -53,6 +53,3 @@ export function readStoreOptions(options: StoreOptions) {
 
 /** The options with their defaults, and the limits. */
 export type StoreSettings = ReturnType<typeof readStoreOptions>;
-
-/** What a store is opened with when nothing is said. */
-export const usualSettings: StoreSettings = readStoreOptions({});

@@ -4,22 +4,23 @@ import {
   findAccount,
   listAccounts,
   listCredentials,
+  listSms,
   noteSyncKeys,
   putAccount,
   putCredential,
+  replaceSms,
   revokeCredential,
 } from './accounts/accounts.ts';
-import { committed, holdClaim, listNotes, putNote, takeClaim } from './accounts/claims.ts';
+import { committed, holdClaim, putNote, readNote, takeClaim } from './accounts/claims.ts';
 import { holdAccount, readRemovals, revisionOf } from './accounts/hold.ts';
-import { listSms, replaceSms } from './accounts/sms.ts';
-import { recordsOf } from './columns.ts';
+import { keyOf, recordsOf } from './columns.ts';
 import type { Driver } from './database/driver.ts';
 import { openJournal, type StoreJournal } from './journal.ts';
 import { createCounter, eachCall, oneCall, readColumns } from './read.ts';
 import { addRemovals, eraseCallers, purgeBefore } from './removals.ts';
 import { everything } from './selection.ts';
 import type { AccountSize, Store } from './store.ts';
-import { callRows, deleteCalls, upsertCalls, writeCalls } from './write.ts';
+import { callRows, deleteKeys, upsertCalls, writeCalls } from './write.ts';
 
 /** A store over a driver whose database has the tables of this release. */
 export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 'now'>): Store {
@@ -45,7 +46,7 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
     remove: (account, sids) =>
       driver.write(async (session) => {
         await holdAccount(driver, session, account);
-        return deleteCalls(driver, session, account, sids);
+        return deleteKeys(driver, session, account, sids.map(keyOf));
       }),
 
     count: counter.count,
@@ -60,27 +61,21 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
     columns: (account, selection, fields, signal) => readColumns(driver, account, selection, fields, signal),
     revision: (account) => revisionOf(driver, account),
 
-    claim: (account, claimed, holder) => takeClaim(driver, account, claimed, holder, clock.now()),
-    async commitClaimed(claim, { calls, remove = [], note }) {
+    claim: (account, holder) => takeClaim(driver, account, holder, clock.now()),
+    async commitClaimed(claim, { calls, note }) {
       const rows = callRows(calls);
-      const { account } = claim;
       const { stored, held } = await driver.write(async (session) => {
-        const done = await writeCalls(driver, session, account, rows, () =>
+        const done = await writeCalls(driver, session, claim.account, rows, () =>
           holdClaim(driver, session, claim),
         );
-        if (remove.length > 0) await deleteCalls(driver, session, account, remove);
-        const given = typeof note === 'function' ? note(done.stored) : note;
-        if (given !== undefined) await putNote(session, claim, given, clock.now());
+        if (note !== undefined) await putNote(session, claim, note, clock.now());
         return done;
       });
       committed(claim, held);
       return stored;
     },
-    notes: (account, prefix) => listNotes(driver, account, prefix),
-    async verdict(account, period) {
-      const notes = await listNotes(driver, account, 'sync');
-      return copyVerdict(notes.find(({ name }) => name === 'sync')?.note, period);
-    },
+    note: (account) => readNote(driver, account),
+    verdict: async (account, period) => copyVerdict((await readNote(driver, account))?.note, period),
     journal(journalName) {
       const journal = openJournal(driver, journalName);
       journals.add(journal);

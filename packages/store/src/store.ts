@@ -1,9 +1,14 @@
 import type { Call } from '@call-attribution/core';
 import type { TimeSlice } from '@call-attribution/node-stream';
 import type { CopyVerdict, Erasure, RemovalNote, Removals } from '@call-attribution/node-stream/copies';
-import type { Account, AccountCredential, CredentialInfo, KeyVerdict } from './accounts/accounts.ts';
+import type {
+  Account,
+  AccountCredential,
+  CredentialInfo,
+  KeyVerdict,
+  SmsEntry,
+} from './accounts/accounts.ts';
 import type { Claim, Note } from './accounts/claims.ts';
-import type { SmsEntry } from './accounts/sms.ts';
 import type { ColumnBatch } from './columns.ts';
 import type { StoreJournal } from './journal.ts';
 import type { Page, PageQuery, Part } from './read.ts';
@@ -93,23 +98,15 @@ export interface Store extends AsyncDisposable {
   /** Replaces the SMS numbers of an account. */
   putSmsNumbers(account: string, numbers: readonly SmsEntry[]): Promise<void>;
 
-  /** Claims something of an account, such as `sync`: from then on earlier claims of the same cannot write. */
-  claim(account: string, name: string, holder: string): Promise<Claim>;
+  /** Claims the sync of an account: from then on earlier claims cannot write. */
+  claim(account: string, holder: string): Promise<Claim>;
   /**
-   * Upserts calls, deletes those with the sids in `remove`, and writes the note of a claim, if there is a new one, in one transaction.
-   * A function as note is called with what became of the calls, and returns the note. Throws `claim_lost` when the same was claimed
-   * again, or when the database went back to an earlier state.
+   * Upserts calls, and writes the note of a claim, if there is a new one, in one transaction. Throws `claim_lost` when the account was
+   * claimed again, or when the database went back to an earlier state.
    */
-  commitClaimed(
-    claim: Claim,
-    batch: {
-      calls: readonly Call[];
-      remove?: readonly string[];
-      note?: unknown | ((stored: Stored) => unknown);
-    },
-  ): Promise<Stored>;
-  /** The notes of an account whose names begin with `prefix`, ordered by name. */
-  notes(account: string, prefix: string): Promise<Note[]>;
+  commitClaimed(claim: Claim, batch: { calls: readonly Call[]; note?: unknown }): Promise<Stored>;
+  /** The note of an account, such as the state of its sync; null when none was committed. */
+  note(account: string): Promise<Note | null>;
 
   /** What the syncs of an account have proved of the calls of a period, by default of all. Null when none has begun. */
   verdict(account: string, period?: TimeSlice): Promise<CopyVerdict | null>;

@@ -33,7 +33,7 @@ export function mirrorSink(store: Store, account: string, holder = thisProcess):
   let claim: Claim | undefined;
   let removals: Removals | undefined;
   const claimed = async () => {
-    claim ??= await store.claim(account, 'sync', holder);
+    claim ??= await store.claim(account, holder);
     return claim;
   };
   return {
@@ -117,7 +117,7 @@ export async function markUnread(
   account: string,
   period: { readonly from: string | null; readonly to: string | null },
 ): Promise<boolean> {
-  const claim = await store.claim(account, 'sync', thisProcess);
+  const claim = await store.claim(account, thisProcess);
   if (claim.note === null) return false;
   await store.commitClaimed(claim, { calls: [], note: withUnread(claim.note as SyncState, period) });
   return true;

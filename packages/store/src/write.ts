@@ -150,16 +150,6 @@ export async function writeCalls<T>(
 
 const dateAt = fieldColumns.findIndex(({ name }) => name === 'date_added');
 
-/** Deletes calls by sid, in a transaction that holds the account. Returns the number of deleted calls. */
-export function deleteCalls(
-  driver: Driver,
-  session: Session,
-  account: string,
-  sids: readonly string[],
-): Promise<number> {
-  return deleteKeys(driver, session, account, sids.map(keyOf));
-}
-
 /** Deletes calls by key, in a transaction that holds the account. */
 export async function deleteKeys(
   { dialect }: Driver,

@@ -5,7 +5,7 @@ import { runSql } from '@call-attribution/test-tools/postgres';
 import fc from 'fast-check';
 import Database from 'libsql';
 import { describe, expect, test } from 'vitest';
-import { everything, mirrorSink, openStore, type Store, type Stored } from '../src/index.ts';
+import { mirrorSink, openStore, type Store } from '../src/index.ts';
 import { smallCall } from './small-calls.ts';
 
 const stateOf = (by: string, n: number) => ({ by, n, pending: [] }) as unknown as SyncState;
@@ -14,7 +14,7 @@ const recordOf = (by: string, n: number) =>
 
 /** The last note, and the record that was committed with it. */
 async function lastOf(store: Store): Promise<{ note: unknown; record: Call | null }> {
-  const [found] = await store.notes('1', 'sync');
+  const found = await store.note('1');
   return { note: found?.note, record: await store.get('1', 'X') };
 }
 
@@ -61,7 +61,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
           }
           sync.steps += 1;
         }
-        expect((await store.notes(id, 'sync'))[0]?.note ?? null).toEqual(last);
+        expect((await store.note(id))?.note ?? null).toEqual(last);
       }),
       { numRuns: 12 },
     );
@@ -77,7 +77,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     await Promise.all(
       stores.map(async (own, i) => {
         const by = `sync ${i}`;
-        const claim = await own.claim('1', 'sync', by);
+        const claim = await own.claim('1', by);
         const mine = { by, token: claim.token, lost: false };
         claims.push(mine);
         for (let n = 1; n <= 6 && !mine.lost; n += 1) {
@@ -99,25 +99,11 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     await Promise.all(stores.map((own) => own.close()));
   });
 
-  test('it keeps notes by name, and lists those with a prefix', async () => {
-    const store = await openStore(await newUrl(), { clock: { now: () => 5 } });
-    await store.putAccount({ id: '1', name: 'fleet' });
-    for (const name of ['plan', 'parcel 2024', 'parcel 2023', 'other'])
-      await store.commitClaimed(await store.claim('1', name, 'worker'), { calls: [], note: { name } });
-    await store.claim('1', 'parcel 2025', 'worker');
-    expect(await store.notes('1', 'parcel ')).toEqual([
-      { name: 'parcel 2023', note: { name: 'parcel 2023' }, notedAt: 5 },
-      { name: 'parcel 2024', note: { name: 'parcel 2024' }, notedAt: 5 },
-    ]);
-    expect(await store.claim('1', 'plan', 'next')).toMatchObject({ token: 2, note: { name: 'plan' } });
-    await store.close();
-  });
-
   test('a database that went back to an earlier state takes nothing more of a sync under way', async () => {
     const url = await newUrl();
     const store = await openStore(url);
     await store.putAccount({ id: '1', name: 'restored' });
-    const claim = await store.claim('1', 'sync', 'this process');
+    const claim = await store.claim('1', 'this process');
     const commit = (n: number) =>
       store.commitClaimed(claim, { calls: [recordOf('sync', n)], note: stateOf('sync', n) });
     await commit(1);
@@ -127,39 +113,10 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
       code: 'claim_lost',
       message: expect.stringMatching(/no longer has .* account 1: .* continues from what is there/),
     });
-    const again = await store.claim('1', 'sync', 'this process');
+    const again = await store.claim('1', 'this process');
     await store.commitClaimed(again, { calls: [recordOf('sync', 2)], note: stateOf('sync', 2) });
     await runOn(url, 'DELETE FROM claims');
     await expect(store.commitClaimed(again, { calls: [] })).rejects.toMatchObject({ code: 'claim_lost' });
-    await store.close();
-  });
-
-  test('a note can say what became of the calls that are committed with it', async () => {
-    const store = await openStore(await newUrl());
-    await store.putAccount({ id: '1', name: 'fleet' });
-    const calls = [recordOf('worker', 1), recordOf('worker', 2)];
-    const claim = await store.claim('1', 'parcel', 'worker');
-    const stored = await store.commitClaimed(claim, { calls, note: ({ added }: Stored) => ({ added }) });
-    expect(stored).toMatchObject({ added: 1 });
-    expect((await store.notes('1', 'parcel'))[0]?.note).toEqual({ added: 1 });
-    await store.close();
-  });
-
-  test('calls are deleted in the transaction of a claim, and not by one that was lost', async () => {
-    const store = await openStore(await newUrl());
-    await store.putAccount({ id: '1', name: 'fleet' });
-    await store.upsert('1', [recordOf('before', 1)]);
-    const lost = await store.claim('1', 'parcel', 'worker 1');
-    const claim = await store.claim('1', 'parcel', 'worker 2');
-    const batch = {
-      calls: [{ ...recordOf('worker', 1), sid: 'Y' } as Call],
-      remove: ['X', 'Z'],
-      note: 'done',
-    };
-    await expect(store.commitClaimed(lost, batch)).rejects.toMatchObject({ code: 'claim_lost' });
-    expect(await store.count('1', everything)).toBe(1);
-    await store.commitClaimed(claim, batch);
-    expect([await store.get('1', 'X'), (await store.get('1', 'Y'))?.sid]).toEqual([null, 'Y']);
     await store.close();
   });
 });

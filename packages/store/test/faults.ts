@@ -23,7 +23,7 @@ const tasks: readonly ((store: Store) => Promise<unknown>)[] = [
   async (store) => expect(await store.upsert('1', calls)).toMatchObject({ stored: 24 }),
   async (store) => expect(await store.upsert('1', moved)).toMatchObject({ stored: 12, added: 0 }),
   async (store) => {
-    const claim = await store.claim('1', 'sync', 'drill');
+    const claim = await store.claim('1', 'drill');
     const stored = await store.commitClaimed(claim, { calls: calls.slice(0, 6), note: { at: 1 } });
     expect(stored).toMatchObject({ stored: 6, added: 0 });
   },
@@ -39,7 +39,7 @@ const tasks: readonly ((store: Store) => Promise<unknown>)[] = [
     expect(found).toBe(22);
   },
   async (store) => {
-    expect(await store.notes('1', '')).toMatchObject([{ note: { at: 1 } }]);
+    expect(await store.note('1')).toMatchObject({ note: { at: 1 } });
     expect(await store.count('1', everything)).toBe(22);
   },
 ];

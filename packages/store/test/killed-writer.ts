@@ -33,7 +33,7 @@ export async function killWriters(url: string, kills: number, tally = new Tally(
   for (let kill = 0; kill < kills; kill += 1)
     await tally.run(async () => {
       acknowledged = await writeAndKill(url, acknowledged + 1, 5 + (kill % 4) * 3);
-      const [found] = await store.notes('1', 'sync');
+      const found = await store.note('1');
       tally.happened('kills');
       const { batch } = (found as { note: unknown }).note as { batch: number };
       const sids: string[] = [];

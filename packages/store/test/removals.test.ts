@@ -144,7 +144,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
       JSON.stringify({ entries: [ofOthers] }),
       'not of calls: erased-sid-1',
     ]);
-    const [sync] = await store.notes('101', 'sync');
+    const sync = await store.note('101');
     expect(sync?.note).toEqual({ ...state, seen: [['other-20', at(20), '']] });
     // A sync that was under way would write its own state again.
     await expect(sink.commit({ calls: [], state, isLast: true })).rejects.toMatchObject({

@@ -16,6 +16,7 @@ import {
   selectionOf,
   storeName,
 } from '../src/index.ts';
+import { readStoreOptions } from '../src/options.ts';
 import { smallCall } from './small-calls.ts';
 
 const stores = testStores();
@@ -199,7 +200,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
 
   test('it commits calls and the state of a sync together or not at all', async () => {
     const store = await filled(newUrl);
-    const claim = await store.claim('101', 'sync', 'test');
+    const claim = await store.claim('101', 'test');
     expect(claim.note).toBeNull();
     const fresh = smallCall('new', '2024-01-01 00:00:00', '1.0');
     await store.commitClaimed(claim, { calls: [fresh], note: { at: 1 } });
@@ -208,11 +209,9 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
       note: { at: 2 },
     };
     await expect(store.commitClaimed(claim, bad)).rejects.toMatchObject({ code: 'unfit_record' });
-    expect(await store.notes('101', '')).toEqual([
-      { name: 'sync', note: { at: 1 }, notedAt: expect.any(Number) },
-    ]);
+    expect(await store.note('101')).toEqual({ note: { at: 1 }, notedAt: expect.any(Number) });
     expect(await store.get('101', 'late')).toBeNull();
-    await expect(store.claim('999', 'sync', 'test')).rejects.toMatchObject({ code: 'unknown_account' });
+    await expect(store.claim('999', 'test')).rejects.toMatchObject({ code: 'unknown_account' });
     await store.close();
   });
 
@@ -276,7 +275,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
   test('it measures sizes and ages of each account', async () => {
     const store = await filled(newUrl, { clock: { now: () => 1_700_000_000_000 } });
     await store.putAccount({ id: '102', name: 'Empty' });
-    await store.commitClaimed(await store.claim('101', 'sync', 'test'), { calls: [], note: {} });
+    await store.commitClaimed(await store.claim('101', 'test'), { calls: [], note: {} });
     const { bytes, accounts } = await store.sizes();
     expect(bytes).toBeGreaterThan(10_000);
     expect(accounts).toEqual([
@@ -380,7 +379,7 @@ test('a PostgreSQL store works again after its connections were closed', async (
 
 test('a PostgreSQL connection that ends between two statements is replaced, and the transaction runs again', async () => {
   for (const { newUrl } of stores.filter(({ kind }) => kind === 'postgres')) {
-    const driver = openPostgres(await newUrl());
+    const driver = openPostgres(await newUrl(), readStoreOptions({}));
     let runs = 0;
     const pids = driver.write(async (session) => {
       runs += 1;

@@ -146,8 +146,7 @@ async function checkAccount(
 
 /** What the syncs of an account were asked for, up to where its calls were no longer too young to be counted. */
 async function syncedParts(store: Store, account: string, client: Client): Promise<readonly Part[]> {
-  const notes = await store.notes(account, 'sync');
-  const state = notes.find(({ name }) => name === 'sync')?.note as SyncState | undefined;
+  const state = (await store.note(account))?.note as SyncState | undefined;
   if (state === undefined) {
     const filter = withExtensions({ clauses: [] }, client.version);
     return [{ filter, period: { from: null, to: null } }];

@@ -197,8 +197,7 @@ export class Copy {
 
   /** What the copy has of some periods. */
   async #look(store: Store, periods: readonly Period[]) {
-    const notes = await store.notes(accountOfCopy, 'sync');
-    const found = notes.find(({ name }) => name === 'sync');
+    const found = await store.note(accountOfCopy);
     const state = (found?.note ?? null) as SyncState | null;
     if ((found?.notedAt ?? 0) > this.#committedAt && this.#run === null)
       this.#othersUntil = (found?.notedAt ?? 0) + othersFor;

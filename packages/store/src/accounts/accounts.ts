@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import type { Driver, Session } from '../database/driver.ts';
+import { type Driver, insertRows, type Session } from '../database/driver.ts';
+import { holdAccount } from './hold.ts';
 
 /** An account in a store. */
 export interface Account {
@@ -172,4 +173,44 @@ export async function findAccount(driver: Driver, credential: AccountCredential)
   const same = timingSafeEqual(Buffer.from(given, 'hex'), Buffer.from(expected, 'hex'));
   if (row === undefined || !same || Number(row.revoked) === 1) return null;
   return { id: String(row.account), name: String(row.name), disabled: Number(row.disabled) === 1 };
+}
+
+/** An entry of the SMS number listing. */
+export interface SmsEntry {
+  /** The number, digits only. */
+  readonly number: string;
+  /** The flag as it is sent, `1` or `0`. */
+  readonly smsEnabled: string;
+  /** URL of the listener. */
+  readonly url: string;
+}
+
+/** The SMS numbers of an account, ordered by number. */
+export async function listSms(driver: Driver, account: string): Promise<SmsEntry[]> {
+  const rows = await driver.all(
+    'SELECT number, sms_enabled, url FROM sms_numbers WHERE account = $1 ORDER BY number',
+    [account],
+  );
+  return rows.map((row) => ({
+    number: String(row.number),
+    smsEnabled: String(row.sms_enabled),
+    url: String(row.url),
+  }));
+}
+
+/** Replaces the SMS numbers of an account. */
+export async function replaceSms(
+  driver: Driver,
+  account: string,
+  numbers: readonly SmsEntry[],
+): Promise<void> {
+  await driver.write(async (session) => {
+    await holdAccount(driver, session, account);
+    await session.run('DELETE FROM sms_numbers WHERE account = $1', [account]);
+    await insertRows(
+      session,
+      { into: 'sms_numbers', columns: ['account', 'number', 'sms_enabled', 'url'] },
+      numbers.map(({ number, smsEnabled, url }) => [account, number, smsEnabled, url]),
+    );
+  });
 }

@@ -2,12 +2,10 @@ import type { Driver, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 import { holdAccount } from './hold.ts';
 
-/** The right to write one thing of an account, until somebody claims the same again. */
+/** The right to sync an account, until somebody claims it again. */
 export interface Claim {
   /** Id of the account. */
   readonly account: string;
-  /** What is claimed, such as `sync`. */
-  readonly name: string;
   /** The number of this claim. A later claim has a higher one. */
   readonly token: number;
   /** The note that the last holder left; null when there is none. */
@@ -16,19 +14,16 @@ export interface Claim {
 
 /** A note that was committed under a claim. */
 export interface Note {
-  /** What was claimed. */
-  readonly name: string;
   /** The note. */
   readonly note: unknown;
   /** When it was committed, in milliseconds since 1970. */
   readonly notedAt: number;
 }
 
-/** Takes a claim away from whoever has it. */
+/** Takes the claim away from whoever has it. */
 export async function takeClaim(
   driver: Driver,
   account: string,
-  name: string,
   holder: string,
   now: number,
 ): Promise<Claim> {
@@ -36,13 +31,13 @@ export async function takeClaim(
     // Claims and writes lock the account first, so that they never wait for each other in a circle.
     await holdAccount(driver, session, account);
     const [row] = await session.all(
-      `INSERT INTO claims (account, name, token, holder, claimed_at) VALUES ($1, $2, 1, $3, $4)
+      `INSERT INTO claims (account, name, token, holder, claimed_at) VALUES ($1, 'sync', 1, $2, $3)
          ON CONFLICT (account, name)
          DO UPDATE SET token = claims.token + 1, holder = excluded.holder, claimed_at = excluded.claimed_at, commits = 0
          RETURNING token, note`,
-      [account, name, holder, now],
+      [account, holder, now],
     );
-    return { account, name, token: Number(row?.token), note: noteOf(row?.note) };
+    return { account, token: Number(row?.token), note: noteOf(row?.note) };
   });
 }
 
@@ -57,17 +52,17 @@ const commits = new WeakMap<Claim, number>();
  * was committed under it. Returns the number of this commit, for `committed`.
  */
 export async function holdClaim(driver: Driver, session: Session, claim: Claim): Promise<number> {
-  const { account, name } = claim;
+  const { account } = claim;
   await holdAccount(driver, session, account);
   const [row] = await session.all(
-    `SELECT token, holder, commits FROM claims WHERE account = $1 AND name = $2 ${driver.dialect.lock}`,
-    [account, name],
+    `SELECT token, holder, commits FROM claims WHERE account = $1 AND name = 'sync' ${driver.dialect.lock}`,
+    [account],
   );
   const [token, count] = [Number(row?.token ?? 0), Number(row?.commits)];
   if (token > claim.token)
     throw new StoreError(
       'claim_lost',
-      `${String(row?.holder)} has claimed "${name}" of account ${account} since, so this process stops writing. What was written until then is kept, and the other one continues from there.`,
+      `${String(row?.holder)} has claimed account ${account} since, so this process stops writing. What was written until then is kept, and the other one continues from there.`,
       { isRetryable: false },
     );
   if (token < claim.token || count < (commits.get(claim) ?? 0))
@@ -76,9 +71,8 @@ export async function holdClaim(driver: Driver, session: Session, claim: Claim):
       `The database no longer has what this process has written to account ${account}: it was restored, or a replica that was behind took over. This process stops writing; the next run continues from what is there.`,
       { isRetryable: false },
     );
-  await session.run('UPDATE claims SET commits = $3 WHERE account = $1 AND name = $2', [
+  await session.run("UPDATE claims SET commits = $2 WHERE account = $1 AND name = 'sync'", [
     account,
-    name,
     count + 1,
   ]);
   return count + 1;
@@ -91,26 +85,20 @@ export function committed(claim: Claim, number: number): void {
 
 /** Writes the note of a claim, in a transaction that holds it. */
 export async function putNote(session: Session, claim: Claim, note: unknown, now: number): Promise<void> {
-  await session.run('UPDATE claims SET note = $3, noted_at = $4 WHERE account = $1 AND name = $2', [
+  await session.run("UPDATE claims SET note = $2, noted_at = $3 WHERE account = $1 AND name = 'sync'", [
     claim.account,
-    claim.name,
     JSON.stringify(note),
     now,
   ]);
 }
 
-/** The notes of an account whose names begin with a prefix, ordered by name. */
-export async function listNotes(driver: Driver, account: string, prefix: string): Promise<Note[]> {
-  const rows = await driver.all(
-    `SELECT name, note, noted_at FROM claims
-      WHERE account = $1 AND substr(name, 1, $3) = $2 AND note IS NOT NULL ORDER BY name`,
-    [account, prefix, prefix.length],
+/** The note of an account; null when none was committed. */
+export async function readNote(driver: Driver, account: string): Promise<Note | null> {
+  const [row] = await driver.all(
+    "SELECT note, noted_at FROM claims WHERE account = $1 AND name = 'sync' AND note IS NOT NULL",
+    [account],
   );
-  return rows.map((row) => ({
-    name: String(row.name),
-    note: noteOf(row.note),
-    notedAt: Number(row.noted_at),
-  }));
+  return row === undefined ? null : { note: noteOf(row.note), notedAt: Number(row.noted_at) };
 }
 
 function noteOf(note: unknown): unknown {

@@ -6,7 +6,6 @@ import {
   columnHint,
   differentNames,
   exactNumber,
-  type OpenRows,
   onlyReads,
   type SqlColumn,
   type SqlRow,
@@ -18,121 +17,80 @@ import {
 /** Rows that are fetched at a time. */
 const batchRows = 500;
 
-type Result = pg.QueryArrayResult<(string | null)[]>;
-
 /** A statement in a transaction that only reads, on a connection of its own. */
-export async function postgresStatement(
-  url: string,
-  sql: string,
-  limits: StatementLimits,
-): Promise<Statement> {
-  const limit = Math.ceil(limits.timeLimit);
+export function postgresStatement(url: string, sql: string, { timeLimit, name }: StatementLimits): Statement {
   const config = {
     connectionString: url,
     connectionTimeoutMillis: 10_000,
-    statement_timeout: limit,
+    statement_timeout: Math.ceil(timeLimit),
     application_name: 'call-attribution-sql',
     // All values as text: the driver would give times the zone of this machine.
     types: { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig,
   };
-  return new PostgresStatement(new pg.Client(config), sql, limits, (pid) => cancel(config, pid));
-}
-
-class PostgresStatement implements Statement {
-  readonly #client: pg.Client;
-  readonly #sql: string;
-  readonly #limits: StatementLimits;
-  readonly #isPlan: boolean;
-  readonly #cancel: (pid: number) => Promise<void>;
-  #pid: number | undefined;
-
-  constructor(
-    client: pg.Client,
-    sql: string,
-    limits: StatementLimits,
-    cancel: (pid: number) => Promise<void>,
-  ) {
-    this.#client = client;
-    this.#sql = sql;
-    this.#limits = limits;
-    this.#isPlan = /^\W*explain\b/i.test(sql);
-    this.#cancel = cancel;
-    // A connection that breaks fails its statement; without a listener it would end the process.
-    client.on('error', () => undefined);
-  }
-
-  async open(): Promise<OpenRows> {
-    await this.#begin();
-    let first: Result | null = await this.#first();
-    const names = differentNames(first.fields.map((field) => field.name));
-    const columns = first.fields.map((field, i) => ({ name: names[i] ?? '', type: typeOf(field) }));
-    const parsers = first.fields.map(({ dataTypeID }) => parserOf(dataTypeID));
-    const cell = (text: string | null | undefined, i: number) =>
-      text === null || text === undefined ? null : (parsers[i]?.(text) ?? null);
-    return {
-      columns,
-      next: async () => {
-        const { rows } = first ?? (this.#isPlan ? { rows: [] } : await this.#fetch());
-        first = null;
-        return rows.map(
-          (row): SqlRow => Object.fromEntries(names.map((column, i) => [column, cell(row[i], i)])),
-        );
-      },
-    };
-  }
-
-  interrupt(): void {
-    if (this.#pid !== undefined) void this.#cancel(this.#pid);
-    // Ends the connection at once when a statement runs on it.
-    void this.close();
-  }
-
-  close(): Promise<void> {
-    return this.#client.end().catch(() => undefined);
-  }
-
-  async #begin(): Promise<void> {
-    try {
-      await this.#client.connect();
-      await this.#query('BEGIN READ ONLY');
-      const { rows } = await this.#query(
-        `SELECT pg_backend_pid(), to_regclass('calls'), set_config('cursor_tuple_fraction', '1', true)`,
-      );
-      this.#pid = Number(rows[0]?.[0]);
-      if (rows[0]?.[1] === null) throw noStore(this.#limits.name);
-    } catch (error) {
-      throw fromPostgres(error);
-    }
-  }
-
-  async #first(): Promise<Result> {
-    try {
-      if (this.#isPlan) return await this.#query(this.#sql);
-      await this.#query(`DECLARE answer NO SCROLL CURSOR FOR\n${this.#sql}`);
-    } catch (error) {
-      throw this.#errorOf(error);
-    }
-    return this.#fetch();
-  }
-
-  async #fetch(): Promise<Result> {
-    try {
-      return await this.#query(`FETCH ${batchRows} FROM answer`);
-    } catch (error) {
-      throw this.#errorOf(error);
-    }
-  }
-
-  /** The server may notice the end of the time before we do. */
-  #errorOf(cause: unknown): StoreError {
-    return propertyOf(cause, 'code') === '57014' ? tookTooLong(this.#limits.timeLimit) : sqlError(cause);
-  }
+  const client = new pg.Client(config);
+  // A connection that breaks fails its statement; without a listener it would end the process.
+  client.on('error', () => undefined);
+  const isPlan = /^\W*explain\b/i.test(sql);
+  let pid: number | undefined;
 
   /** With this protocol the server takes one statement at a time, whatever is in the text. */
-  #query(text: string): Promise<Result> {
+  const query = (text: string): Promise<pg.QueryArrayResult<(string | null)[]>> => {
     const one = { text, rowMode: 'array' as const, queryMode: 'extended' };
-    return this.#client.query(one);
-  }
+    return client.query(one);
+  };
+  const answer = async (run: () => ReturnType<typeof query>) => {
+    try {
+      return await run();
+    } catch (cause) {
+      // The server may notice the end of the time before we do.
+      throw propertyOf(cause, 'code') === '57014' ? tookTooLong(timeLimit) : sqlError(cause);
+    }
+  };
+  const fetchRows = () => query(`FETCH ${batchRows} FROM answer`);
+  const close = () => client.end().catch(() => undefined);
+
+  return {
+    async open() {
+      try {
+        await client.connect();
+        await query('BEGIN READ ONLY');
+        const { rows } = await query(
+          `SELECT pg_backend_pid(), to_regclass('calls'), set_config('cursor_tuple_fraction', '1', true)`,
+        );
+        pid = Number(rows[0]?.[0]);
+        if (rows[0]?.[1] === null) throw noStore(name);
+      } catch (error) {
+        throw fromPostgres(error);
+      }
+      const first = await answer(async () => {
+        if (isPlan) return query(sql);
+        await query(`DECLARE answer NO SCROLL CURSOR FOR\n${sql}`);
+        return fetchRows();
+      });
+      const names = differentNames(first.fields.map((field) => field.name));
+      const columns = names.map((column, i): SqlColumn => {
+        return { name: column, type: types[first.fields[i]?.dataTypeID ?? 0] ?? 'string' };
+      });
+      let some: typeof first | null = first;
+      return {
+        columns,
+        async next() {
+          const { rows } = some ?? (isPlan ? { rows: [] } : await answer(fetchRows));
+          some = null;
+          return rows.map(
+            (row): SqlRow =>
+              Object.fromEntries(columns.map((column, i) => [column.name, cellOf(column, row[i] ?? null)])),
+          );
+        },
+      };
+    },
+    interrupt() {
+      if (pid !== undefined) void cancel(config, pid);
+      // Ends the connection at once when a statement runs on it.
+      void close();
+    },
+    close,
+  };
 }
 
 /** Asks the server to end a statement. A server that does not respond keeps nobody waiting. */
@@ -150,29 +108,14 @@ async function cancel(config: pg.ClientConfig, pid: number): Promise<void> {
 }
 
 const types: Readonly<Record<number, SqlColumn['type']>> = {
-  16: 'boolean',
-  20: 'integer',
-  21: 'integer',
-  23: 'integer',
-  700: 'decimal',
-  701: 'decimal',
-  1082: 'date',
-  1114: 'timestamp',
-  1700: 'decimal',
+  ...{ 16: 'boolean', 20: 'integer', 21: 'integer', 23: 'integer', 700: 'decimal', 701: 'decimal' },
+  ...{ 1082: 'date', 1114: 'timestamp', 1700: 'decimal' },
 };
 
-const typeOf = ({ dataTypeID }: pg.FieldDef): SqlColumn['type'] => types[dataTypeID] ?? 'string';
-
-function parserOf(type: number): (text: string) => SqlRow[string] {
-  switch (types[type]) {
-    case 'boolean':
-      return (text) => text === 't';
-    case 'integer':
-    case 'decimal':
-      return exactNumber;
-    default:
-      return (text) => text;
-  }
+function cellOf({ type }: SqlColumn, text: string | null): SqlRow[string] {
+  if (text === null) return null;
+  if (type === 'boolean') return text === 't';
+  return type === 'integer' || type === 'decimal' ? exactNumber(text) : text;
 }
 
 /** What PostgreSQL says about a statement that somebody typed. Of values it may quote, nothing is repeated. */

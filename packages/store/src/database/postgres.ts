@@ -1,9 +1,18 @@
+import { pipeline } from 'node:stream/promises';
 import type { Erasure } from '@call-attribution/node-stream/copies';
 import pg from 'pg';
-import { type StoreSettings, usualSettings } from '../options.ts';
-import type { Dialect, Driver, Row, Session, Value } from './driver.ts';
-import { fromPostgres, hasResponded, isUsableAfter, remedyOf } from './postgres-errors.ts';
-import { isDone, sessionOf } from './postgres-session.ts';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { StoreSettings } from '../options.ts';
+import {
+  type Dialect,
+  type Driver,
+  differs,
+  orReplace,
+  recordNames,
+  type Session,
+  type Value,
+} from './driver.ts';
+import { factsOf, fromPostgres, isUsableAfter } from './postgres-errors.ts';
 
 const dialect: Dialect = {
   key: 'text COLLATE "C"',
@@ -28,9 +37,10 @@ const dialect: Dialect = {
 /** Times that a transaction is run when others get in its way. */
 const attempts = 8;
 const integerTypes = new Set([20, 1700]);
+const snapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /** Opens a pool on a PostgreSQL (or one that speaks its protocol). The first statement connects. */
-export function openPostgres(url: string, settings: StoreSettings = usualSettings): Driver {
+export function openPostgres(url: string, settings: StoreSettings): Driver {
   const pool = new pg.Pool({
     connectionString: url,
     max: settings.poolSize,
@@ -48,112 +58,50 @@ export function openPostgres(url: string, settings: StoreSettings = usualSetting
           : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
     },
   });
-  return new PostgresDriver(pool, settings);
-}
+  let hasConnected = false;
+  // A connection can break at any time, also while it is in use. Without a listener that would end the process; the
+  // statement in progress, or the next one, fails with the same error.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    hasConnected = true;
+    client.on('error', () => undefined);
+  });
+  // The server ends a statement itself. Only when it does not respond at all, this process has to.
+  const limit = settings.statementTimeout + Math.min(settings.statementTimeout, 5_000);
 
-/** The server ends a statement itself. Only when it does not respond at all, this process has to. */
-const limitOf = (timeoutMs: number): number => timeoutMs + Math.min(timeoutMs, 5_000);
-
-const snapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-
-class PostgresDriver implements Driver {
-  readonly dialect = dialect;
-  /** A transaction costs a dozen round trips. */
-  readonly writesAtOnce = 5_000;
-  readonly #pool: pg.Pool;
-  readonly #settings: StoreSettings;
-  #hasConnected = false;
-
-  constructor(pool: pg.Pool, settings: StoreSettings) {
-    this.#pool = pool;
-    this.#settings = settings;
-    // A connection can break at any time, also while it is in use. Without a listener that would end the process; the
-    // statement in progress, or the next one, fails with the same error.
-    pool.on('error', () => undefined);
-    pool.on('connect', (client) => {
-      this.#hasConnected = true;
-      client.on('error', () => undefined);
-    });
-  }
-
-  all(sql: string, values?: readonly Value[]): Promise<Row[]> {
-    return this.#patiently(async () => {
-      const client = await this.#connect();
-      try {
-        const rows = await sessionOf(client, limitOf(this.#settings.statementTimeout)).all(sql, values);
-        client.release();
-        return rows;
-      } catch (error) {
-        client.release(!isUsableAfter(error));
-        throw error;
-      }
-    });
-  }
-
-  read<T>(body: (session: Session) => Promise<T>): Promise<T> {
-    return this.#patiently(() => this.#transaction(body, snapshot));
-  }
-
-  async *stream<T>(body: (session: Session) => AsyncGenerator<T>): AsyncGenerator<T> {
-    const { client, session } = await this.#patiently(async () => {
-      const client = await this.#connect();
-      const session = sessionOf(client, limitOf(this.#settings.statementTimeout));
-      try {
-        // It holds no locks, so whoever takes the rows may take their time.
-        await session.all(`${snapshot}; SET LOCAL idle_in_transaction_session_timeout = 0`);
-        return { client, session };
-      } catch (error) {
-        client.release(!isUsableAfter(error));
-        throw error;
-      }
-    });
+  const connected = async () => {
     try {
-      yield* body(session);
-    } finally {
-      client.release(!(await isDone(session, 'ROLLBACK')));
-    }
-  }
-
-  write<T>(body: (session: Session) => Promise<T>): Promise<T> {
-    const begin = this.#settings.readOnly ? 'BEGIN READ ONLY' : 'BEGIN';
-    return this.#patiently(() => this.#transaction(body, begin));
-  }
-
-  /** Only VACUUM FULL writes the tables without their dead rows, and it keeps everybody else out for as long as it takes. */
-  scrub(): Promise<Erasure['remains']> {
-    return Promise.resolve(['vacuum']);
-  }
-
-  close(): Promise<void> {
-    return this.#pool.end();
-  }
-
-  async #connect(): Promise<pg.PoolClient> {
-    try {
-      return await this.#pool.connect();
+      const client = await pool.connect();
+      return { client, session: sessionOf(client, limit) };
     } catch (cause) {
       throw fromPostgres(cause);
     }
-  }
-
-  /** Runs a transaction once. One whose end is not known, since the connection broke, is run again: every write can be repeated. */
-  async #transaction<T>(body: (session: Session) => Promise<T>, begin: string): Promise<T> {
-    const client = await this.#connect();
-    const session = sessionOf(client, limitOf(this.#settings.statementTimeout));
+  };
+  /** Does something on a connection, once. */
+  const once = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+    const { client, session } = await connected();
     try {
-      await session.all(begin);
-      const result = await body(session);
-      await session.all('COMMIT');
+      const result = await work(session);
       client.release();
       return result;
     } catch (error) {
-      client.release(!(await rolledBack(client, error)));
+      client.release(!(isUsableAfter(error) && (await isDone(sessionOf(client, 5_000), 'ROLLBACK'))));
       throw error;
     }
-  }
+  };
+  /** Runs a transaction. One whose end is not known, since the connection broke, is run again: every write can be repeated. */
+  const transaction = <T>(begin: string, body: (session: Session) => Promise<T>): Promise<T> =>
+    patiently(() =>
+      once(async (session) => {
+        await session.all(begin);
+        const result = await body(session);
+        await session.all('COMMIT');
+        return result;
+      }),
+    );
 
-  /** Runs a job again when that helps, until it succeeds or the patience for the error is used up. */
-  async #patiently<T>(job: () => Promise<T>): Promise<T> {
+  /** Does something again when that helps, until it succeeds or the patience for the error is used up. */
+  const patiently = async <T>(job: () => Promise<T>): Promise<T> => {
     // Counted from the first failure: a process that was stopped for long still finds out what happened meanwhile.
     let failedAt: number | undefined;
     for (let attempt = 1; ; attempt += 1) {
@@ -161,22 +109,123 @@ class PostgresDriver implements Driver {
         return await job();
       } catch (error) {
         failedAt ??= performance.now();
-        const remedy = remedyOf(error);
+        const { remedy = null, hasResponded = false } = factsOf(error) ?? {};
         // A server that never responded is more likely a wrong address than a restart.
-        const mayBeBack = this.#hasConnected || hasResponded(error);
+        const mayBeBack = hasConnected || hasResponded;
         const isOver =
           remedy === 'again'
             ? attempt >= attempts
-            : !(mayBeBack && performance.now() - failedAt < this.#settings.reconnectTimeout);
+            : !(mayBeBack && performance.now() - failedAt < settings.reconnectTimeout);
         if (remedy === null || isOver) throw error;
-        await pause(Math.min(10 * 2 ** attempt, 500));
+        const pause = Math.min(10 * 2 ** attempt, 500) * (0.5 + Math.random() / 2);
+        await new Promise((done) => setTimeout(done, pause));
       }
     }
-  }
+  };
+
+  return {
+    dialect,
+    // A transaction costs a dozen round trips.
+    writesAtOnce: 5_000,
+    all: (sql, values) => patiently(() => once((session) => session.all(sql, values))),
+    read: (body) => transaction(snapshot, body),
+    async *stream(body) {
+      const { client, session } = await patiently(async () => {
+        const own = await connected();
+        try {
+          // It holds no locks, so whoever takes the rows may take their time.
+          await own.session.all(`${snapshot}; SET LOCAL idle_in_transaction_session_timeout = 0`);
+          return own;
+        } catch (error) {
+          own.client.release(!isUsableAfter(error));
+          throw error;
+        }
+      });
+      try {
+        yield* body(session);
+      } finally {
+        client.release(!(await isDone(session, 'ROLLBACK')));
+      }
+    },
+    write: (body) => transaction(settings.readOnly ? 'BEGIN READ ONLY' : 'BEGIN', body),
+    // Only VACUUM FULL writes the tables without their dead rows, and it keeps everybody else out for as long as it takes.
+    scrub: (): Promise<Erasure['remains']> => Promise.resolve(['vacuum']),
+    close: () => pool.end(),
+  };
 }
 
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms * (0.5 + Math.random() / 2)));
+/** Statements on a connection. One that takes longer than the limit fails, even when the server is frozen. */
+function sessionOf(client: pg.PoolClient, limitMs: number): Session {
+  const query = async (sql: string, values?: readonly Value[]): Promise<pg.QueryResult> => {
+    try {
+      const result: pg.QueryResult | pg.QueryResult[] = await client.query({
+        text: sql,
+        ...(values === undefined || values.length === 0 ? {} : { values: values as Value[] }),
+        ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
+      });
+      // Several statements in one string have several results; only the opening of a transaction does that.
+      return Array.isArray(result) ? (result.find(({ rows }) => rows.length > 0) ?? result[0]) : result;
+    } catch (cause) {
+      throw fromPostgres(cause);
+    }
+  };
+  return {
+    all: async (sql, values) => (await query(sql, values)).rows,
+    run: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
+    async stage(rows) {
+      await query(
+        'CREATE TEMP TABLE IF NOT EXISTS incoming (LIKE records INCLUDING DEFAULTS) ON COMMIT DELETE ROWS; DELETE FROM incoming',
+      );
+      const signal = limitMs === 0 ? undefined : AbortSignal.timeout(limitMs);
+      const copy = client.query(copyFrom(`COPY incoming (${recordNames}) FROM STDIN`));
+      try {
+        await pipeline(lines(rows), copy, { signal });
+      } catch (cause) {
+        throw fromPostgres(signal?.aborted ? new Error('Query read timeout') : cause);
+      }
+    },
+    put: async () => {
+      const sql = `INSERT INTO records (${recordNames}) SELECT ${recordNames} FROM incoming ${orReplace} WHERE ${differs('IS DISTINCT FROM')}`;
+      return (await query(sql)).rowCount ?? 0;
+    },
+  };
+}
 
-/** Ends a transaction after an error. False when its connection cannot be used any more. */
-const rolledBack = async (client: pg.PoolClient, error: unknown): Promise<boolean> =>
-  isUsableAfter(error) && (await isDone(sessionOf(client, 5_000), 'ROLLBACK'));
+/** Characters of a piece of rows. */
+const pieceChars = 65_536;
+
+/** Rows in the text format of COPY. Each piece is made when it is asked for, so that it is sent while others are made. */
+function* lines(rows: readonly (readonly Value[])[]): Generator<string> {
+  let text = '';
+  for (const row of rows) {
+    let mark = '';
+    for (const value of row) {
+      text += mark + cell(value);
+      mark = '\t';
+    }
+    text += '\n';
+    if (text.length < pieceChars) continue;
+    yield text;
+    text = '';
+  }
+  yield text;
+}
+
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** A value in the text format of COPY. */
+function cell(value: Value): string {
+  if (value === null) return '\\N';
+  if (typeof value === 'number') return String(value);
+  const text = String(value);
+  return /[\\\t\n\r]/.test(text)
+    ? text.replace(/[\\\t\n\r]/g, (character) => escapes[character] ?? '')
+    : text;
+}
+
+/** Runs a statement that may fail, as when the connection has ended. */
+const isDone = (session: Session, sql: string): Promise<boolean> =>
+  session.all(sql).then(
+    () => true,
+    () => false,
+  );

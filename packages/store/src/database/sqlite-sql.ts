@@ -8,7 +8,6 @@ import { fromSqlite } from './sqlite-errors.ts';
 import {
   columnHint,
   differentNames,
-  type OpenRows,
   onlyReads,
   type SqlColumn,
   type SqlRow,
@@ -16,56 +15,104 @@ import {
   type StatementLimits,
 } from './statement.ts';
 
+/** Rows between two looks at what else there is to do. */
+const batchRows = 500;
+
 /**
  * A statement over a file that is opened for reading alone. SQLite works in another thread until its rows are in a table of their own, so
  * that it can be ended at any time: the driver fetches rows in this thread.
  */
-export async function sqliteStatement(
-  file: string,
-  sql: string,
-  { most, name }: StatementLimits,
-): Promise<Statement> {
+export function sqliteStatement(file: string, sql: string, { most, name }: StatementLimits): Statement {
   const path = file === inMemory ? inMemory : realPath(file);
   if (!existsSync(path)) throw noStore(name);
   const database = new Database(inMemory, {});
   // A statement or its rows that are collected as garbage wait for the statement that runs, and this thread with them. They are kept.
   const kept: unknown[] = [];
-  const prepare = async (text: string): Promise<Prepared> => {
+  const prepare = async (text: string) => {
     const made = await database.prepare(text);
     kept.push(made);
+    return made;
+  };
+  type Made = Awaited<ReturnType<typeof prepare>>;
+  const iterate = async (made: Made, values: readonly unknown[] = []) => {
+    const rows = (await made.iterate(values)) as unknown as Iterator<unknown>;
+    kept.push(rows);
+    return rows;
+  };
+  const all = async (text: string, values: readonly unknown[] = []): Promise<void> => {
+    const rows = await iterate(await prepare(text), values);
+    while (!rows.next().done);
+  };
+
+  /** Opens the file, which has to be a store. */
+  const attach = async () => {
+    try {
+      await all('ATTACH ? AS store', [readOnlyUri(path)]);
+      await all('PRAGMA busy_timeout = 5000');
+      // The rows of a large answer lie in a file without a name and not in memory.
+      await all('PRAGMA temp_store = FILE');
+    } catch (error) {
+      throw fromSqlite(error, file);
+    }
+    try {
+      await all('SELECT layout FROM meta WHERE id = 1');
+    } catch (error) {
+      const known = fromSqlite(error, file);
+      throw known.code === 'store_failed' ? noStore(name) : known;
+    }
+  };
+  const run = async () => {
+    // Mistakes are told in terms of what was typed.
+    let found = await prepare(sql);
+    const isPlan = /^\W*explain\b/i.test(sql);
+    if (!isPlan) {
+      const limit = Number.isFinite(most) ? `LIMIT ${most}` : '';
+      const filling = await prepare(`CREATE TEMP TABLE answer AS SELECT * FROM (\n${sql}\n) ${limit}`).catch(
+        (error: unknown) => {
+          throw onlyReads(error);
+        },
+      );
+      (await iterate(filling)).next();
+      found = await prepare('SELECT * FROM temp.answer');
+    }
+    found.safeIntegers(true);
+    const names = (found.columns() as readonly { readonly name: string }[]).map((column) => column.name);
+    const own = differentNames(names);
+    let columns = own.map((column): SqlColumn => ({ name: column, type: 'string' }));
+    if (!isPlan && names.length > 0) {
+      // SQLite has types of values, and none of columns: a column has the type that all its values have.
+      const quoted = names.map((column) => `"${column.replaceAll('"', '""')}"`);
+      const types = await prepare(
+        `SELECT ${quoted.map((column) => `group_concat(DISTINCT typeof(${column}))`).join(', ')} FROM temp.answer`,
+      );
+      types.raw(true);
+      const row = (await iterate(types)).next().value as readonly unknown[];
+      columns = own.map((column, i) => ({ name: column, type: typeOf(String(row[i] ?? '')) }));
+    }
+    found.raw(true);
+    const rows = await iterate(found);
     return {
-      made,
-      async rows(values = []) {
-        const rows = (await made.iterate(values)) as unknown as Rows;
-        kept.push(rows);
-        return rows;
+      columns,
+      async next() {
+        await nextTurn();
+        const some: SqlRow[] = [];
+        for (let one = rows.next(); !one.done; one = rows.next()) {
+          const values = one.value as readonly unknown[];
+          some.push(Object.fromEntries(own.map((column, i) => [column, plainValue(values[i])])));
+          if (some.length === batchRows) break;
+        }
+        return some;
       },
     };
   };
-  const all = async (text: string, values: readonly unknown[] = []): Promise<void> => {
-    const rows = await (await prepare(text)).rows(values);
-    while (!rows.next().done);
-  };
+
   let isClosed = false;
   let stopping: NodeJS.Timeout | undefined;
   return {
     async open() {
+      await attach();
       try {
-        await all('ATTACH ? AS store', [readOnlyUri(path)]);
-        await all('PRAGMA busy_timeout = 5000');
-        // The rows of a large answer lie in a file without a name and not in memory.
-        await all('PRAGMA temp_store = FILE');
-      } catch (error) {
-        throw fromSqlite(error, file);
-      }
-      try {
-        await all('SELECT layout FROM meta WHERE id = 1');
-      } catch (error) {
-        const known = fromSqlite(error, file);
-        throw known.code === 'store_failed' ? noStore(name) : known;
-      }
-      try {
-        return await rowsOf(prepare, sql, most);
+        return await run();
       } catch (error) {
         throw error instanceof StoreError ? error : sqlError(error, file);
       }
@@ -89,67 +136,6 @@ export async function sqliteStatement(
   };
 }
 
-const namesOf = (statement: { columns(): readonly { readonly name: string }[] }): string[] =>
-  statement.columns().map(({ name }) => name);
-
-type Rows = Iterator<Readonly<Record<string, unknown>>>;
-
-/** A statement, and what runs it. */
-interface Prepared {
-  readonly made: Awaited<ReturnType<Database['prepare']>>;
-  rows(values?: readonly unknown[]): Promise<Rows>;
-}
-
-type Prepare = (sql: string) => Promise<Prepared>;
-
-async function rowsOf(prepare: Prepare, sql: string, most: number): Promise<OpenRows> {
-  // Mistakes are told in terms of what was typed.
-  const typed = await prepare(sql);
-  const isPlan = /^\W*explain\b/i.test(sql);
-  if (!isPlan) {
-    const limit = Number.isFinite(most) ? `LIMIT ${most}` : '';
-    const table = `CREATE TEMP TABLE answer AS SELECT * FROM (\n${sql}\n) ${limit}`;
-    const filling = await prepare(table).catch((error: unknown) => {
-      throw onlyReads(error);
-    });
-    (await filling.rows()).next();
-  }
-  const found = isPlan ? typed : await prepare('SELECT * FROM temp.answer');
-  found.made.safeIntegers(true);
-  const columns = await columnsOf(prepare, namesOf(found.made), isPlan);
-  found.made.raw(true);
-  const rows = await found.rows();
-  return {
-    columns,
-    async next() {
-      await nextTurn();
-      const some: SqlRow[] = [];
-      for (let one = rows.next(); !one.done; one = rows.next()) {
-        const values = one.value as unknown as readonly unknown[];
-        some.push(Object.fromEntries(columns.map(({ name }, i) => [name, plainValue(values[i])])));
-        if (some.length === batchRows) break;
-      }
-      return some;
-    },
-  };
-}
-
-/** Rows between two looks at what else there is to do. */
-const batchRows = 500;
-
-/** SQLite has types of values, and none of columns: a column has the type that all its values have. */
-async function columnsOf(prepare: Prepare, names: readonly string[], isPlan: boolean): Promise<SqlColumn[]> {
-  const own = differentNames(names);
-  if (isPlan || names.length === 0) return own.map((name) => ({ name, type: 'string' }));
-  const quoted = names.map((name) => `"${name.replaceAll('"', '""')}"`);
-  const types = await prepare(
-    `SELECT ${quoted.map((name) => `group_concat(DISTINCT typeof(${name}))`).join(', ')} FROM temp.answer`,
-  );
-  types.made.raw(true);
-  const row = (await types.rows()).next().value as unknown as readonly unknown[];
-  return own.map((name, i) => ({ name, type: typeOf(String(row[i] ?? '')) }));
-}
-
 function typeOf(found: string): SqlColumn['type'] {
   const kinds = found.split(',').filter((kind) => kind !== 'null' && kind !== '');
   if (kinds.length === 0 || kinds.some((kind) => kind !== 'integer' && kind !== 'real')) return 'string';
@@ -162,8 +148,8 @@ function plainValue(value: unknown): SqlRow[string] {
     return Number.isSafeInteger(number) ? number : String(value);
   }
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
-  if (value instanceof ArrayBuffer) return `\\x${Buffer.from(value).toString('hex')}`;
-  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
+  if (value instanceof ArrayBuffer || value instanceof Uint8Array)
+    return `\\x${Buffer.from(value as Uint8Array).toString('hex')}`;
   return value === null || value === undefined ? null : String(value);
 }
 

@@ -22,17 +22,10 @@ export interface SqlResult extends AsyncIterable<SqlRow>, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** The rows of an open statement, as a database gives them. */
-export interface OpenRows {
-  readonly columns: readonly SqlColumn[];
-  /** The next rows; an empty list at the end. */
-  next(): Promise<readonly SqlRow[]>;
-}
-
 /** A statement that a database runs, and how it is ended. */
 export interface Statement {
-  /** Runs it up to its first rows. */
-  open(): Promise<OpenRows>;
+  /** Runs it up to its first rows. `next` gives some rows more, and none at the end. */
+  open(): Promise<{ readonly columns: readonly SqlColumn[]; next(): Promise<readonly SqlRow[]> }>;
   /** Ends what runs at the moment, at once. */
   interrupt(): void;
   close(): Promise<void>;
