@@ -142,11 +142,6 @@ const typed: [string, string[], RegExp[]][] = [
     [/must not have credentials in it/],
   ],
   ['an export without a file', ['export'], [/needs a file/]],
-  [
-    'a file in --to, where it once belonged',
-    ['export', '--to', 'calls.csv'],
-    [/--to calls.csv: --to is the end of the time range/, /the file is --output calls.csv/],
-  ],
   ['a file as the end of the calls of demo', ['demo', '--to', 'x.csv'], [/--to must be a time, not "x.csv"/]],
   [
     'an extension that names no format',

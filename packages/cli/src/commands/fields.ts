@@ -13,7 +13,7 @@ export const fields = command({
   words: { '[field]': 'part of the name or the meaning of a field' },
   options: only(output, '--json', '--format <table|ndjson|csv>', '-o, --output <file>'),
   examples: [
-    ['calls fields', 'all fields, by group'],
+    ['calls fields', 'all fields'],
     ['calls fields gclid', 'fields with this word in their name or meaning'],
   ],
   async run(args, io) {
@@ -30,50 +30,33 @@ export const fields = command({
         hints: [...(await inReports(word)), ...(await near(word, all)), 'calls fields lists all of them'],
       });
     const target = output.targetOf(args, output.rowFormats);
-    const { width, style } = output.screenOf(target, io);
-    const rows = found.map((field) => ({ ...field, ...inWords(field) }));
-    if (target.format !== 'table') {
-      const keys = 'name v2 v3 type nullable deprecated group personal values meaning'.split(' ');
-      await output.writeRows(
-        found.map((field) => ({ ...field })),
-        keys,
-        target,
-        io,
-      );
-    } else if (found.length > 3) {
-      const columns = [
-        { key: 'name', title: 'Field', min: 18 },
-        { key: 'group', title: 'Group', min: 6 },
-        { key: 'type', title: 'Type', min: 6 },
-        { key: 'versions', title: 'Versions', min: 5 },
-        { key: 'meaning', title: 'Meaning', min: 20 },
-      ];
-      await output.writeRows(rows, columns, target, io);
-    } else {
-      // So few are shown with everything that is known of them.
-      const lines = rows.flatMap(({ name, group, type, versions, meaning, values = [] }) => [
-        `${style.bold(name)}  ${style.dim(`${group}, ${type}, ${versions}`)}`,
-        ...wrap(values.length === 0 ? meaning : `${meaning}; ${values.join(', ')}`, (width ?? 100) - 2).map(
-          (line) => `  ${line}`,
-        ),
-      ]);
+    if (target.format === 'table') {
+      const { width, style } = output.screenOf(target, io);
+      const lines = found.flatMap((field) => {
+        const { name, group, type, nullable, meaning, values = [], personal, deprecated } = field;
+        const about = [group, nullable && type !== 'null' ? `${type} or null` : type, versionsOf(field)];
+        const notes = [...(personal ? ['personal'] : []), ...(deprecated ? ['deprecated'] : [])];
+        const said = `${meaning}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
+        const text = values.length > 0 ? `${said} ${values.join(', ')}` : said;
+        return [
+          `${style.bold(name)}  ${style.dim(about.join(', '))}`,
+          ...wrap(text, (width ?? 100) - 2).map((line) => `  ${line}`),
+        ];
+      });
       await output.showResult(target, lines, io);
+    } else {
+      const keys = 'name v2 v3 type nullable deprecated group personal values meaning'.split(' ');
+      const rows = found.map((field) => ({ ...field }));
+      await output.writeRows(rows, keys, target, io);
     }
     return exitCodes.ok;
   },
 });
 
-/** What a field is, in the words of a table. */
-function inWords({ type, nullable, v2, v3, meaning, personal, deprecated }: FieldSpec) {
-  const notes = [...(personal ? ['personal'] : []), ...(deprecated ? ['deprecated'] : [])];
-  let versions = v2 === v3 ? 'both' : `v2: ${v2}`;
-  if (v2 === null) versions = 'v3';
-  else if (v3 === null) versions = 'v2';
-  return {
-    type: `${type}${nullable && type !== 'null' ? ' or null' : ''}`,
-    versions,
-    meaning: `${meaning}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`,
-  };
+function versionsOf({ v2, v3 }: FieldSpec): string {
+  if (v2 === null) return 'v3';
+  if (v3 === null) return 'v2';
+  return v2 === v3 ? 'both' : `v2: ${v2}`;
 }
 
 /** What has the name in reports and conditions, and is no field of a record: `missed`. */

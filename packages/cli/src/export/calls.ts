@@ -20,9 +20,8 @@ import { readFields } from '../input/fields.ts';
 import { sayExtensions } from '../input/filter.ts';
 import type { Ending } from '../input/verdict.ts';
 import { fileError, type Io, isSpecial, say } from '../io.ts';
-import { formOfCalls } from '../output/encode.ts';
-import { saveLines } from '../output/file.ts';
-import { type FileFormat, fileFormats, type Target, targetOf } from '../output/target.ts';
+import { type FileFormat, formOfCalls } from '../output/encode.ts';
+import { fileFormats, saveLines, type Target, targetOf } from '../output/index.ts';
 import { bytes } from '../terminal/numbers.ts';
 import type { Job, Writer } from './each.ts';
 

@@ -12,7 +12,7 @@ import { type FilterContext, filterOf, rangeOf, sayPeriod } from '../input/filte
 import type { Source } from '../input/source.ts';
 import { type Ending, judge, watch } from '../input/verdict.ts';
 import type { Io } from '../io.ts';
-import { outputOf } from '../output/target.ts';
+import { outputOf } from '../output/index.ts';
 
 /** What writing the calls of one account needs. */
 export interface Job {

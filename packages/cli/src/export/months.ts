@@ -16,7 +16,7 @@ import { Interrupted, UsageError } from '../errors.ts';
 import { type CopySource, isCopy } from '../input/copy-source.ts';
 import { sayExtensions } from '../input/filter.ts';
 import { fileError, say } from '../io.ts';
-import { outputOf } from '../output/target.ts';
+import { outputOf } from '../output/index.ts';
 import { bytes, plural } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
 import type { Job, Writer } from './each.ts';

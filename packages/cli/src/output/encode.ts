@@ -9,7 +9,9 @@ import {
 } from '@call-attribution/node-stream/encoders';
 import type { Operator } from '@call-attribution/node-stream/operators';
 import { fieldsOf, pickFields } from '../input/fields.ts';
-import type { FileFormat } from './target.ts';
+
+/** A format that a file of records can have. */
+export type FileFormat = 'ndjson' | 'csv' | 'json' | 'parquet';
 
 /** What bytes items become. */
 export interface Encoded {

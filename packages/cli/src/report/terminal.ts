@@ -1,5 +1,5 @@
 import type { Style } from '../terminal/style.ts';
-import { type Column, fitTable } from '../terminal/table.ts';
+import { type Column, renderTable } from '../terminal/table.ts';
 import { textWidth } from '../terminal/width.ts';
 import type { Report, ReportColumn, ReportRow } from './view.ts';
 
@@ -19,7 +19,7 @@ export function reportLines(report: Report, options: { width: number | null; sty
   const over = across === null ? '' : `${across.axis[0] ?? ''}..${across.axis.at(-1) ?? ''}`;
   const drawn = ({ value, series }: ReportRow) =>
     across === null ? bar(value, most, picture) : sparkline(series, picture);
-  const table = fitTable(
+  const table = renderTable(
     [...columns, { title: over, name: '', min: 10, rank: Number.POSITIVE_INFINITY }],
     [...rows.map((row) => [...row.cells, drawn(row)]), [...total.cells, '']],
     { width: options.width, style: options.style },

@@ -14,55 +14,33 @@ export interface Column {
   readonly rank?: number;
 }
 
-/** A finished table, and the names of the columns that did not fit. */
-export interface RenderedTable {
-  readonly lines: readonly string[];
-  readonly dropped: readonly string[];
-}
+const gap = '  ';
 
-const gap = 2;
-
-/** Below this width, rows of more columns than fit are shown one value below the other. */
-const narrow = 60;
-
-/** A table, or, where it is too narrow for all columns, the rows one below the other, each with a line for each value. */
-export function fitTable(
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
-  options: { width: number | null; style: Style },
-): RenderedTable {
-  const table = renderTable(columns, rows, options);
-  const { width, style } = options;
-  if (width === null || width >= narrow || table.dropped.length === 0) return table;
-  const names = Math.min(18, Math.max(...columns.map((column) => textWidth(nameOf(column)))));
-  const lines = rows.flatMap((cells, row) => [
-    ...(row > 0 ? [''] : []),
-    ...columns.flatMap((column, at) => {
-      const cell = printable(cells[at] ?? '').trim();
-      if (cell === '') return [];
-      return [
-        `${style.bold(pad(fit(nameOf(column), names), names))}${' '.repeat(gap)}${fit(cell, width - names - gap)}`,
-      ];
-    }),
-  ]);
-  return { lines, dropped: [] };
-}
-
-/** Lays out rows in columns. To fit `width`, columns are dropped by their rank, then the widest ones shrink. */
+/**
+ * Lays out rows in columns, and names those that did not fit: to fit `width`, columns are dropped by their rank, then the widest ones
+ * shrink.
+ */
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  { width, style }: { width: number | null; style: Style },
-): RenderedTable {
+  { width, style }: { readonly width: number | null; readonly style: Style },
+): { readonly lines: readonly string[]; readonly dropped: readonly string[] } {
   const cells = rows.map((row) => columns.map((_, at) => printable(row[at] ?? '')));
-  const natural = columns.map(({ title }, at) =>
+  const widths = columns.map(({ title }, at) =>
     cells.reduce((most, row) => Math.max(most, textWidth(row[at] ?? '')), textWidth(title)),
   );
-  const least = natural.map((own, at) => Math.min(own, columns[at]?.min ?? 6));
-  const kept = keptColumns(columns, least, width);
-  const widths = shrunk(kept, natural, least, width);
+  const least = widths.map((own, at) => Math.min(own, columns[at]?.min ?? 6));
+  const most = width ?? Number.POSITIVE_INFINITY;
+  const kept = keptColumns(columns, least, most);
+  while (total(kept, widths) > most) {
+    const [widest] = kept
+      .filter((at) => (widths[at] ?? 0) > (kept.length === 1 ? most : (least[at] ?? 0)))
+      .sort((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0));
+    if (widest === undefined) break;
+    widths[widest] = (widths[widest] ?? 1) - 1;
+  }
   const last = kept.at(-1);
-  const line = (row: readonly string[], paint: (text: string) => string = (text) => text): string =>
+  const line = (row: readonly string[], paint: (text: string) => string): string =>
     kept
       .map((at) => {
         const own = widths[at] ?? 0;
@@ -70,46 +48,22 @@ export function renderTable(
         if (columns[at]?.align === 'right') return paint(pad(text, own, 'right'));
         return at === last ? paint(text) : paint(text) + ' '.repeat(own - textWidth(text));
       })
-      .join(' '.repeat(gap))
+      .join(gap)
       .trimEnd();
   const titles = columns.map(({ title }) => title);
   return {
-    lines: [line(titles, style.bold), ...cells.map((row) => line(row))],
-    dropped: columns.filter((_, at) => !kept.includes(at)).map(nameOf),
+    lines: [line(titles, style.bold), ...cells.map((row) => line(row, (text) => text))],
+    dropped: columns.flatMap(({ name, title }, at) => (kept.includes(at) ? [] : [name ?? title])),
   };
 }
 
-const nameOf = ({ name, title }: Column): string => name ?? title;
-
 const total = (kept: readonly number[], widths: readonly number[]): number =>
-  kept.reduce((sum, at) => sum + (widths[at] ?? 0), gap * Math.max(0, kept.length - 1));
+  kept.reduce((sum, at) => sum + (widths[at] ?? 0), gap.length * Math.max(0, kept.length - 1));
 
 /** The places of the columns for which there is space, at least one: those of the highest rank are left out until the others fit. */
-function keptColumns(
-  columns: readonly Column[],
-  least: readonly number[],
-  width: number | null,
-): readonly number[] {
+function keptColumns(columns: readonly Column[], least: readonly number[], most: number): readonly number[] {
   const rankOf = (at: number): number => columns[at]?.rank ?? at;
   const byRank = [...columns.keys()].sort((a, b) => rankOf(a) - rankOf(b));
-  while (width !== null && byRank.length > 1 && total(byRank, least) > width) byRank.pop();
+  while (byRank.length > 1 && total(byRank, least) > most) byRank.pop();
   return byRank.sort((a, b) => a - b);
-}
-
-/** The widths of columns: their own, or less until the table fits. */
-function shrunk(
-  kept: readonly number[],
-  natural: readonly number[],
-  least: readonly number[],
-  width: number | null,
-): readonly number[] {
-  const widths = [...natural];
-  while (width !== null && total(kept, widths) > width) {
-    const [widest] = kept
-      .filter((at) => (widths[at] ?? 0) > (least[at] ?? 0))
-      .sort((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0));
-    if (widest === undefined) return kept.length === 1 ? widths.map(() => width) : widths;
-    widths[widest] = (widths[widest] ?? 1) - 1;
-  }
-  return widths;
 }

@@ -23,8 +23,7 @@ import { type FilterContext, sayExtensions, withExtensions } from '../input/filt
 import type { Source } from '../input/source.ts';
 import type { Ending } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
-import { saveLines } from '../output/file.ts';
-import { outputOf } from '../output/target.ts';
+import { outputOf, saveLines } from '../output/index.ts';
 import { plural } from '../terminal/numbers.ts';
 import { openUploadLedger, sayChanges, type UploadLedger } from './ledger.ts';
 import { readRules, type SheetRequest } from './rules.ts';

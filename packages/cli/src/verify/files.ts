@@ -18,7 +18,7 @@ import { systemCode, UsageError } from '../errors.ts';
 import { fieldNamed } from '../input/fields.ts';
 import { withExtensions, withoutTimes } from '../input/filter.ts';
 import { formOfCalls } from '../output/encode.ts';
-import { formatOfName } from '../output/target.ts';
+import { formatOfName } from '../output/index.ts';
 import { count, plural } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
 import {
