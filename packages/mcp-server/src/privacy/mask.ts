@@ -4,7 +4,7 @@ import type { revealChoices } from '@call-attribution/core/fields';
 import { phoneKey } from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
 import { callerKey } from '@call-attribution/questions';
-import { cleanText, pageAddress, plainOf, scrub } from './text.ts';
+import { cleanText, isAscii, pageAddress, plainOf, scrub } from './text.ts';
 
 // The one place where a record is masked. Everything else, the copy and the questions included, gets records that went through here.
 
@@ -54,7 +54,9 @@ interface Own {
   readonly parts: readonly string[];
 }
 
-const lettersIn = (plain: string): string => plain.replace(/[^\p{L}\p{N}]+/gu, '');
+/** A text with one space around each of its words. */
+const spaced = (plain: string): string =>
+  ` ${plain.replace(isAscii(plain) ? /[^a-z\d]+/g : /[^\p{L}\p{N}]+/gu, ' ').trim()} `;
 
 /**
  * Makes the mask. The key comes from the account's secret: equal callers have equal pseudonyms, also after a restart, and nobody without
@@ -118,7 +120,7 @@ interface Judged {
 const judged = (text: string, isToken = false): Judged => ({
   text,
   safe: isToken ? text : scrub(text).replace(/[«»]/g, '"'),
-  looked: look(text),
+  looked: look(plainOf(text)),
 });
 
 /** Makes what reads one field. */
@@ -138,7 +140,7 @@ function readerOf(
   if (spec.type === 'integer' || spec.type.endsWith('-string'))
     return (value, _, isOwn) => {
       const text = String(value);
-      const isNumber = numberForm.test(text) && !(text.length >= 7 && isOwn(look(text)));
+      const isNumber = numberForm.test(text) && !(text.length >= 7 && isOwn(look(plainOf(text))));
       return isNumber ? value : null;
     };
   if (neededAsTheyAre.has(spec.name))
@@ -163,7 +165,7 @@ function readerOf(
     if (isOwn(looked)) return hiddenMark;
     if (safe === text || typeof dnis !== 'string') return safe;
     // The account's own number may stand in its labels.
-    return scrub(text, dnis.replace(/\D/g, '')).replace(/[«»]/g, '"');
+    return scrub(text, dnis.replace(/\D+/g, '')).replace(/[«»]/g, '"');
   };
 }
 
@@ -178,57 +180,50 @@ function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unkno
     const text = String(value).slice(0, 300);
     const plain = plainOf(text);
     if (mask?.kind === 'phone') {
-      const digits = phoneKey(plain).replace(/\D/g, '');
+      const digits = phoneKey(plain).replace(/\D+/g, '');
       if (digits.length >= 7) numbers.push(digits.slice(-9));
     } else if (mask?.kind === 'name') {
       // Who cannot write ü writes u or ue.
-      const spellings = [
-        plain,
-        plainOf(text.toLowerCase().replace(/[äöüåøñ]/g, (letter) => umlauts[letter] ?? letter)),
-      ];
-      words.push(
-        ...spellings.flatMap((each) => each.split(/[^\p{L}\p{N}]+/u)).filter((word) => word.length > 1),
-      );
-      names.push(spellings.map(lettersIn));
-    } else if (mask?.kind === 'zip') words.push(plain);
+      const other = plainOf(text.toLowerCase().replace(/[äöüåøñ]/g, (letter) => umlauts[letter] ?? letter));
+      const spellings = (other === plain ? [plain] : [plain, other]).map(spaced);
+      for (const each of spellings) words.push(...each.trim().split(' '));
+      names.push(spellings.map((each) => each.replaceAll(' ', '')));
+    } else if (mask?.kind === 'zip') words.push(spaced(plain).trim());
     else if (mask?.kind === 'street') {
-      parts.push(lettersIn(plain));
+      const [number = '', street = ''] = plain.split(/\s+/);
       // People leave out the kind of a street.
-      const short = lettersIn(plain.split(/\s+/).slice(0, 2).join(''));
+      const short = spaced(number + street).replaceAll(' ', '');
+      parts.push(spaced(plain).replaceAll(' ', ''));
       if (/\d/.test(short) && short.length >= 5) parts.push(short);
-    } else if (mask?.kind === 'recording') parts.push(lettersIn(plain));
+    } else if (mask?.kind === 'recording') parts.push(spaced(plain).replaceAll(' ', ''));
   }
   const [firsts = [], lasts = []] = names;
-  for (const [i, first] of firsts.entries())
-    if (lasts[i] !== undefined) parts.push(`${first}${lasts[i]}`, `${lasts[i]}${first}`);
+  for (const first of firsts) for (const last of lasts) parts.push(first + last, last + first);
   const long = [...words, ...names.flat()].filter((word) => word.length >= 6);
-  return { numbers, words, parts: [...parts, ...long].filter((part) => part.length >= 4) };
+  return {
+    numbers,
+    words: words.filter((word) => word.length > 1).map((word) => ` ${word} `),
+    parts: [...parts, ...long].filter((part) => part.length >= 4),
+  };
 }
 
 const umlauts: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe', ñ: 'ny' };
 
 interface Looked {
   readonly digits: string;
-  readonly words: ReadonlySet<string>;
+  readonly spaced: string;
   readonly letters: string;
 }
 
-const look = (text: string): Looked => {
-  const plain = plainOf(text);
-  return {
-    digits: plain.replace(/\D/g, ''),
-    words: new Set(plain.split(/[^\p{L}\p{N}]+/u)),
-    letters: lettersIn(plain),
-  };
-};
-
-function contains(looked: Looked, { numbers, words, parts }: Own): boolean {
-  return (
-    numbers.some((number) => looked.digits.includes(number)) ||
-    words.some((word) => looked.words.has(word)) ||
-    parts.some((part) => looked.letters.includes(part))
-  );
+function look(plain: string): Looked {
+  const words = spaced(plain);
+  return { digits: plain.replace(/\D+/g, ''), spaced: words, letters: words.replaceAll(' ', '') };
 }
+
+const contains = (looked: Looked, { numbers, words, parts }: Own): boolean =>
+  numbers.some((number) => looked.digits.includes(number)) ||
+  words.some((word) => looked.spaced.includes(word)) ||
+  parts.some((part) => looked.letters.includes(part));
 
 /** A function that remembers its results: the same addresses and names come again and again. */
 function remembered<Value>(make: (text: string) => Value): (text: string) => Value {

@@ -70,31 +70,36 @@ export function scrub(text: string, own = ''): string {
   const clean = replaced(cut, own);
   // What is written in another way is looked for too; where it stands is not known then.
   const plain = plainOf(cut);
-  return clean === cut && plain !== cut && replaced(plain, own) !== plain ? '[personal]' : clean;
+  return clean === cut && plain !== cut.toLowerCase() && replaced(plain, own) !== plain
+    ? '[personal]'
+    : clean;
 }
 
 function replaced(text: string, own: string): string {
   // Most text has no place for an address, and the search for one takes long.
-  return (mayHaveEmail.test(text) ? text.replace(email, '[email]') : text)
-    .replace(ipv4, '[ip]')
-    .replace(ipv6, (found) => (isIpv6(found) ? '[ip]' : found))
-    .replace(phone, (found) => {
-      const digits = found.replace(/\D/g, '');
-      const isOwn = own !== '' && digits.endsWith(own.slice(-10));
-      return isOwn || years.test(found) || date.test(found) ? found : '[number]';
-    });
+  let clean = mayHaveEmail.test(text) ? text.replace(email, '[email]') : text;
+  clean = clean.replace(ipv4, '[ip]');
+  if (clean.includes('::') || clean.split(':').length > 7)
+    clean = clean.replace(ipv6, (found) => (isIpv6(found) ? '[ip]' : found));
+  return clean.replace(phone, (found) => {
+    const digits = found.replace(/\D/g, '');
+    const isOwn = own !== '' && digits.endsWith(own.slice(-10));
+    return isOwn || years.test(found) || date.test(found) ? found : '[number]';
+  });
 }
 
 /** Rules out times of day, which are also digits between colons. */
 const isIpv6 = (value: string): boolean =>
   value.length > 4 && (value.includes('::') || value.split(':').length === 8);
 
+export const isAscii = (text: string): boolean => /^[\0-\x7F]*$/.test(text);
+
 /** A text as people read it: decoded, in plain digits and small letters without marks. */
 export function plainOf(text: string): string {
   let decoded = text;
   for (let layer = 0; layer < 4 && /%[0-9a-f]{2}/i.test(decoded); layer += 1)
     decoded = decoded.replace(/(?:%[0-9a-f]{2})+/gi, decodedRun);
-  if (/^[\0-\x7F]*$/.test(decoded)) return decoded.toLowerCase();
+  if (isAscii(decoded)) return decoded.toLowerCase();
   const plain = plainDigits(decoded.normalize('NFKD').replace(/[\p{M}\p{Cf}]/gu, '')).toLowerCase();
   return plain.replace(/[ßłøđðæœþı]/g, (letter) => otherLetters[letter] ?? letter);
 }
