@@ -8,19 +8,13 @@ import { withinRange } from '../input/filter.ts';
 import { readCalls, verdictText, watch } from '../input/verdict.ts';
 import type { Io } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
-import type { ApiCheck, Difference, Finding } from './check.ts';
+import type { Check, Difference, Finding } from './check.ts';
 
 /** A call on either side: when it was added and its session ID, where it has them, and its text in one form. */
 export interface Row {
   readonly at: string | null;
   readonly sid: string | null;
   readonly text: string;
-}
-
-/** Is a time in the range? What has no time is only in a range without ends. */
-function isWithin(at: string | null, { from, to }: TimeSlice): boolean {
-  if (from === null && to === null) return true;
-  return at !== null && (from === null || at >= from) && (to === null || at < to);
 }
 
 /** What two ranges have in common. Where that is nothing, its end is not after its start. */
@@ -30,12 +24,20 @@ export function commonSlice(one: TimeSlice, other: TimeSlice): TimeSlice {
   return { from: starts.at(-1) ?? null, to: ends[0] ?? null };
 }
 
-/** The calls that are here, until the API gives them. */
-export class Rows {
-  readonly #rows = new Map<string, { readonly at: string | null; readonly text: string; times: number }>();
-  /** The first and the last time of a call. */
+/** The first and the last time of some calls. */
+class Times {
   first: string | null = null;
   last: string | null = null;
+
+  note(at: string | null): void {
+    if (at !== null && (this.first === null || at < this.first)) this.first = at;
+    if (at !== null && (this.last === null || at > this.last)) this.last = at;
+  }
+}
+
+/** The calls that are here, until the API gives them. */
+export class Rows extends Times {
+  readonly #rows = new Map<string, { readonly at: string | null; readonly text: string; times: number }>();
 
   add({ at, sid, text: row }: Row): void {
     const text = hash('sha256', row, 'base64');
@@ -44,9 +46,7 @@ export class Rows {
     const known = this.#rows.get(key);
     if (known === undefined) this.#rows.set(key, { at, text, times: 1 });
     else known.times += 1;
-    if (at === null) return;
-    if (this.first === null || at < this.first) this.first = at;
-    if (this.last === null || at > this.last) this.last = at;
+    this.note(at);
   }
 
   /** Takes a call of the API out. */
@@ -67,7 +67,7 @@ export class Rows {
 }
 
 /** What is here, and the calls of the API that should be. */
-export interface Comparison {
+interface Comparison {
   readonly account: string | null;
   readonly client: Client;
   readonly filter: Filter;
@@ -85,28 +85,25 @@ export interface Comparison {
 }
 
 /** Reads the calls of a period from the API, once, and compares them with those here, call by call. */
-export async function compareWithApi(
-  { account, client, filter, period, here, rowOf, mayLackExtensions, removed, isOneOfSeveral }: Comparison,
-  io: Io,
-): Promise<{ readonly api: readonly ApiCheck[]; readonly findings: readonly Finding[] }> {
+export async function compareWithApi(check: Check, comparison: Comparison, io: Io): Promise<void> {
+  const { account, client, filter, period, here, rowOf, mayLackExtensions, removed } = comparison;
   const { line, onProgress } = watch(io, account === null ? 'the API' : `the API, account ${account}`);
   // What was purged is not there on purpose, and a call from before that was stored since is no fault either.
-  const compared = commonSlice(period, { from: removed?.purgedBefore ?? null, to: null });
+  const { from, to } = commonSlice(period, { from: removed?.purgedBefore ?? null, to: null });
+  // What has no time is only in a range without ends.
+  const isCompared = (at: string | null): boolean =>
+    at === null ? from === null && to === null : at >= (from ?? at) && (to === null || at < to);
   const [missing, extra, changed] = [new Group('missing'), new Group('extra'), new Group('changed')];
   const lacking = new Group('missing');
   let [calls, erased, purged] = [0, 0, 0];
   let hasExtensions = false;
-  const { stream, verdict } = readCalls(client, {
-    filter: withinRange(filter, period),
-    onProgress,
-    onError: 'skip',
-    signal: io.signal,
-  });
+  const options = { filter: withinRange(filter, period), onProgress, signal: io.signal };
+  const { stream, verdict } = readCalls(client, { ...options, onError: 'skip' });
   try {
     for await (const call of stream) {
       const row = rowOf(call);
       if (removed?.isErased(call.ani) === true) erased += 1;
-      else if (!isWithin(row.at, compared)) purged += 1;
+      else if (!isCompared(row.at)) purged += 1;
       else {
         calls += 1;
         const found = here.take(row);
@@ -117,56 +114,51 @@ export async function compareWithApi(
       }
     }
   } catch (error) {
-    if (!isOneOfSeveral || !CallsError.is(error) || error.kind !== 'keys') throw error;
+    if (!comparison.isOneOfSeveral || !CallsError.is(error) || error.kind !== 'keys') throw error;
     const text = `the API could not be asked: ${error.summary.replace(/\.$/, '')}`;
-    return { api: [], findings: [{ code: 'api_not_whole', text }] };
+    check.findings.push({ code: 'api_not_whole', text });
+    return;
   } finally {
     line.close();
   }
-  for (const { at, sid, times } of here.rest()) if (isWithin(at, compared)) extra.add(at, sid, times);
+  for (const { at, sid, times } of here.rest()) if (isCompared(at)) extra.add(at, sid, times);
   const ended = await verdict;
-  const findings: Finding[] = [];
-  if (ended.proof !== 'whole') {
-    const text = `the API could not be read whole: ${verdictText(ended)}`;
-    findings.push({ code: 'api_not_whole', text });
-  }
+  if (ended.proof !== 'whole')
+    check.findings.push({
+      code: 'api_not_whole',
+      text: `the API could not be read whole: ${verdictText(ended)}`,
+    });
   for (const group of [missing, ...(hasExtensions ? [lacking] : []), extra, changed])
-    findings.push(...group.findings());
-  return { api: [{ account, calls, proof: ended.proof, erased, purged, to: period.to }], findings };
+    if (group.calls > 0) check.findings.push(group.finding());
+  check.api.push({ account, calls, proof: ended.proof, erased, purged, to: period.to });
 }
 
-const mostSids = 20;
-
 /** Calls of one kind of difference. */
-class Group {
+class Group extends Times {
   readonly #kind: Difference['kind'];
   readonly #sids: string[] = [];
-  #calls = 0;
-  #from: string | null = null;
-  #to: string | null = null;
+  calls = 0;
 
   constructor(kind: Difference['kind']) {
+    super();
     this.#kind = kind;
   }
 
   add(at: string | null, sid: string, times: number): void {
-    this.#calls += times;
-    if (at !== null && (this.#from === null || at < this.#from)) this.#from = at;
-    if (at !== null && (this.#to === null || at > this.#to)) this.#to = at;
-    if (this.#sids.length < mostSids && /^[\w.-]{1,64}$/.test(sid)) this.#sids.push(sid);
+    this.calls += times;
+    this.note(at);
+    if (this.#sids.length < 20 && /^[\w.-]{1,64}$/.test(sid)) this.#sids.push(sid);
   }
 
-  findings(): Finding[] {
-    const [calls, from, to] = [this.#calls, this.#from, this.#to];
-    if (calls === 0) return [];
+  finding(): Finding {
+    const [kind, calls, from, to] = [this.#kind, this.calls, this.first, this.last];
     const what = {
       missing: `${plural(calls, 'call is', 'calls are')} missing here`,
       extra: `${plural(calls, 'call')} more here than in the API`,
       changed: `${plural(calls, 'call')} with other contents here than in the API`,
-    }[this.#kind];
+    }[kind];
     let when = from === to ? `of ${from}` : `of ${from} to ${to}`;
     if (from === null) when = 'without a date';
-    const difference = { kind: this.#kind, calls, from, to, sids: this.#sids };
-    return [{ code: 'api', text: `${what}, ${when}`, difference }];
+    return { code: 'api', text: `${what}, ${when}`, difference: { kind, calls, from, to, sids: this.#sids } };
   }
 }

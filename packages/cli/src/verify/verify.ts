@@ -17,88 +17,65 @@ import { contextOf, keptClients, openClient } from '../input/connect.ts';
 import { rangeOf } from '../input/filter.ts';
 import { say, show, write } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
-import { type Ask, type Check, linesOf, nothingIn, unreadable } from './check.ts';
+import { type Ask, attempt, type Check, nothingIn } from './check.ts';
 import { checkFiles, targetsAt } from './files.ts';
-import { checkStore, type StoredAccount } from './store.ts';
+import { type CheckedAccount, checkStore } from './store.ts';
 
 /** `calls verify`: counts what is in files and stores, and compares it with receipts, with what syncs have proved, and with the API. */
 export const verify: Handler = async (args, io) => {
-  const [named] = args.words;
-  if (named === undefined)
-    throw new UsageError('calls verify needs a file, a folder, a store or a job', {
-      hints: ['calls verify calls.csv', 'calls verify sqlite:calls.db'],
-    });
+  const named = args.words[0] ?? '';
   const { accounts: configured } = readStoredSettings(null, args, io);
   const typed = [...new Set(args.list('account'))];
-  const idOf = (name: string) => configured.find((each) => each.name === name)?.id ?? name;
   const clients = keptClients();
   const ask: Ask = {
-    args,
-    io,
+    ...{ args, io, checks: [] },
     againstApi: args.flag('against-api'),
     range: await rangeOf(args, contextOf(readFileSettings(args, io), io)),
+    chosen: typed.map((name) => configured.find((each) => each.name === name)?.id ?? name),
     api(account) {
       const wanted = account ?? typed[0];
       const known = configured.find(({ name, id }) => name === wanted || id === wanted);
-      if (known === undefined) return clients.of('', () => openClient(readSettings(args, io), io));
-      return clients.of(known.name, async () => {
-        const [found] = readAccountSettings([known.name], args, io);
+      return clients.of(known?.name ?? '', async () => {
+        const [found] = known === undefined ? [] : readAccountSettings([known.name], args, io);
         if (found?.problem) throw found.problem;
         return openClient(found?.settings ?? readSettings(args, io), io);
       });
     },
   };
-  const job = await jobAt(named, io.cwd);
-  const isUrl = /^(?:sqlite|postgres(?:ql)?):/i.test(named);
-  const targets = job === null && !isUrl ? await targetsAt(named, io.cwd) : [];
-  const chosen = typed.map(idOf);
-  const storeAt = (url: string, shown: string): AsyncIterable<Check> => {
-    const choose = (stored: readonly string[]): StoredAccount[] => {
-      const strange = chosen.find((id) => !stored.includes(id));
-      if (strange !== undefined)
-        throw new UsageError(`${shown} has no account ${strange}`, {
-          hints: [`it has ${stored.join(', ')}`],
-        });
-      const ids = chosen.length > 0 ? chosen : stored;
-      if (ask.againstApi && ids.some((id) => ids.length > 1 && !configured.some((each) => each.id === id)))
-        throw new UsageError(`${shown} has ${ids.length} accounts, and whose keys are set is not known`, {
-          hints: [
-            `add --account ${ids[0]}`,
-            'or add "accounts" to calls.config.json, each with its "id" and its keys',
-          ],
-        });
-      return ids.map((id) => ({ id, part: null, api: () => ask.api(id) }));
-    };
-    return checkStore({ url, shown }, choose, ask);
+  /** The accounts of a store: those that were chosen, else all. */
+  const accountsIn = (stored: readonly string[], shown: string): CheckedAccount[] => {
+    const ids = chosenOf(shown, stored, ask);
+    if (ask.againstApi && ids.some((id) => ids.length > 1 && !configured.some((each) => each.id === id)))
+      throw new UsageError(`${shown} has ${ids.length} accounts, and whose keys are set is not known`, {
+        hints: [
+          `add --account ${ids[0]}`,
+          'or add "accounts" to calls.config.json, each with its "id" and its keys',
+        ],
+      });
+    return ids.map((id) => ({ id, part: null, api: () => ask.api(id) }));
   };
-  /** What is here, each by itself: of several things, one that cannot be read does not stop the others. */
-  const things: [string, AsyncIterable<Check>][] = [];
-  if (job !== null) things.push([named, checkJob(job, chosen, clients, ask)]);
-  if (isUrl) things.push([storeName(named), storeAt(named, storeName(named))]);
-  for (const { path } of targets.filter(({ kind }) => kind === 'sqlite'))
-    things.push([path, storeAt(`sqlite:${path}`, path)]);
-  const files = targets.filter(({ kind }) => kind === 'file');
-  if (files.length > 0) {
-    const all = files.map(({ path }) => ({ path, full: resolve(io.cwd, path) }));
-    things.push([named, checkFiles(all, null, ask)]);
-  }
-  const checks: Check[] = [];
+  const storeAt = (url: string, shown: string) =>
+    attempt(shown, () => checkStore({ url, shown }, (stored) => accountsIn(stored, shown), ask), ask);
   try {
-    for (const [path, thing] of things) {
-      try {
-        for await (const check of thing) checks.push(check);
-      } catch (error) {
-        checks.push(await unreadable(path, error, io));
-      }
+    const job = await jobAt(named, io.cwd);
+    if (job !== null) await attempt(named, () => checkJob(job, clients, ask), ask);
+    else if (/^(?:sqlite|postgres(?:ql)?):/i.test(named)) await storeAt(named, storeName(named));
+    else {
+      const targets = await targetsAt(named, io.cwd);
+      const files = targets.filter(({ kind }) => kind === 'file');
+      for (const { path, kind } of targets) if (kind === 'sqlite') await storeAt(`sqlite:${path}`, path);
+      const all = files.map(({ path }) => ({ path, full: resolve(io.cwd, path) }));
+      await attempt(named, () => checkFiles(all, null, ask), ask);
     }
   } finally {
     await clients.close();
   }
-  const verdict = (['differs', 'unproven', 'counted'] as const).find((verdict) =>
+  const { checks } = ask;
+  const found = (['differs', 'unproven', 'counted'] as const).find((verdict) =>
     checks.some((check) => check.verdict === verdict),
   );
-  if (args.flag('json'))
-    await write(io.stdout, `${JSON.stringify({ verdict: verdict ?? 'proved', checks })}\n`);
+  const verdict = found ?? 'proved';
+  if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ verdict, checks })}\n`);
   else {
     await show(io, checks.flatMap(linesOf));
     const noun = checks.every(({ stored }) => stored !== null) ? 'account' : 'file';
@@ -110,6 +87,38 @@ export const verify: Handler = async (args, io) => {
   return verdict === 'differs' || verdict === 'unproven' ? exitCodes.incomplete : exitCodes.ok;
 };
 
+/** What was found, in words. */
+function linesOf({ path, verdict, rows, receipt, api, stored, findings }: Check): string[] {
+  let why: string[] = [];
+  if (verdict === 'counted') why = ['no receipt; calls export --receipt writes one'];
+  else if (verdict === 'proved' && api.length > 0) why = ['each as the API has it'];
+  else if (verdict === 'proved')
+    why = [receipt ? `as the receipt of ${receipt.writtenAt.slice(0, 10)} says` : 'as its syncs have proved'];
+  const texts = findings.map(({ text }) => text);
+  const { erasedCallers = 0, purgedBefore = null } = stored ?? {};
+  if (erasedCallers > 0) texts.push(`${plural(erasedCallers, 'caller was', 'callers were')} erased`);
+  if (purgedBefore !== null) texts.push(`calls before ${purgedBefore} were purged`);
+  for (const { erased, purged, to } of api) {
+    const still = 'which are not missing';
+    if (erased > 0) texts.push(`the API still has ${plural(erased, 'call')} of erased callers, ${still}`);
+    if (purged > 0) texts.push(`the API still has ${plural(purged, 'call')} from before the purge, ${still}`);
+    if (to !== null) texts.push(`compared with the API up to ${to}`);
+  }
+  const name = ['differs', 'unproven'].includes(verdict) ? verdict.toUpperCase() : verdict;
+  const counted = rows === null ? [] : [plural(rows, 'call')];
+  return [
+    `${stored === null ? '' : `${stored.account} in `}${path}: ${[name, ...counted, ...why].join(', ')}`,
+    ...texts.map((text) => `  ${text}`),
+  ];
+}
+
+/** The accounts that were chosen, which must all be there; without a choice all that are there. */
+function chosenOf(shown: string, ids: readonly string[], { chosen }: Ask): readonly string[] {
+  const strange = chosen.find((id) => !ids.includes(id));
+  if (strange === undefined) return chosen.length > 0 ? chosen : ids;
+  throw new UsageError(`${shown} has no account ${strange}`, { hints: [`it has ${ids.join(', ')}`] });
+}
+
 /** The job in a file; null for a file of records. Its first character tells: records of JSON are a list. */
 async function jobAt(path: string, cwd: string): Promise<PlannedJob | null> {
   if (!/\.json$/i.test(path)) return null;
@@ -119,41 +128,35 @@ async function jobAt(path: string, cwd: string): Promise<PlannedJob | null> {
 }
 
 /** What a job of `calls fleet` has written, as the list of its accounts: the rows of a store, or the files of a folder or bucket. */
-async function* checkJob(
-  job: PlannedJob,
-  chosen: readonly string[],
-  clients: ReturnType<typeof keptClients>,
-  ask: Ask,
-): AsyncGenerator<Check, void, void> {
+async function checkJob(job: PlannedJob, clients: ReturnType<typeof keptClients>, ask: Ask): Promise<void> {
   const { args, io } = ask;
-  const planned = [...job.accounts.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const strange = chosen.find((id) => !planned.some((account) => account.id === id));
-  if (strange !== undefined) throw new UsageError(`the job ${job.name} has no account ${strange}`);
   const credentials = credentialsOf(args, io);
   const part = {
     filter: parse(job.filter, { version: job.version }),
     period: { from: job.from, to: job.until },
   };
-  const accounts = planned
-    .filter(({ id }) => chosen.length === 0 || chosen.includes(id))
+  const ids = chosenOf(`the job ${job.name}`, [...job.accounts.keys()].sort(), ask);
+  const accounts = [...job.accounts.values()]
+    .filter(({ id }) => ids.includes(id))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map((account) => ({
       id: account.id,
       part,
       api: () => clients.of(`job ${account.id}`, () => clientOf(job, account, credentials)),
     }));
   if (isStore(job.into)) {
-    yield* checkStore({ url: job.into, shown: storeName(job.into) }, () => accounts, ask);
+    await checkStore({ url: job.into, shown: storeName(job.into) }, () => accounts, ask);
     return;
   }
   await using reader = await openFilesReader(job, { root: folderOf(job.into, io), env: io.env });
-  for (const { id, api } of accounts) {
-    const { names, missing } = await reader.files(id);
-    const place = `${job.into}/account=${id}`;
-    if (names.length === 0) yield nothingIn(place, { code: 'no_file', text: 'nothing of it is there' });
+  for (const account of accounts) {
+    const { names, missing } = await reader.files(account.id);
+    const place = `${job.into}/account=${account.id}`;
+    if (names.length === 0) nothingIn(place, { code: 'no_file', text: 'nothing of it is there' }, ask);
     for (const month of missing)
-      yield nothingIn(place, { code: 'no_file', text: `the file of ${month} is not there` });
+      nothingIn(place, { code: 'no_file', text: `the file of ${month} is not there` }, ask);
     const files = [];
     for (const name of names) files.push({ path: `${job.into}/${name}`, full: await reader.local(name) });
-    yield* checkFiles(files, { ...part, account: id, api }, ask);
+    await checkFiles(files, account, ask);
   }
 }
