@@ -32,7 +32,8 @@ import { exitCodes, exitOf } from '../exit-codes.ts';
 import { chooseAccount, type ReadAccount } from '../input/accounts.ts';
 import { badRecords, withWayOut } from '../input/bad-records.ts';
 import { contextOf } from '../input/connect.ts';
-import { filterOf, rangeOf, sayPeriod, withExtensions } from '../input/filter.ts';
+import { filterOf, withExtensions } from '../input/filter.ts';
+import { rangeOf, sayPeriod } from '../input/period.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
@@ -140,9 +141,8 @@ export const push: Handler = async (args, io) => {
     throw new UsageError('--phone needs consent: Google takes numbers only of callers who agreed', {
       hints: ['"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules'],
     });
-  let filter = await filterOf(args, context, { history });
-  const range = await rangeOf(args, context);
-  if (range.from === null && rules.from !== undefined)
+  let filter = filterOf(args, context, { history });
+  if (rangeOf(args, context).from === null && rules.from !== undefined)
     filter = allOf(filter, where('date_added').from(formatNaive(parseNaive(rules.from) - history * day)));
   const ledgerFile = args.text('ledger');
   const isDryRun = args.flag('dry-run');
@@ -152,9 +152,8 @@ export const push: Handler = async (args, io) => {
       hints: ['without it the next run would send everything again; --dry-run and --validate-only need none'],
     });
   const target = isDryRun ? null : await explained(destination.open());
-  await sayPeriod({ ...range, from: rules.from ?? null }, context, io);
-  const ledger =
-    ledgerFile === null ? null : await openNamedLedger(ledgerFile, { now: rules.now, isDryRun }, io);
+  sayPeriod({ ...rangeOf(args, context), from: rules.from ?? null }, context, io);
+  const ledger = ledgerFile === null ? null : await openNamedLedger(ledgerFile, rules.now, isDryRun, io);
   try {
     return await pushCalls({ args, io, destination, rules, isCheck, ledger, target }, account, filter);
   } finally {

@@ -5,7 +5,6 @@ import {
   checkRules,
   isCurrency,
   RulesError,
-  type SheetFormat,
   type Tool,
 } from '@call-attribution/conversions';
 import type { RulesFile } from '@call-attribution/service';
@@ -14,20 +13,6 @@ import { systemCode, UsageError } from '../errors.ts';
 import { type FilterContext, rangeOf } from '../input/filter.ts';
 import { interval } from '../interval.ts';
 import type { Io } from '../io.ts';
-
-/** The upload sheet that the options describe. */
-export interface SheetRequest {
-  readonly format: SheetFormat;
-  readonly rules: ConversionRules;
-  /** File that lists the calls that are left out; null for none. */
-  readonly leftOut: string | null;
-  /** Where the ledger is; null for none. */
-  readonly ledger: string | null;
-  /** Nothing is written. */
-  readonly isDryRun: boolean;
-  /** Days before the range whose calls are read to know who has called before. */
-  readonly history: number;
-}
 
 /** Which calls count for a tool and at what value, and how many days before the range have to be read to know it. */
 export async function readRules(
