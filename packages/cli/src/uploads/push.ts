@@ -30,8 +30,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { chooseAccount, type ReadAccount } from '../input/accounts.ts';
 import { badRecords, withWayOut } from '../input/bad-records.ts';
 import { contextOf } from '../input/connect.ts';
-import { filterOf, withExtensions } from '../input/filter.ts';
-import { rangeOf, sayPeriod } from '../input/period.ts';
+import { filterOf, rangeOf, sayPeriod, withExtensions } from '../input/filter.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
@@ -106,8 +105,8 @@ export const push: Handler = async (args, io) => {
     throw new UsageError('--phone needs consent: Google takes numbers only of callers who agreed', {
       hints: ['"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules'],
     });
-  const range = rangeOf(args, context);
-  let filter = filterOf(args, context, { history });
+  const range = await rangeOf(args, context);
+  let filter = await filterOf(args, context, { history });
   if (range.from === null && rules.from !== undefined)
     filter = allOf(filter, where('date_added').from(formatNaive(parseNaive(rules.from) - history * day)));
   const named = args.text('ledger');
@@ -123,7 +122,7 @@ export const push: Handler = async (args, io) => {
     ...(login === null ? {} : { loginAccount: login }),
   };
   if (!isDryRun) target = await (kind === 'google' ? openGoogle(google, io) : openMicrosoft(args, io));
-  sayPeriod({ ...range, from: rules.from ?? null }, context, io);
+  await sayPeriod({ ...range, from: rules.from ?? null }, context, io);
   const ledger = named === null ? null : await openNamedLedger(named, rules.now, isDryRun, io);
   try {
     const push = { kind, tool, destination, rules, filter, isCheck, ledger, target } as const;
